@@ -13,6 +13,7 @@ from braid.agent.v1 import (
     agent_pb2_grpc,
     consistency_pb2_grpc,
     entity_memory_pb2_grpc,
+    jobs_pb2_grpc,
     memories_pb2_grpc,
     models_pb2_grpc,
 )
@@ -48,6 +49,7 @@ class Clients:
     agent: agent_pb2_grpc.AgentServiceStub
     search: agent_search.SearchServiceStub
     ingest: agent_ingest.IngestServiceStub
+    jobs: jobs_pb2_grpc.JobServiceStub
     consistency: consistency_pb2_grpc.ConsistencyServiceStub
     entity_memory: entity_memory_pb2_grpc.EntityMemoryServiceStub
     memories: memories_pb2_grpc.MemoryServiceStub
@@ -81,6 +83,7 @@ def open_clients(settings: GatewaySettings) -> Clients:
         agent=agent_pb2_grpc.AgentServiceStub(agent),
         search=agent_search.SearchServiceStub(agent),
         ingest=agent_ingest.IngestServiceStub(agent),
+        jobs=jobs_pb2_grpc.JobServiceStub(agent),
         consistency=consistency_pb2_grpc.ConsistencyServiceStub(agent),
         entity_memory=entity_memory_pb2_grpc.EntityMemoryServiceStub(agent),
         memories=memories_pb2_grpc.MemoryServiceStub(agent),

@@ -9,6 +9,7 @@ import typer
 from gateway.cli.job_status import has_ended, require_success, wait_for_end
 from gateway.cli.options import AsJson, Cursor, Limit, print_page, show
 from gateway.cli.output import show_record, show_table
+from gateway.cli.times import day
 
 if TYPE_CHECKING:
     from gateway.cli.session import Session
@@ -45,6 +46,27 @@ def show_document(context: typer.Context, document_id: DocumentId, as_json: AsJs
         # A long document has thousands of chunks: their number says enough.
         shown = {name: value for name, value in answer.items() if name != "chunk_ids"}
         show_record(session.out, shown)
+
+
+@documents.command()
+def versions(
+    context: typer.Context,
+    document_id: DocumentId,
+    limit: Limit = None,
+    cursor: Cursor = None,
+    as_json: AsJson = False,
+) -> None:
+    """List a document's versions, the latest first, and when each one held."""
+    session: Session = context.obj
+    with session.api() as api:
+        answer = api.get(
+            "/api/document-versions", document_id=document_id, limit=limit, cursor=cursor
+        )
+    if not as_json:
+        for one in answer["versions"]:
+            one["holds"] = f"{day(one['valid_at'])} → {day(one['invalid_at']) or 'now'}"
+    columns = {"version": "version", "holds": "holds", "title": "title", "chunks": "chunk_count"}
+    print_page(session, answer, "versions", columns, as_json)
 
 
 @documents.command("delete")

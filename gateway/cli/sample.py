@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import grpc
 from google.protobuf import json_format
 
-from braid.graph.v1 import ingest_pb2_grpc, ontology_pb2
+from braid.graph.v1 import ingest_pb2_grpc, ontology_pb2, query_pb2_grpc
 from gateway.cli.errors import CliError
 from gateway.cli.ingest.files import Source
 from gateway.content_types import CONTENT_TYPES
@@ -65,21 +65,25 @@ _SECONDS = 10.0
 async def put_sample_ontology(target: str, sample: Sample) -> None:
     """Puts it into a space that has no ontology. CliError when the tier refuses or is away."""
     async with open_channel(target) as channel:
-        stub = ingest_pb2_grpc.GraphIngestServiceStub(channel)
         try:
-            await put_if_absent(stub, sample.ontology())
+            await put_if_absent(
+                query_pb2_grpc.GraphQueryServiceStub(channel),
+                ingest_pb2_grpc.GraphIngestServiceStub(channel),
+                sample.ontology(),
+            )
         except grpc.aio.AioRpcError as error:
             raise CliError(f"the sample's ontology: {error.details()}") from None
 
 
 async def put_if_absent(
-    stub: ingest_pb2_grpc.GraphIngestServiceStub,
+    reads: query_pb2_grpc.GraphQueryServiceStub,
+    writes: ingest_pb2_grpc.GraphIngestServiceStub,
     ontology: ontology_pb2.Ontology,
     metadata: tuple[tuple[str, str], ...] = (),
 ) -> None:
     """Puts an ontology unless there is one: somebody's own stays."""
     asked = ontology_pb2.GetOntologyRequest()
-    held = await stub.GetOntology(asked, timeout=_SECONDS, metadata=metadata)
-    if held.version == 0:
+    stored = await reads.GetOntology(asked, timeout=_SECONDS, metadata=metadata)
+    if stored.version == 0:
         put = ontology_pb2.PutOntologyRequest(ontology=ontology, expected_version=0)
-        await stub.PutOntology(put, timeout=_SECONDS, metadata=metadata)
+        await writes.PutOntology(put, timeout=_SECONDS, metadata=metadata)

@@ -22,6 +22,11 @@ def moment(text: str | None) -> str:
     return f"{found.astimezone(UTC):%Y-%m-%d %H:%M:%S}Z" if found else ""
 
 
+def day(text: str | None) -> str:
+    """`2024-04-18`; "" for no time."""
+    return moment(text)[:10]
+
+
 def age(text: str | None, now: datetime) -> str:
     """`5 min ago`; "" for no time, and for one that is still to come by the clock of this machine."""
     found = parse(text)

@@ -6,7 +6,7 @@ import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gateway.mcp.cursors import Cursor
 from gateway.rest.graph.parameters import graph_name
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Profile = Literal["default", "all"]
 Progress = Callable[[float, float | None, str], Awaitable[None]]
 _NAMED = graph_name()
+Answer = TypeVar("Answer")
 
 
 class ToolCaller(Caller):
@@ -67,8 +68,12 @@ class ToolCall:
         return ToolCall(limited, self.clients, self.settings, self.progress)
 
     async def rpc(
-        self, method: str, stub: Callable[..., Any], message: Message, named: Named = _NAMED
-    ) -> Any:
+        self,
+        method: str,
+        stub: Callable[..., Awaitable[Answer]],
+        message: Message,
+        named: Named = _NAMED,
+    ) -> Answer:
         """The answer of an RPC. Raises the services' typed error, its fields under the tools' names."""
         return await self.caller.call(method, stub, message, named)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from braid.common.v1 import legs_pb2
 from gateway.mcp.results import Status
@@ -38,27 +38,40 @@ class Outcome:
         return words
 
 
-def outcome(legs: Sequence[Any], *, found: bool) -> Outcome:
-    """The outcome of a search from its legs' reports."""
+class LegEnd(NamedTuple):
+    """How a part of a search ended, by the name that the tools give it."""
+
+    name: str
+    status: legs_pb2.LegStatus.ValueType
+    reason: legs_pb2.LegReason.ValueType
+
+
+def outcome(legs: Sequence[LegEnd], *, found: bool) -> Outcome:
+    """The outcome of a search from the ends of its legs."""
     ends = {leg.name: _end(leg) for leg in legs}
     lost = "; ".join(f"{leg.name}: {ends[leg.name]}" for leg in legs if leg.status not in _WHOLE)
     return Outcome(_status(legs, found=found, lost=bool(lost)), ends, lost)
 
 
-def report(name: str, answer: Any) -> legs_pb2.LegReport:
-    """How a search of one leg ended, as its report. A search by words has no reason to give."""
-    reason = getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED)
-    return legs_pb2.LegReport(name=name, status=answer.status, reason=reason)
+def reported(report: legs_pb2.LegReport) -> LegEnd:
+    """How a leg of a search of several ended."""
+    name = legs_pb2.Leg.Name(report.leg).removeprefix("LEG_").lower()
+    return LegEnd(name, report.status, report.reason)
 
 
-def _status(legs: Iterable[Any], *, found: bool, lost: bool) -> Status:
+def only_leg(name: str, answer: Any) -> LegEnd:
+    """How a search of one leg ended. A search by words has no reason to give."""
+    return LegEnd(name, answer.status, getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED))
+
+
+def _status(legs: Iterable[LegEnd], *, found: bool, lost: bool) -> Status:
     if not lost:
         return "found" if found else "no_match"
     looked = found or any(leg.status in _LOOKED for leg in legs)
     return "incomplete" if looked else "could_not_search"
 
 
-def _end(leg: Any) -> str:
+def _end(leg: LegEnd) -> str:
     status = legs_pb2.LegStatus.Name(leg.status).removeprefix("LEG_STATUS_")
     if not leg.reason:
         return status

@@ -137,12 +137,12 @@ def day_or_time(message: Any, name: str) -> str | None:
 def statement(message: facts_pb2.Fact) -> Statement:
     """A fact with its dates and sources."""
     begin, end = day_or_time(message, "valid_time"), day_or_time(message, "invalid_time")
-    mentioned = message.relation == "CO_OCCURS"
+    mentioned = message.relation_type == "CO_OCCURS"
     return Statement(
-        fact=message.fact,
-        relation=message.relation,
-        subject=message.source_entity.name,
-        object=message.target_entity.name,
+        fact=message.statement,
+        relation=message.relation_type,
+        subject=message.subject.name,
+        object=message.object.name,
         valid_from=None if message.event else begin,
         valid_until=None if message.event else end,
         happened_on=begin if message.event else None,
@@ -166,12 +166,12 @@ def dated(message: facts_pb2.Fact) -> str:
     """A fact in one line, with its dates."""
     begin, end = day_or_time(message, "valid_time"), day_or_time(message, "invalid_time")
     if message.event and begin:
-        return f"{message.fact} (on {begin})"
+        return f"{message.statement} (on {begin})"
     parts = [f"since {begin}" if begin else "", f"until {end}" if end else ""]
     dates = ", ".join(part for part in parts if part)
-    return f"{message.fact} ({dates})" if dates else message.fact
+    return f"{message.statement} ({dates})" if dates else message.statement
 
 
 def choices(refs: Iterable[facts_pb2.EntityRef]) -> list[EntityChoice] | None:
     """Entities to choose from; None where there are none."""
-    return [EntityChoice(name=one.name, type=one.type, uuid=one.uuid) for one in refs] or None
+    return [EntityChoice(name=one.name, type=one.type, uuid=one.id) for one in refs] or None

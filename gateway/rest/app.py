@@ -15,6 +15,7 @@ from gateway.rest import chunks, health, jobs, ontology, upkeep
 from gateway.rest.chat import conversations as conversation_routes
 from gateway.rest.chat import routes as chat_routes
 from gateway.rest.documents import routes as documents_routes
+from gateway.rest.documents import versions
 from gateway.rest.entity_memory import routes as entity_memory_routes
 from gateway.rest.facts import routes as facts_routes
 from gateway.rest.findings import routes as findings_routes
@@ -52,6 +53,7 @@ ROUTERS = (
     openai_routes.router,
     graph_routes.router,
     documents_routes.router,
+    versions.router,
     chunks.router,
     facts_routes.router,
     findings_routes.router,

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import jobs_pb2
 from gateway.rest.http.calls import CallerDep, ClientsDep, SettingsDep, WatcherDep
 from gateway.rest.http.event_stream import stream
 from gateway.rest.mapping.contract_rules import Bounds
-from gateway.rest.mapping.field_types import Int32, at_most
+from gateway.rest.mapping.field_types import PageSize, at_most
 from gateway.rest.mapping.json_encoding import Json, JsonResponse, time
 from gateway.rest.mapping.openapi import ErrorEvent, ResponseSchema, events, problems
 
@@ -102,22 +102,26 @@ class JobEvent(ResponseSchema):
 WatchEvent: TypeAlias = Annotated[JobEvent | ErrorEvent, Field(discriminator="event")]
 
 
-_STATE = {v: k.removeprefix("JOB_STATE_") for k, v in ingest_pb2.JobState.items()}
+_KIND = {v: k.removeprefix("JOB_KIND_").lower() for k, v in jobs_pb2.JobKind.items()}
+_STAGE = {v: k.removeprefix("JOB_STAGE_").lower() for k, v in jobs_pb2.JobStage.items()}
+_STORE = {v: k.removeprefix("STORE_").lower() for k, v in jobs_pb2.Store.items()}
+_ROWS = {v: k.removeprefix("ROW_KIND_").lower() for k, v in jobs_pb2.RowKind.items()}
+_STATE = {v: k.removeprefix("JOB_STATE_") for k, v in jobs_pb2.JobState.items()}
 
 
-def job(message: ingest_pb2.IngestJob) -> Json:
+def job(message: jobs_pb2.Job) -> Json:
     """An upload's way through the tiers."""
     return {
         "id": message.id,
         "state": _STATE.get(message.state, "UNSPECIFIED"),
-        "documents_total": message.documents_total,
-        "documents_searchable": message.documents_searchable,
-        "documents_graph_ready": message.documents_graph_ready,
-        "documents_unchanged": message.documents_unchanged,
-        "documents_failed": message.documents_failed,
-        "chunks_written": message.chunks_written,
+        "documents_total": message.unit_count,
+        "documents_searchable": message.searchable_count,
+        "documents_graph_ready": message.graph_ready_count,
+        "documents_unchanged": message.unchanged_count,
+        "documents_failed": message.failed_count,
+        "chunks_written": message.written_chunk_count,
         "failures": [failure(one) for one in message.failures],
-        "kind": message.kind,
+        "kind": _KIND[message.kind],
         "waiting_for": message.waiting_for or None,
         "searchable_per_second": message.searchable_per_second,
         "graph_ready_per_second": message.graph_ready_per_second,
@@ -132,40 +136,43 @@ def job(message: ingest_pb2.IngestJob) -> Json:
     }
 
 
-def failure(message: ingest_pb2.IngestFailure) -> Json:
+def failure(message: jobs_pb2.JobFailure) -> Json:
     """A document that could not be taken."""
-    return {"id": message.document_id, "reason": message.reason, "stage": message.stage}
+    return {"id": message.document_id, "reason": message.reason, "stage": _STAGE[message.stage]}
 
 
-def dead_document(message: ingest_pb2.DeadDocument) -> Json:
+def dead_document(message: jobs_pb2.DeadDocument) -> Json:
     """The same in the list of its space."""
     fields = failure(message.failure)
     return {"job_id": message.job_id, **fields, "failed_at": time(message, "create_time")}
 
 
-def removed_rows(rows: Iterable[ingest_pb2.RemovedRows]) -> list[Json]:
-    return [{"store": row.store, "kind": row.kind, "count": row.count} for row in rows]
+def removed_rows(rows: Iterable[jobs_pb2.RemovedRows]) -> list[Json]:
+    return [
+        {"store": _STORE[row.store], "kind": _ROWS[row.kind], "count": row.count} for row in rows
+    ]
 
 
 router = APIRouter(prefix="/api/jobs", tags=["jobs"], responses=problems())
 
-_SERVICE = "/braid.agent.v1.IngestService/"
+_SERVICE = "/braid.agent.v1.JobService/"
 # As many as the contract takes.
 MAX_STATES = 10
 Limit = Annotated[
-    Int32 | None,
-    Bounds(ingest_pb2.ListIngestJobsRequest, "page_size"),
-    Query(description="How many, 1–200. Default 50."),
+    PageSize,
+    Bounds(jobs_pb2.ListJobsRequest, "page_size"),
+    Query(description="How many, up to 200; more counts as 200. Default, and 0: 50."),
 ]
 Cursor = Annotated[
     str,
-    Bounds(ingest_pb2.ListIngestJobsRequest, "page_token"),
+    Bounds(jobs_pb2.ListJobsRequest, "page_token"),
     Query(description="`next_cursor` of the page before."),
 ]
+KindName = Literal["upload", "delete", "reembed", "reextract"]
 StateName = Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]
 JobId = Annotated[
     str,
-    Bounds(ingest_pb2.GetIngestJobRequest, "job_id"),
+    Bounds(jobs_pb2.GetJobRequest, "job_id"),
     Path(description="The job's id, as the upload was answered with."),
 ]
 
@@ -174,38 +181,37 @@ JobId = Annotated[
 async def listing(  # noqa: PLR0917 - the framework names them
     caller: CallerDep,
     clients: ClientsDep,
-    limit: Limit = None,
+    limit: Limit = 0,
     cursor: Cursor = "",
     state: Annotated[
         list[StateName] | None,
-        Bounds(ingest_pb2.ListIngestJobsRequest, "states"),
+        Bounds(jobs_pb2.ListJobsRequest, "states"),
         Query(description="Only in these states."),
         at_most(MAX_STATES),
     ] = None,
     kind: Annotated[
-        str,
-        Bounds(ingest_pb2.ListIngestJobsRequest, "kind"),
-        Query(description="Only of this kind, such as `upload`."),
-    ] = "",
+        KindName | None, Query(description="Only of this kind, such as `upload`.")
+    ] = None,
 ) -> Response:
     """The jobs, the latest first, in pages."""
-    states = [ingest_pb2.JobState.Value(f"JOB_STATE_{name}") for name in state or ()]
-    request = ingest_pb2.ListIngestJobsRequest(
-        page_size=limit, page_token=cursor, states=states, kind=kind
+    states = [jobs_pb2.JobState.Value(f"JOB_STATE_{name}") for name in state or ()]
+    kinds = [jobs_pb2.JobKind.Value(f"JOB_KIND_{kind.upper()}")] if kind else []
+    request = jobs_pb2.ListJobsRequest(
+        page_size=limit, page_token=cursor, states=states, kinds=kinds
     )
-    answer = await caller.call(_SERVICE + "ListIngestJobs", clients.ingest.ListIngestJobs, request)
+    answer = await caller.call(_SERVICE + "ListJobs", clients.jobs.ListJobs, request)
     shown = [job(one) for one in answer.jobs]
     return JsonResponse({"jobs": shown, "next_cursor": answer.next_page_token or None})
 
 
 @router.get("/dead", response_model=DeadDocuments)
 async def dead(
-    caller: CallerDep, clients: ClientsDep, limit: Limit = None, cursor: Cursor = ""
+    caller: CallerDep, clients: ClientsDep, limit: Limit = 0, cursor: Cursor = ""
 ) -> Response:
     """The documents that were accepted and could not be taken, the latest first, in pages."""
-    request = ingest_pb2.ListDeadDocumentsRequest(page_size=limit, page_token=cursor)
+    request = jobs_pb2.ListDeadDocumentsRequest(page_size=limit, page_token=cursor)
     method = _SERVICE + "ListDeadDocuments"
-    answer = await caller.call(method, clients.ingest.ListDeadDocuments, request)
+    answer = await caller.call(method, clients.jobs.ListDeadDocuments, request)
     shown = [dead_document(one) for one in answer.documents]
     return JsonResponse({"documents": shown, "next_cursor": answer.next_page_token or None})
 
@@ -213,26 +219,26 @@ async def dead(
 @router.get("/{job_id}", response_model=Job)
 async def read(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Response:
     """A job as it stands."""
-    request = ingest_pb2.GetIngestJobRequest(job_id=job_id)
-    answer = await caller.call(_SERVICE + "GetIngestJob", clients.ingest.GetIngestJob, request)
+    request = jobs_pb2.GetJobRequest(job_id=job_id)
+    answer = await caller.call(_SERVICE + "GetJob", clients.jobs.GetJob, request)
     return JsonResponse(job(answer.job))
 
 
 @router.post("/{job_id}/cancel", response_model=Job)
 async def cancel(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Response:
     """Ends a job; what is searchable of it still goes into the graph."""
-    request = ingest_pb2.CancelIngestJobRequest(job_id=job_id)
-    method = _SERVICE + "CancelIngestJob"
-    answer = await caller.call(method, clients.ingest.CancelIngestJob, request)
+    request = jobs_pb2.CancelJobRequest(job_id=job_id)
+    method = _SERVICE + "CancelJob"
+    answer = await caller.call(method, clients.jobs.CancelJob, request)
     return JsonResponse(job(answer.job))
 
 
 @router.post("/{job_id}/retry", response_model=Job)
 async def retry(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Response:
     """Tries again what an ended job did not do."""
-    request = ingest_pb2.RetryIngestJobRequest(job_id=job_id)
-    method = _SERVICE + "RetryIngestJob"
-    answer = await caller.call(method, clients.ingest.RetryIngestJob, request)
+    request = jobs_pb2.RetryJobRequest(job_id=job_id)
+    method = _SERVICE + "RetryJob"
+    answer = await caller.call(method, clients.jobs.RetryJob, request)
     return JsonResponse(job(answer.job))
 
 
@@ -248,10 +254,10 @@ async def watch(
     job_id: JobId, caller: WatcherDep, clients: ClientsDep, settings: SettingsDep
 ) -> Response:
     """A job as it goes on."""
-    request = ingest_pb2.WatchIngestJobRequest(job_id=job_id)
-    call = caller.open(_SERVICE + "WatchIngestJob", clients.ingest.WatchIngestJob, request)
+    request = jobs_pb2.WatchJobRequest(job_id=job_id)
+    call = caller.open(_SERVICE + "WatchJob", clients.jobs.WatchJob, request)
     return await stream(caller, call, _shown, heartbeat=settings.heartbeat_seconds)
 
 
-def _shown(answer: ingest_pb2.WatchIngestJobResponse) -> tuple[str, dict[str, Any]]:
+def _shown(answer: jobs_pb2.WatchJobResponse) -> tuple[str, dict[str, Any]]:
     return "job", job(answer.job)

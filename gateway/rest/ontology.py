@@ -238,7 +238,8 @@ class OntologyVersion(ResponseSchema):
 
 router = APIRouter(prefix="/api/ontology", tags=["ontology"], responses=problems())
 
-_SERVICE = "/braid.graph.v1.GraphIngestService/"
+_INGEST = "/braid.graph.v1.GraphIngestService/"
+_QUERY = "/braid.graph.v1.GraphQueryService/"
 _NAMES = {"ontology": "", "expected_version": "version"}
 
 
@@ -246,15 +247,15 @@ _NAMES = {"ontology": "", "expected_version": "version"}
 async def read(caller: CallerDep, clients: ClientsDep) -> Response:
     """The space's ontology, and its version."""
     request = ontology_pb2.GetOntologyRequest()
-    method = _SERVICE + "GetOntology"
-    answer = await caller.call(method, clients.graph_ingest.GetOntology, request)
+    method = _QUERY + "GetOntology"
+    answer = await caller.call(method, clients.graph.GetOntology, request)
     return JsonResponse(shown(answer))
 
 
 @router.put("", response_model=OntologyVersion, dependencies=[JSON_BODY_ONLY])
 async def put(body: OntologyBody, caller: CallerDep, clients: ClientsDep) -> Response:
     """Replaces the space's ontology. Facts and entities that are there stay as they are."""
-    method = _SERVICE + "PutOntology"
+    method = _INGEST + "PutOntology"
     answer = await caller.call(method, clients.graph_ingest.PutOntology, body.message(), _name)
     return JsonResponse({"version": answer.version})
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from braid.agent.v1 import consistency_pb2, ingest_pb2, models_pb2
+from braid.agent.v1 import consistency_pb2, jobs_pb2, models_pb2
 from gateway.rest import jobs
 from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
@@ -77,14 +77,14 @@ def consistency(report: consistency_pb2.ConsistencyReport) -> Json:
     """What both stores hold, and what is amiss."""
     return {
         "consistent": report.consistent,
-        "chunks": report.chunks,
-        "episodes": report.episodes,
-        "graph_documents": report.graph_documents,
-        "entities": report.entities,
-        "pending": report.pending,
+        "chunks": report.chunk_count,
+        "episodes": report.episode_count,
+        "graph_documents": report.graph_document_count,
+        "entities": report.entity_count,
+        "pending": report.pending_count,
         "counts": [
             {"kind": _KIND.get(one.kind, "UNSPECIFIED")}
-            | {"found": one.found, "repaired": one.repaired}
+            | {"found": one.found_count, "repaired": one.repaired_count}
             for one in report.counts
         ],
         "listed": [
@@ -162,6 +162,6 @@ async def reextract(caller: CallerDep, clients: ClientsDep) -> Response:
     return _accepted(answer.job)
 
 
-def _accepted(job: ingest_pb2.IngestJob) -> Response:
+def _accepted(job: jobs_pb2.Job) -> Response:
     shown = jobs.job(job)
     return JsonResponse({"job": shown}, 202, {"location": f"/api/jobs/{shown['id']}"})

@@ -16,6 +16,7 @@ from braid.agent.v1 import (
     consistency_pb2_grpc,
     entity_memory_pb2_grpc,
     ingest_pb2_grpc,
+    jobs_pb2_grpc,
     memories_pb2_grpc,
     models_pb2_grpc,
     search_pb2_grpc,
@@ -45,6 +46,7 @@ from services.agent_orchestrator.ingest.facts import FactIngestion, FactVectors
 from services.agent_orchestrator.ingest.servicer import IngestServicer
 from services.agent_orchestrator.jobs.metrics import JobMetrics
 from services.agent_orchestrator.jobs.queue import TurnQueue
+from services.agent_orchestrator.jobs.servicer import JobServicer
 from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.watching import JOB_CHANGED, Listener, Watchers
 from services.agent_orchestrator.model_migration.servicer import ModelServicer
@@ -81,6 +83,7 @@ if TYPE_CHECKING:
 SEARCH_SERVICE = "braid.agent.v1.SearchService"
 AGENT_SERVICE = "braid.agent.v1.AgentService"
 INGEST_SERVICE = "braid.agent.v1.IngestService"
+JOB_SERVICE = "braid.agent.v1.JobService"
 MODEL_SERVICE = "braid.agent.v1.ModelService"
 CONSISTENCY_SERVICE = "braid.agent.v1.ConsistencyService"
 ENTITY_MEMORY_SERVICE = "braid.agent.v1.EntityMemoryService"
@@ -145,7 +148,7 @@ async def open_app(
             watchers,
             wait_seconds=DELETION_SECONDS,
         )
-        ingest = _ingest(settings, tiers, jobs, watchers, deletions, embedders.documents)
+        ingest = _ingest(settings, tiers, jobs, deletions, embedders.documents)
         expander = build_expander(settings, tiers)
         options = options or AgentOptions()
         models = _answer_models(options)
@@ -180,6 +183,7 @@ async def open_app(
             _search_service(search, hybrid, AdmissionQueue(runtime.search_limits())),
             _agent_service(agent),
             _ingest_service(ingest),
+            _job_service(JobServicer(jobs, watchers)),
             _consistency_service(_consistency(tiers, database, jobs)),
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
             _entity_memory_service(entity_memory.servicer),
@@ -301,17 +305,15 @@ def build_search(
     )
 
 
-def _ingest(  # noqa: PLR0917 - each is built once, and all are needed
+def _ingest(
     settings: AgentSettings,
     tiers: Tiers,
     jobs: JobStore,
-    watchers: Watchers,
     deletions: Deletions,
     embedder: Embedder,
 ) -> IngestServicer:
     return IngestServicer(
         jobs=jobs,
-        watchers=watchers,
         backlog=Backlog(
             jobs, max_jobs=settings.max_waiting_jobs, max_bytes=settings.max_waiting_bytes
         ),
@@ -416,6 +418,13 @@ def _ingest_service(servicer: IngestServicer) -> Service:
     return Service(
         INGEST_SERVICE,
         lambda server: ingest_pb2_grpc.add_IngestServiceServicer_to_server(servicer, server),
+    )
+
+
+def _job_service(servicer: JobServicer) -> Service:
+    return Service(
+        JOB_SERVICE,
+        lambda server: jobs_pb2_grpc.add_JobServiceServicer_to_server(servicer, server),
     )
 
 

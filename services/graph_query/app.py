@@ -6,7 +6,8 @@ import asyncio
 from functools import partial
 from typing import Protocol
 
-from braid.graph.v1 import embeddings_pb2_grpc, ingest_pb2_grpc, inventory_pb2_grpc, query_pb2_grpc
+from braid.graph.internal.v1 import deletion_pb2_grpc, embeddings_pb2_grpc, inventory_pb2_grpc
+from braid.graph.v1 import ingest_pb2_grpc, query_pb2_grpc
 from services.graph_query.embeddings.space_models import SpaceModels
 from services.graph_query.entities.domain import EntityStore
 from services.graph_query.episodes import intake as episode_intake
@@ -33,7 +34,7 @@ from services.graph_query.servicers.entities import EntityHandler
 from services.graph_query.servicers.findings import FindingHandler
 from services.graph_query.servicers.history import HistoryHandler
 from services.graph_query.servicers.ingest import GraphIngestServicer
-from services.graph_query.servicers.inventory import GraphInventoryServicer
+from services.graph_query.servicers.inventory import GraphDeletionServicer, GraphInventoryServicer
 from services.graph_query.servicers.ontology import OntologyHandler
 from services.graph_query.servicers.query import GraphQueryServicer
 from services.graph_query.servicers.relations import ExpansionCalls, RelationCalls
@@ -104,6 +105,9 @@ def build_services(
     once.
     """
     relations = RelationCalls(store.relations)
+    models = SpaceModels(store.embeddings, embedder)
+    findings = FindingHandler(store.findings, embedder, models)
+    ontologies = OntologyHandler(store.ontologies)
     query = GraphQueryServicer(
         store,
         FactSearcher(store, embedder, reranker),
@@ -111,14 +115,14 @@ def build_services(
         EntityHandler(store.entities),
         relations=relations,
         expansions=ExpansionCalls(store.relations),
+        findings=findings,
+        ontologies=ontologies,
     )
-    models = SpaceModels(store.embeddings, embedder)
-    findings = FindingHandler(store.findings, embedder, models)
     ingest = GraphIngestServicer(
         store,
         models,
         episodes=EpisodeIntake(store, reader, models),
-        ontologies=OntologyHandler(store.ontologies),
+        ontologies=ontologies,
         findings=findings,
         relations=relations,
     )
@@ -133,14 +137,21 @@ def build_services(
             partial(ingest_pb2_grpc.add_GraphIngestServiceServicer_to_server, ingest),
         ),
         Service(
-            "braid.graph.v1.GraphInventoryService",
+            "braid.graph.internal.v1.GraphInventoryService",
             partial(
                 inventory_pb2_grpc.add_GraphInventoryServiceServicer_to_server,
                 GraphInventoryServicer(store.inventory),
             ),
         ),
         Service(
-            "braid.graph.v1.GraphEmbeddingService",
+            "braid.graph.internal.v1.GraphDeletionService",
+            partial(
+                deletion_pb2_grpc.add_GraphDeletionServiceServicer_to_server,
+                GraphDeletionServicer(store, store.inventory),
+            ),
+        ),
+        Service(
+            "braid.graph.internal.v1.GraphEmbeddingService",
             partial(
                 embeddings_pb2_grpc.add_GraphEmbeddingServiceServicer_to_server,
                 GraphEmbeddingServicer(store.embeddings),

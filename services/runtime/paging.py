@@ -1,4 +1,4 @@
-"""Opaque page tokens, bound to the query that they belong to."""
+"""Page sizes, and opaque page tokens, bound to the query that they belong to."""
 
 from __future__ import annotations
 
@@ -7,16 +7,41 @@ import binascii
 import hashlib
 import json
 from typing import Any
+from uuid import UUID
 
 from services.runtime.errors import FieldError, InvalidFieldError
 
 Scalar = str | int | float | bool | None
 
 
+def page_size(asked: int, *, default: int, largest: int) -> int:
+    """How many items a page has at most: 0 is the default, a larger size than the largest counts as that."""
+    return min(asked or default, largest)
+
+
 def encode_token(query: tuple[Scalar, ...], position: list[Scalar]) -> str:
     """The token that goes on after `position` in the listing that `query` describes."""
     body = json.dumps([_fingerprint(query), position], ensure_ascii=False, separators=(",", ":"))
     return base64.urlsafe_b64encode(body.encode()).decode().rstrip("=")
+
+
+def text_position(token: str, query: tuple[Scalar, ...], field: str = "page_token") -> str:
+    """The position of a listing by one text; "" without a token. InvalidFieldError for another token."""
+    if not token:
+        return ""
+    position = decode_token(token, query, length=1, field=field)[0]
+    if not isinstance(position, str) or "\x00" in position:
+        raise InvalidFieldError(FieldError(field, "is not a token of this service"))
+    return position
+
+
+def uuid_position(token: str, query: tuple[Scalar, ...], field: str = "page_token") -> str:
+    """The same for a listing by ids that are UUIDs."""
+    position = text_position(token, query, field)
+    try:
+        return str(UUID(position)) if position else ""
+    except ValueError:
+        raise InvalidFieldError(FieldError(field, "is not a token of this service")) from None
 
 
 def decode_token(

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from braid.vector.v1 import (
-    documents_pb2_grpc,
-    inventory_pb2_grpc,
-    models_pb2_grpc,
-    search_pb2_grpc,
-)
+from braid.vector.internal.v1 import deletion_pb2_grpc, inventory_pb2_grpc, models_pb2_grpc
+from braid.vector.v1 import documents_pb2_grpc, search_pb2_grpc
 from services.models.breaker import Breakers
 from services.models.embedding.cache import CachedEmbedder
 from services.models.embedding.embedder import Embedder
@@ -29,7 +25,11 @@ from services.vector_search.models.query_embedders import QueryEmbedders, Regist
 from services.vector_search.postgres import PostgresStore
 from services.vector_search.search.result_cache import ResultCache
 from services.vector_search.search.searcher import Searcher
-from services.vector_search.servicers.documents import DocumentServicer, InventoryServicer
+from services.vector_search.servicers.documents import (
+    DocumentDeletionServicer,
+    DocumentServicer,
+    InventoryServicer,
+)
 from services.vector_search.servicers.models import ModelServicer
 from services.vector_search.servicers.search import SearchServicer
 from services.vector_search.settings import VectorSettings
@@ -71,13 +71,20 @@ def build_services(
             partial(documents_pb2_grpc.add_DocumentServiceServicer_to_server, documents),
         ),
         Service(
-            "braid.vector.v1.EmbeddingModelService",
+            "braid.vector.internal.v1.EmbeddingModelService",
             partial(models_pb2_grpc.add_EmbeddingModelServiceServicer_to_server, models),
         ),
         Service(
-            "braid.vector.v1.InventoryService",
+            "braid.vector.internal.v1.InventoryService",
             partial(
                 inventory_pb2_grpc.add_InventoryServiceServicer_to_server, InventoryServicer(store)
+            ),
+        ),
+        Service(
+            "braid.vector.internal.v1.DocumentDeletionService",
+            partial(
+                deletion_pb2_grpc.add_DocumentDeletionServiceServicer_to_server,
+                DocumentDeletionServicer(store),
             ),
         ),
     ]

@@ -241,6 +241,19 @@ class Document:
     chunk_count: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentVersion:
+    """A version of a document; `end_time` is None while no later version has ended it."""
+
+    version: int
+    title: str
+    source: str
+    valid_time: datetime
+    end_time: datetime | None
+    create_time: datetime
+    chunk_count: int
+
+
 @dataclass(frozen=True, slots=True)
 class Deletion:
     """What removing a document removed: versions, and chunks, by id where it was removed just now."""

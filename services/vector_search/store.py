@@ -14,6 +14,7 @@ from services.vector_search.domain import (
     ChunkVector,
     Deletion,
     Document,
+    DocumentVersion,
     Model,
     NewDocument,
     QueryVector,
@@ -113,6 +114,12 @@ class VectorStore(Protocol):
 
     async def get_document(self, space: str, document_id: str) -> tuple[Document, list[str]]:
         """A document's version in force and its chunks' ids in order. NotFoundError when there is none."""
+        ...
+
+    async def list_versions(
+        self, space: str, document_id: str, below: int, limit: int
+    ) -> list[DocumentVersion]:
+        """A document's versions with numbers below `below`, the latest first; none for an unknown document."""
         ...
 
     async def list_documents(self, space: str, after: str, limit: int) -> list[Document]:

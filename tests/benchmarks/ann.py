@@ -135,7 +135,7 @@ async def _corpus(options: Options, rows: int) -> _Corpus:
 
 
 def _request(query: Matrix, case: _Case) -> search_pb2.VectorSearchRequest:
-    given = retrieval_pb2.QueryEmbedding(model=MODEL, values=query.tolist())
+    given = retrieval_pb2.QueryEmbedding(embedding_model=MODEL, values=query.tolist())
     chosen = chunks_pb2.ChunkFilter()
     chosen.metadata.update(case.metadata)
     return search_pb2.VectorSearchRequest(

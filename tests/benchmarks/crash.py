@@ -13,7 +13,13 @@ from collections.abc import Iterator, Sequence
 
 import grpc
 
-from braid.agent.v1 import consistency_pb2, consistency_pb2_grpc, ingest_pb2, ingest_pb2_grpc
+from braid.agent.v1 import (
+    consistency_pb2,
+    consistency_pb2_grpc,
+    ingest_pb2_grpc,
+    jobs_pb2,
+    jobs_pb2_grpc,
+)
 from deploy.local.errors import NotRunningError
 from deploy.local.stack import LocalStack
 from tests.benchmarks.command import MeasureError, Options
@@ -38,7 +44,7 @@ _KILLED = (
     "postgres",
     "neo4j",
 )
-_ENDED = ingest_pb2.JOB_STATE_SUCCEEDED
+_ENDED = jobs_pb2.JOB_STATE_SUCCEEDED
 
 
 async def run(options: Options) -> None:
@@ -71,7 +77,9 @@ class Drill:
 
     def connect(self, channel: grpc.aio.Channel) -> None:
         """Works through this channel, which connects again whenever it has to."""
+        self._channel = channel
         self._ingest = ingest_pb2_grpc.IngestServiceStub(channel)
+        self._jobs = jobs_pb2_grpc.JobServiceStub(channel)
         self._consistency = consistency_pb2_grpc.ConsistencyServiceStub(channel)
 
     async def round(self) -> None:
@@ -91,7 +99,7 @@ class Drill:
         """Compares with a run without kills, and prints what was found."""
         note("the same documents without kills")
         calm = credential(self._stack.data, "calm")
-        await ingested(self._ingest, self._texts, calm)
+        await ingested(self._channel, self._texts, calm)
         lost, doubled = differences(
             await kept(self._stack, self._called), await kept(self._stack, calm)
         )
@@ -136,10 +144,10 @@ class Drill:
 
     async def _graph_ready(self, job_id: str) -> None:
         limit = time.perf_counter() + _PATIENCE
-        request = ingest_pb2.GetIngestJobRequest(job_id=job_id)
+        request = jobs_pb2.GetJobRequest(job_id=job_id)
         while time.perf_counter() < limit:
             try:
-                answer = await self._ingest.GetIngestJob(
+                answer = await self._jobs.GetJob(
                     request, metadata=self._called, timeout=5, wait_for_ready=True
                 )
             except grpc.aio.AioRpcError as error:
@@ -147,7 +155,7 @@ class Drill:
                     raise
                 continue
             if answer.job.state >= _ENDED:
-                if answer.job.documents_graph_ready != 1:
+                if answer.job.graph_ready_count != 1:
                     self._lost[_reason(answer.job.failures)] += 1
                 return
             await asyncio.sleep(0.1)
@@ -159,8 +167,8 @@ class Drill:
         )
         for one in answer.report.listed:
             note(str(one).replace("\n", " "))
-        return sum(count.found for count in answer.report.counts)
+        return sum(count.found_count for count in answer.report.counts)
 
 
-def _reason(failures: Sequence[ingest_pb2.IngestFailure]) -> str:
+def _reason(failures: Sequence[jobs_pb2.JobFailure]) -> str:
     return failures[0].reason if failures else "ended without a reason"

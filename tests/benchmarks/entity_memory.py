@@ -16,7 +16,7 @@ from braid.agent.v1 import entity_memory_pb2_grpc
 from deploy.local.stack import LocalStack
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.names import canonical_name
-from services.agent_orchestrator.entity_memory.store import vector_text
+from services.agent_orchestrator.entity_memory.row_mapping import vector_text
 from services.models.embedding.local import MODEL
 from tests.benchmarks.command import Options
 from tests.benchmarks.credentials import Metadata, credential

@@ -13,9 +13,8 @@ import grpc
 import numpy as np
 
 from braid.agent.v1 import search_pb2, search_pb2_grpc
-from braid.common.v1 import expansion_pb2, legs_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2, retrieval_pb2
 from braid.graph.v1 import ingest_pb2, ingest_pb2_grpc
-from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from deploy.local.stack import LocalStack
 from services.models.embedding.vectors import Matrix
@@ -103,7 +102,7 @@ async def _load(stack: LocalStack, passages: Sequence[Passage], model: str) -> N
 
 def _episode(passage: Passage) -> ingest_pb2.EpisodeInput:
     return ingest_pb2.EpisodeInput(
-        uuid=chunk_id(LOCAL_SPACE, passage.id, content_sha256(passage.text), 0),
+        chunk_id=chunk_id(LOCAL_SPACE, passage.id, content_sha256(passage.text), 0),
         document_id=passage.id,
         document_title=passage.title,
         content=passage.text,
@@ -138,7 +137,7 @@ async def _asked(
             for number, question in enumerate(questions):
                 request = search_pb2.ExpandedHybridSearchRequest(
                     search=vector_pb2.HybridSearchRequest(
-                        query=question.text, limit=_LIMIT, cache=chunks_pb2.CACHE_MODE_BYPASS
+                        query=question.text, limit=_LIMIT, cache=retrieval_pb2.CACHE_MODE_BYPASS
                     ),
                     expansion=expansion_pb2.ExpansionOptions(
                         mode=expansion_pb2.EXPANSION_MODE_QUERY_AWARE

@@ -60,7 +60,7 @@ async def load_facts(
                 part = slice(start, start + _MESSAGE)
                 request = _requests(rows[part], vectors[part])
                 answer = await stub.AddFacts(request, timeout=_DEADLINE, metadata=called)
-                if answer.refused_total:
+                if answer.refused_count:
                     raise MeasureError(f"a fact was refused: {answer.refused[0].reason}")
                 show(start + _MESSAGE)
 
@@ -71,9 +71,9 @@ def _requests(rows: Sequence[FactRow], vectors: Matrix) -> Iterator[ingest_pb2.A
         facts=[
             ingest_pb2.FactInput(
                 subject=ingest_pb2.EntityInput(name=row.subject),
-                relation=row.relation,
+                relation_type=row.relation,
                 object=ingest_pb2.EntityInput(name=row.object),
-                fact=row.text,
+                statement=row.text,
                 embedding=vector.tolist(),
             )
             for row, vector in zip(rows, vectors, strict=True)

@@ -112,4 +112,4 @@ def _shown(texts: Iterator[str], show: Callable[[int], None]) -> Iterator[str]:
 def _within(reports: Reports) -> dict[str, float]:
     if not all(looked(reports, leg) for leg in LEGS):
         raise MeasureError(f"a leg did not look: {told(reports)}")
-    return {name: leg.took.ToTimedelta().total_seconds() * 1000 for name, leg in reports.items()}
+    return {name: leg.elapsed.ToTimedelta().total_seconds() * 1000 for name, leg in reports.items()}

@@ -68,15 +68,15 @@ class _Tier:
         query = self.corpus.queries[number]
         request = query_pb2.SearchFactsRequest(query=_NO_WORDS, limit=_RECALL, min_score=0)
         found = await self._search(request, query, space)
-        if found.vector_path != query_pb2.FACT_VECTOR_PATH_INDEX:
+        if found.vector_path != retrieval_pb2.VECTOR_PATH_INDEX:
             raise MeasureError("the vector index was not used")
         exact = self.corpus.nearest(query, SIZES[space])
-        return len({hit.fact.fact for hit in found.hits} & exact) / len(exact)
+        return len({hit.fact.statement for hit in found.hits} & exact) / len(exact)
 
     async def _search(
         self, request: query_pb2.SearchFactsRequest, vector: Matrix, space: str
     ) -> query_pb2.SearchFactsResponse:
-        given = retrieval_pb2.QueryEmbedding(model=MODEL, values=vector.tolist())
+        given = retrieval_pb2.QueryEmbedding(embedding_model=MODEL, values=vector.tolist())
         request.query_embedding.CopyFrom(given)
         called = credential(self.stack.data, space)
         return await self.stub.SearchFacts(request, timeout=_DEADLINE, metadata=called)

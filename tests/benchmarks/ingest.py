@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import grpc
 import psutil
 
-from braid.agent.v1 import ingest_pb2_grpc
 from deploy.local.stack import LocalStack
 from services.models.embedding.embedder import Embedder
 from tests.benchmarks import ingest_workers
@@ -45,15 +45,13 @@ async def run(options: Options) -> None:
         channel_to(stack, "agent_orchestrator") as channel,
         local_embedder() as embedder,
     ):
-        stub = ingest_pb2_grpc.IngestServiceStub(channel)
-        await _against_embedder(stack, stub, embedder, texts, figures)
+        await _against_embedder(stack, channel, embedder, texts, figures)
     async with (
         given_vectors(options.seed) as environment,
         running_stack(environment=environment) as stack,
         channel_to(stack, "agent_orchestrator") as channel,
     ):
-        stub = ingest_pb2_grpc.IngestServiceStub(channel)
-        await _at_length(stack, stub, invented_passages("given", given, options.seed), figures)
+        await _at_length(stack, channel, invented_passages("given", given, options.seed), figures)
 
 
 def _passages(options: Options, count: int) -> list[Text]:
@@ -65,7 +63,7 @@ def _passages(options: Options, count: int) -> list[Text]:
 
 async def _against_embedder(
     stack: LocalStack,
-    stub: ingest_pb2_grpc.IngestServiceStub,
+    channel: grpc.aio.Channel,
     embedder: Embedder,
     texts: Sequence[Text],
     figures: Figures,
@@ -74,14 +72,14 @@ async def _against_embedder(
     note(
         "warming both sides: models are loaded, the graph's virtual machine compiles what it runs often"
     )
-    await ingested(stub, invented_passages("warming", _WARMING, 0))
+    await ingested(channel, invented_passages("warming", _WARMING, 0))
     alone = searchable = graph_ready = put_off = 0.0
     with bar("both ways in turn", len(texts)) as show:
         for start in range(0, len(texts), _ROUND):
             part = texts[start : start + _ROUND]
             put_off += await settled(stack)  # the embedder alone has the machine to itself
             alone += await embedding_seconds(embedder, [f"{t.title}\n{t.text}" for t in part])
-            spent = await ingested(stub, part)
+            spent = await ingested(channel, part)
             searchable += spent.searchable
             graph_ready += spent.graph_ready
             show(start + len(part))
@@ -96,7 +94,7 @@ async def _against_embedder(
 
 async def _at_length(
     stack: LocalStack,
-    stub: ingest_pb2_grpc.IngestServiceStub,
+    channel: grpc.aio.Channel,
     texts: Sequence[Text],
     figures: Figures,
 ) -> None:
@@ -105,7 +103,7 @@ async def _at_length(
     with bar("with vectors given", len(texts)) as show:
         for start in range(0, len(texts), _UPLOAD):
             part = texts[start : start + _UPLOAD]
-            seconds += (await ingested(stub, part)).graph_ready
+            seconds += (await ingested(channel, part)).graph_ready
             show(start + len(part))
             if not held and start + len(part) >= len(texts) / 10:
                 held = _held(stack)

@@ -6,7 +6,6 @@ import asyncio
 import time
 from collections.abc import Sequence
 
-from braid.agent.v1 import ingest_pb2_grpc
 from deploy.local.stack import LocalStack
 from tests.benchmarks.command import Options
 from tests.benchmarks.credentials import credential
@@ -45,7 +44,6 @@ async def _rate(stack: LocalStack, count: int, seed: int) -> float:
 async def _all_spaces(stack: LocalStack, texts: Sequence[Text]) -> None:
     """An equal share of the passages into each space at the same time, until all are in the graph."""
     async with channel_to(stack, "agent_orchestrator") as channel, asyncio.TaskGroup() as group:
-        stub = ingest_pb2_grpc.IngestServiceStub(channel)
         for place in range(_SPACES):
             called = credential(stack.data, f"workers-{place}")
-            group.create_task(ingested(stub, texts[place::_SPACES], called))
+            group.create_task(ingested(channel, texts[place::_SPACES], called))

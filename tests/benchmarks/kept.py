@@ -62,11 +62,11 @@ async def _graph(stack: LocalStack, called: Metadata) -> dict[str, int]:
             query_pb2.GetGraphStatsRequest(), metadata=called, timeout=_DEADLINE
         )
     return {
-        "episodes": stats.episodes,
-        "entities": stats.entities,
-        "facts": stats.facts,
-        "local facts": stats.local_facts,
-        **{f"entities of type {kind or '-'}": n for kind, n in stats.entities_by_type.items()},
+        "episodes": stats.episode_count,
+        "entities": stats.entity_count,
+        "facts": stats.fact_count,
+        "local facts": stats.local_fact_count,
+        **{f"entities of type {kind or '-'}": n for kind, n in stats.entity_counts_by_type.items()},
     }
 
 

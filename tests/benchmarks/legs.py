@@ -8,9 +8,8 @@ from collections.abc import AsyncIterator, Awaitable
 from dataclasses import dataclass
 
 from braid.agent.v1 import search_pb2, search_pb2_grpc
-from braid.common.v1 import expansion_pb2, legs_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2, query_pb2_grpc
-from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from braid.vector.v1 import search_pb2_grpc as vector_pb2_grpc
 from deploy.local.stack import LocalStack
@@ -25,7 +24,7 @@ _LOOKED = frozenset({legs_pb2.LEG_STATUS_OK, legs_pb2.LEG_STATUS_NO_MATCH})
 _LIMIT = 10
 _DEADLINE = 10.0
 # The same text goes to several doors: none of them may profit from what another one has found.
-_NO_CACHE = chunks_pb2.CACHE_MODE_BYPASS
+_NO_CACHE = retrieval_pb2.CACHE_MODE_BYPASS
 # A caller who asks both tiers expands nothing: that has a benchmark of its own.
 _UNEXPANDED = expansion_pb2.ExpansionOptions(mode=expansion_pb2.EXPANSION_MODE_NONE)
 
@@ -47,7 +46,7 @@ class Searches:
             query=text, limit=_LIMIT, cache=_NO_CACHE, expansion=_UNEXPANDED
         )
         answer = await self.orchestrator.ComprehensiveSearch(request, timeout=deadline)
-        return {leg.name: leg for leg in answer.legs}
+        return reports_of(answer)
 
     def vector(self, text: str) -> Awaitable[vector_pb2.HybridSearchResponse]:
         """The leg `vector` at its own tier, which embeds the text itself."""
@@ -69,6 +68,11 @@ class Searches:
             query=text, chunk_ids=wanted, include_chunks=True, cache=_NO_CACHE
         )
         await self.vector_tier.ScoreChunks(request, timeout=_DEADLINE)
+
+
+def reports_of(answer: search_pb2.ComprehensiveSearchResponse) -> Reports:
+    """How each leg of an answer ended, by the leg's name."""
+    return {legs_pb2.Leg.Name(leg.leg).removeprefix("LEG_").lower(): leg for leg in answer.legs}
 
 
 def looked(reports: Reports, leg: str) -> bool:

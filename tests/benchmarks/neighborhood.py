@@ -30,8 +30,8 @@ async def run(options: Options) -> None:
     ):
         ingest = ingest_pb2_grpc.GraphIngestServiceStub(channel)
         answer = await ingest.AddFacts(_parts(), timeout=_LOADING)
-        if answer.added != _HUBS * _FACTS:
-            raise MeasureError(f"{answer.added} facts were added instead of {_HUBS * _FACTS}")
+        if answer.added_count != _HUBS * _FACTS:
+            raise MeasureError(f"{answer.added_count} facts were added instead of {_HUBS * _FACTS}")
         stub = query_pb2_grpc.GraphQueryServiceStub(channel)
         sample = await _ask(stub, options.queries or _QUERIES)
     figures.put("hub_p50_ms", sample.percentile(50), "ms")
@@ -53,8 +53,10 @@ async def _ask(stub: query_pb2_grpc.GraphQueryServiceStub, queries: int) -> Samp
 
 def _check(answer: query_pb2.GetNeighborhoodResponse) -> None:
     """MeasureError when the answer is not the hub's: a quick wrong one is worth nothing."""
-    if len(answer.nodes) != _LIMIT or answer.total != _neighbors():
-        raise MeasureError(f"the hub has {answer.total} neighbours instead of {_neighbors()}")
+    if len(answer.nodes) != _LIMIT or answer.neighbor_count != _neighbors():
+        raise MeasureError(
+            f"the hub has {answer.neighbor_count} neighbours instead of {_neighbors()}"
+        )
 
 
 def _neighbors() -> int:
@@ -75,7 +77,9 @@ def _fact(hub: int, number: int) -> ingest_pb2.FactInput:
     neighbor = number if number % share else number - 1 if number else share - 1
     ends = [_name(_hub(hub)), _name(f"Neighbour {hub} {neighbor}")]
     subject, target = ends if number % 2 else reversed(ends)
-    return ingest_pb2.FactInput(subject=subject, relation=_RELATIONS[number % share], object=target)
+    return ingest_pb2.FactInput(
+        subject=subject, relation_type=_RELATIONS[number % share], object=target
+    )
 
 
 def _hub(number: int) -> str:

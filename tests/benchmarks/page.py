@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +11,11 @@ from playwright.async_api import async_playwright
 from tests.benchmarks.command import MeasureError, Options
 from tests.benchmarks.figures import Figures
 from tests.benchmarks.harness import running_stack
+from tests.browsers import ARGUMENTS, MISSING, find_browser
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Page
 
-_BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 _VISITS = 9
 _NEIGHBORS = 99
 _NODES = 200
@@ -31,13 +30,13 @@ _BYTES = (
 async def run(options: Options) -> None:
     """Visits the page with an empty cache again and again, then draws two neighborhoods of 100 nodes as one."""
     figures = Figures(options.name)
-    found = next((path for name in _BROWSERS if (path := shutil.which(name))), None)
+    found = find_browser()
     if found is None:
-        raise MeasureError(f"needs one of {', '.join(_BROWSERS)}")
+        raise MeasureError(MISSING)
     async with running_stack() as stack, async_playwright() as playwright:
         url = f"http://{stack.addresses['gateway']}"
         await _load(url)
-        browser = await playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        browser = await playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         visits = [await _visit(browser, url) for _ in range(_VISITS)]
         drawn, drawing_kib = await _draw(browser, url)
         await browser.close()

@@ -26,7 +26,7 @@ from tests.benchmarks.command import MeasureError, Options
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.generated import generated, new_queries
 from tests.benchmarks.harness import running_stack
-from tests.benchmarks.legs import looked, told
+from tests.benchmarks.legs import looked, reports_of, told
 from tests.evals.ingestion import ingest
 
 _PASSAGES = 400
@@ -135,7 +135,7 @@ async def _callers(stack: LocalStack, queries: Iterator[str]) -> AsyncIterator[l
     async def search() -> None:
         request = search_pb2.ComprehensiveSearchRequest(query=next(queries))
         answer = await searches.ComprehensiveSearch(request, timeout=_DEADLINE)
-        reports = {leg.name: leg for leg in answer.legs}
+        reports = reports_of(answer)
         if not all(looked(reports, name) for name in reports):
             raise _FailedError(told(reports))
 

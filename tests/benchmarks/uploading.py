@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import grpc
 
-from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc
+from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc, jobs_pb2, jobs_pb2_grpc
 from braid_protocol.errors import failure_of
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.credentials import Metadata
@@ -37,7 +37,7 @@ class Spent:
 
 async def upload(
     stub: ingest_pb2_grpc.IngestServiceStub, texts: Sequence[Text], called: Metadata = ()
-) -> ingest_pb2.IngestJob:
+) -> jobs_pb2.Job:
     """Sends passages as one upload; the job as it was accepted."""
     lines = [json.dumps({"id": one.id, "title": one.title, "text": one.text}) for one in texts]
     data = "\n".join(lines).encode()
@@ -53,27 +53,28 @@ async def upload(
 
 
 async def ingested(
-    stub: ingest_pb2_grpc.IngestServiceStub, texts: Sequence[Text], called: Metadata = ()
+    channel: grpc.aio.Channel, texts: Sequence[Text], called: Metadata = ()
 ) -> Spent:
     """Uploads passages and waits until they are in the graph. MeasureError when one could not be taken."""
     began = time.perf_counter()
-    job = await upload(stub, texts, called)
+    job = await upload(ingest_pb2_grpc.IngestServiceStub(channel), texts, called)
+    jobs = jobs_pb2_grpc.JobServiceStub(channel)
     searchable = 0.0
-    request = ingest_pb2.WatchIngestJobRequest(job_id=job.id)
-    async for answer in stub.WatchIngestJob(request, metadata=called, timeout=_PATIENCE):
+    request = jobs_pb2.WatchJobRequest(job_id=job.id)
+    async for answer in jobs.WatchJob(request, metadata=called, timeout=_PATIENCE):
         now = time.perf_counter() - began
-        if not searchable and answer.job.documents_searchable >= len(texts):
+        if not searchable and answer.job.searchable_count >= len(texts):
             searchable = now
-        if answer.job.state > ingest_pb2.JOB_STATE_RUNNING:
+        if answer.job.state > jobs_pb2.JOB_STATE_RUNNING:
             _check(answer.job, len(texts))
             return Spent(searchable or now, now)
     raise MeasureError("the job was not watched to its end")
 
 
-def _check(job: ingest_pb2.IngestJob, count: int) -> None:
-    if job.documents_graph_ready != count:
+def _check(job: jobs_pb2.Job, count: int) -> None:
+    if job.graph_ready_count != count:
         reasons = {failure.reason for failure in job.failures}
-        raise MeasureError(f"{job.documents_graph_ready} of {count} are graph-ready: {reasons}")
+        raise MeasureError(f"{job.graph_ready_count} of {count} are graph-ready: {reasons}")
 
 
 def is_passing(error: grpc.aio.AioRpcError) -> bool:

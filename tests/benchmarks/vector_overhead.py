@@ -37,7 +37,7 @@ class _Sides:
     sql: Reference
 
     async def over_grpc(self, vector: Matrix) -> list[str]:
-        given = retrieval_pb2.QueryEmbedding(model=MODEL, values=vector.tolist())
+        given = retrieval_pb2.QueryEmbedding(embedding_model=MODEL, values=vector.tolist())
         request = search_pb2.VectorSearchRequest(
             query="given as a vector", limit=_LIMIT, query_embedding=given
         )

@@ -24,6 +24,8 @@ from tests.stubs.otlp_collector import Collector, otlp_collector
 SAMPLE = Path(deploy.local.__file__).parent / "sample"
 OTHER_KEY = "a-key-of-another-space"
 HOSTILE_KEY = "a-key-of-the-space-that-takes-anything"
+TUTORIAL_KEY = "a-key-of-the-space-of-the-tutorial"
+MCP_KEY = "a-key-of-the-space-of-an-assistant"
 FUZZER_KEY = "a-key-that-may-do-everything-in-a-space-of-its-own"
 # Two users of one space.
 ANN_KEY = "a-key-of-ann-in-the-team"
@@ -83,7 +85,12 @@ def let_in(data: Path) -> None:
     """Keys of other spaces, in the keys' file that the stack will add its own to."""
     records = [
         {"id": space, "hash": hash_key(key), "space": space, "scopes": ["read", "write"]}
-        for space, key in (("other", OTHER_KEY), ("hostile", HOSTILE_KEY))
+        for space, key in (
+            ("other", OTHER_KEY),
+            ("hostile", HOSTILE_KEY),
+            ("tutorial", TUTORIAL_KEY),
+            ("assistant", MCP_KEY),
+        )
     ]
     records += [
         {

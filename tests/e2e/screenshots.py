@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 import sys
 from pathlib import Path
 
 from playwright.async_api import async_playwright
+
+from tests.browsers import ARGUMENTS, find_browser
 
 VIEWS = {
     "search": "search?q=Who+owns+the+Ledger+Service%3F",
@@ -21,11 +22,8 @@ SETTLED_MS = 800
 
 async def take(url: str, folder: Path) -> None:
     """Writes `<view>.png` for each view, 1280 by 800."""
-    browser_path = shutil.which("chromium-headless-shell") or shutil.which("chromium")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path=browser_path, args=["--no-sandbox"]
-        )
+        browser = await playwright.chromium.launch(executable_path=find_browser(), args=ARGUMENTS)
         page = await browser.new_page(viewport={"width": 1280, "height": 800})
         for view, address in VIEWS.items():
             await page.goto(f"{url}/#/{address}")

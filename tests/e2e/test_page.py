@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
+from tests.browsers import ARGUMENTS, MISSING, find_browser
 from tests.e2e.conftest import HOSTILE_KEY, OTHER_KEY, System
 
-BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
+ADDED, ENDED = "#16a34a", "#dc2626"
 SERIOUS = {"serious", "critical"}
 QUESTION = "Who owns the Ledger Service?"
 INJECTED = (
@@ -23,12 +28,12 @@ INJECTED = (
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A real browser, once for the module."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    found = find_browser()
     if found is None:
-        pytest.skip(f"needs one of {', '.join(BROWSERS)}")
+        pytest.skip(MISSING)
     expect.set_options(timeout=60_000)  # the machine may be busy
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        running = playwright.chromium.launch(executable_path=found, args=ARGUMENTS)
         yield running
         running.close()
 
@@ -53,6 +58,14 @@ def page(browser: Browser, system: System, errors: list[str]) -> Iterator[Page]:
 def visit(page: Page, view: str, query: str = "") -> None:
     page.goto(f"/#/{view}{query}")
     page.wait_for_selector(f"html[data-ready='{view}']")
+
+
+def add(client: httpx.Client, document: dict[str, Any]) -> None:
+    """Adds a document, and waits until its job has ended."""
+    accepted = client.post("/api/documents", json=document)
+    assert accepted.status_code == 202, accepted.text
+    with client.stream("GET", f"{accepted.headers['location']}/events") as events:
+        assert '"SUCCEEDED"' in events.read().decode()
 
 
 def enter_key(page: Page, key: str) -> None:
@@ -142,11 +155,26 @@ def test_the_graph_shows_another_time_and_what_changed_since(page: Page) -> None
     expect(page.get_by_role("table")).to_contain_text("Jonas Weber")
     visit(page, "graph", "?entity=Ledger+Service&as_of=2024-12-31&since=2024-01-01")
     expect(page.locator("li.added, li.changed").first).to_be_visible()
+    # The same in the drawing: what began is green, what has ended since is red.
+    assert {ADDED, ENDED} <= set(page.evaluate("window.braidDrawing.colours"))
 
 
-def test_paths_join_two_entities(page: Page) -> None:
+def test_the_slider_moves_the_graph_through_time(page: Page) -> None:
+    visit(page, "graph", "?entity=Ledger+Service&as_of=2024-06-12")
+    expect(page.get_by_role("table")).not_to_contain_text("Jonas Weber")
+    slider = page.get_by_role("slider", name="As of")
+    slider.focus()
+    for _ in range(3):
+        slider.press("ArrowLeft")
+    expect(page).to_have_url(re.compile("as_of=2024-06-0"))
+    expect(page.get_by_role("table")).to_contain_text("Jonas Weber")
+
+
+def test_paths_join_two_entities_in_a_drawing_and_in_words(page: Page) -> None:
     visit(page, "graph", "?entity=Hanna+Virtanen&to=INC-104")
     expect(page.locator("section.card").first).to_contain_text("INC-104")
+    expect(page.locator("canvas").first).to_be_visible()
+    assert "INC-104" in page.evaluate("window.braidDrawing.labels")
 
 
 def test_a_document_is_uploaded_with_its_progress_and_deleted_with_a_receipt(page: Page) -> None:
@@ -164,6 +192,20 @@ def test_a_document_is_uploaded_with_its_progress_and_deleted_with_a_receipt(pag
     expect(page.get_by_text("Deleted:")).to_contain_text("chunks", timeout=30_000)
 
 
+def test_a_document_shows_its_versions(page: Page, system: System) -> None:
+    with system.client(OTHER_KEY) as client:
+        for text, since in (("Rope is hemp.", "2023-01-01"), ("Rope is nylon.", "2024-01-01")):
+            document = {"id": "rope.md", "title": "Rope", "text": text, "valid_at": since}
+            add(client, document)
+    visit(page, "documents")
+    enter_key(page, OTHER_KEY)
+    page.get_by_role("link", name="Rope", exact=True).click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator(".passage")).to_contain_text("nylon")
+    dialog.get_by_text("Version 2").click()
+    expect(dialog.get_by_label("Versions")).to_contain_text("version 1: 2023-01-01 → 2024-01-01")
+
+
 def test_titles_and_names_with_markup_are_text(page: Page, system: System) -> None:
     with system.client(HOSTILE_KEY) as client:
         document = {
@@ -171,7 +213,7 @@ def test_titles_and_names_with_markup_are_text(page: Page, system: System) -> No
             "title": INJECTED,
             "text": f"A gadget called Zorble. {INJECTED}",
         }
-        client.post("/api/documents?wait=graph_ready", json=document)
+        add(client, document)
         fact = {
             "subject": f"{INJECTED}",
             "relation": "OWNS",
@@ -217,3 +259,18 @@ def test_every_view_is_reached_by_keyboard(page: Page) -> None:
     page.get_by_role("link", name="Graph", exact=True).focus()
     page.keyboard.press("Enter")
     page.wait_for_selector("html[data-ready='graph']")
+
+
+def test_the_script_takes_a_picture_of_each_view(
+    browser: Browser, system: System, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-m", "tests.e2e.screenshots", system.url, str(tmp_path)]
+    subprocess.run(command, check=True, timeout=120, capture_output=True)
+    pictures = {path.stem: path.read_bytes() for path in tmp_path.glob("*.png")}
+    assert set(pictures) == {"search", "ask", "graph", "documents"}
+    assert all(picture.startswith(b"\x89PNG") for picture in pictures.values())
+
+
+def test_the_pictures_of_the_readme_are_small() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    assert sum(path.stat().st_size for path in docs.glob("*.png")) < 300 * 1024

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import grpc
 
-from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc
+from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc, jobs_pb2, jobs_pb2_grpc
 from deploy.local.stack import LocalStack
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.figures import note
@@ -30,7 +30,8 @@ async def ingest(stack: LocalStack, documents: Sequence[Document]) -> float:
         async with channel_to(stack, "agent_orchestrator") as channel:
             stub = ingest_pb2_grpc.IngestServiceStub(channel)
             accepted = await stub.IngestDocument(_parts(documents), timeout=_DEADLINE)
-            job = await _watched(stub, accepted.job.id, len(documents))
+            jobs = jobs_pb2_grpc.JobServiceStub(channel)
+            job = await _watched(jobs, accepted.job.id, len(documents))
     except grpc.aio.AioRpcError as error:
         raise MeasureError(f"ingestion: {error.code().name} {error.details()}") from error
     seconds = time.perf_counter() - began
@@ -50,24 +51,22 @@ async def _parts(
         yield ingest_pb2.IngestDocumentRequest(data=data[start : start + _PART])
 
 
-async def _watched(
-    stub: ingest_pb2_grpc.IngestServiceStub, job_id: str, total: int
-) -> ingest_pb2.IngestJob:
-    request = ingest_pb2.WatchIngestJobRequest(job_id=job_id)
-    job = ingest_pb2.IngestJob()
+async def _watched(stub: jobs_pb2_grpc.JobServiceStub, job_id: str, total: int) -> jobs_pb2.Job:
+    request = jobs_pb2.WatchJobRequest(job_id=job_id)
+    job = jobs_pb2.Job()
     with bar("searchable + graph-ready", 2 * total) as show:
-        async for update in stub.WatchIngestJob(request, timeout=_DEADLINE):
+        async for update in stub.WatchJob(request, timeout=_DEADLINE):
             job = update.job
-            show(job.documents_searchable + job.documents_graph_ready)
+            show(job.searchable_count + job.graph_ready_count)
     return job
 
 
-def _check(job: ingest_pb2.IngestJob, total: int) -> None:
-    if job.state == ingest_pb2.JOB_STATE_SUCCEEDED and job.documents_graph_ready == total:
+def _check(job: jobs_pb2.Job, total: int) -> None:
+    if job.state == jobs_pb2.JOB_STATE_SUCCEEDED and job.graph_ready_count == total:
         return
-    state = ingest_pb2.JobState.Name(job.state)
+    state = jobs_pb2.JobState.Name(job.state)
     reasons = "; ".join(f"{each.document_id}: {each.reason}" for each in job.failures[:3])
     raise MeasureError(
-        f"the job ended {state} with {job.documents_searchable} searchable, "
-        f"{job.documents_graph_ready} graph-ready of {total} documents: {reasons}"
+        f"the job ended {state} with {job.searchable_count} searchable, "
+        f"{job.graph_ready_count} graph-ready of {total} documents: {reasons}"
     )

@@ -69,7 +69,7 @@ async def relate(stack: LocalStack, documents: Sequence[Document]) -> int:
                 relations_pb2.ChunkRelationInput(
                     source_id=chunks[source],
                     target_id=chunks[target],
-                    type=relations_pb2.CHUNK_RELATION_TYPE_RELATED,
+                    relation_type=relations_pb2.CHUNK_RELATION_TYPE_RELATED,
                 )
                 for source, target in title_pairs(documents)
             ]

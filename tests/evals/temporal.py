@@ -87,7 +87,7 @@ def _fact(row: Mapping[str, Any]) -> ingest_pb2.FactInput:
         raise UsageError(f"fact {row['id']}: {error}") from None
     fact = ingest_pb2.FactInput(
         subject=ingest_pb2.EntityInput(name=row["s"]),
-        relation=_relation(row["p"]),
+        relation_type=_relation(row["p"]),
         object=ingest_pb2.EntityInput(name=row["o"]),
         valid_time=_stamp(dates.start),
         invalid_time=_stamp(dates.end),
@@ -116,8 +116,8 @@ async def _load(
     except grpc.aio.AioRpcError as error:
         raise MeasureError(f"AddFacts: {error.code().name} {error.details()}") from error
     figures.put("load_facts_per_s", len(facts) / (time.perf_counter() - began), "facts/s")
-    figures.put("refused", answer.refused_total, "facts")
-    note(f"{answer.added} facts were added, {answer.unchanged} were there already")
+    figures.put("refused", answer.refused_count, "facts")
+    note(f"{answer.added_count} facts were added, {answer.unchanged_count} were there already")
     _check_refusals(facts, answer)
 
 
@@ -136,7 +136,7 @@ def _check_refusals(
     """MeasureError when other facts were refused than those that end before they begin."""
     wrong = {place for place, fact in enumerate(facts) if _is_reversed(fact)}
     refused = {one.index for one in answer.refused}
-    if refused ^ set(islice(sorted(wrong), len(refused))) or answer.refused_total != len(wrong):
+    if refused ^ set(islice(sorted(wrong), len(refused))) or answer.refused_count != len(wrong):
         raise MeasureError(f"{len(refused ^ wrong)} facts were refused or taken wrongly")
 
 
@@ -164,7 +164,7 @@ async def _ask_as_of(stub: Stub, questions: Sequence[dict[str, Any]], figures: F
 async def _objects(stub: Stub, question: Mapping[str, Any], asked: _Asked) -> set[str]:
     """The objects that held in the question's year: every fact whose interval overlaps it."""
     facts = await _listed(stub, question, _years(question["as_of"]), asked)
-    return {_clean(fact.target_entity.name) for fact in facts}
+    return {_clean(fact.object.name) for fact in facts}
 
 
 async def _listed(
@@ -173,7 +173,7 @@ async def _listed(
     request = structure_pb2.ListFactsRequest(
         subject=entities_pb2.EntitySelector(name=question["s"]),
         relation_type=_relation(question["p"]),
-        as_of=retrieval_pb2.TimeSelector(range=span),
+        time=retrieval_pb2.TimeSelector(range=span),
         page_size=_PAGE,
     )
     found: list[facts_pb2.Fact] = []
@@ -217,16 +217,14 @@ async def _history(stub: Stub, question: Mapping[str, Any], asked: _Asked) -> li
     while True:
         page, took = await timed(stub.GetEntityHistory(request, timeout=_ASKING))
         asked.times_ms.append(took)
-        found.extend(one for one in page.facts if _clean(one.source_entity.name) == subject)
+        found.extend(one for one in page.facts if _clean(one.subject.name) == subject)
         if not page.next_page_token:
             return found
         request.page_token = page.next_page_token
 
 
 def _spells(facts: Sequence[facts_pb2.Fact]) -> set[Spell]:
-    return {
-        (_clean(fact.target_entity.name), _first_year(fact), _last_year(fact)) for fact in facts
-    }
+    return {(_clean(fact.object.name), _first_year(fact), _last_year(fact)) for fact in facts}
 
 
 def _first_year(fact: facts_pb2.Fact) -> int | None:

@@ -10,9 +10,15 @@ from typing import Any
 from google.protobuf.message import Message
 
 from braid.common.v1 import legs_pb2
-from braid.graph.v1 import (
+from braid.graph.internal.v1 import (
+    deletion_pb2,
+    deletion_pb2_grpc,
     embeddings_pb2,
     embeddings_pb2_grpc,
+    inventory_pb2,
+    inventory_pb2_grpc,
+)
+from braid.graph.v1 import (
     entities_pb2,
     expansion_pb2,
     facts_pb2,
@@ -20,8 +26,6 @@ from braid.graph.v1 import (
     history_pb2,
     ingest_pb2,
     ingest_pb2_grpc,
-    inventory_pb2,
-    inventory_pb2_grpc,
     query_pb2,
     query_pb2_grpc,
     relations_pb2,
@@ -39,7 +43,7 @@ class GraphStub(
     query_pb2_grpc.GraphQueryServiceServicer, ingest_pb2_grpc.GraphIngestServiceServicer
 ):
     """The graph tier: `answer` is what SearchFacts answers with, `linked` and `subgraph` what expansions get, `replies`
-    what other reads get by method; episodes are kept by (space, uuid).
+    what other reads get by method; episodes are kept by (space, chunk id).
 
     Facts with both times are refused, for a test to see one refused.
     """
@@ -109,7 +113,7 @@ class GraphStub(
     async def GetGraphStats(
         self, request: query_pb2.GetGraphStatsRequest, context: Any
     ) -> query_pb2.GetGraphStatsResponse:
-        filled = query_pb2.GetGraphStatsResponse(entities=1)
+        filled = query_pb2.GetGraphStatsResponse(entity_count=1)
         return await self._reply("GetGraphStats", request, filled)  # type: ignore[no-any-return]
 
     async def SearchFindings(
@@ -143,11 +147,11 @@ class GraphStub(
     ) -> ingest_pb2.BatchAddEpisodesResponse:
         await self.script.note("BatchAddEpisodes", request)
         space = current_call().space
-        new = [one for one in request.episodes if (space, one.uuid) not in self.episodes]
-        self.episodes |= {(space, one.uuid): one for one in new}
+        new = [one for one in request.episodes if (space, one.chunk_id) not in self.episodes]
+        self.episodes |= {(space, one.chunk_id): one for one in new}
         self.writes["episodes"] += len(new)
         return ingest_pb2.BatchAddEpisodesResponse(
-            counts=ingest_pb2.EpisodeCounts(episodes_added=len(new))
+            counts=ingest_pb2.EpisodeCounts(added_episode_count=len(new))
         )
 
     async def AddFacts(
@@ -169,12 +173,12 @@ class GraphStub(
         bare.CopyFrom(fact)
         bare.ClearField("embedding")
         if fact.HasField("valid_time") and fact.HasField("invalid_time"):
-            answer.refused_total += 1
+            answer.refused_count += 1
             answer.refused.add(index=index, reason="ends before it starts")
         elif bare.SerializeToString(deterministic=True) in self.known_facts:
-            answer.unchanged += 1
+            answer.unchanged_count += 1
         else:
-            answer.added += 1
+            answer.added_count += 1
             self.known_facts.add(bare.SerializeToString(deterministic=True))
             self.facts.append(fact)
 
@@ -183,16 +187,6 @@ class GraphStub(
     ) -> relations_pb2.PutRelationsResponse:
         await self.script.note("PutRelations", request)
         return relations_pb2.PutRelationsResponse(created_count=len(request.relations))
-
-    async def DeleteEpisodes(
-        self, request: ingest_pb2.DeleteEpisodesRequest, context: Any
-    ) -> ingest_pb2.DeleteEpisodesResponse:
-        await self.script.note("DeleteEpisodes", request)
-        space = current_call().space
-        gone = [u for u in request.uuids if self.episodes.pop((space, u), None) is not None]
-        return ingest_pb2.DeleteEpisodesResponse(
-            episodes_deleted=len(gone), mentions_deleted=2 * len(gone), entities_deleted=len(gone)
-        )
 
 
 @dataclass
@@ -220,8 +214,8 @@ class GraphInventoryStub(inventory_pb2_grpc.GraphInventoryServiceServicer):
         await self.tier.script.note("ListEpisodes", request)
         return inventory_pb2.ListEpisodesResponse(
             episodes=[
-                inventory_pb2.EpisodeRef(uuid=one.uuid, document_id=one.document_id)
-                for one in sorted(self._episodes(), key=lambda one: one.uuid)
+                inventory_pb2.EpisodeRef(chunk_id=one.chunk_id, document_id=one.document_id)
+                for one in sorted(held_episodes(self.tier), key=lambda one: one.chunk_id)
             ]
         )
 
@@ -229,14 +223,14 @@ class GraphInventoryStub(inventory_pb2_grpc.GraphInventoryServiceServicer):
         self, request: inventory_pb2.FindEpisodesRequest, context: Any
     ) -> inventory_pb2.FindEpisodesResponse:
         await self.tier.script.note("FindEpisodes", request)
-        found = {one.uuid for one in self._episodes()} & set(request.uuids)
-        return inventory_pb2.FindEpisodesResponse(uuids=sorted(found))
+        found = {one.chunk_id for one in held_episodes(self.tier)} & set(request.chunk_ids)
+        return inventory_pb2.FindEpisodesResponse(chunk_ids=sorted(found))
 
     async def ListGraphDocuments(
         self, request: inventory_pb2.ListGraphDocumentsRequest, context: Any
     ) -> inventory_pb2.ListGraphDocumentsResponse:
         await self.tier.script.note("ListGraphDocuments", request)
-        found = {one.document_id for one in self._episodes()}
+        found = {one.document_id for one in held_episodes(self.tier)}
         return inventory_pb2.ListGraphDocumentsResponse(document_ids=sorted(found))
 
     async def ListUnjoinedEntities(
@@ -245,36 +239,61 @@ class GraphInventoryStub(inventory_pb2_grpc.GraphInventoryServiceServicer):
         await self.tier.script.note("ListUnjoinedEntities", request)
         return inventory_pb2.ListUnjoinedEntitiesResponse(
             entities=[
-                inventory_pb2.UnjoinedEntity(uuid=one, name="Stray") for one in self.tier.strays
+                inventory_pb2.UnjoinedEntity(id=one, name="Stray") for one in self.tier.strays
             ],
-            looked_through=len(self.tier.strays),
+            examined_count=len(self.tier.strays),
+        )
+
+
+@dataclass
+class GraphDeletionStub(deletion_pb2_grpc.GraphDeletionServiceServicer):
+    """Removal from what the graph tier's stub holds."""
+
+    tier: GraphStub
+
+    async def DeleteEpisodes(
+        self, request: deletion_pb2.DeleteEpisodesRequest, context: Any
+    ) -> deletion_pb2.DeleteEpisodesResponse:
+        await self.tier.script.note("DeleteEpisodes", request)
+        space = current_call().space
+        gone = [
+            u for u in request.chunk_ids if self.tier.episodes.pop((space, u), None) is not None
+        ]
+        return deletion_pb2.DeleteEpisodesResponse(
+            deleted_episode_count=len(gone),
+            deleted_mention_count=2 * len(gone),
+            deleted_entity_count=len(gone),
         )
 
     async def DeleteUnjoinedEntities(
-        self, request: inventory_pb2.DeleteUnjoinedEntitiesRequest, context: Any
-    ) -> inventory_pb2.DeleteUnjoinedEntitiesResponse:
+        self, request: deletion_pb2.DeleteUnjoinedEntitiesRequest, context: Any
+    ) -> deletion_pb2.DeleteUnjoinedEntitiesResponse:
         await self.tier.script.note("DeleteUnjoinedEntities", request)
-        gone = [one for one in request.uuids if one in self.tier.strays]
+        gone = [one for one in request.entity_ids if one in self.tier.strays]
         self.tier.strays = [one for one in self.tier.strays if one not in gone]
-        return inventory_pb2.DeleteUnjoinedEntitiesResponse(entities_deleted=len(gone))
+        return deletion_pb2.DeleteUnjoinedEntitiesResponse(deleted_entity_count=len(gone))
 
     async def DeleteGraphDocument(
-        self, request: inventory_pb2.DeleteGraphDocumentRequest, context: Any
-    ) -> inventory_pb2.DeleteGraphDocumentResponse:
+        self, request: deletion_pb2.DeleteGraphDocumentRequest, context: Any
+    ) -> deletion_pb2.DeleteGraphDocumentResponse:
         await self.tier.script.note("DeleteGraphDocument", request)
         if request.deletion_id not in self.tier.deletions:
-            gone = [one for one in self._episodes() if one.document_id == request.document_id]
+            gone = [
+                one for one in held_episodes(self.tier) if one.document_id == request.document_id
+            ]
             for one in gone:
-                del self.tier.episodes[current_call().space, one.uuid]
+                del self.tier.episodes[current_call().space, one.chunk_id]
             self.tier.deletions[request.deletion_id] = len(gone)
         count = self.tier.deletions[request.deletion_id]
-        return inventory_pb2.DeleteGraphDocumentResponse(
-            episodes_deleted=count, mentions_deleted=2 * count, entities_deleted=count
+        return deletion_pb2.DeleteGraphDocumentResponse(
+            deleted_episode_count=count, deleted_mention_count=2 * count, deleted_entity_count=count
         )
 
-    def _episodes(self) -> list[ingest_pb2.EpisodeInput]:
-        space = current_call().space
-        return [one for (held, _), one in self.tier.episodes.items() if held == space]
+
+def held_episodes(tier: GraphStub) -> list[ingest_pb2.EpisodeInput]:
+    """Episodes of the caller's space."""
+    space = current_call().space
+    return [one for (held, _), one in tier.episodes.items() if held == space]
 
 
 async def serve_graph(
@@ -297,16 +316,22 @@ async def serve_graph(
                 ),
             ),
             Service(
-                "braid.graph.v1.GraphEmbeddingService",
+                "braid.graph.internal.v1.GraphEmbeddingService",
                 lambda server: embeddings_pb2_grpc.add_GraphEmbeddingServiceServicer_to_server(
                     GraphEmbeddingStub(stub),  # type: ignore[abstract] # no test moves a model here
                     server,
                 ),
             ),
             Service(
-                "braid.graph.v1.GraphInventoryService",
+                "braid.graph.internal.v1.GraphInventoryService",
                 lambda server: inventory_pb2_grpc.add_GraphInventoryServiceServicer_to_server(
                     GraphInventoryStub(stub), server
+                ),
+            ),
+            Service(
+                "braid.graph.internal.v1.GraphDeletionService",
+                lambda server: deletion_pb2_grpc.add_GraphDeletionServiceServicer_to_server(
+                    GraphDeletionStub(stub), server
                 ),
             ),
         ],
@@ -321,7 +346,7 @@ def fact_hit(
     support: float = 0.0,
 ) -> facts_pb2.FactHit:
     """A hit of the graph tier that cites chunks."""
-    fact = facts_pb2.Fact(uuid=uuid, fact=f"sentence {uuid}", origin=origin)
+    fact = facts_pb2.Fact(id=uuid, statement=f"sentence {uuid}", origin=origin)
     for chunk_id in chunk_ids:
         fact.sources.add(
             chunk_id=chunk_id, document_id=f"doc-{chunk_id}", quote=f"quote {chunk_id}"

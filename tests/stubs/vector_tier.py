@@ -8,12 +8,16 @@ from typing import Any
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.common.v1 import legs_pb2
+from braid.vector.internal.v1 import (
+    deletion_pb2,
+    deletion_pb2_grpc,
+    inventory_pb2,
+    inventory_pb2_grpc,
+)
 from braid.vector.v1 import (
     chunks_pb2,
     documents_pb2,
     documents_pb2_grpc,
-    inventory_pb2,
-    inventory_pb2_grpc,
     search_pb2,
     search_pb2_grpc,
 )
@@ -37,7 +41,7 @@ class VectorStub(
     documents: dict[tuple[str, str], documents_pb2.DocumentInput] = field(default_factory=dict)
     vectors: dict[str, list[float]] = field(default_factory=dict)
     retired: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    deletions: dict[str, documents_pb2.DeleteDocumentResponse] = field(default_factory=dict)
+    deletions: dict[str, deletion_pb2.DeleteDocumentResponse] = field(default_factory=dict)
     model: str = ""
     stored: dict[str, chunks_pb2.Chunk] = field(default_factory=dict)
     scored: dict[str, search_pb2.ChunkScore] = field(default_factory=dict)
@@ -94,8 +98,10 @@ class VectorStub(
             if self._hash(one.document_id) == one.content_hash
         ]
         return documents_pb2.CheckDocumentsResponse(
-            unchanged_document_ids=unchanged,
-            unchanged_valid_times=[self._valid_time(one) for one in unchanged],
+            unchanged_documents=[
+                documents_pb2.UnchangedDocument(document_id=one, valid_time=self._valid_time(one))
+                for one in unchanged
+            ]
         )
 
     async def BatchUpsertDocuments(
@@ -121,23 +127,6 @@ class VectorStub(
         await self.script.note("GetVectorStats", request)
         return documents_pb2.GetVectorStatsResponse(embedding_model=self.model)
 
-    async def DeleteDocument(
-        self, request: documents_pb2.DeleteDocumentRequest, context: Any
-    ) -> documents_pb2.DeleteDocumentResponse:
-        await self.script.note("DeleteDocument", request)
-        key = (current_call().space, request.document_id)
-        if request.deletion_id in self.deletions:
-            return self.deletions[request.deletion_id]
-        if key not in self.documents:
-            raise NotFoundError("document")
-        former = self.retired.pop(key, [])
-        ids = [*former, *(chunk.id for chunk in self.documents.pop(key).chunks)]
-        answer = documents_pb2.DeleteDocumentResponse(
-            versions_deleted=2 if former else 1, chunks_deleted=len(ids), deleted_chunk_ids=ids
-        )
-        self.deletions[request.deletion_id] = answer
-        return answer
-
     def _hash(self, document_id: str) -> str | None:
         document = self.documents.get((current_call().space, document_id))
         return document.content_hash if document else None
@@ -160,13 +149,39 @@ class VectorStub(
         added = [chunk.id for chunk in document.chunks if chunk.id not in known]
         return documents_pb2.UpsertOutcome(
             document_id=document.document_id,
-            chunks_added=len(added),
+            added_chunk_count=len(added),
             added_chunk_ids=added,
             valid_time=self._valid_time(document.document_id),
         )
 
     def _valid_time(self, document_id: str) -> Timestamp:
         return self.documents[current_call().space, document_id].valid_time
+
+
+@dataclass
+class VectorDeletionStub(deletion_pb2_grpc.DocumentDeletionServiceServicer):
+    """Removal from what the vector tier's stub holds."""
+
+    tier: VectorStub
+
+    async def DeleteDocument(
+        self, request: deletion_pb2.DeleteDocumentRequest, context: Any
+    ) -> deletion_pb2.DeleteDocumentResponse:
+        await self.tier.script.note("DeleteDocument", request)
+        key = (current_call().space, request.document_id)
+        if request.deletion_id in self.tier.deletions:
+            return self.tier.deletions[request.deletion_id]
+        if key not in self.tier.documents:
+            raise NotFoundError("document")
+        former = self.tier.retired.pop(key, [])
+        ids = [*former, *(chunk.id for chunk in self.tier.documents.pop(key).chunks)]
+        answer = deletion_pb2.DeleteDocumentResponse(
+            deleted_version_count=2 if former else 1,
+            deleted_chunk_count=len(ids),
+            deleted_chunk_ids=ids,
+        )
+        self.tier.deletions[request.deletion_id] = answer
+        return answer
 
 
 @dataclass
@@ -234,9 +249,15 @@ async def serve_vector(
                 ),
             ),
             Service(
-                "braid.vector.v1.InventoryService",
+                "braid.vector.internal.v1.InventoryService",
                 lambda server: inventory_pb2_grpc.add_InventoryServiceServicer_to_server(
                     VectorInventoryStub(stub), server
+                ),
+            ),
+            Service(
+                "braid.vector.internal.v1.DocumentDeletionService",
+                lambda server: deletion_pb2_grpc.add_DocumentDeletionServiceServicer_to_server(
+                    VectorDeletionStub(stub), server
                 ),
             ),
         ],

@@ -131,7 +131,7 @@ async def snapshot(arguments: SnapshotArguments, call: ToolCall) -> SnapshotResu
     cursor = call.cursor(arguments)
     begin = cursor.read(arguments.cursor)
     request = history_pb2.GetSnapshotRequest(
-        as_of=time_selector(arguments.time),
+        time=time_selector(arguments.time),
         entity=entity_selector(
             "entity", arguments.entity, arguments.entity_type, arguments.entity_uuid
         ),
@@ -141,7 +141,7 @@ async def snapshot(arguments: SnapshotArguments, call: ToolCall) -> SnapshotResu
         page_token=begin.page_token,
     )
     stub = call.clients.graph.GetSnapshot
-    named = graph_name({"as_of": "time"})
+    named = graph_name({"time": "time"})
     answer = await call.rpc(SERVICE + "GetSnapshot", stub, request, named)
     found = [statement(one) for one in answer.facts]
     page = Page(found, begin, answer.next_page_token, cursor, "facts")
@@ -177,7 +177,7 @@ async def diff(arguments: DiffArguments, call: ToolCall) -> DiffResult:
     stub = call.clients.graph.DiffGraph
     answer = (await call.rpc(SERVICE + "DiffGraph", stub, request, _DIFF_NAMES)).diff
     found = _changes(answer)
-    total = answer.added_total + answer.ended_total + answer.changed_total
+    total = answer.added_count + answer.ended_count + answer.changed_count
 
     def build(shown: Sequence[Change]) -> DiffResult:
         end = first + len(shown)
@@ -194,9 +194,9 @@ async def diff(arguments: DiffArguments, call: ToolCall) -> DiffResult:
             status="found" if found else "no_match",
             message=words,
             next_cursor=cursor.write(Position("", end)) if more else None,
-            added_count=answer.added_total,
-            ended_count=answer.ended_total,
-            changed_count=answer.changed_total,
+            added_count=answer.added_count,
+            ended_count=answer.ended_count,
+            changed_count=answer.changed_count,
             changes=list(shown),
         )
 

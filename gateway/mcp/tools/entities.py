@@ -214,7 +214,7 @@ async def neighborhood(arguments: NeighborhoodArguments, call: ToolCall) -> Neig
         entity_name=arguments.entity,
         entity_type=arguments.entity_type or "",
         limit=arguments.limit,
-        as_of=time_selector(arguments.as_of),
+        time=time_selector(arguments.as_of),
     )
     stub = call.clients.graph.GetNeighborhood
     answer = await call.rpc(SERVICE + "GetNeighborhood", stub, request, _NEIGHBORHOOD_NAMES)
@@ -223,7 +223,7 @@ async def neighborhood(arguments: NeighborhoodArguments, call: ToolCall) -> Neig
     def build(shown: Sequence[Statement]) -> NeighborhoodResult:
         end = first + len(shown)
         more = end < len(found)
-        words = f"Found {answer.total} neighbours, looked at {len(answer.nodes)}. "
+        words = f"Found {answer.neighbor_count} neighbours, looked at {len(answer.nodes)}. "
         words += shown_of(len(shown), len(found), "facts", first, more=more)
         if answer.truncated:
             words += " For more neighbours raise `limit`."
@@ -234,7 +234,7 @@ async def neighborhood(arguments: NeighborhoodArguments, call: ToolCall) -> Neig
             message=words,
             next_cursor=cursor.write(Position("", end)) if more else None,
             entity=_summary(answer.center),
-            neighbor_count=answer.total,
+            neighbor_count=answer.neighbor_count,
             same_name=choices(answer.homonyms),
             facts=list(shown),
         )
@@ -297,12 +297,12 @@ async def paths(arguments: PathsArguments, call: ToolCall) -> PathsResult:
         ),
         max_hops=arguments.max_hops,
         limit=arguments.limit,
-        as_of=time_selector(arguments.as_of),
+        time=time_selector(arguments.as_of),
     )
     named = graph_name({"source": "entity", "source_type": "entity_type"})
     answer = await call.rpc(SERVICE + "FindPaths", call.clients.graph.FindPaths, request, named)
     found = [
-        Way(nodes=[node.name for node in one.nodes], facts=[fact.fact for fact in one.facts])
+        Way(nodes=[node.name for node in one.nodes], facts=[fact.statement for fact in one.facts])
         for one in answer.paths
     ]
     ambiguous = bool(answer.source_homonyms or answer.target_homonyms)
@@ -359,7 +359,7 @@ def _summary(message: Any) -> EntitySummary:
         name=message.name,
         type=message.type,
         summary=message.summary or None,
-        mentions=message.mentions or None,
+        mentions=message.mention_count or None,
     )
 
 
@@ -368,8 +368,8 @@ def _numbers(answer: history_pb2.GetEntityHistoryResponse) -> dict[str, Any]:
         return {}
     summary = answer.summary
     return {
-        "fact_count": summary.total,
-        "current_count": summary.current_total,
+        "fact_count": summary.fact_count,
+        "current_count": summary.current_fact_count,
         "never_changed": summary.never_changed,
         "unchanged_since": day_or_time(summary, "unchanged_since_time"),
     }

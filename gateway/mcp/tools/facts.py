@@ -21,7 +21,7 @@ from gateway.mcp.arguments import (
 )
 from gateway.mcp.calls import ToolCall
 from gateway.mcp.cursors import Position
-from gateway.mcp.legs import outcome, report
+from gateway.mcp.legs import only_leg, outcome
 from gateway.mcp.pages import Page
 from gateway.mcp.results import Statement, ToolResult, fit, shown_of, statement
 from gateway.rest.graph.parameters import entity_selector, graph_name
@@ -115,13 +115,13 @@ async def search_facts(arguments: SearchFactsArguments, call: ToolCall) -> Facts
         limit=arguments.limit,
         entity_name=arguments.entity or "",
         relation_type=arguments.relation or "",
-        as_of=time_selector(arguments.as_of),
+        time=time_selector(arguments.as_of),
         known_time=instant(arguments.known_at),
     )
     stub = call.clients.graph.SearchFacts
     answer = await call.rpc(SERVICE + "SearchFacts", stub, request, _SEARCH_NAMES)
     found = [statement(hit.fact) for hit in answer.hits]
-    ended = outcome([report("graph", answer)], found=bool(found))
+    ended = outcome([only_leg("graph", answer)], found=bool(found))
 
     def build(shown: Sequence[Statement]) -> FactsResult:
         end = first + len(shown)
@@ -148,7 +148,7 @@ async def list_facts(arguments: ListFactsArguments, call: ToolCall) -> FactsResu
         subject=entity_selector("subject", arguments.subject, None, None),
         relation_type=arguments.relation or "",
         object=entity_selector("object", arguments.object, None, None),
-        as_of=time_selector(arguments.as_of),
+        time=time_selector(arguments.as_of),
         known_time=instant(arguments.known_at),
         page_size=arguments.limit,
         page_token=begin.page_token,

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import grpc
 from pydantic import BaseModel, Field
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2
 from gateway.mcp.arguments import Arguments, Cursor, InstantText, PageLimit, instant
 from gateway.mcp.calls import ToolCall
 from gateway.mcp.pages import Page
@@ -19,12 +19,13 @@ from gateway.rest.mapping.field_types import Text
 from services.runtime.errors import DeadlineError
 
 SERVICE = "/braid.agent.v1.IngestService/"
+_JOBS = "/braid.agent.v1.JobService/"
 _PIECE = 512 * 1024
 _STEPS = 3
 _ENDED = (
-    ingest_pb2.JOB_STATE_SUCCEEDED,
-    ingest_pb2.JOB_STATE_FAILED,
-    ingest_pb2.JOB_STATE_CANCELLED,
+    jobs_pb2.JOB_STATE_SUCCEEDED,
+    jobs_pb2.JOB_STATE_FAILED,
+    jobs_pb2.JOB_STATE_CANCELLED,
 )
 
 
@@ -104,7 +105,7 @@ async def ingest_text(arguments: IngestTextArguments, call: ToolCall) -> JobResu
         _parts(arguments),
         _argument_name,
     )
-    job: ingest_pb2.IngestJob = answer.job
+    job: jobs_pb2.Job = answer.job
     if arguments.wait != "none":
         job = await _followed(job, arguments, call)
     return _result(job, call)
@@ -112,8 +113,8 @@ async def ingest_text(arguments: IngestTextArguments, call: ToolCall) -> JobResu
 
 async def job_state(arguments: JobStateArguments, call: ToolCall) -> JobResult:
     """See how far an upload's job is."""
-    request = ingest_pb2.GetIngestJobRequest(job_id=arguments.job_id)
-    answer = await call.rpc(SERVICE + "GetIngestJob", call.clients.ingest.GetIngestJob, request)
+    request = jobs_pb2.GetJobRequest(job_id=arguments.job_id)
+    answer = await call.rpc(_JOBS + "GetJob", call.clients.jobs.GetJob, request)
     return _result(answer.job, call)
 
 
@@ -122,11 +123,11 @@ async def list_jobs(arguments: ListJobsArguments, call: ToolCall) -> JobsResult:
     cursor = call.cursor(arguments)
     begin = cursor.read(arguments.cursor)
     state = arguments.state
-    states = [ingest_pb2.JobState.Value(f"JOB_STATE_{state.upper()}")] if state else []
-    request = ingest_pb2.ListIngestJobsRequest(
+    states = [jobs_pb2.JobState.Value(f"JOB_STATE_{state.upper()}")] if state else []
+    request = jobs_pb2.ListJobsRequest(
         page_size=arguments.limit, page_token=begin.page_token, states=states
     )
-    answer = await call.rpc(SERVICE + "ListIngestJobs", call.clients.ingest.ListIngestJobs, request)
+    answer = await call.rpc(_JOBS + "ListJobs", call.clients.jobs.ListJobs, request)
     found = [_job(one) for one in answer.jobs]
     page = Page(found, begin, answer.next_page_token, cursor, "jobs")
 
@@ -164,13 +165,13 @@ def _argument_name(path: str) -> str:
 
 
 async def _followed(
-    job: ingest_pb2.IngestJob, arguments: IngestTextArguments, call: ToolCall
-) -> ingest_pb2.IngestJob:
+    job: jobs_pb2.Job, arguments: IngestTextArguments, call: ToolCall
+) -> jobs_pb2.Job:
     """The job once what is waited for has come, or the time is over: it goes on all the same."""
     until = monotonic() + arguments.wait_seconds
     watching = call.within(arguments.wait_seconds).caller
-    request = ingest_pb2.WatchIngestJobRequest(job_id=job.id)
-    stream = watching.open(SERVICE + "WatchIngestJob", call.clients.ingest.WatchIngestJob, request)
+    request = jobs_pb2.WatchJobRequest(job_id=job.id)
+    stream = watching.open(_JOBS + "WatchJob", call.clients.jobs.WatchJob, request)
     try:
         while not _has_come(job, arguments.wait):
             answer = await stream.read()
@@ -187,50 +188,50 @@ async def _followed(
     return job
 
 
-def _has_come(job: ingest_pb2.IngestJob, wait: str) -> bool:
+def _has_come(job: jobs_pb2.Job, wait: str) -> bool:
     if job.state in _ENDED:
         return True
-    done = job.documents_searchable if wait == "searchable" else job.documents_graph_ready
-    return 0 < job.documents_total <= done + job.documents_failed
+    done = job.searchable_count if wait == "searchable" else job.graph_ready_count
+    return 0 < job.unit_count <= done + job.failed_count
 
 
-def _steps_done(job: ingest_pb2.IngestJob) -> int:
-    return 1 + bool(job.documents_searchable) + bool(job.documents_graph_ready)
+def _steps_done(job: jobs_pb2.Job) -> int:
+    return 1 + bool(job.searchable_count) + bool(job.graph_ready_count)
 
 
-def _stage(job: ingest_pb2.IngestJob) -> str:
+def _stage(job: jobs_pb2.Job) -> str:
     if job.waiting_for:
         return f"waiting for {job.waiting_for}"
-    if job.documents_graph_ready:
+    if job.graph_ready_count:
         return "in the graph"
-    return "searchable" if job.documents_searchable else "accepted"
+    return "searchable" if job.searchable_count else "accepted"
 
 
-def _result(job: ingest_pb2.IngestJob, call: ToolCall) -> JobResult:
+def _result(job: jobs_pb2.Job, call: ToolCall) -> JobResult:
     return JobResult(space=call.space, status="done", message=_message(job), job=_job(job))
 
 
-def _message(job: ingest_pb2.IngestJob) -> str:
-    if job.state == ingest_pb2.JOB_STATE_FAILED:
+def _message(job: jobs_pb2.Job) -> str:
+    if job.state == jobs_pb2.JOB_STATE_FAILED:
         return "The job failed: see `failed` for the reasons."
-    if job.state == ingest_pb2.JOB_STATE_CANCELLED:
+    if job.state == jobs_pb2.JOB_STATE_CANCELLED:
         return "The job was cancelled."
-    if job.state == ingest_pb2.JOB_STATE_SUCCEEDED:
+    if job.state == jobs_pb2.JOB_STATE_SUCCEEDED:
         return "Stored: searchable, and in the graph."
     stage = _stage(job)
     return f"The job goes on ({stage}): ask for its state with this job_id."
 
 
-def _job(job: ingest_pb2.IngestJob) -> Job:
+def _job(job: jobs_pb2.Job) -> Job:
     return Job(
         job_id=job.id,
-        state=ingest_pb2.JobState.Name(job.state).removeprefix("JOB_STATE_").lower(),
-        kind=job.kind or None,
+        state=jobs_pb2.JobState.Name(job.state).removeprefix("JOB_STATE_").lower(),
+        kind=jobs_pb2.JobKind.Name(job.kind).removeprefix("JOB_KIND_").lower(),
         title=job.title or None,
-        documents=job.documents_total,
-        searchable=job.documents_searchable,
-        graph_ready=job.documents_graph_ready,
-        unchanged=job.documents_unchanged or None,
+        documents=job.unit_count,
+        searchable=job.searchable_count,
+        graph_ready=job.graph_ready_count,
+        unchanged=job.unchanged_count or None,
         failed=[f"{one.document_id}: {one.reason}" for one in job.failures[:5]] or None,
         waiting_for=job.waiting_for or None,
         created_at=day_or_time(job, "create_time"),

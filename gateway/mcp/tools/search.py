@@ -13,7 +13,7 @@ from braid.vector.v1 import search_pb2 as vector_pb2
 from gateway.mcp.arguments import Arguments, Cursor, InstantText, SearchLimit, instant
 from gateway.mcp.calls import ToolCall
 from gateway.mcp.cursors import Position
-from gateway.mcp.legs import outcome, report
+from gateway.mcp.legs import LegEnd, only_leg, outcome, reported
 from gateway.mcp.results import ToolResult, dated, fit, shown_of
 from gateway.rest.mapping.field_types import Text
 from services.runtime.errors import FieldError, InvalidFieldError
@@ -98,7 +98,7 @@ async def search(arguments: SearchArguments, call: ToolCall) -> SearchResult:
 
 async def _comprehensive(
     arguments: SearchArguments, call: ToolCall
-) -> tuple[list[Passage], Sequence[Any]]:
+) -> tuple[list[Passage], Sequence[LegEnd]]:
     request = search_pb2.ComprehensiveSearchRequest(
         query=arguments.query,
         limit=arguments.limit,
@@ -117,12 +117,12 @@ async def _comprehensive(
             facts=[dated(fact) for fact in one.facts[:_MAX_FACTS]] or None,
         )
         for one in answer.results
-    ], answer.legs
+    ], [reported(leg) for leg in answer.legs]
 
 
 async def _hybrid(
     arguments: SearchArguments, call: ToolCall
-) -> tuple[list[Passage], Sequence[Any]]:
+) -> tuple[list[Passage], Sequence[LegEnd]]:
     request = vector_pb2.HybridSearchRequest(
         query=arguments.query, limit=arguments.limit, as_of=instant(arguments.as_of)
     )
@@ -133,14 +133,14 @@ async def _hybrid(
         answer = await call.rpc(
             _ALL + "ExpandedHybridSearch", call.clients.search.ExpandedHybridSearch, expanded
         )
-        return [_passage(one.hit) for one in answer.hits], [answer.leg]
+        return [_passage(one.hit) for one in answer.hits], [reported(answer.leg)]
     stub = call.clients.chunks.HybridSearch
     return _of_chunks("hybrid", await call.rpc(_CHUNKS + "HybridSearch", stub, request))
 
 
 async def _vector(
     arguments: SearchArguments, call: ToolCall
-) -> tuple[list[Passage], Sequence[Any]]:
+) -> tuple[list[Passage], Sequence[LegEnd]]:
     request = vector_pb2.VectorSearchRequest(
         query=arguments.query, limit=arguments.limit, as_of=instant(arguments.as_of)
     )
@@ -148,7 +148,9 @@ async def _vector(
     return _of_chunks("vector", await call.rpc(_CHUNKS + "VectorSearch", stub, request))
 
 
-async def _text(arguments: SearchArguments, call: ToolCall) -> tuple[list[Passage], Sequence[Any]]:
+async def _text(
+    arguments: SearchArguments, call: ToolCall
+) -> tuple[list[Passage], Sequence[LegEnd]]:
     request = vector_pb2.TextSearchRequest(
         query=arguments.query, limit=arguments.limit, as_of=instant(arguments.as_of)
     )
@@ -164,8 +166,8 @@ _SEARCHES = {
 }
 
 
-def _of_chunks(name: str, answer: Any) -> tuple[list[Passage], Sequence[Any]]:
-    return [_passage(hit) for hit in answer.hits], [report(name, answer)]
+def _of_chunks(name: str, answer: Any) -> tuple[list[Passage], Sequence[LegEnd]]:
+    return [_passage(hit) for hit in answer.hits], [only_leg(name, answer)]
 
 
 def _passage(hit: Any) -> Passage:

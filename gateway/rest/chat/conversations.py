@@ -15,6 +15,7 @@ from gateway.rest.chat.serializers import conversation, message_json
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.mapping.contract_rules import Bounds
+from gateway.rest.mapping.field_types import PageSize
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 
@@ -26,9 +27,9 @@ ConversationId = Annotated[
     Path(description="The conversation's id."),
 ]
 Limit = Annotated[
-    int,
+    PageSize,
     Bounds(agent_pb2.ListConversationsRequest, "page_size"),
-    Query(ge=0, le=200, description="How many, at most 200; 0 for the default of 50."),
+    Query(description="How many, up to 200; more counts as 200. Default, and 0: 50."),
 ]
 Cursor = Annotated[
     str,

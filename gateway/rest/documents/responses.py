@@ -39,6 +39,25 @@ class Documents(ResponseSchema):
     next_cursor: str | None
 
 
+class DocumentVersion(ResponseSchema):
+    """A version of a document. It holds from `valid_at` until `invalid_at`, which is null where none has ended it."""
+
+    version: int
+    title: str
+    source: str
+    valid_at: str | None
+    invalid_at: str | None
+    created_at: str | None
+    chunk_count: int
+
+
+class DocumentVersions(ResponseSchema):
+    """A page of versions, the latest first; `next_cursor` is null at the end."""
+
+    versions: list[DocumentVersion]
+    next_cursor: str | None
+
+
 class Receipt(ResponseSchema):
     """What deleting a document removed."""
 
@@ -93,6 +112,19 @@ def document(message: documents_pb2.Document) -> Json:
         "metadata": struct(message.metadata),
         "version": message.version,
         "valid_at": time(message, "valid_time"),
+        "created_at": time(message, "create_time"),
+        "chunk_count": message.chunk_count,
+    }
+
+
+def version(message: documents_pb2.DocumentVersion) -> Json:
+    """A version of a document."""
+    return {
+        "version": message.version,
+        "title": message.title,
+        "source": message.source,
+        "valid_at": time(message, "valid_time"),
+        "invalid_at": time(message, "end_time"),
         "created_at": time(message, "create_time"),
         "chunk_count": message.chunk_count,
     }

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Path, Query, Request
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2
 from braid.vector.v1 import documents_pb2
 from gateway.clients import Clients
 from gateway.rest import jobs
@@ -41,7 +41,7 @@ from gateway.rest.http.middleware import content_length, drain_body
 from gateway.rest.http.request_parsing import any_text, is_json, media_type, parse_in_thread, whole
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import Int32
+from gateway.rest.mapping.field_types import PageSize
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from services.runtime.errors import BraidError, FieldError, InvalidFieldError, WrongStateError
@@ -50,7 +50,7 @@ router = APIRouter(prefix="/api/documents", tags=["documents"], responses=proble
 
 MAX_FILES = 1000
 JSON_LINES = "application/jsonl"
-_GOES_ON = frozenset({ingest_pb2.JOB_STATE_QUEUED, ingest_pb2.JOB_STATE_RUNNING})
+_GOES_ON = frozenset({jobs_pb2.JOB_STATE_QUEUED, jobs_pb2.JOB_STATE_RUNNING})
 _INGEST = "/braid.agent.v1.IngestService/"
 _DOCUMENTS = "/braid.vector.v1.DocumentService/"
 _FORM = UploadFields.model_json_schema()
@@ -81,7 +81,7 @@ _id_named = partial(rest_name, names={"document_id": "id"})
 class _Taken:
     """The jobs of an upload, why its other files have none, and what ended it before its last one, if anything did."""
 
-    jobs: list[ingest_pb2.IngestJob] = field(default_factory=list)
+    jobs: list[jobs_pb2.Job] = field(default_factory=list)
     facts: FactsOfFiles | None = None
     refused: list[FieldError] = field(default_factory=list)
     ended_by: BraidError | None = None
@@ -91,9 +91,9 @@ class _Taken:
     ) -> None:
         """Counts what became of a file's facts."""
         total = self.facts or FactsOfFiles(added=0, unchanged=0, refused=[], refused_total=0)
-        total.added += answer.added
-        total.unchanged += answer.unchanged
-        total.refused_total += answer.refused_total
+        total.added += answer.added_count
+        total.unchanged += answer.unchanged_count
+        total.refused_total += answer.refused_count
         total.refused += (
             RefusedLine(file=file, line=lines.numbers[one.index], reason=one.reason)
             for one in answer.refused
@@ -122,9 +122,9 @@ DocumentId = Annotated[
     Path(description="The document's id; slashes are part of it."),
 ]
 Limit = Annotated[
-    Int32 | None,
+    PageSize,
     Bounds(documents_pb2.ListDocumentsRequest, "page_size"),
-    Query(description="How many, 1–200. Default 50."),
+    Query(description="How many, up to 200; more counts as 200. Default, and 0: 50."),
 ]
 
 
@@ -173,7 +173,7 @@ async def create(
 async def listing(
     caller: CallerDep,
     clients: ClientsDep,
-    limit: Limit = None,
+    limit: Limit = 0,
     cursor: Annotated[
         str,
         Bounds(documents_pb2.ListDocumentsRequest, "page_token"),
@@ -216,7 +216,7 @@ async def delete(document_id: DocumentId, caller: CallerDep, clients: ClientsDep
     request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
     method = _INGEST + "DeleteDocument"
     answer = await caller.call(method, clients.ingest.DeleteDocument, request, _id_named)
-    if answer.job.state == ingest_pb2.JOB_STATE_FAILED:
+    if answer.job.state == jobs_pb2.JOB_STATE_FAILED:
         reasons = "; ".join(failure.reason for failure in answer.job.failures)
         raise WrongStateError(f"The deletion failed: {reasons}")
     location = {"location": f"/api/jobs/{answer.job.id}"}
@@ -289,7 +289,7 @@ async def _take_file(caller: Caller, clients: Clients, one: _File, taken: _Taken
     taken.jobs.append(await _take(caller, clients, parts, f"{place}."))
 
 
-async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> ingest_pb2.IngestJob:
+async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> jobs_pb2.Job:
     def named(path: str) -> str:
         if path == "data":
             return place.rstrip(".") or "text"
@@ -297,7 +297,7 @@ async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> ing
 
     method = _INGEST + "IngestDocument"
     answer = await caller.call(method, clients.ingest.IngestDocument, parts, named)
-    job: ingest_pb2.IngestJob = answer.job
+    job: jobs_pb2.Job = answer.job
     return job
 
 

@@ -9,13 +9,11 @@ from pydantic.config import JsonDict
 
 from braid.agent.v1 import entity_memory_pb2 as pb
 from gateway.rest.mapping.contract_rules import Bounds, Contract, ContractModel
-from gateway.rest.mapping.field_types import JsonNumber, Text, at_most
+from gateway.rest.mapping.field_types import JsonNumber, JsonPageSize, Text, at_most
 
 # As many as the contract takes.
 MAX_ALIASES = 20
 MAX_TURNS = 50
-MAX_LIMIT = 200
-MAX_EXPORT_LIMIT = 1_000
 _SAVE_EXAMPLE: JsonDict = {"name": "PostgreSQL", "type": "tool", "aliases": ["Postgres"]}
 _RELATE_EXAMPLE: JsonDict = {
     "type": "USES",
@@ -174,10 +172,11 @@ class MemoryQuestion(ContractModel):
         default=None, description="Only relationships of this type. Default: as above."
     )
     limit: Annotated[
-        int | None,
+        JsonPageSize | None,
         Bounds(pb.AnswerRelationshipQueryRequest, "page_size"),
-        Field(ge=0, le=MAX_LIMIT, strict=True),
-    ] = Field(default=None, description="How many, up to 200. Default 20.")
+    ] = Field(
+        default=None, description="How many, up to 200; more counts as 200. Default, and 0: 20."
+    )
     cursor: Annotated[Text, Bounds(pb.AnswerRelationshipQueryRequest, "page_token")] = Field(
         default="", description="`next_cursor` of the page before."
     )

@@ -11,8 +11,6 @@ from starlette.responses import Response
 from braid.agent.v1 import entity_memory_pb2 as pb
 from gateway.rest.entity_memory import responses
 from gateway.rest.entity_memory.requests import (
-    MAX_EXPORT_LIMIT,
-    MAX_LIMIT,
     EntityTypeName,
     MemoryQuestion,
     NewMemoryEntity,
@@ -28,7 +26,7 @@ from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import at_most
+from gateway.rest.mapping.field_types import Int32, PageSize, at_most
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 
@@ -52,9 +50,9 @@ Types = Annotated[
     at_most(_MAX_TYPES),
 ]
 Limit = Annotated[
-    int,
+    PageSize,
     Bounds(pb.QueryEntitiesRequest, "page_size"),
-    Query(ge=0, le=MAX_LIMIT, description="How many, up to 200. Default 20."),
+    Query(description="How many, up to 200; more counts as 200. Default, and 0: 20."),
 ]
 Cursor = Annotated[
     str,
@@ -169,7 +167,7 @@ async def related_to(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
     hops: Annotated[
-        int,
+        Int32,
         Bounds(pb.GetRelatedEntitiesRequest, "max_hops"),
         Query(description="How many relationships away at most, 1–2. Default 1."),
     ] = 0,
@@ -323,9 +321,9 @@ async def export(
     caller: CallerDep,
     clients: ClientsDep,
     limit: Annotated[
-        int,
+        PageSize,
         Bounds(pb.ExportUserMemoryRequest, "page_size"),
-        Query(ge=0, le=MAX_EXPORT_LIMIT, description="How many, up to 1,000. Default 200."),
+        Query(description="How many, up to 1,000; more counts as 1,000. Default, and 0: 200."),
     ] = 0,
     cursor: Annotated[
         str,

@@ -28,7 +28,8 @@ FACTS_PER_MESSAGE = 1000
 _AT_ONCE = 50
 _END = re.compile(r"\b(subject|object)\.(name|type)\b")
 _ENDS = {"name": "", "type": "_type"}
-# The contract's rule for `FactInput.relation`, as ECMAScript has it.
+_NAMES = {"relation_type": "relation", "statement": "fact"}
+# The contract's rule for `FactInput.relation_type`, as ECMAScript has it.
 _MARKS_OF_NAMES = r"_.,()'\u2019\u2010\u2011\u2013"
 _RELATION_PATTERN = (
     rf"^([\p{{Nd}}{_MARKS_OF_NAMES}-][\p{{Nd}}{_MARKS_OF_NAMES} -]*)?\p{{L}}"
@@ -47,6 +48,8 @@ class FactBody(ContractModel):
             "subject_type": "subject.type",
             "object": "object.name",
             "object_type": "object.type",
+            "relation": "relation_type",
+            "fact": "statement",
         }
     )
 
@@ -77,9 +80,9 @@ class FactBody(ContractModel):
         """The fact as the contract has it."""
         return FactInput(
             subject=EntityInput(name=self.subject, type=self.subject_type),
-            relation=self.relation,
+            relation_type=self.relation,
             object=EntityInput(name=self.object, type=self.object_type),
-            fact=self.fact,
+            statement=self.fact,
             valid_time=stamp(self.valid_at),
             invalid_time=stamp(self.invalid_at),
             document_id=self.document_id,
@@ -182,7 +185,7 @@ def rest_name_of(facts: Sequence[FactBody]) -> Callable[[str], str]:
     several = len(facts) > FACTS_PER_MESSAGE
 
     def named(path: str) -> str:
-        name = rest_name(_END.sub(lambda end: end[1] + _ENDS[end[2]], path))
+        name = rest_name(_END.sub(lambda end: end[1] + _ENDS[end[2]], path), _NAMES)
         return _INDEX.sub("facts[]", name) if several else name
 
     return named

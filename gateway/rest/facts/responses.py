@@ -40,8 +40,8 @@ class EndedFact(ResponseSchema):
 def facts_taken(answer: ingest_pb2.IngestFactsResponse) -> Json:
     """What became of given facts."""
     return {
-        "added": answer.added,
-        "unchanged": answer.unchanged,
+        "added": answer.added_count,
+        "unchanged": answer.unchanged_count,
         "refused": [{"index": item.index, "reason": item.reason} for item in answer.refused],
-        "refused_total": answer.refused_total,
+        "refused_total": answer.refused_count,
     }

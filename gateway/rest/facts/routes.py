@@ -115,7 +115,7 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
     object_uuid: EntityUuid = None,
     as_of: AsOf = None,
     known_at: KnownAt = None,
-    limit: PageLimit = None,
+    limit: PageLimit = 0,
     cursor: Cursor = "",
 ) -> Response:
     """Stated facts by subject, relation, object and time, in pages that stay stable while others write. Those of now;
@@ -125,7 +125,7 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
         subject=entity_selector("subject", subject, subject_type, subject_uuid),
         relation_type=relation,
         object=entity_selector("object", object_name, object_type, object_uuid),
-        as_of=time_selector(as_of),
+        time=time_selector(as_of),
         known_time=stamp(known_at),
         page_size=limit,
         page_token=cursor,
@@ -137,7 +137,7 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
 @router.get("/{uuid}", response_model=FactAndVersions)
 async def read(uuid: FactUuid, caller: CallerDep, clients: ClientsDep) -> Response:
     """A fact, and all that was ever known of it: at most the last 1,000 versions."""
-    request = structure_pb2.GetFactRequest(uuid=uuid)
+    request = structure_pb2.GetFactRequest(fact_id=uuid)
     answer = await caller.call(_QUERY + "GetFact", clients.graph.GetFact, request, graph_name())
     return JsonResponse(graph_responses.fact_and_versions(answer))
 
@@ -145,7 +145,7 @@ async def read(uuid: FactUuid, caller: CallerDep, clients: ClientsDep) -> Respon
 @router.post("/{uuid}/end", response_model=EndedFact, dependencies=[JSON_BODY_ONLY])
 async def end(uuid: FactUuid, body: End, caller: CallerDep, clients: ClientsDep) -> Response:
     """Ends a fact at a time; what was known before stays on record. Again with another time it is a correction."""
-    request = ingest_pb2.EndFactRequest(fact_uuid=uuid, invalid_time=stamp(body.invalid_at))
+    request = ingest_pb2.EndFactRequest(fact_id=uuid, invalid_time=stamp(body.invalid_at))
     method = _INGEST + "EndFact"
     answer = await caller.call(method, clients.graph_ingest.EndFact, request, graph_name())
     shown = graph_responses.stated_fact(answer.fact)

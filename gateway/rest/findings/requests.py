@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, ClassVar, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
@@ -11,7 +13,13 @@ from pydantic_core import PydanticCustomError
 from braid.common.v1.retrieval_pb2 import TimeRange
 from braid.graph.v1 import findings_pb2
 from gateway.rest.mapping.contract_rules import Bounds, Contract, ContractModel
-from gateway.rest.mapping.field_types import JsonBool, JsonInt32, JsonNumber, Text, at_most
+from gateway.rest.mapping.field_types import (
+    JsonBool,
+    JsonNumber,
+    JsonPageSize,
+    Text,
+    at_most,
+)
 from gateway.rest.mapping.times import Between
 
 # As many as the contract takes.
@@ -132,6 +140,9 @@ class FindingBody(ContractModel):
     """A finding, an intent or an outcome: exactly one of the three."""
 
     contract: ClassVar[Contract] = findings_pb2.FindingInput
+    names: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {"id": "external_id", "about_findings": "about_finding_ids"}
+    )
 
     id: Text = Field(
         default="",
@@ -146,11 +157,7 @@ class FindingBody(ContractModel):
     about_findings: Annotated[list[Text], at_most(MAX_LINKED)] = Field(
         default=[], description="Other findings it is about, by `id` or uuid, at most 50."
     )
-    chunk_ids: Annotated[
-        list[Text],
-        at_most(MAX_CHUNKS),
-        Bounds(findings_pb2.FindingInput, "episode_uuids"),
-    ] = Field(
+    chunk_ids: Annotated[list[Text], at_most(MAX_CHUNKS)] = Field(
         default=[],
         description="The chunks it comes from, at most 100. It goes when the last of them is deleted.",
     )
@@ -165,13 +172,13 @@ class FindingBody(ContractModel):
     def message(self) -> findings_pb2.FindingInput:
         """The same as the contract has it."""
         return findings_pb2.FindingInput(
-            id=self.id,
+            external_id=self.id,
             finding=self.finding.message() if self.finding else None,
             intent=self.intent.message() if self.intent else None,
             outcome=self.outcome.message() if self.outcome else None,
             about_entities=[one.message() for one in self.about_entities],
-            about_findings=self.about_findings,
-            episode_uuids=self.chunk_ids,
+            about_finding_ids=self.about_findings,
+            chunk_ids=self.chunk_ids,
         )
 
 
@@ -228,6 +235,7 @@ class FindingFilter(ContractModel):
     """What findings must satisfy: every field that is given. Texts are compared in full, any case."""
 
     contract: ClassVar[Contract] = findings_pb2.FindingFilter
+    names: ClassVar[Mapping[str, str]] = MappingProxyType({"about_finding": "about_finding_id"})
 
     kinds: Annotated[list[Kind], at_most(3)] = Field(default=[], description="Empty: all.")
     type: Text = Field(default="", description="Only findings of this type.")
@@ -270,8 +278,8 @@ class FindingFilter(ContractModel):
             blocker=self.blocker,
             has_blockers=self.has_blockers,
             about_entity=self.about_entity.message() if self.about_entity else None,
-            about_finding=self.about_finding,
-            episode_uuid=self.chunk_id,
+            about_finding_id=self.about_finding,
+            chunk_id=self.chunk_id,
             origin=origin(self.origin),
             create_time=_span(self.created),
             ids=self.ids,
@@ -291,8 +299,10 @@ class FindingSearch(ContractModel):
     filter: FindingFilter | None = Field(
         default=None, description="What they must satisfy. Default: nothing."
     )
-    limit: Annotated[JsonInt32 | None, Bounds(findings_pb2.SearchFindingsRequest, "page_size")] = (
-        Field(default=None, description="How many, 1–200. Default 20.")
+    limit: Annotated[
+        JsonPageSize | None, Bounds(findings_pb2.SearchFindingsRequest, "page_size")
+    ] = Field(
+        default=None, description="How many, up to 200; more counts as 200. Default, and 0: 20."
     )
     cursor: Annotated[Text, Bounds(findings_pb2.SearchFindingsRequest, "page_token")] = Field(
         default="", description="`next_cursor` of the page before; only without a query."
@@ -303,7 +313,7 @@ class FindingSearch(ContractModel):
         return findings_pb2.SearchFindingsRequest(
             query=self.query,
             filter=self.filter.message() if self.filter else None,
-            page_size=self.limit,
+            page_size=self.limit or 0,
             page_token=self.cursor,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from braid.common.v1 import retrieval_pb2
 from braid.graph.v1 import findings_pb2
 from gateway.rest.graph import responses as graph_responses
 from gateway.rest.graph.responses import EntityEnd, Source
@@ -111,7 +112,7 @@ class FindingsAdded(ResponseSchema):
 
 _PRIORITY = json_encoding.enum_names(findings_pb2.IntentPriority, "INTENT_PRIORITY_")
 _ORIGIN = json_encoding.enum_names(findings_pb2.FindingOrigin, "FINDING_ORIGIN_")
-_PATH = json_encoding.enum_names(findings_pb2.FindingVectorPath, "FINDING_VECTOR_PATH_")
+_PATH = json_encoding.enum_names(retrieval_pb2.VectorPath, "VECTOR_PATH_")
 _SCORES = tuple(FindingScores.model_fields)
 
 
@@ -132,12 +133,12 @@ def found(answer: findings_pb2.SearchFindingsResponse, took_ms: float, *, search
 def added(answer: findings_pb2.AddFindingsResponse) -> Json:
     """What became of added findings; `uuids` in their order, null where one was refused."""
     return {
-        "uuids": [uuid or None for uuid in answer.uuids],
-        "added": answer.added,
-        "updated": answer.updated,
-        "unchanged": answer.unchanged,
+        "uuids": [uuid or None for uuid in answer.finding_ids],
+        "added": answer.added_count,
+        "updated": answer.updated_count,
+        "unchanged": answer.unchanged_count,
         "refused": [{"index": one.index, "reason": one.reason} for one in answer.refused],
-        "without_vector": answer.without_vector,
+        "without_vector": answer.without_vector_count,
         "revision": answer.space_revision,
     }
 
@@ -152,14 +153,14 @@ def _hit(hit: findings_pb2.FindingHit, *, searched: bool) -> Json:
 def _finding(message: findings_pb2.Finding) -> Json:
     kind = message.WhichOneof("details")
     return {
-        "uuid": message.uuid,
-        "id": message.id,
+        "uuid": message.id,
+        "id": message.external_id,
         "kind": kind,
         "finding": _insight(message.finding) if kind == "finding" else None,
         "intent": _intent(message.intent) if kind == "intent" else None,
         "outcome": _outcome(message.outcome) if kind == "outcome" else None,
         "about_entities": [graph_responses.entity_ref(one) for one in message.about_entities],
-        "about_findings": list(message.about_finding_uuids),
+        "about_findings": list(message.about_finding_ids),
         "sources": [graph_responses.citation(one) for one in message.sources],
         "origin": _ORIGIN.get(message.origin),
         "created_at": time(message, "create_time"),

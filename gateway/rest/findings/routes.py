@@ -27,7 +27,7 @@ from gateway.rest.http.calls import Caller, CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import Int32, at_most
+from gateway.rest.mapping.field_types import PageSize, at_most
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from services.runtime.errors import FieldError, InvalidFieldError
@@ -38,8 +38,14 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix="/api/findings", tags=["findings"], responses=problems())
 
-_SERVICE = "/braid.graph.v1.GraphIngestService/"
-_NAMES = {"episode_uuids": "chunk_ids", "episode_uuid": "chunk_id", "create_time": "created"}
+_INGEST = "/braid.graph.v1.GraphIngestService/"
+_QUERY = "/braid.graph.v1.GraphQueryService/"
+_NAMES = {
+    "external_id": "id",
+    "about_finding_ids": "about_findings",
+    "about_finding_id": "about_finding",
+    "create_time": "created",
+}
 _LISTED_NAMES = {
     **_NAMES,
     "filter": "",
@@ -64,7 +70,7 @@ def _listed_name(path: str) -> str:
 @router.post("", response_model=FindingsAdded, dependencies=[JSON_BODY_ONLY])
 async def add(body: Findings, caller: CallerDep, clients: ClientsDep) -> Response:
     """Adds findings, intents and outcomes in one transaction; known ones stay as they are, refused ones are listed."""
-    method = _SERVICE + "AddFindings"
+    method = _INGEST + "AddFindings"
     answer = await caller.call(method, clients.graph_ingest.AddFindings, body.message(), _name)
     return JsonResponse(findings_responses.added(answer))
 
@@ -124,20 +130,20 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
     ] = None,
     about_finding: Annotated[
         str,
-        Bounds(findings_pb2.FindingFilter, "about_finding"),
+        Bounds(findings_pb2.FindingFilter, "about_finding_id"),
         Query(description="Only findings about this one, by `id` or uuid."),
     ] = "",
     chunk_id: Annotated[
         str,
-        Bounds(findings_pb2.FindingFilter, "episode_uuid"),
+        Bounds(findings_pb2.FindingFilter, "chunk_id"),
         Query(description="Only findings from this chunk."),
     ] = "",
     origin: Annotated[Origin | None, Query(description="Given by a caller, or extracted.")] = None,
     limit: Annotated[
-        Int32 | None,
+        PageSize,
         Bounds(findings_pb2.SearchFindingsRequest, "page_size"),
-        Query(description="How many, 1–200. Default 20."),
-    ] = None,
+        Query(description="How many, up to 200; more counts as 200. Default, and 0: 20."),
+    ] = 0,
     cursor: Annotated[
         str,
         Bounds(findings_pb2.SearchFindingsRequest, "page_token"),
@@ -176,8 +182,8 @@ async def _found(
     request: findings_pb2.SearchFindingsRequest, caller: Caller, clients: Clients, named: Named
 ) -> Response:
     began = time.perf_counter()
-    method = _SERVICE + "SearchFindings"
-    answer = await caller.call(method, clients.graph_ingest.SearchFindings, request, named)
+    method = _QUERY + "SearchFindings"
+    answer = await caller.call(method, clients.graph.SearchFindings, request, named)
     took = (time.perf_counter() - began) * 1000
     return JsonResponse(
         findings_responses.found(answer, took, searched=bool(request.query.strip()))

@@ -12,7 +12,7 @@ from braid.graph.v1 import history_pb2
 from braid.graph.v1.entities_pb2 import EntitySelector
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import Instant, Int32
+from gateway.rest.mapping.field_types import Instant, PageSize
 from gateway.rest.mapping.times import RANGE, InstantOrRange
 from services.runtime.errors import FieldError, InvalidFieldError
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from gateway.rest.mapping.field_names import Named
 
 
-_SELECTED = re.compile(r"\b(entity|subject|object|source|target)\.(name|type|uuid)\b")
-_SUFFIX = {"name": "", "type": "_type", "uuid": "_uuid"}
+_SELECTED = re.compile(r"\b(entity|subject|object|source|target)\.(name|type|id)\b")
+_SUFFIX = {"name": "", "type": "_type", "id": "_uuid"}
 _NAMES = {
     "relation_type": "relation",
     "known_time": "known_at",
     "since_time": "since",
     "reference_time": "as_of",
-    "fact_uuid": "uuid",
+    "fact_id": "uuid",
 }
 
 Relation: TypeAlias = Annotated[
@@ -51,9 +51,9 @@ Cursor: TypeAlias = Annotated[
     Query(description="`next_cursor` of the page before, with the same other parameters."),
 ]
 PageLimit: TypeAlias = Annotated[
-    Int32 | None,
+    PageSize,
     Bounds(history_pb2.GetSnapshotRequest, "page_size"),
-    Query(description="How many facts, 1–200. Default 50."),
+    Query(description="How many facts, up to 200; more counts as 200. Default, and 0: 50."),
 ]
 AsOf: TypeAlias = Annotated[
     InstantOrRange | None,
@@ -94,7 +94,7 @@ def entity_selector(
         if name is not None or kind is not None:
             description = f"goes without {place} and {place}_type"
             raise InvalidFieldError(FieldError(f"{place}_uuid", description))
-        return EntitySelector(uuid=uuid)
+        return EntitySelector(id=uuid)
     if name is not None:
         return EntitySelector(name=name, type=kind or "")
     if kind is not None:

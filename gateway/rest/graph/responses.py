@@ -218,6 +218,9 @@ class Paths(ResponseSchema):
     target_homonyms: list[EntityEnd]
 
 
+_INDEX_STATE = {v: k.removeprefix("INDEX_STATE_") for k, v in query_pb2.IndexState.items()}
+
+
 def stated_fact(message: facts_pb2.Fact) -> Json:
     """A dated fact with its attributes and when it became known."""
     return fact(message) | {
@@ -255,9 +258,9 @@ def diff(message: history_pb2.GraphDiff) -> Json:
         "changed": [
             {"before": _facts(one.before), "after": _facts(one.after)} for one in message.changed
         ],
-        "added_total": message.added_total,
-        "ended_total": message.ended_total,
-        "changed_total": message.changed_total,
+        "added_total": message.added_count,
+        "ended_total": message.ended_count,
+        "changed_total": message.changed_count,
         "incomplete": message.incomplete,
     }
 
@@ -293,8 +296,8 @@ def _facts(messages: Iterable[facts_pb2.Fact]) -> list[Json]:
 
 def _summary(message: history_pb2.HistorySummary) -> Json:
     return {
-        "total": message.total,
-        "current_total": message.current_total,
+        "total": message.fact_count,
+        "current_total": message.current_fact_count,
         "current": _facts(message.current),
         "first_seen_at": time(message, "first_seen_time"),
         "earliest_valid_at": time(message, "earliest_valid_time"),
@@ -307,11 +310,11 @@ def _summary(message: history_pb2.HistorySummary) -> Json:
 
 def _period(message: history_pb2.HistoryPeriod) -> Json:
     return {
-        "relation": message.relation,
+        "relation": message.relation_type,
         "start": time(message, "start_time"),
         "end": time(message, "end_time"),
-        "began": message.began,
-        "ended": message.ended,
+        "began": message.began_count,
+        "ended": message.ended_count,
     }
 
 
@@ -330,11 +333,11 @@ _ORIGIN = {v: k.removeprefix("FACT_ORIGIN_").lower() for k, v in facts_pb2.FactO
 def fact(message: facts_pb2.Fact) -> Json:
     """A dated fact with its citations; `score` is null where nothing was searched for."""
     return {
-        "uuid": message.uuid,
-        "fact": message.fact,
-        "relation": message.relation,
-        "source_entity": entity_ref(message.source_entity),
-        "target_entity": entity_ref(message.target_entity),
+        "uuid": message.id,
+        "fact": message.statement,
+        "relation": message.relation_type,
+        "source_entity": entity_ref(message.subject),
+        "target_entity": entity_ref(message.object),
         "valid_at": time(message, "valid_time"),
         "invalid_at": time(message, "invalid_time"),
         "event": message.event,
@@ -347,17 +350,17 @@ def fact(message: facts_pb2.Fact) -> Json:
 
 def entity_ref(entity: facts_pb2.EntityRef) -> Json:
     """A fact's endpoint."""
-    return {"uuid": entity.uuid, "name": entity.name, "type": entity.type}
+    return {"uuid": entity.id, "name": entity.name, "type": entity.type}
 
 
 def entity(message: facts_pb2.Entity) -> Json:
     """A node of the graph."""
     return {
-        "uuid": message.uuid,
+        "uuid": message.id,
         "name": message.name,
         "type": message.type,
         "summary": message.summary,
-        "mentions": message.mentions,
+        "mentions": message.mention_count,
     }
 
 
@@ -383,7 +386,7 @@ def neighborhood(answer: query_pb2.GetNeighborhoodResponse) -> Json:
         "center": entity(answer.center),
         "nodes": [entity(node) for node in answer.nodes],
         "edges": [fact(edge) for edge in answer.edges],
-        "total": answer.total,
+        "total": answer.neighbor_count,
         "truncated": answer.truncated,
         "homonyms": [entity_ref(other) for other in answer.homonyms],
     }
@@ -392,12 +395,12 @@ def neighborhood(answer: query_pb2.GetNeighborhoodResponse) -> Json:
 def graph_stats(answer: query_pb2.GetGraphStatsResponse) -> Json:
     """The graph in numbers."""
     return {
-        "entities": answer.entities,
-        "facts": answer.facts,
-        "local_facts": answer.local_facts,
-        "episodes": answer.episodes,
-        "entities_by_type": dict(answer.entities_by_type),
+        "entities": answer.entity_count,
+        "facts": answer.fact_count,
+        "local_facts": answer.local_fact_count,
+        "episodes": answer.episode_count,
+        "entities_by_type": dict(answer.entity_counts_by_type),
         "last_ingest_at": time(answer, "last_ingest_time"),
-        "indexes": dict(answer.indexes),
+        "indexes": {name: _INDEX_STATE[state] for name, state in answer.index_states.items()},
         "revision": answer.space_revision,
     }

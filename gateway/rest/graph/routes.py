@@ -37,7 +37,7 @@ from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import any_text
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import Instant, Int32, stamp
+from gateway.rest.mapping.field_types import Instant, Int32, PageSize, stamp
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.mapping.times import RANGE, InstantOrRange, selector, time_selector
@@ -70,7 +70,7 @@ async def neighborhood(  # noqa: PLR0917 - FastAPI names them all
 ) -> Response:
     """An entity's direct neighbours and the facts that join them."""
     request = query_pb2.GetNeighborhoodRequest(
-        entity_name=entity, entity_type=kind, limit=limit, as_of=selector(as_of)
+        entity_name=entity, entity_type=kind, limit=limit, time=selector(as_of)
     )
     answer = await caller.call(
         _SERVICE + "GetNeighborhood",
@@ -91,10 +91,10 @@ async def entities(  # noqa: PLR0917 - as above
         Query(alias="type", description="Only entities of this type."),
     ] = "",
     limit: Annotated[
-        Int32 | None,
+        PageSize,
         Bounds(query_pb2.ListEntitiesRequest, "page_size"),
-        Query(description="How many, 1–200. Default 50."),
-    ] = None,
+        Query(description="How many, up to 200; more counts as 200. Default, and 0: 50."),
+    ] = 0,
     cursor: Annotated[
         str,
         Bounds(query_pb2.ListEntitiesRequest, "page_token"),
@@ -174,13 +174,13 @@ async def history(  # noqa: PLR0917 - FastAPI names them all
         ),
     ] = None,
     known_at: KnownAt = None,
-    limit: PageLimit = None,
+    limit: PageLimit = 0,
     cursor: Cursor = "",
 ) -> Response:
     """An entity's facts, current and past, in time order; on the first page the whole history in numbers, and whether
     it ever changed.
     """
-    selector = EntitySelector(uuid=entity) if by == "uuid" else EntitySelector(name=entity)
+    selector = EntitySelector(id=entity) if by == "uuid" else EntitySelector(name=entity)
     selector.type = kind
     request = history_pb2.GetEntityHistoryRequest(
         entity=selector,
@@ -213,12 +213,12 @@ async def snapshot(  # noqa: PLR0917 - as above
     entity_uuid: EntityUuid = None,
     relation: Relation = "",
     known_at: KnownAt = None,
-    limit: PageLimit = None,
+    limit: PageLimit = 0,
     cursor: Cursor = "",
 ) -> Response:
     """The facts that held at a time, and on the first page what has changed since."""
     request = history_pb2.GetSnapshotRequest(
-        as_of=time_selector(as_of),
+        time=time_selector(as_of),
         entity=entity_selector("entity", entity, entity_type, entity_uuid),
         relation_type=relation,
         known_time=stamp(known_at),
@@ -310,7 +310,7 @@ async def paths(  # noqa: PLR0917 - as above
         target=required_entity("target", target, target_type, target_uuid),
         max_hops=max_hops,
         limit=limit,
-        as_of=time_selector(as_of),
+        time=time_selector(as_of),
         include_local=include_local,
     )
     method = _SERVICE + "FindPaths"

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 import grpc
 from fastapi import Depends, Header, Request
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from services.runtime.channels import Outgoing
     from services.runtime.errors import BraidError
     from services.runtime.identity import Identity
+
+Answer = TypeVar("Answer")
 
 
 # The middleware has accepted the caller's key: what a service refuses is the gateway's own key.
@@ -70,25 +72,26 @@ class Caller:
     async def call(
         self,
         method: str,
-        stub: Callable[..., Any],
+        stub: Callable[..., Awaitable[Answer]],
         message: Message | AsyncIterable[Message],
         named: Named = rest_name,
-    ) -> Any:
+    ) -> Answer:
         """Calls `method` (`/package.Service/Method`) and waits for its answer.
 
         Raises the services' typed error, its fields under their REST names; ClientGoneError when the client hung up.
         """
         self.require(method)
-        call = stub(message, metadata=self._metadata(method), timeout=self.timeout)
+        call: Any = stub(message, metadata=self._metadata(method), timeout=self.timeout)
         async with self.cancel_on_disconnect(call.cancel):
             try:
-                return await (call if isinstance(message, Message) else outcome_of(call))
+                answer: Answer = await (call if isinstance(message, Message) else outcome_of(call))
             except grpc.aio.AioRpcError as error:
                 raise self.error_of(error, named) from None
+        return answer
 
     async def call_before_body(
-        self, method: str, stub: Callable[..., Any], message: Message
-    ) -> Any:
+        self, method: str, stub: Callable[..., Awaitable[Answer]], message: Message
+    ) -> Answer:
         """The same before the request's body is read: whether its client hung up is not looked at."""
         self.require(method)
         try:

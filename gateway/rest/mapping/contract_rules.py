@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from buf.validate import validate_pb2
 from google.protobuf.message import Message
 
+from braid.common.v1 import rules_pb2
 from gateway.rest.mapping.field_types import Body
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ _WORDS = MappingProxyType(
     }
 )
 _OF_LISTS = frozenset({"items", "minItems", "maxItems", "uniqueItems"})
-_NOT_BLANK = "string.not_blank"
 # The contracts' `[^\\s\\v\\x{85}\\p{Z}]`: ECMAScript counts all other separators as white space.
 _SOME_MARK = r"[^\s\u0085]"
 _NO_NUL = r"^[^\u0000]*$"
@@ -61,7 +61,7 @@ def schema_of(field: FieldDescriptor) -> Schema:
 
 def sentences_of(options: Any) -> list[str]:
     """What the rules say that only their own sentences can tell; `options` are a field's or a message's rules."""
-    return [rule.message for rule in options.cel if rule.id != _NOT_BLANK]
+    return [rule.message for rule in options.cel]
 
 
 def narrow(schema: Schema, rules: Schema, sentences: list[str]) -> None:
@@ -96,7 +96,7 @@ def _schema(rules: Any) -> Schema:
         elif kind == "string":
             schema.update(_of_text(rule.name, value))
             patterns += _patterns_of(rule.name, value)
-    if any(rule.id == _NOT_BLANK for rule in rules.cel):
+    if kind == "string" and rules.string.Extensions[rules_pb2.not_blank]:
         schema.setdefault("minLength", 1)
         patterns.insert(0, _SOME_MARK)
     if patterns:

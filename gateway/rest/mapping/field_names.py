@@ -20,6 +20,7 @@ _EVERYWHERE = {
     "page_size": "limit",
     "valid_time": "valid_at",
     "invalid_time": "invalid_at",
+    "time": "as_of",
     "max_listed": "limit",
     "request": "body",
     "instant": "",

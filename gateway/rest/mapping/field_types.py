@@ -124,6 +124,15 @@ def _inside(value: Any) -> Iterable[Any]:
 Int32: TypeAlias = Annotated[int, Field(ge=-_LAST_INT32 - 1, le=_LAST_INT32)]
 # As JSON, where "5" and true are no numbers.
 JsonInt32: TypeAlias = Annotated[int, Field(ge=-_LAST_INT32 - 1, le=_LAST_INT32, strict=True)]
+
+
+def _within_int32(value: int) -> int:
+    return min(value, _LAST_INT32)
+
+
+# How many items a page has: 0 is the default, and whatever is too large counts as the largest page.
+PageSize: TypeAlias = Annotated[int, Field(ge=0), AfterValidator(_within_int32)]
+JsonPageSize: TypeAlias = Annotated[int, Field(ge=0, strict=True), AfterValidator(_within_int32)]
 JsonNumber: TypeAlias = Annotated[float, Field(strict=True)]
 JsonBool: TypeAlias = Annotated[bool, Field(strict=True)]
 # JSON can escape lone surrogates, which no message can carry.

@@ -8,9 +8,8 @@ from pydantic import BeforeValidator, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from braid.agent.v1 import memories_pb2
-from braid.common.v1 import expansion_pb2, reranking_pb2
+from braid.common.v1 import expansion_pb2, reranking_pb2, retrieval_pb2
 from braid.graph.v1.relations_pb2 import ChunkRelationType
-from braid.vector.v1 import chunks_pb2
 from gateway.rest.mapping.contract_rules import Contract, ContractModel
 from gateway.rest.mapping.field_types import (
     Instant,
@@ -217,7 +216,7 @@ class MemorySearch(ContractModel):
             tags=self.tags,
             session_id=self.session_id,
             min_score=self.min_score,
-            cache=chunks_pb2.CACHE_MODE_USE if use_cache else chunks_pb2.CACHE_MODE_BYPASS,
+            cache=retrieval_pb2.CACHE_MODE_USE if use_cache else retrieval_pb2.CACHE_MODE_BYPASS,
             rerank=reranking_pb2.RERANK_MODE_UNSPECIFIED
             if use_reranking
             else reranking_pb2.RERANK_MODE_NONE,

@@ -193,7 +193,9 @@ def stats(answer: memories_pb2.GetMemoryStatsResponse) -> Json:
         "enabled": True,
         "memory_nodes": answer.memory_count,
         "relationships": answer.relation_count,
-        "relationships_by_type": {_type_name(one.type): one.count for one in answer.counts_by_type},
+        "relationships_by_type": {
+            _type_name(one.relation_type): one.count for one in answer.counts_by_type
+        },
     }
 
 
@@ -222,7 +224,7 @@ def _step(step: expansion_pb2.ExpansionStep) -> Json:
     return {
         "from_id": step.from_id,
         "to_id": step.to_id,
-        "relation_type": _type_name(step.type),
+        "relation_type": _type_name(step.relation_type),
         "weight": step.weight,
         "strength": step.strength,
         "against_direction": step.against_direction,

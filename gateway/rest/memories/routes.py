@@ -14,7 +14,7 @@ from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import at_most
+from gateway.rest.mapping.field_types import PageSize, at_most
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.memories import responses
@@ -41,8 +41,7 @@ _name = partial(
     },
 )
 _CREATED = 201
-# Larger values would count as these.
-MAX_LIMIT = 200
+# A larger value would count as this.
 MAX_EXAMINED = 500
 MemoryId = Annotated[
     str,
@@ -82,9 +81,9 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
         Query(description="Only memories of this session."),
     ] = "",
     limit: Annotated[
-        int,
+        PageSize,
         Bounds(memories_pb2.ListMemoriesRequest, "page_size"),
-        Query(ge=0, le=MAX_LIMIT, description="How many, up to 200. Default 50."),
+        Query(description="How many, up to 200; more counts as 200. Default, and 0: 50."),
     ] = 0,
     cursor: Annotated[
         str,

@@ -8,6 +8,7 @@ from google.protobuf.message import Message
 from pydantic import AliasChoices, BeforeValidator, Field
 
 from braid.agent.v1 import search_pb2 as agent
+from braid.common.v1 import retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector
@@ -103,11 +104,11 @@ class RememberedSearch(Search):
         "changed. Default true.",
     )
 
-    def cache_mode(self) -> chunks_pb2.CacheMode.ValueType:
+    def cache_mode(self) -> retrieval_pb2.CacheMode.ValueType:
         """The same as the contract has it."""
         if self.use_cache is None:
-            return chunks_pb2.CACHE_MODE_UNSPECIFIED
-        return chunks_pb2.CACHE_MODE_USE if self.use_cache else chunks_pb2.CACHE_MODE_BYPASS
+            return retrieval_pb2.CACHE_MODE_UNSPECIFIED
+        return retrieval_pb2.CACHE_MODE_USE if self.use_cache else retrieval_pb2.CACHE_MODE_BYPASS
 
 
 class ChunkSearch(RememberedSearch):
@@ -233,7 +234,7 @@ class GraphSearch(Search):
             limit=self.limit,
             entity_name=self.entity_name,
             relation_type=self.relation_type,
-            as_of=selector(self.as_of),
+            time=selector(self.as_of),
             min_score=self.min_score,
         )
 

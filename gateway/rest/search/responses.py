@@ -192,8 +192,10 @@ SearchEvent: TypeAlias = Annotated[LegEvent | FinalEvent | ErrorEvent, Field(dis
 _STATUS: dict[int, str] = {v: k.removeprefix("LEG_STATUS_") for k, v in legs_pb2.LegStatus.items()}
 _REASON: dict[int, str] = {v: k.removeprefix("LEG_REASON_") for k, v in legs_pb2.LegReason.items()}
 _SOURCE = enum_names(retrieval_pb2.EmbeddingSource, "EMBEDDING_SOURCE_")
-_CHUNK_PATH = enum_names(chunks_pb2.VectorPath, "VECTOR_PATH_")
-_FACT_PATH = enum_names(query_pb2.FactVectorPath, "FACT_VECTOR_PATH_")
+_LEG = {v: k.removeprefix("LEG_").lower() for k, v in legs_pb2.Leg.items()}
+# The index of chunks is called by its kind.
+_CHUNK_PATH = {retrieval_pb2.VECTOR_PATH_EXACT: "exact", retrieval_pb2.VECTOR_PATH_INDEX: "hnsw"}
+_FACT_PATH = enum_names(retrieval_pb2.VectorPath, "VECTOR_PATH_")
 _CHUNK_SCORES = ("vector", "text", "vector_fused", "text_fused", "vector_rank", "text_rank")
 _FACT_SCORES = ("vector", "text", "vector_rank", "text_rank", "words", "support")
 
@@ -228,8 +230,8 @@ def fact_hit(hit: facts_pb2.FactHit) -> Json:
 
 def leg(report: legs_pb2.LegReport) -> Json:
     """How one leg ended."""
-    took = report.took.seconds * 1000 + report.took.nanos / 1e6
-    return leg_fields(report.name, report.status, report.reason, took, cached=report.cached)
+    took = report.elapsed.seconds * 1000 + report.elapsed.nanos / 1e6
+    return leg_fields(_LEG[report.leg], report.status, report.reason, took, cached=report.cached)
 
 
 def leg_fields(name: str, status: int, reason: int, took_ms: float, *, cached: bool) -> Json:
@@ -251,8 +253,12 @@ def embedding(source: int) -> str | None:
 def chunks_searched(answer: Any) -> Json:
     """How chunks were searched: null where no vector was used. A search by words has no vector to tell of."""
     return {
-        "embedding": embedding(getattr(answer, "embedding", 0)),
-        "vector_path": _CHUNK_PATH.get(getattr(answer, "vector_path", 0)),
+        "embedding": embedding(
+            getattr(answer, "embedding_source", retrieval_pb2.EMBEDDING_SOURCE_UNSPECIFIED)
+        ),
+        "vector_path": _CHUNK_PATH.get(
+            getattr(answer, "vector_path", retrieval_pb2.VECTOR_PATH_UNSPECIFIED)
+        ),
         "revision": answer.space_revision,
     }
 
@@ -273,8 +279,8 @@ def comprehensive(
     }
     return {name: shown() for name, shown in lists.items() if not include or name in include} | {
         "legs": [leg(report) for report in answer.legs],
-        "total_results": answer.total_results,
-        "embedding": embedding(answer.embedding),
+        "total_results": answer.result_count,
+        "embedding": embedding(answer.embedding_source),
         **steps_after(answer),
     }
 
@@ -303,7 +309,7 @@ def fused(result: search_pb2.SearchResult, metadata: Struct) -> Json:
 def contributions(parts: Iterable[search_pb2.Contribution]) -> Json:
     """Each leg's and step's part in a score, by name."""
     return {
-        part.leg: {"rank": part.rank or None, "score": part.score, "share": part.share}
+        _LEG[part.leg]: {"rank": part.rank or None, "score": part.score, "share": part.share}
         for part in parts
     }
 

@@ -11,7 +11,7 @@ import asyncio
 import os
 import sys
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import jobs_pb2
 from braid.common.v1 import legs_pb2
 from braid.vector.v1 import chunks_pb2
 from braid_client import AsyncBraid, BraidCallError
@@ -46,7 +46,8 @@ async def ask(braid: AsyncBraid, question: str) -> None:
         print(f"{result.score:.3f}  {result.title}  ({result.source})")
     for leg in answer.legs:
         print(
-            f"{leg.name}: {legs_pb2.LegStatus.Name(leg.status)} in {leg.took.ToMilliseconds()} ms"
+            f"{legs_pb2.Leg.Name(leg.leg)}: {legs_pb2.LegStatus.Name(leg.status)} in "
+            f"{leg.elapsed.ToMilliseconds()} ms"
         )
 
 
@@ -54,7 +55,7 @@ async def keep_find_and_remove(braid: AsyncBraid) -> None:
     """Brings a note into both tiers, finds it by a phrase, and prints the receipt of its removal."""
     job = await braid.ingest_document(NOTE, content_type="text/markdown", document_id=NOTE_ID)
     ended = await braid.wait_for_job(job.id, timeout=60)
-    print(f"ingested: {ingest_pb2.JobState.Name(ended.state)}")
+    print(f"ingested: {jobs_pb2.JobState.Name(ended.state)}")
     found = await braid.text_search("hums in the key", match=chunks_pb2.TEXT_MATCH_PHRASE)
     print(f"found: {[hit.chunk.document_title for hit in found.hits]}")
     receipt = await braid.delete_document(NOTE_ID, timeout=30)

@@ -4,7 +4,7 @@ import { durationMs } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { type ComprehensiveSearchResponse, SearchService } from "./gen/braid/agent/v1/search_pb.js";
-import { LegReason, type LegReport, LegStatus } from "./gen/braid/common/v1/legs_pb.js";
+import { Leg, LegReason, type LegReport, LegStatus } from "./gen/braid/common/v1/legs_pb.js";
 import { BadRequestSchema, ErrorInfoSchema, RetryInfoSchema } from "./gen/google/rpc/error_details_pb.js";
 
 const QUESTION = "Who owned the Ledger Service when it caused INC-104, and who owns it now?";
@@ -21,9 +21,9 @@ function ask(query: string): Promise<ComprehensiveSearchResponse> {
 
 /** How a leg ended: one that could not look never reads like one that found nothing. */
 function describe(leg: LegReport): string {
-  const took = leg.took ? ` in ${Math.round(durationMs(leg.took))} ms` : "";
+  const elapsed = leg.elapsed ? ` in ${Math.round(durationMs(leg.elapsed))} ms` : "";
   const reason = leg.reason ? ` (${LegReason[leg.reason]})` : "";
-  return `${leg.name}: ${LegStatus[leg.status]}${took}${reason}`;
+  return `${Leg[leg.leg]}: ${LegStatus[leg.status]}${elapsed}${reason}`;
 }
 
 /** What a failed call says beyond its code: a reason to branch on, wrong fields, and when to try again. */

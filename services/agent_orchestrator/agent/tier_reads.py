@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import grpc
 
-from braid.graph.v1 import ingest_pb2_grpc as graph_ingest_grpc
 from braid.graph.v1 import query_pb2_grpc
 from braid.vector.v1 import search_pb2_grpc
 from services.agent_orchestrator.clients.health_watch import TierAwayError
@@ -51,7 +50,6 @@ class TierReads:
         """`seconds` bounds one call with its repetitions; `calls_at_once` bounds those of all runs."""
         self._chunks = search_pb2_grpc.VectorSearchServiceStub(vector)
         self._graph = query_pb2_grpc.GraphQueryServiceStub(graph)
-        self._graph_ingest = graph_ingest_grpc.GraphIngestServiceStub(graph)
         self._outgoing = outgoing
         self._vector_health = vector_health
         self._graph_health = graph_health
@@ -122,7 +120,7 @@ class TierReads:
         self, request: findings_pb2.SearchFindingsRequest
     ) -> findings_pb2.SearchFindingsResponse:
         """Findings, intents and outcomes."""
-        return await self._call(self._graph_health, self._graph_ingest.SearchFindings, request)
+        return await self._call(self._graph_health, self._graph.SearchFindings, request)
 
     async def patiently(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
         """Runs a search within the bounds of these calls; one that is refused for load is tried again."""

@@ -152,11 +152,11 @@ def message_message(message: Message) -> agent_pb2.Message:
 
 def _report(leg: events.LegEnded) -> legs_pb2.LegReport:
     return legs_pb2.LegReport(
-        name=leg.leg,
+        leg=legs_pb2.Leg.Value(f"LEG_{leg.leg.upper()}"),
         status=legs_pb2.LegStatus.Value(f"LEG_STATUS_{leg.status}"),
         reason=legs_pb2.LegReason.Value(f"LEG_REASON_{leg.reason}"),
-        took=_duration(leg.seconds),
-        hits=leg.hit_count,
+        elapsed=_duration(leg.seconds),
+        hit_count=leg.hit_count,
         cached=leg.cached,
     )
 

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple, TypeVar
 
 import grpc
 
-from braid.graph.v1 import inventory_pb2 as graph_pb2
-from braid.graph.v1 import inventory_pb2_grpc as graph_grpc
-from braid.vector.v1 import inventory_pb2, inventory_pb2_grpc
+from braid.graph.internal.v1 import deletion_pb2, deletion_pb2_grpc
+from braid.graph.internal.v1 import inventory_pb2 as graph_pb2
+from braid.graph.internal.v1 import inventory_pb2_grpc as graph_grpc
+from braid.vector.internal.v1 import inventory_pb2, inventory_pb2_grpc
 from services.runtime.channels import Outgoing
 from services.runtime.context import remaining
 from services.runtime.status import error_from_rpc
@@ -29,7 +30,7 @@ class Ref(NamedTuple):
 
 
 class EntityPage(NamedTuple):
-    """Of a page of entities the (uuid, name) of those joined to nothing, how many it had, and the token of the next."""
+    """Of a page of entities the (id, name) of those joined to nothing, how many it had, and the token of the next."""
 
     unjoined: list[tuple[str, str]]
     looked_through: int
@@ -45,14 +46,15 @@ class VectorInventory:
 
     async def chunks(self, after: str = "") -> AsyncIterator[Ref]:
         """Every chunk, by id; only those after one where it is given."""
-        more = True
+        token, more = "", True
         while more:
-            request = inventory_pb2.ListChunkIdsRequest(after_chunk_id=after, page_size=PAGE)
-            page = (await self._calls.make(self._stub.ListChunkIds, request)).chunks
-            for chunk in page:
+            request = inventory_pb2.ListChunkIdsRequest(
+                after_chunk_id=after, page_size=PAGE, page_token=token
+            )
+            page = await self._calls.make(self._stub.ListChunkIds, request)
+            for chunk in page.chunks:
                 yield Ref(chunk.chunk_id, chunk.document_id)
-            more = len(page) == PAGE
-            after = page[-1].chunk_id if more else ""
+            token, more = page.next_page_token, bool(page.next_page_token)
 
     async def find_chunks(self, ids: Sequence[str]) -> set[str]:
         """Those of the chunks that are there."""
@@ -81,63 +83,58 @@ class GraphInventory:
         write_seconds: float,
     ) -> None:
         self._stub = graph_grpc.GraphInventoryServiceStub(channel)
+        self._deletion = deletion_pb2_grpc.GraphDeletionServiceStub(channel)
         self._calls = Calls(outgoing, seconds)
         self._writes = Calls(outgoing, write_seconds)
 
     async def episodes(self) -> AsyncIterator[Ref]:
-        """Every episode, by uuid."""
-        after, more = "", True
+        """Every episode, by its chunk's id."""
+        token, more = "", True
         while more:
-            request = graph_pb2.ListEpisodesRequest(after_uuid=after, page_size=PAGE)
-            page = (await self._calls.make(self._stub.ListEpisodes, request)).episodes
-            for episode in page:
-                yield Ref(episode.uuid, episode.document_id)
-            more = len(page) == PAGE
-            after = page[-1].uuid if more else ""
+            request = graph_pb2.ListEpisodesRequest(page_token=token, page_size=PAGE)
+            page = await self._calls.make(self._stub.ListEpisodes, request)
+            for episode in page.episodes:
+                yield Ref(episode.chunk_id, episode.document_id)
+            token, more = page.next_page_token, bool(page.next_page_token)
 
-    async def find_episodes(self, uuids: Sequence[str]) -> set[str]:
+    async def find_episodes(self, chunk_ids: Sequence[str]) -> set[str]:
         """Those of the episodes that are there."""
-        if not uuids:
+        if not chunk_ids:
             return set()
-        request = graph_pb2.FindEpisodesRequest(uuids=uuids)
-        return set((await self._calls.make(self._stub.FindEpisodes, request)).uuids)
+        request = graph_pb2.FindEpisodesRequest(chunk_ids=chunk_ids)
+        return set((await self._calls.make(self._stub.FindEpisodes, request)).chunk_ids)
 
     async def documents(self) -> AsyncIterator[list[str]]:
         """Every document that the graph knows, in pages of at most `DOCUMENTS`."""
-        after, more = "", True
+        token, more = "", True
         while more:
-            request = graph_pb2.ListGraphDocumentsRequest(
-                after_document_id=after, page_size=DOCUMENTS
-            )
-            page = list(
-                (await self._calls.make(self._stub.ListGraphDocuments, request)).document_ids
-            )
-            if page:
-                yield page
-            more = len(page) == DOCUMENTS
-            after = page[-1] if more else ""
+            request = graph_pb2.ListGraphDocumentsRequest(page_token=token, page_size=DOCUMENTS)
+            page = await self._calls.make(self._stub.ListGraphDocuments, request)
+            if page.document_ids:
+                yield list(page.document_ids)
+            token, more = page.next_page_token, bool(page.next_page_token)
 
     async def entities(self, token: str) -> EntityPage:
         """A page of entities looked through; "" is the first."""
         request = graph_pb2.ListUnjoinedEntitiesRequest(page_size=PAGE, page_token=token)
         page = await self._calls.make(self._stub.ListUnjoinedEntities, request)
-        found = [(entity.uuid, entity.name) for entity in page.entities]
-        return EntityPage(found, page.looked_through, page.next_page_token)
+        found = [(entity.id, entity.name) for entity in page.entities]
+        return EntityPage(found, page.examined_count, page.next_page_token)
 
-    async def delete_entities(self, uuids: Sequence[str]) -> int:
+    async def delete_entities(self, entity_ids: Sequence[str]) -> int:
         """Removes those of the entities, of at most 1,000, that are joined to nothing."""
-        request = graph_pb2.DeleteUnjoinedEntitiesRequest(uuids=uuids)
-        answer = await self._writes.make(self._stub.DeleteUnjoinedEntities, request)
-        return int(answer.entities_deleted)
+        request = deletion_pb2.DeleteUnjoinedEntitiesRequest(entity_ids=entity_ids)
+        answer = await self._writes.make(self._deletion.DeleteUnjoinedEntities, request)
+        return answer.deleted_entity_count
 
     async def delete_document(
         self, document_id: str, deletion_id: str
-    ) -> graph_pb2.DeleteGraphDocumentResponse:
+    ) -> deletion_pb2.DeleteGraphDocumentResponse:
         """Removes a document from the graph under a name."""
-        request = graph_pb2.DeleteGraphDocumentRequest(
+        request = deletion_pb2.DeleteGraphDocumentRequest(
             document_id=document_id, deletion_id=deletion_id
         )
-        return await self._writes.make(self._stub.DeleteGraphDocument, request)
+        return await self._writes.make(self._deletion.DeleteGraphDocument, request)
 
 
 class Calls:

@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
 import grpc
+from google.protobuf.duration_pb2 import Duration
 
-from braid.graph.v1 import embeddings_pb2, embeddings_pb2_grpc
-from braid.vector.v1 import documents_pb2, documents_pb2_grpc, models_pb2, models_pb2_grpc
+from braid.graph.internal.v1 import embeddings_pb2, embeddings_pb2_grpc
+from braid.vector.internal.v1 import models_pb2, models_pb2_grpc
+from braid.vector.v1 import documents_pb2, documents_pb2_grpc
 from services.agent_orchestrator.clients.inventories import Calls
 from services.agent_orchestrator.clients.space_models import Recorded
 from services.runtime.channels import Outgoing
@@ -41,43 +43,45 @@ class VectorModels:
         """How many values the vectors of each of the space's models have, those kept from before included."""
         request = models_pb2.ListEmbeddingModelsRequest()
         answer = await self._calls.make(self._models.ListEmbeddingModels, request)
-        return {one.name: one.dimension for one in answer.models}
+        return {one.embedding_model: one.dimension for one in answer.models}
 
     async def chunks(self) -> int:
         """How many chunks the space has."""
         request = models_pb2.ListEmbeddingModelsRequest()
-        return int((await self._calls.make(self._models.ListEmbeddingModels, request)).chunks)
+        return int((await self._calls.make(self._models.ListEmbeddingModels, request)).chunk_count)
 
     async def add(self, model: str, dimension: int) -> None:
         """Makes room for another model."""
-        request = models_pb2.AddEmbeddingModelRequest(name=model, dimension=dimension)
+        request = models_pb2.AddEmbeddingModelRequest(embedding_model=model, dimension=dimension)
         await self._calls.make(self._models.AddEmbeddingModel, request)
 
-    async def missing(self, model: str, after: str) -> Sequence[models_pb2.UnembeddedChunk]:
-        """Some of the chunks without a vector of the model, after an id."""
+    async def missing(
+        self, model: str, token: str
+    ) -> models_pb2.ListChunksWithoutEmbeddingResponse:
+        """A page of the chunks without a vector of the model."""
         request = models_pb2.ListChunksWithoutEmbeddingRequest(
-            model=model, page_size=PAGE, after_chunk_id=after
+            embedding_model=model, page_size=PAGE, page_token=token
         )
-        return (await self._calls.make(self._models.ListChunksWithoutEmbedding, request)).chunks
+        return await self._calls.make(self._models.ListChunksWithoutEmbedding, request)
 
     async def put(self, model: str, vectors: Sequence[models_pb2.ChunkEmbedding]) -> None:
         """Stores vectors of the model."""
-        request = models_pb2.PutEmbeddingsRequest(model=model, embeddings=vectors)
+        request = models_pb2.PutEmbeddingsRequest(embedding_model=model, embeddings=vectors)
         await self._calls.make(self._models.PutEmbeddings, request)
 
     async def hold_writes(self, seconds: int) -> None:
         """Lets writes wait."""
-        request = models_pb2.HoldWritesRequest(seconds=seconds)
+        request = models_pb2.HoldWritesRequest(duration=Duration(seconds=seconds))
         await self._calls.make(self._models.HoldWrites, request)
 
     async def activate(self, model: str) -> None:
         """The model takes over."""
-        request = models_pb2.ActivateEmbeddingModelRequest(model=model)
+        request = models_pb2.ActivateEmbeddingModelRequest(embedding_model=model)
         await self._calls.make(self._models.ActivateEmbeddingModel, request)
 
     async def remove(self, model: str) -> None:
         """Removes a former model's vectors."""
-        request = models_pb2.RemoveEmbeddingModelRequest(model=model)
+        request = models_pb2.RemoveEmbeddingModelRequest(embedding_model=model)
         await self._calls.make(self._models.RemoveEmbeddingModel, request)
 
 
@@ -98,7 +102,7 @@ class GraphModels:
     ) -> embeddings_pb2.ListUnembeddedTextsResponse:
         """Some of the texts without a vector of the model."""
         request = embeddings_pb2.ListUnembeddedTextsRequest(
-            kind=kind, model=model, page_size=PAGE, page_token=token
+            kind=kind, embedding_model=model, page_size=PAGE, page_token=token
         )
         return await self._calls.make(self._stub.ListUnembeddedTexts, request)
 
@@ -107,11 +111,11 @@ class GraphModels:
     ) -> None:
         """Stores vectors of the model."""
         request = embeddings_pb2.PutTextEmbeddingsRequest(
-            kind=kind, model=model, embeddings=vectors
+            kind=kind, embedding_model=model, embeddings=vectors
         )
         await self._calls.make(self._stub.PutTextEmbeddings, request)
 
     async def activate(self, model: str) -> None:
         """The model takes over."""
-        request = embeddings_pb2.ActivateGraphEmbeddingModelRequest(model=model)
+        request = embeddings_pb2.ActivateGraphEmbeddingModelRequest(embedding_model=model)
         await self._calls.make(self._stub.ActivateGraphEmbeddingModel, request)

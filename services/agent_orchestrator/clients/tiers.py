@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
+from braid.graph.internal.v1 import deletion_pb2 as graph_deletion_pb2
+from braid.graph.internal.v1 import deletion_pb2_grpc as graph_deletion_grpc
 from braid.graph.v1 import entities_pb2, query_pb2, query_pb2_grpc, structure_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
 from braid.graph.v1 import ingest_pb2_grpc as graph_ingest_grpc
+from braid.vector.internal.v1 import deletion_pb2, deletion_pb2_grpc
 from braid.vector.v1 import (
     chunks_pb2,
     documents_pb2,
@@ -46,6 +48,7 @@ class VectorTier:
     ) -> None:
         self._search = search_pb2_grpc.VectorSearchServiceStub(channel)
         self._documents = documents_pb2_grpc.DocumentServiceStub(channel)
+        self._deletion = deletion_pb2_grpc.DocumentDeletionServiceStub(channel)
         self._health = health
         self._outgoing = outgoing
         self._read_seconds = read_seconds
@@ -73,11 +76,8 @@ class VectorTier:
 
     async def check(
         self, documents: Sequence[documents_pb2.DocumentFingerprint]
-    ) -> dict[str, Timestamp | None]:
-        """Those of the documents whose current version is the given one: since when it holds, by id.
-
-        A tier of an older release does not tell since when.
-        """
+    ) -> dict[str, Timestamp]:
+        """Those of the documents whose current version is the given one: since when it holds, by id."""
         request = documents_pb2.CheckDocumentsRequest(documents=documents)
         try:
             answer = await self._documents.CheckDocuments(
@@ -85,7 +85,7 @@ class VectorTier:
             )
         except grpc.aio.AioRpcError as error:
             raise error_from_rpc(error) from None
-        return dict(zip_longest(answer.unchanged_document_ids, answer.unchanged_valid_times))
+        return {one.document_id: one.valid_time for one in answer.unchanged_documents}
 
     async def upsert(
         self, documents: Sequence[documents_pb2.DocumentInput], model: str
@@ -115,13 +115,13 @@ class VectorTier:
 
     async def delete(
         self, document_id: str, deletion_id: str
-    ) -> documents_pb2.DeleteDocumentResponse:
+    ) -> deletion_pb2.DeleteDocumentResponse:
         """Removes a document with all its versions, once under that name."""
-        request = documents_pb2.DeleteDocumentRequest(
+        request = deletion_pb2.DeleteDocumentRequest(
             document_id=document_id, deletion_id=deletion_id
         )
         try:
-            return await self._documents.DeleteDocument(
+            return await self._deletion.DeleteDocument(
                 request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
             )
         except grpc.aio.AioRpcError as error:
@@ -141,6 +141,7 @@ class GraphTier:
     ) -> None:
         self._query = query_pb2_grpc.GraphQueryServiceStub(channel)
         self._ingest = graph_ingest_grpc.GraphIngestServiceStub(channel)
+        self._deletion = graph_deletion_grpc.GraphDeletionServiceStub(channel)
         self._health = health
         self._outgoing = outgoing
         self._write_seconds = write_seconds
@@ -193,12 +194,12 @@ class GraphTier:
             raise error_from_rpc(error) from None
 
     async def delete_episodes(
-        self, uuids: Sequence[str]
-    ) -> graph_ingest_pb2.DeleteEpisodesResponse:
+        self, chunk_ids: Sequence[str]
+    ) -> graph_deletion_pb2.DeleteEpisodesResponse:
         """Removes episodes and what only they say; unknown ones are passed over."""
-        request = graph_ingest_pb2.DeleteEpisodesRequest(uuids=uuids)
+        request = graph_deletion_pb2.DeleteEpisodesRequest(chunk_ids=chunk_ids)
         try:
-            return await self._ingest.DeleteEpisodes(
+            return await self._deletion.DeleteEpisodes(
                 request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
             )
         except grpc.aio.AioRpcError as error:

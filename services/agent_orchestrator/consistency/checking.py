@@ -65,14 +65,14 @@ class Tally:
         """The report."""
         listed = sorted(self.listed, key=lambda finding: finding.kind)
         return consistency_pb2.ConsistencyReport(
-            chunks=self.chunks,
-            episodes=self.episodes,
-            graph_documents=self.graph_documents,
-            entities=self.entities,
-            pending=self.pending,
+            chunk_count=self.chunks,
+            episode_count=self.episodes,
+            graph_document_count=self.graph_documents,
+            entity_count=self.entities,
+            pending_count=self.pending,
             counts=[
                 consistency_pb2.InconsistencyCount(
-                    kind=kind, found=count, repaired=self.repaired[kind]
+                    kind=kind, found_count=count, repaired_count=self.repaired[kind]
                 )
                 for kind, count in sorted(self.found.items())
             ],

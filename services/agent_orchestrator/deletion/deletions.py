@@ -71,15 +71,6 @@ LOOK_SECONDS = 0.1
 # A worker's place is not kept for longer: the job comes again.
 PATIENCE_SECONDS = 2.0
 AGAIN_SECONDS = 1.0
-_GRAPH_KINDS = (
-    "episodes",
-    "facts",
-    "local_facts",
-    "mentions",
-    "entities",
-    "findings",
-    "fact_versions",
-)
 
 
 class DeletionTask:
@@ -117,13 +108,22 @@ class DeletionTask:
                 raise
             return [(POSTGRESQL, "versions", 0), (POSTGRESQL, "chunks", 0)]
         return [
-            (POSTGRESQL, "versions", gone.versions_deleted),
-            (POSTGRESQL, "chunks", gone.chunks_deleted),
+            (POSTGRESQL, "versions", gone.deleted_version_count),
+            (POSTGRESQL, "chunks", gone.deleted_chunk_count),
         ]
 
     async def _out_of_graph(self, task: Task) -> Rows:
         gone = await self._graph.delete_document(task.job.arguments["document_id"], task.job.id)
-        return [(NEO4J, kind, getattr(gone, f"{kind}_deleted")) for kind in _GRAPH_KINDS]
+        counts = {
+            "episodes": gone.deleted_episode_count,
+            "facts": gone.deleted_fact_count,
+            "local_facts": gone.deleted_local_fact_count,
+            "mentions": gone.deleted_mention_count,
+            "entities": gone.deleted_entity_count,
+            "findings": gone.deleted_finding_count,
+            "fact_versions": gone.deleted_fact_version_count,
+        }
+        return [(NEO4J, kind, count) for kind, count in counts.items()]
 
 
 async def _until(waits: Callable[[], Awaitable[bool]], reason: str) -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import uuid
 from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any, NamedTuple
 
-from services.agent_orchestrator.entity_memory.domain import SELF, EntityType, RelationshipType
+from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.matching import Name
 from services.agent_orchestrator.entity_memory.names import canonical_name
 from services.agent_orchestrator.entity_memory.records import (
-    End,
     Entity,
     Limits,
     NewEntity,
@@ -23,6 +22,12 @@ from services.agent_orchestrator.entity_memory.records import (
     Relationship,
     Usage,
     reinforced,
+)
+from services.agent_orchestrator.entity_memory.row_mapping import (
+    entity_of,
+    entity_text,
+    relationship_of,
+    vector_text,
 )
 from services.models.embedding.vectors import Matrix
 from services.postgres.pool import Pool, Row, Session
@@ -93,17 +98,17 @@ class Rows:
     async def find(self, name: str, type_: EntityType | None) -> Entity | None:
         """The entity that has a name, or an alias."""
         row = await self._row("find_entity", canonical_name(name), type_)
-        return None if row is None else _entity(row)
+        return None if row is None else entity_of(row)
 
     async def get(self, id_: str) -> Entity | None:
         """An entity by id, deleted or not."""
         row = await self._row("get_entity", uuid.UUID(id_))
-        return None if row is None else _entity(row)
+        return None if row is None else entity_of(row)
 
     async def by_id(self, ids: Iterable[str]) -> dict[str, Entity]:
         """Those of the entities that are there."""
         rows = await self._fetch("entities_by_id", [uuid.UUID(one) for one in ids])
-        return {str(row["id"]): _entity(row) for row in rows}
+        return {str(row["id"]): entity_of(row) for row in rows}
 
     async def self_id(self, *, create: bool = False) -> str | None:
         """The id of the user's own entity; None where there is none and none is created."""
@@ -133,7 +138,7 @@ class Rows:
             limits.max_entities_per_conversation,
             limits.max_entities_per_day,
         )
-        return None if row is None else _entity(row)
+        return None if row is None else entity_of(row)
 
     async def reinforce(self, known: Entity, new: NewEntity, seen: Provenance) -> Entity:
         """Adds evidence to an entity."""
@@ -148,7 +153,7 @@ class Rows:
             *seen,
         )
         assert row is not None  # noqa: S101 - the caller holds the user's lock
-        return _entity(row)
+        return entity_of(row)
 
     async def rename(self, known: Entity, name: str, aliases: Iterable[str]) -> Entity:
         """Gives an entity a name and aliases, and the counts of `known`."""
@@ -164,7 +169,7 @@ class Rows:
             known.mention_count,
         )
         assert row is not None  # noqa: S101 - the caller has read it in this transaction
-        return _entity(row)
+        return entity_of(row)
 
     async def delete(self, id_: str, merged_into: str | None = None) -> int:
         """Deletes an entity softly with its relationships; how many those were."""
@@ -179,7 +184,7 @@ class Rows:
         row = await self._row("restore_entity", uuid.UUID(known.id))
         assert row is not None  # noqa: S101 - as above
         back = await self._fetch("restore_relationships_of", uuid.UUID(known.id), known.delete_time)
-        return _entity(row), len(back)
+        return entity_of(row), len(back)
 
     async def relationship(
         self, source_id: str, type_: RelationshipType, target_id: str
@@ -254,7 +259,7 @@ class Rows:
     ) -> list[Entity]:
         """Entities, the last mentioned first."""
         rows = await self._fetch("list_entities", list(types), *_place(after), limit)
-        return [_entity(row) for row in rows]
+        return [entity_of(row) for row in rows]
 
     async def relationships(
         self,
@@ -266,12 +271,12 @@ class Rows:
         """Relationships, the last mentioned first."""
         of = uuid.UUID(entity_id) if entity_id else None
         rows = await self._fetch("relationships", list(types), of, *_place(after), limit)
-        return [_relationship(row) for row in rows]
+        return [relationship_of(row) for row in rows]
 
     async def relationships_by_id(self, ids: Iterable[str]) -> list[Relationship]:
         """Relationships by id, in any order."""
         rows = await self._fetch("relationships_by_id", [uuid.UUID(one) for one in ids])
-        return [_relationship(row) for row in rows]
+        return [relationship_of(row) for row in rows]
 
     async def neighbors(
         self, ids: Iterable[str], types: Sequence[RelationshipType]
@@ -279,7 +284,7 @@ class Rows:
         """Relationships of some entities, the surest first."""
         of = [uuid.UUID(one) for one in ids]
         rows = await self._fetch("neighbors", of, list(types), MAX_NEIGHBORS)
-        return [_relationship(row) for row in rows]
+        return [relationship_of(row) for row in rows]
 
     async def names(self, types: Sequence[EntityType]) -> list[Name]:
         """Names of the entities that were mentioned last, at most 5,000."""
@@ -342,13 +347,13 @@ class Rows:
     async def export_entities(self, after: str | None, limit: int) -> list[Entity]:
         """Every entity, deleted ones included, by id."""
         place = uuid.UUID(after) if after else None
-        return [_entity(row) for row in await self._fetch("export_entities", place, limit)]
+        return [entity_of(row) for row in await self._fetch("export_entities", place, limit)]
 
     async def export_relationships(self, after: str | None, limit: int) -> list[Relationship]:
         """Every relationship, deleted ones included, by id."""
         place = uuid.UUID(after) if after else None
         rows = await self._fetch("export_relationships", place, limit)
-        return [_relationship(row) for row in rows]
+        return [relationship_of(row) for row in rows]
 
     async def erase(self) -> Receipt:
         """Erases everything of the owner."""
@@ -370,17 +375,6 @@ class Rows:
         await self.session.execute(self._queries[name], *self.owner, *arguments)
 
 
-def vector_text(vector: Matrix) -> str:
-    """A vector as pgvector reads it."""
-    return "[" + ",".join(f"{value:.6g}" for value in vector.tolist()) + "]"
-
-
-def entity_text(name: str, aliases: Sequence[str], description: str) -> str:
-    """The text whose vector stands for an entity."""
-    named = f"{name} ({', '.join(aliases)})" if aliases else name
-    return f"{named}: {description}" if description else named
-
-
 def _distinct(known: Iterable[str], added: Iterable[str], *, but: str) -> tuple[str, ...]:
     seen = {canonical_name(but)}
     kept = []
@@ -393,45 +387,3 @@ def _distinct(known: Iterable[str], added: Iterable[str], *, but: str) -> tuple[
 
 def _place(after: Position | None) -> tuple[datetime | None, uuid.UUID | None]:
     return (None, None) if after is None else (after.last_mention_time, uuid.UUID(after.id))
-
-
-def _entity(row: Row) -> Entity:
-    return Entity(
-        id=str(row["id"]),
-        name=row["name"],
-        canonical_name=row["canonical_name"],
-        type=EntityType(row["type"]),
-        aliases=tuple(row["aliases"]),
-        description=row["description"],
-        confidence=row["confidence"],
-        mention_count=row["mention_count"],
-        first_seen=Provenance(row["first_conversation_id"], row["first_message_id"]),
-        last_seen=Provenance(row["last_conversation_id"], row["last_message_id"]),
-        create_time=row["create_time"].astimezone(UTC),
-        last_mention_time=row["last_mention_time"].astimezone(UTC),
-        delete_time=row["delete_time"],
-        merged_into=str(row["merged_into"]) if row["merged_into"] else None,
-    )
-
-
-def _relationship(row: Row) -> Relationship:
-    return Relationship(
-        id=str(row["id"]),
-        source=_end(row, "source"),
-        type=RelationshipType(row["type"]),
-        target=_end(row, "target"),
-        context=row["context"],
-        confidence=row["confidence"],
-        mention_count=row["mention_count"],
-        first_seen=Provenance(row["first_conversation_id"], row["first_message_id"]),
-        last_seen=Provenance(row["last_conversation_id"], row["last_message_id"]),
-        create_time=row["create_time"].astimezone(UTC),
-        last_mention_time=row["last_mention_time"].astimezone(UTC),
-        delete_time=row["delete_time"],
-    )
-
-
-def _end(row: Row, side: str) -> End:
-    if row[f"{side}_type"] == "self":
-        return End(str(row[f"{side}_id"]), SELF, None)
-    return End(str(row[f"{side}_id"]), row[f"{side}_name"], EntityType(row[f"{side}_type"]))

@@ -14,12 +14,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import expansion_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2
 from services.agent_orchestrator.expansion.query_aware import ReachedPassage
 from services.models.embedding.relevance import unbend
 
-EXPANSION_STEP = "expansion"
-GRAPH_LEG = "graph"
 # How many of the first results may stay first, the score from which a passage answers by itself (where the scale of
 # relevance begins to bend), and what a fact must add to a passage's score to be near the question.
 _FIRST = 2
@@ -75,7 +73,7 @@ def _direct_first(
 
 
 def _answers_directly(result: search_pb2.SearchResult) -> bool:
-    share = sum(one.share for one in result.contributions if one.leg == GRAPH_LEG)
+    share = sum(one.share for one in result.contributions if one.leg == legs_pb2.LEG_GRAPH)
     support = unbend(result.score) - unbend(result.score - share)
     return support >= _DIRECT_SUPPORT or result.score >= _DIRECT_SCORE
 
@@ -96,7 +94,7 @@ def report_lists(
 def _move(result: search_pb2.SearchResult, score: float, rank: int, value: float) -> None:
     share = score - result.score
     result.contributions.append(
-        search_pb2.Contribution(leg=EXPANSION_STEP, rank=rank, score=value, share=share)
+        search_pb2.Contribution(leg=legs_pb2.LEG_EXPANSION, rank=rank, score=value, share=share)
     )
     result.score = score
 

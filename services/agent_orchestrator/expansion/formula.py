@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from braid.common.v1 import expansion_pb2 as options_pb2
 from braid.graph.v1 import expansion_pb2, relations_pb2
-from braid.vector.v1 import chunks_pb2
 from services.agent_orchestrator.expansion.query_aware import (
     Question,
     Reach,
@@ -43,7 +42,7 @@ class Formula:
         asked = expand_request(options, scores, _MAX_ITEMS)
         if question.as_of is not None and not options.HasField("traversal_time"):
             asked.as_of.CopyFrom(question.as_of)
-        asked.bypass_cache = question.cache == chunks_pb2.CACHE_MODE_BYPASS
+        asked.cache = question.cache
         answer = await self._relations.expand(asked, budget.left())
         return Reach(
             [_reached(item) for item in answer.items],
@@ -61,7 +60,7 @@ def expand_request(
             expansion_pb2.ExpansionSeed(chunk_id=id_, score=min(max(score, 0.0), 1.0))
             for id_, score in scores.items()
         ],
-        hops=options.max_hops if options.HasField("max_hops") else None,
+        max_hops=options.max_hops if options.HasField("max_hops") else None,
         relation_types=relation_types(options.relation_types),
         expansion_factor=options.factor if options.HasField("factor") else None,
         adaptive_factor=options.factor_mode == options_pb2.EXPANSION_FACTOR_ADAPTIVE,
@@ -98,9 +97,9 @@ def _reached(item: expansion_pb2.ExpandedItem) -> ReachedPassage:
             depth=item.depth,
             steps=[
                 options_pb2.ExpansionStep(
-                    relation_type=relations_pb2.ChunkRelationType.Name(step.type).removeprefix(
-                        _TYPE
-                    ),
+                    relation_type=relations_pb2.ChunkRelationType.Name(
+                        step.relation_type
+                    ).removeprefix(_TYPE),
                     target_id=step.to_id,
                     weight=step.weight * step.strength,
                 )

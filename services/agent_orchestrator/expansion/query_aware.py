@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
 
     from braid.common.v1 import retrieval_pb2
-    from braid.vector.v1 import chunks_pb2
     from services.agent_orchestrator.clients.budget import Budget
     from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
 
@@ -53,7 +52,7 @@ class Question:
     text: str
     vector: retrieval_pb2.QueryEmbedding | None
     text_weight: float
-    cache: chunks_pb2.CacheMode.ValueType
+    cache: retrieval_pb2.CacheMode.ValueType
     as_of: Timestamp | None
 
 
@@ -113,7 +112,7 @@ class QueryAware:
         """Uuids of the entities that a question names."""
         request = entities_pb2.LinkEntitiesRequest(text=text, limit=MAX_LINKED)
         answer = await self._graph.link_entities(request, seconds)
-        return [one.entity.uuid for one in answer.entities]
+        return [one.entity.id for one in answer.entities]
 
     async def expand(
         self,
@@ -132,7 +131,7 @@ class QueryAware:
             found = await self._graph.mention_subgraph(
                 structure_pb2.GetMentionSubgraphRequest(
                     chunk_ids=begun,
-                    entity_uuids=asked,
+                    entity_ids=asked,
                     max_mentions=max_mentions,
                     max_about=MAX_ABOUT,
                     max_episodes=MAX_PASSAGES,
@@ -200,7 +199,7 @@ def _neighbourhood(
         for score in (own.get(one, scores.score.get(one, 0.0)),)
     ]
     entities = [
-        Entity(one.uuid, one.name, one.frequency, one.titled, one.uuid in asked)
+        Entity(one.id, one.name, one.mention_count, one.titled, one.id in asked)
         for one in found.entities
     ]
     chunks = [place.get(one.chunk_id) for one in found.episodes]

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from services.agent_orchestrator.clients.tiers import VectorTier
     from services.agent_orchestrator.expansion.expander import Expander, Wanted
 
-CHUNKS_LEG = "vector"
-
 
 @dataclass(frozen=True, slots=True)
 class SearchedList:
@@ -146,7 +144,7 @@ def _result(
         content=chunk.content,
         score=scored.score,
         contributions=[
-            search_pb2.Contribution(leg=CHUNKS_LEG, score=scored.score, share=scored.score)
+            search_pb2.Contribution(leg=legs_pb2.LEG_VECTOR, score=scored.score, share=scored.score)
         ],
         facts=facts,
         metadata=chunk.metadata,

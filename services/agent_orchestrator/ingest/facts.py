@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from braid.agent.v1 import ingest_pb2
 from braid.common.v1 import errors_pb2
-from braid.graph.v1 import embeddings_pb2
+from braid.graph.internal.v1 import embeddings_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
 from services.agent_orchestrator.clients.models import GraphModels, VectorModels
 from services.agent_orchestrator.clients.space_models import Recorded
@@ -72,9 +72,9 @@ class FactIngestion:
         total: ingest_pb2.IngestFactsResponse,
     ) -> None:
         answer = await self._give(some, vectors, made)
-        total.added += answer.added
-        total.unchanged += answer.unchanged
-        total.refused_total += answer.refused_total
+        total.added_count += answer.added_count
+        total.unchanged_count += answer.unchanged_count
+        total.refused_count += answer.refused_count
         for one in answer.refused[: MAX_REFUSED - len(total.refused)]:
             total.refused.add(index=some.start + one.index, reason=one.reason)
 
@@ -229,14 +229,14 @@ class FactVectors:
         """The graph's model, else that of the passages."""
         if self._space is None:
             held = await self._graph.state()
-            if held.changing_to:
+            if held.next_embedding_model:
                 raise _WithoutError("the graph changes over to another model", passing=True)
-            self._space = SpaceModel(*await self._known(held), held.model)
+            self._space = SpaceModel(*await self._known(held), held.embedding_model)
         return self._space
 
     async def _known(self, held: embeddings_pb2.GetGraphEmbeddingsResponse) -> Recorded:
-        if held.model:
-            return Recorded(held.model, held.dimension)
+        if held.embedding_model:
+            return Recorded(held.embedding_model, held.dimension)
         recorded = await self._vector.recorded()
         # A graph without vectors takes the configured model's as long as the settings say, whatever the passages have.
         own = recorded.model == self._embedder.model
@@ -247,7 +247,7 @@ class FactVectors:
         if error.reason == errors_pb2.ERROR_REASON_WRONG_STATE:
             return True
         overloaded = error.reason == errors_pb2.ERROR_REASON_OVERLOADED
-        return overloaded and bool((await self._graph.state()).changing_to)
+        return overloaded and bool((await self._graph.state()).next_embedding_model)
 
     def _rests(self) -> bool:
         if not self._left:
@@ -267,9 +267,9 @@ class FactVectors:
 
 def sentence(fact: graph_pb2.FactInput) -> str:
     """The statement: as given, else subject, relation and object in words."""
-    if fact.fact.strip():
-        return fact.fact
-    relation = fact.relation.replace("_", " ").lower()
+    if fact.statement.strip():
+        return fact.statement
+    relation = fact.relation_type.replace("_", " ").lower()
     return f"{fact.subject.name} {relation} {fact.object.name}"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import jobs_pb2
 from services.postgres.pool import Row
 from services.runtime.times import to_timestamp
 
@@ -100,35 +100,46 @@ def _json(value: str | None) -> Any:
 
 
 JOB_STATES = {
-    "queued": ingest_pb2.JOB_STATE_QUEUED,
-    "running": ingest_pb2.JOB_STATE_RUNNING,
-    "succeeded": ingest_pb2.JOB_STATE_SUCCEEDED,
-    "failed": ingest_pb2.JOB_STATE_FAILED,
-    "cancelled": ingest_pb2.JOB_STATE_CANCELLED,
+    "queued": jobs_pb2.JOB_STATE_QUEUED,
+    "running": jobs_pb2.JOB_STATE_RUNNING,
+    "succeeded": jobs_pb2.JOB_STATE_SUCCEEDED,
+    "failed": jobs_pb2.JOB_STATE_FAILED,
+    "cancelled": jobs_pb2.JOB_STATE_CANCELLED,
 }
 STATE_NAMES = {state: name for name, state in JOB_STATES.items()}
 
 
-def job_message(job: JobRecord) -> ingest_pb2.IngestJob:
+JOB_KINDS = {
+    "upload": jobs_pb2.JOB_KIND_UPLOAD,
+    "delete": jobs_pb2.JOB_KIND_DELETE,
+    "reembed": jobs_pb2.JOB_KIND_REEMBED,
+    "reextract": jobs_pb2.JOB_KIND_REEXTRACT,
+}
+KIND_NAMES = {kind: name for name, kind in JOB_KINDS.items()}
+_CHUNK_KINDS = frozenset({"reembed", "reextract"})
+_STAGES = {
+    "search": jobs_pb2.JOB_STAGE_SEARCH,
+    "graph": jobs_pb2.JOB_STAGE_GRAPH,
+    "task": jobs_pb2.JOB_STAGE_TASK,
+}
+
+
+def job_message(job: JobRecord) -> jobs_pb2.Job:
     """The job as it stands."""
-    return ingest_pb2.IngestJob(
+    return jobs_pb2.Job(
         id=job.id,
         state=JOB_STATES[job.state],
-        documents_total=job.documents_total,
-        documents_searchable=job.documents_searchable,
-        documents_graph_ready=job.documents_graph_ready,
-        documents_unchanged=job.documents_unchanged,
-        documents_failed=job.documents_failed,
-        chunks_written=job.chunks_written,
-        failures=[
-            ingest_pb2.IngestFailure(
-                document_id=one.document_id, reason=one.reason, stage=one.stage
-            )
-            for one in job.failures
-        ],
+        unit_count=job.documents_total,
+        searchable_count=job.documents_searchable,
+        graph_ready_count=job.documents_graph_ready,
+        unchanged_count=job.documents_unchanged,
+        failed_count=job.documents_failed,
+        written_chunk_count=job.chunks_written,
+        failures=map(failure_message, job.failures),
         create_time=to_timestamp(job.create_time),
         update_time=to_timestamp(job.update_time),
-        kind=job.kind,
+        kind=JOB_KINDS[job.kind],
+        unit=jobs_pb2.JOB_UNIT_CHUNK if job.kind in _CHUNK_KINDS else jobs_pb2.JOB_UNIT_DOCUMENT,
         waiting_for=job.waiting_for,
         searchable_per_second=_rate(job.documents_searchable, job.start_time, job.searchable_time),
         graph_ready_per_second=_rate(
@@ -143,11 +154,23 @@ def job_message(job: JobRecord) -> ingest_pb2.IngestJob:
     )
 
 
-def removed_rows(job: JobRecord) -> list[ingest_pb2.RemovedRows]:
+def failure_message(failure: Failure) -> jobs_pb2.JobFailure:
+    """Which document could not be taken, where and why."""
+    return jobs_pb2.JobFailure(
+        document_id=failure.document_id, reason=failure.reason, stage=_STAGES[failure.stage]
+    )
+
+
+def removed_rows(job: JobRecord) -> list[jobs_pb2.RemovedRows]:
     """What a deletion has removed; none of other jobs, and of one that has not succeeded."""
     rows = (job.result or {}).get("removed", [])
     return [
-        ingest_pb2.RemovedRows(store=store, kind=kind, count=count) for store, kind, count in rows
+        jobs_pb2.RemovedRows(
+            store=jobs_pb2.Store.Value(f"STORE_{store.upper()}"),
+            kind=jobs_pb2.RowKind.Value(f"ROW_KIND_{kind.upper()}"),
+            count=count,
+        )
+        for store, kind, count in rows
     ]
 
 

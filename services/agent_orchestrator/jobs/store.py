@@ -98,15 +98,21 @@ class JobStore:
             return {job.id: job for job in await self._with_failures(session, rows)}
 
     async def page(
-        self, space: str, *, before: int, states: Sequence[str], kind: str, size: int
+        self,
+        space: str,
+        *,
+        before: int,
+        states: Sequence[str],
+        size: int,
+        kinds: Sequence[str] = (),
     ) -> list[JobRecord]:
-        """Jobs of a space, the latest first, with a lower number than `before`; kind "" is any.
+        """Jobs of a space, the latest first, with a lower number than `before`; of any kind without `kinds`.
 
         Each with its first failures alone.
         """
         async with self._database.pool.session() as session:
             rows = await session.fetch(
-                self._queries["list_jobs"], space, before, list(states), kind, size
+                self._queries["list_jobs"], space, before, list(states), list(kinds), size
             )
             return await self._with_failures(session, rows, LISTED_FAILURES)
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 from braid.common.v1 import errors_pb2
-from braid.graph.v1 import embeddings_pb2
-from braid.vector.v1 import models_pb2
+from braid.graph.internal.v1 import embeddings_pb2
+from braid.vector.internal.v1 import models_pb2
 from services.agent_orchestrator.clients.models import KINDS, GraphModels, Kind, VectorModels
 from services.agent_orchestrator.entity_memory.reembedding import MemoryReembedding
 from services.agent_orchestrator.ingest.pipeline.space_embedder import AGAIN_SECONDS, Registry
@@ -24,6 +24,8 @@ from services.models.embedding.embedder import Embedder
 from services.models.embedding.registry import length_of
 from services.runtime.context import call_scope, current_call
 from services.runtime.errors import BraidError, WrongStateError
+
+Answer = TypeVar("Answer")
 
 EMBED_SECONDS = 120.0
 HOLD_SECONDS = 20
@@ -93,7 +95,7 @@ class Reembedding:
         await move.chunks(keep_former=bool(task.job.arguments.get("keep_former")))
         await move.graph()
 
-    async def call(self, work: Callable[[], Awaitable[Any]]) -> Any:
+    async def call(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
         """A tier's answer, asked for again while it is away for a moment."""
         return await self._retries.run(work)
 
@@ -123,7 +125,7 @@ class _Move:
         No store has room for both under one name, and those that are there would pass for what was asked for.
         """
         state = await self._parts.call(self._graph.state)
-        of_graph = state.dimension if state.model == self._embedder.model else 0
+        of_graph = state.dimension if state.embedding_model == self._embedder.model else 0
         there = {one for one in (held.get(self._embedder.model, 0), of_graph) if one}
         if not there:
             return
@@ -148,12 +150,16 @@ class _Move:
     async def graph(self) -> None:
         """The graph tier's part; nothing where nothing could have a vector. What came meanwhile is made up for."""
         state = await self._parts.call(self._graph.state)
-        if not state.vectors and not state.changing_to and not await self._has_texts():
+        if (
+            not state.vector_count
+            and not state.next_embedding_model
+            and not await self._has_texts()
+        ):
             await self._save(graph_ready=True)
             return
-        if state.model != self._embedder.model:
+        if state.embedding_model != self._embedder.model:
             # A change that was begun goes on first: until it has ended, no vector is taken.
-            for kind in KINDS if state.changing_to != self._embedder.model else ():
+            for kind in KINDS if state.next_embedding_model != self._embedder.model else ():
                 await self._fill_texts(kind)
             await self._parts.call(lambda: self._graph.activate(self._embedder.model))
         for kind in KINDS:
@@ -181,7 +187,7 @@ class _Move:
         """Fills in what is missing; once little is, lets writers wait for the rest, and changes over."""
         await self._fill_chunks()
         left = await self._parts.call(lambda: self._vector.missing(self._embedder.model, ""))
-        if len(left) >= LAST_CHUNKS:
+        if len(left.chunks) >= LAST_CHUNKS:
             return False
         await self._parts.call(lambda: self._vector.hold_writes(HOLD_SECONDS))
         try:
@@ -195,16 +201,15 @@ class _Move:
         return True
 
     async def _fill_chunks(self, *, holding: bool = False) -> None:
-        after = ""
-        while True:
-            model, start = self._embedder.model, after
+        token, more = "", True
+        while more:
+            model, start = self._embedder.model, token
             page = await self._parts.call(lambda: self._vector.missing(model, start))  # noqa: B023
-            if not page:
-                return
-            await self._put_chunks(page)
-            after = page[-1].chunk_id
+            if page.chunks:
+                await self._put_chunks(page.chunks)
             if not holding:
                 await self._pause()
+            token, more = page.next_page_token, bool(page.next_page_token)
 
     async def _put_chunks(self, page: Sequence[models_pb2.UnembeddedChunk]) -> None:
         rows = await self._embed([chunk.text for chunk in page])
@@ -230,7 +235,7 @@ class _Move:
     async def _put_texts(self, kind: Kind, texts: Sequence[embeddings_pb2.UnembeddedText]) -> None:
         rows = await self._embed([one.text for one in texts])
         vectors = [
-            embeddings_pb2.TextEmbedding(uuid=one.uuid, text_sha256=one.text_sha256, values=row)
+            embeddings_pb2.TextEmbedding(id=one.id, text_sha256=one.text_sha256, values=row)
             for one, row in zip(texts, rows.tolist(), strict=True)
         ]
         await self._parts.call(lambda: self._graph.put(kind, self._embedder.model, vectors))

@@ -54,7 +54,7 @@ class ModelServicer(models_pb2_grpc.ModelServiceServicer):
         call = current_call()
         states = (QUEUED, RUNNING)
         running = await self._jobs.page(
-            call.space, before=LAST_NUMBER, states=states, kind=kind, size=1
+            call.space, before=LAST_NUMBER, states=states, kinds=[kind], size=1
         )
         if running:
             return running[0]

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 Mode: TypeAlias = reranking_pb2.RerankMode.ValueType
 
-RERANK_STEP = "rerank"
 MAX_RERANKED = 30
 # Of the time that is left, so that an expansion after it has some.
 _SHARE = 0.6
@@ -85,7 +84,7 @@ def reordered(
         result = results[place]
         result.contributions.append(
             search_pb2.Contribution(
-                leg=RERANK_STEP, rank=rank, score=scores[place], share=score - result.score
+                leg=legs_pb2.LEG_RERANK, rank=rank, score=scores[place], share=score - result.score
             )
         )
         result.score = score

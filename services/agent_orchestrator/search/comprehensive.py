@@ -16,7 +16,6 @@ import grpc
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import expansion_pb2, legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
-from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.health_watch import TierAwayError
@@ -32,8 +31,6 @@ from services.agent_orchestrator.expansion.result_list import (
 from services.agent_orchestrator.reranking.reranking import OFF as RERANKING_OFF
 from services.agent_orchestrator.search.answer_parts import includes_results, keep_parts
 from services.agent_orchestrator.search.fusion import (
-    GRAPH_LEG,
-    VECTOR_LEG,
     Passages,
     ScoredChunk,
     facts_by_chunk,
@@ -41,7 +38,7 @@ from services.agent_orchestrator.search.fusion import (
     ranked_chunks,
     unscored_chunks,
 )
-from services.agent_orchestrator.search.legs import LegOutcome, not_requested, run_leg
+from services.agent_orchestrator.search.legs import LegOutcome, leg_name, not_requested, run_leg
 from services.agent_orchestrator.search.query_embedding import (
     NO_SOURCE,
     QueryVector,
@@ -187,7 +184,7 @@ class ComprehensiveSearch:
     async def _run_legs(
         self, request: Request, clock: Budget, ended: LegListener | None
     ) -> tuple[list[LegOutcome], Source, Embedding]:
-        use_cache = request.cache != chunks_pb2.CACHE_MODE_BYPASS
+        use_cache = request.cache != retrieval_pb2.CACHE_MODE_BYPASS
         try:
             async with asyncio.TaskGroup() as group:
                 query = QueryVector(
@@ -195,9 +192,9 @@ class ComprehensiveSearch:
                     lambda: self._queries.embed(request.query, clock.left(), use_cache=use_cache),
                 )
                 chunks = self._chunks(request, query, clock)
-                vector = group.create_task(self._reported(VECTOR_LEG, chunks, query, ended))
+                vector = group.create_task(self._reported("vector", chunks, query, ended))
                 facts = self._facts(request, query, clock)
-                graph = group.create_task(self._reported(GRAPH_LEG, facts, query, ended))
+                graph = group.create_task(self._reported("graph", facts, query, ended))
         except ExceptionGroup as failures:
             # A leg raises nothing but what is wrong with the request: that is the caller's answer.
             raise failures.exceptions[0] from None
@@ -247,15 +244,15 @@ class ComprehensiveSearch:
             # The caller left the embedder too little time: it is not away.
             report.status = legs_pb2.LEG_STATUS_TIMED_OUT
             report.reason = legs_pb2.LEG_REASON_BUDGET_EXCEEDED
-        took = report.took.seconds + report.took.nanos / 1e9
-        self._durations.record(took, {"leg": report.name, "status": _name(report)})
+        took = report.elapsed.seconds + report.elapsed.nanos / 1e9
+        self._durations.record(took, {"leg": leg_name(report.leg), "status": _name(report)})
         if ended is not None:
             ended(outcome)
         return outcome
 
     async def _chunks(self, request: Request, query: QueryVector, clock: Budget) -> LegOutcome:
         if request.HasField("use_vector") and not request.use_vector:
-            return not_requested(VECTOR_LEG)
+            return not_requested(legs_pb2.LEG_VECTOR)
         if self._both_compare(request):
             return await self._ask_vector_with(query, request, clock)
         space = current_call().space
@@ -310,22 +307,22 @@ class ComprehensiveSearch:
             self._models.record(space, Recorded(answer.embedding_model, 0))
             final_report = _without_vectors(report) if by_words else report
             shown = answer.hits[: limit_of(request)]
-            final_report.hits = len(shown)
+            final_report.hit_count = len(shown)
             return LegOutcome(
                 final_report,
                 chunks=shown,
                 candidates=answer.hits,
-                embedding=answer.embedding,
+                embedding=answer.embedding_source,
                 floor=answer.list_floor,
             )
 
         return await run_leg(
-            VECTOR_LEG, lambda: self._vector.hybrid_search(asked, clock.left()), outcome
+            legs_pb2.LEG_VECTOR, lambda: self._vector.hybrid_search(asked, clock.left()), outcome
         )
 
     async def _facts(self, request: Request, query: QueryVector, clock: Budget) -> LegOutcome:
         if request.HasField("use_graph") and not request.use_graph:
-            return not_requested(GRAPH_LEG)
+            return not_requested(legs_pb2.LEG_GRAPH)
         if self._facts_have_vectors():
             return await self._ask_graph_with(query, request, clock)
         asked = facts_request(request, None, text_only=True)
@@ -357,11 +354,11 @@ class ComprehensiveSearch:
         ) -> LegOutcome:
             self._models.record_facts(space, have_vectors=_needed_vectors(answer))
             facts = answer.hits[:limit]
-            report.hits = len(facts)
+            report.hit_count = len(facts)
             return LegOutcome(report, facts=facts, evidence=answer.hits)
 
         return await run_leg(
-            GRAPH_LEG, lambda: self._graph.search_facts(asked, clock.left()), outcome
+            legs_pb2.LEG_GRAPH, lambda: self._graph.search_facts(asked, clock.left()), outcome
         )
 
 
@@ -376,7 +373,7 @@ _VECTORS_MISSING = frozenset({legs_pb2.LEG_STATUS_DEGRADED, legs_pb2.LEG_STATUS_
 
 def _needed_vectors(answer: query_pb2.SearchFactsResponse) -> bool:
     """Whether the space's facts have vectors: they were compared, were late, or lacked the query's to compare with."""
-    compared = answer.vector_path != query_pb2.FACT_VECTOR_PATH_UNSPECIFIED
+    compared = answer.vector_path != retrieval_pb2.VECTOR_PATH_UNSPECIFIED
     return compared or answer.status in _VECTORS_MISSING
 
 
@@ -416,8 +413,8 @@ def _require_an_answer(outcomes: Sequence[LegOutcome]) -> None:
         return
     if all(o.report.reason == legs_pb2.LEG_REASON_OVERLOADED for o in asked):
         raise OverloadedError(max(outcome.retry_after or 0.0 for outcome in asked) or 1.0)
-    error = AllLegsFailedError({o.report.name: _name(o.report) for o in asked})
-    error.metadata |= {f"{o.report.name}_reason": _reason(o.report) for o in asked}
+    error = AllLegsFailedError({leg_name(o.report.leg): _name(o.report) for o in asked})
+    error.metadata |= {f"{leg_name(o.report.leg)}_reason": _reason(o.report) for o in asked}
     raise error
 
 
@@ -451,7 +448,7 @@ def _describe(made: trace.Span, outcome: LegOutcome) -> None:
     report = outcome.report
     made.set_attribute("leg.status", _name(report))
     made.set_attribute("leg.reason", legs_pb2.LegReason.Name(report.reason))
-    made.set_attribute("leg.hits", report.hits)
+    made.set_attribute("leg.hits", report.hit_count)
     if outcome.failed:
         fail(made, legs_pb2.LegReason.Name(report.reason))
 
@@ -477,8 +474,8 @@ def _answer(
         vector_results=chunks,
         graph_results=facts,
         legs=[outcome.report for outcome in outcomes],
-        total_results=len(chunks) + len(facts),
-        embedding=source or _made_by_a_tier(outcomes),
+        result_count=len(chunks) + len(facts),
+        embedding_source=source or _made_by_a_tier(outcomes),
     )
 
 

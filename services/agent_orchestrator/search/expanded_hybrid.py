@@ -24,7 +24,6 @@ from services.agent_orchestrator.expansion.result_list import (
 )
 from services.agent_orchestrator.reranking.reranking import MAX_RERANKED
 from services.agent_orchestrator.reranking.reranking import OFF as RERANKING_OFF
-from services.agent_orchestrator.search.fusion import VECTOR_LEG
 from services.runtime.context import remaining
 from services.runtime.errors import (
     BraidError,
@@ -84,16 +83,16 @@ class ExpandedHybrid:
         answer = search_pb2.ExpandedHybridSearchResponse(
             hits=_hits(found.hits, listed),
             leg=legs_pb2.LegReport(
-                name=VECTOR_LEG,
+                leg=legs_pb2.LEG_VECTOR,
                 status=found.status,
                 reason=found.reason,
-                took=Duration(seconds=seconds, nanos=nanos),
-                hits=min(len(found.hits), _limit(search)),
+                elapsed=Duration(seconds=seconds, nanos=nanos),
+                hit_count=min(len(found.hits), _limit(search)),
                 cached=found.cached,
             ),
             vector_path=found.vector_path,
             space_revision=found.space_revision,
-            embedding=found.embedding,
+            embedding_source=found.embedding_source,
         )
         if options.mode not in OFF:
             answer.expansion.CopyFrom(listed.report)
@@ -168,7 +167,9 @@ def _result(hit: chunks_pb2.ChunkHit, rank: int) -> search_pb2.SearchResult:
         content=hit.chunk.content,
         score=hit.score,
         contributions=[
-            search_pb2.Contribution(leg=VECTOR_LEG, rank=rank, score=hit.score, share=hit.score)
+            search_pb2.Contribution(
+                leg=legs_pb2.LEG_VECTOR, rank=rank, score=hit.score, share=hit.score
+            )
         ],
     )
 

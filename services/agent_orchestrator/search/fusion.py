@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from braid.agent.v1 import search_pb2
+from braid.common.v1 import legs_pb2
 from braid.graph.v1 import facts_pb2
 from services.models.embedding.relevance import bend, unbend
 
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from braid.common.v1 import retrieval_pb2
     from braid.vector.v1 import chunks_pb2
 
-VECTOR_LEG = "vector"
-GRAPH_LEG = "graph"
 NOT_IN_FORCE = 0.7
 
 
@@ -152,7 +151,7 @@ def _stating(
         return known
     sources = fact.sources
     citation = next((c for c in sources if c.chunk_id), sources[0] if sources else None)
-    key = (citation.chunk_id if citation is not None else "") or fact.uuid
+    key = (citation.chunk_id if citation is not None else "") or fact.id
     made = found[key] = _Candidate(key, citation=citation)
     return [made]
 
@@ -188,13 +187,16 @@ def _contributions(candidate: _Candidate) -> list[search_pb2.Contribution]:
         own = candidate.own_score()
         results.append(
             search_pb2.Contribution(
-                leg=VECTOR_LEG, rank=candidate.chunk.rank, score=candidate.chunk.score, share=own
+                leg=legs_pb2.LEG_VECTOR,
+                rank=candidate.chunk.rank,
+                score=candidate.chunk.score,
+                share=own,
             )
         )
     if candidate.best is not None:
         results.append(
             search_pb2.Contribution(
-                leg=GRAPH_LEG,
+                leg=legs_pb2.LEG_GRAPH,
                 rank=candidate.best_rank,
                 score=candidate.best.score,
                 share=score - own,
@@ -212,7 +214,7 @@ def _from_fact(candidate: _Candidate) -> search_pb2.SearchResult:
         document_id=citation.document_id if citation is not None else "",
         title=citation.document_title if citation is not None else "",
         source=citation.source if citation is not None else "",
-        content=(quote if local else fact.fact) or fact.fact or quote,
+        content=(quote if local else fact.statement) or fact.statement or quote,
         score=candidate.score(),
         contributions=_contributions(candidate),
         facts=candidate.facts,

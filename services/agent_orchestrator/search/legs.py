@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import grpc
 from google.protobuf.duration_pb2 import Duration
@@ -50,11 +50,19 @@ class LegOutcome:
     retry_after: float | None = None
 
 
-def not_requested(name: str) -> LegOutcome:
+Leg: TypeAlias = "legs_pb2.Leg.ValueType"
+
+
+def leg_name(leg: Leg) -> str:
+    """`vector` or `graph`: the leg's name in logs, metrics and errors."""
+    return legs_pb2.Leg.Name(leg).removeprefix("LEG_").lower()
+
+
+def not_requested(leg: Leg) -> LegOutcome:
     """A leg that the caller switched off."""
     return LegOutcome(
         legs_pb2.LegReport(
-            name=name,
+            leg=leg,
             status=legs_pb2.LEG_STATUS_DISABLED,
             reason=legs_pb2.LEG_REASON_NOT_REQUESTED,
         )
@@ -62,7 +70,7 @@ def not_requested(name: str) -> LegOutcome:
 
 
 async def run_leg(
-    name: str,
+    leg: Leg,
     look: Callable[[], Awaitable[Answer | None]],
     outcome: Callable[[Answer, legs_pb2.LegReport], LegOutcome],
 ) -> LegOutcome:
@@ -75,24 +83,24 @@ async def run_leg(
         if failure.reason == errors_pb2.ERROR_REASON_INVALID_FIELD and came_from_tier(failure):
             raise failure from None
         status, reason = status_of_failure(error, failure)
-        _log_failure(name, error, failure)
-        report = _report(name, status, reason, started)
+        _log_failure(leg, error, failure)
+        report = _report(leg, status, reason, started)
         return LegOutcome(report, failed=True, retry_after=failure.retry_after)
     except TierAwayError as away:
-        get_logger("search").warning("leg given up", leg=name, reason=str(away))
-        return LegOutcome(_report(name, status_of_absence(away), away.reason, started), failed=True)
+        get_logger("search").warning("leg given up", leg=leg_name(leg), reason=str(away))
+        return LegOutcome(_report(leg, status_of_absence(away), away.reason, started), failed=True)
     if answer is None:  # gRPC's way to say that it could not read the tier's answer
-        get_logger("search").error("leg unreadable", leg=name)
+        get_logger("search").error("leg unreadable", leg=leg_name(leg))
         status, reason = legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_REASON_INTERNAL
-        return LegOutcome(_report(name, status, reason, started), failed=True)
-    report = _report(name, answer.status, answer.reason, started, len(answer.hits))
+        return LegOutcome(_report(leg, status, reason, started), failed=True)
+    report = _report(leg, answer.status, answer.reason, started, len(answer.hits))
     # The graph tier remembers no answers, and says nothing of it.
     report.cached = getattr(answer, "cached", False)
     return outcome(answer, report)
 
 
 def _report(
-    name: str,
+    leg: Leg,
     status: legs_pb2.LegStatus.ValueType,
     reason: legs_pb2.LegReason.ValueType,
     started: int,
@@ -100,16 +108,16 @@ def _report(
 ) -> legs_pb2.LegReport:
     seconds, nanos = divmod(time.perf_counter_ns() - started, 1_000_000_000)
     return legs_pb2.LegReport(
-        name=name,
+        leg=leg,
         status=status,
         reason=reason,
-        took=Duration(seconds=seconds, nanos=nanos),
-        hits=hits,
+        elapsed=Duration(seconds=seconds, nanos=nanos),
+        hit_count=hits,
     )
 
 
-def _log_failure(name: str, error: grpc.aio.AioRpcError, failure: BraidError) -> None:
+def _log_failure(leg: Leg, error: grpc.aio.AioRpcError, failure: BraidError) -> None:
     code = error.code()
     get_logger("search").warning(
-        "leg failed", leg=name, code=code.name if code else "", reason=reason_name(failure)
+        "leg failed", leg=leg_name(leg), code=code.name if code else "", reason=reason_name(failure)
     )

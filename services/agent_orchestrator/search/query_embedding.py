@@ -62,7 +62,9 @@ class QueryEmbeddings:
         return self._embedded(found)
 
     def _embedded(self, found: EmbeddedQuery) -> Embedded:
-        vector = retrieval_pb2.QueryEmbedding(model=self._queries.model, values=found.row.tolist())
+        vector = retrieval_pb2.QueryEmbedding(
+            embedding_model=self._queries.model, values=found.row.tolist()
+        )
         return Embedded(vector, retrieval_pb2.EmbeddingSource.ValueType(found.source))
 
 

@@ -50,7 +50,7 @@ def facts_request(
         # Whatever the limit: each relevant fact supports its passages.
         limit=MAX_FACTS,
         query_embedding=embedding,
-        as_of=retrieval_pb2.TimeSelector(instant=request.as_of) if instant else None,
+        time=retrieval_pb2.TimeSelector(instant=request.as_of) if instant else None,
         text_only=text_only,
     )
 

@@ -155,7 +155,9 @@ class Inference:
         with in_partition(owner):
             gone = [
                 relations_pb2.RelationRef(
-                    source_id=one.source_id, target_id=one.target_id, type=one.type
+                    source_id=one.source_id,
+                    target_id=one.target_id,
+                    relation_type=one.relation_type,
                 )
                 async for one in self._inferred_related()
                 if frozenset((one.source_id, one.target_id)) not in lasting
@@ -164,7 +166,7 @@ class Inference:
 
     async def _inferred_related(self) -> AsyncIterator[Relation]:
         request = relations_pb2.ListRelationsRequest(
-            types=[_RELATED], origin=relations_pb2.RELATION_ORIGIN_INFERRED, page_size=1000
+            relation_types=[_RELATED], origin=relations_pb2.RELATION_ORIGIN_INFERRED, page_size=1000
         )
         page = await self._relations.page(request)
         for one in page.relations:
@@ -191,7 +193,7 @@ def _told(
     return RelationInput(
         source_id=memory.id,
         target_id=near.memory.id,
-        type=kind,
+        relation_type=kind,
         strength=min(max(near.cosine, 0.0), 1.0),
         origin=relations_pb2.RELATION_ORIGIN_INFERRED,
         evidence=f"{method}: cosine {near.cosine:.2f}",
@@ -202,7 +204,7 @@ def _related(pair: Pair) -> RelationInput:
     return RelationInput(
         source_id=pair.first,
         target_id=pair.second,
-        type=_RELATED,
+        relation_type=_RELATED,
         strength=pair.weight / (pair.weight + MIN_CO_ACCESS),
         origin=relations_pb2.RELATION_ORIGIN_INFERRED,
         evidence=f"{CO_ACCESS}: found together, weight {pair.weight:.1f}",
@@ -211,7 +213,7 @@ def _related(pair: Pair) -> RelationInput:
 
 def _name(relation: RelationInput) -> RelationName:
     return RelationName(
-        relation.source_id, relation.target_id, ChunkRelationType.Name(relation.type)
+        relation.source_id, relation.target_id, ChunkRelationType.Name(relation.relation_type)
     )
 
 

@@ -175,19 +175,19 @@ class Memories:
         found = [
             one
             for one in (await self.relations(owner, id_)).outgoing
-            if one.target_id == target and kind in (one.type, 0)
+            if one.target_id == target and kind in (one.relation_type, 0)
         ]
         if not found:
             raise NotFoundError("relation")
         inferred = [
-            ChunkRelationType.Name(one.type)
+            ChunkRelationType.Name(one.relation_type)
             for one in found
             if one.origin == relations_pb2.RELATION_ORIGIN_INFERRED
         ]
         if inferred:
             await self._store.note_removed(owner, id_, target, inferred)
         with in_partition(owner):
-            ref = relations_pb2.RelationRef(source_id=id_, target_id=target, type=kind)
+            ref = relations_pb2.RelationRef(source_id=id_, target_id=target, relation_type=kind)
             return await self._relations.delete([ref])
 
     async def types(self, space: str) -> frozenset[str]:
@@ -272,7 +272,7 @@ class Memories:
         request = relations_pb2.ListRelationsRequest(
             chunk_id=relation.target_id,
             direction=relations_pb2.RELATION_DIRECTION_INCOMING,
-            types=[relation.type],
+            relation_types=[relation.relation_type],
             page_size=MAX_RELATIONS,
         )
         while True:
@@ -290,15 +290,15 @@ def _unknown_target(field: str) -> FieldError:
 
 
 def _relation(target: str, kind: ChunkRelationType.ValueType) -> RelationInput:
-    return RelationInput(target_id=target, type=kind)
+    return RelationInput(target_id=target, relation_type=kind)
 
 
 def _without(
     relations: Sequence[RelationInput], others: Sequence[RelationInput]
 ) -> list[RelationInput]:
     """Relations that none of the others repeats."""
-    known = {(one.target_id, one.type) for one in others}
-    return [one for one in relations if (one.target_id, one.type) not in known]
+    known = {(one.target_id, one.relation_type) for one in others}
+    return [one for one in relations if (one.target_id, one.relation_type) not in known]
 
 
 def _document(memory: Memory) -> documents_pb2.DocumentInput:
@@ -334,7 +334,7 @@ def _document(memory: Memory) -> documents_pb2.DocumentInput:
 
 def _episode(memory: Memory) -> ingest_pb2.EpisodeInput:
     return ingest_pb2.EpisodeInput(
-        uuid=memory.id,
+        chunk_id=memory.id,
         document_id=memory.document_id,
         document_title=memory.given.title,
         source=f"memory:{memory.id}",

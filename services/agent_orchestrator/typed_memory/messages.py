@@ -46,7 +46,7 @@ def relation_inputs(
     found = [relation_input(one) for one in given]
     seen = set()
     for place, one in enumerate(found):
-        key = (one.target_id, one.type)
+        key = (one.target_id, one.relation_type)
         if key in seen:
             raise InvalidFieldError(FieldError(f"relations[{place}]", "occurs twice"))
         seen.add(key)
@@ -57,7 +57,7 @@ def relation_input(given: memories_pb2.MemoryRelationInput) -> RelationInput:
     """A relation to store; its source is not known yet."""
     return RelationInput(
         target_id=given.target_id.lower(),
-        type=given.relation_type,
+        relation_type=given.relation_type,
         strength=given.strength if given.HasField("strength") else None,
         valid_time=given.valid_time if given.HasField("valid_time") else None,
         invalid_time=given.invalid_time if given.HasField("invalid_time") else None,
@@ -89,7 +89,7 @@ def relation(one: Relation) -> memories_pb2.MemoryRelation:
     return memories_pb2.MemoryRelation(
         source_id=one.source_id,
         target_id=one.target_id,
-        relation_type=one.type,
+        relation_type=one.relation_type,
         strength=one.strength,
         valid_time=one.valid_time if one.HasField("valid_time") else None,
         invalid_time=one.invalid_time if one.HasField("invalid_time") else None,

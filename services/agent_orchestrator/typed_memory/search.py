@@ -191,7 +191,7 @@ class MemorySearch:
     ) -> Found:
         asked = expand_request(request.expansion, scores, limit)
         asked.keep_ranking = request.keep_ranking
-        asked.bypass_cache = request.cache == chunks_pb2.CACHE_MODE_BYPASS
+        asked.cache = request.cache
         began = time.monotonic()
         try:
             with in_partition(owner):
@@ -297,9 +297,9 @@ def _report(
     report.status = legs_pb2.LEG_STATUS_OK if reached else legs_pb2.LEG_STATUS_NO_MATCH
     report.initial_count = stats.initial_count
     report.expanded_count = len(answer.items)
-    report.new_count = stats.new_results
-    report.kept_count = stats.kept_results
-    report.dropped_count = stats.dropped_results
+    report.new_count = stats.new_count
+    report.kept_count = stats.kept_count
+    report.dropped_count = stats.dropped_count
     report.expansion_rate = stats.expansion_rate
     report.incident_relation_count = stats.incident_relation_count
     report.followed_relation_count = stats.followed_relation_count

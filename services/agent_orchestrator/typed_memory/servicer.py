@@ -25,7 +25,7 @@ from services.runtime.errors import (
     InvalidFieldError,
     WrongStateError,
 )
-from services.runtime.paging import decode_token, encode_token
+from services.runtime.paging import decode_token, encode_token, page_size
 from services.runtime.telemetry import get_logger
 
 Context: TypeAlias = Any
@@ -95,7 +95,7 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         owner = self._owner()
         types = sorted({name.upper() for name in request.types})
         query = (_LISTING, *owner, request.session_id, *types)
-        size = min(request.page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
+        size = page_size(request.page_size, default=DEFAULT_PAGE_SIZE, largest=MAX_PAGE_SIZE)
         after = _position(request.page_token, query)
         found = await self._memories.page(owner, types, request.session_id, after, size + 1)
         token = ""

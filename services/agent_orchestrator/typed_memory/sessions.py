@@ -69,5 +69,5 @@ def _part_of(part: Memory, summary: Memory) -> RelationInput:
     return RelationInput(
         source_id=part.id,
         target_id=summary.id,
-        type=relations_pb2.CHUNK_RELATION_TYPE_PART_OF,
+        relation_type=relations_pb2.CHUNK_RELATION_TYPE_PART_OF,
     )

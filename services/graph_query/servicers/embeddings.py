@@ -7,18 +7,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from braid.graph.v1 import embeddings_pb2, embeddings_pb2_grpc
+from braid.graph.internal.v1 import embeddings_pb2, embeddings_pb2_grpc
 from services.graph_query.core.store import MAX_DIMENSION
 from services.graph_query.embeddings.domain import EmbeddingStore, TextKind, TextVector
 from services.graph_query.servicers.page_cursor import position
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.paging import encode_token
+from services.runtime.paging import encode_token, page_size
 
 Context: TypeAlias = Any
 
 
 _DEFAULT_PAGE_SIZE = 100
+_MAX_PAGE_SIZE = 500
 
 
 _KINDS = {
@@ -40,9 +41,9 @@ class GraphEmbeddingServicer(embeddings_pb2_grpc.GraphEmbeddingServiceServicer):
         """See the contract."""
         found = await self._store.vectors(current_call().space)
         return embeddings_pb2.GetGraphEmbeddingsResponse(
-            model=found.model,
-            changing_to=found.changing_to,
-            vectors=found.total,
+            embedding_model=found.model,
+            next_embedding_model=found.changing_to,
+            vector_count=found.total,
             dimension=found.dimension,
         )
 
@@ -51,14 +52,14 @@ class GraphEmbeddingServicer(embeddings_pb2_grpc.GraphEmbeddingServiceServicer):
     ) -> embeddings_pb2.ListUnembeddedTextsResponse:
         """See the contract."""
         space, kind = current_call().space, _KINDS[request.kind]
-        size = request.page_size if request.HasField("page_size") else _DEFAULT_PAGE_SIZE
-        query = ("unembedded", space, kind.value, request.model)
+        size = page_size(request.page_size, default=_DEFAULT_PAGE_SIZE, largest=_MAX_PAGE_SIZE)
+        query = ("unembedded", space, kind.value, request.embedding_model)
         after = position(request.page_token, query)
-        found = await self._store.unembedded(space, kind, request.model, after, size)
+        found = await self._store.unembedded(space, kind, request.embedding_model, after, size)
         return embeddings_pb2.ListUnembeddedTextsResponse(
             texts=(
                 embeddings_pb2.UnembeddedText(
-                    uuid=one.uuid,
+                    id=one.uuid,
                     text=one.text,
                     text_sha256=sha256(one.text.encode()).hexdigest(),
                 )
@@ -72,15 +73,15 @@ class GraphEmbeddingServicer(embeddings_pb2_grpc.GraphEmbeddingServiceServicer):
     ) -> embeddings_pb2.PutTextEmbeddingsResponse:
         """See the contract."""
         stored = await self._store.put_vectors(
-            current_call().space, _KINDS[request.kind], request.model, _vectors(request)
+            current_call().space, _KINDS[request.kind], request.embedding_model, _vectors(request)
         )
-        return embeddings_pb2.PutTextEmbeddingsResponse(stored=stored)
+        return embeddings_pb2.PutTextEmbeddingsResponse(stored_count=stored)
 
     async def ActivateGraphEmbeddingModel(
         self, request: embeddings_pb2.ActivateGraphEmbeddingModelRequest, _context: Context
     ) -> embeddings_pb2.ActivateGraphEmbeddingModelResponse:
         """See the contract."""
-        await self._store.activate(current_call().space, request.model)
+        await self._store.activate(current_call().space, request.embedding_model)
         return embeddings_pb2.ActivateGraphEmbeddingModelResponse()
 
 
@@ -91,7 +92,7 @@ def _vectors(request: embeddings_pb2.PutTextEmbeddingsRequest) -> list[TextVecto
         raise InvalidFieldError(FieldError("embeddings[0].values", text))
     return [
         TextVector(
-            one.uuid.lower(),
+            one.id.lower(),
             one.text_sha256,
             _unit(one.values, dimension, f"embeddings[{i}].values"),
         )

@@ -100,7 +100,7 @@ class EntityHandler:
         value = request.HasField
         seeds = Seeds(
             chunks=_distinct(request.chunk_ids),
-            entities=_distinct(request.entity_uuids),
+            entities=_distinct(request.entity_ids),
             max_mentions=request.max_mentions if value("max_mentions") else _MAX_MENTIONS,
             max_about=request.max_about if value("max_about") else _MAX_ABOUT,
             max_episodes=request.max_episodes if value("max_episodes") else _MAX_EPISODES,
@@ -131,7 +131,7 @@ class EntityHandler:
         response: structure_pb2.FindPathsResponse,
     ) -> None:
         space = current_call().space
-        only = words.fact_filter(request.as_of if request.HasField("as_of") else None)
+        only = words.fact_filter(request.time if request.HasField("time") else None)
         limit = request.limit if request.HasField("limit") else _PATHS
         hops = request.max_hops if request.HasField("max_hops") else _HOPS
         contradicted: set[Pair] = set()

@@ -28,7 +28,7 @@ def details(one: EntityDetails) -> entities_pb2.EntityDetails:
     return entities_pb2.EntityDetails(
         entity=mapping.entity(one.entity),
         aliases=one.aliases,
-        facts=one.facts,
+        fact_count=one.facts,
         first_seen_time=None if one.first_seen is None else to_timestamp(one.first_seen),
     )
 
@@ -74,7 +74,7 @@ def subgraph(found: Subgraph) -> structure_pb2.GetMentionSubgraphResponse:
                 episode=episodes[one.episode],
                 entity=entities[one.entity],
                 relation_type=one.relation,
-                fact_uuid=one.fact,
+                fact_id=one.fact,
             )
             for one in found.statements
         ],
@@ -89,9 +89,9 @@ def _episode(one: SubgraphEpisode) -> structure_pb2.SubgraphEpisode:
 
 def _entity(one: SubgraphEntity) -> structure_pb2.SubgraphEntity:
     return structure_pb2.SubgraphEntity(
-        uuid=one.ref.uuid,
+        id=one.ref.uuid,
         name=one.ref.name,
         type=one.ref.type,
-        frequency=one.frequency,
+        mention_count=one.frequency,
         titled=one.titled,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import sys
 
-from braid.common.v1 import legs_pb2
+from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import findings_pb2
 from services.graph_query.core.domain import EntityName
 from services.graph_query.core.names import filter_key
@@ -52,7 +52,7 @@ def finding_filter(space: str, message: findings_pb2.FindingFilter) -> FindingFi
     """
     reject_unknown_fields(message, "filter")
     since, until = _span(message)
-    references = candidates(space, message.about_finding) if message.about_finding else ()
+    references = candidates(space, message.about_finding_id) if message.about_finding_id else ()
     return FindingFilter(
         kinds=frozenset(_KINDS[kind] for kind in message.kinds),
         type=filter_key(message.type, "filter.type"),
@@ -66,7 +66,7 @@ def finding_filter(space: str, message: findings_pb2.FindingFilter) -> FindingFi
         has_blockers=message.has_blockers if message.HasField("has_blockers") else None,
         about=_about(message),
         about_findings=references,
-        episode=message.episode_uuid.lower(),
+        episode=message.chunk_id.lower(),
         origin=_ORIGIN_FILTERS.get(message.origin),
         created_from=since,
         created_until=until,
@@ -122,9 +122,9 @@ _ORIGINS = {
 
 
 _PATHS = {
-    None: findings_pb2.FINDING_VECTOR_PATH_UNSPECIFIED,
-    VectorPath.EXACT: findings_pb2.FINDING_VECTOR_PATH_EXACT,
-    VectorPath.INDEX: findings_pb2.FINDING_VECTOR_PATH_INDEX,
+    None: retrieval_pb2.VECTOR_PATH_UNSPECIFIED,
+    VectorPath.EXACT: retrieval_pb2.VECTOR_PATH_EXACT,
+    VectorPath.INDEX: retrieval_pb2.VECTOR_PATH_INDEX,
 }
 
 
@@ -132,10 +132,10 @@ def given_finding(message: findings_pb2.FindingInput) -> GivenFinding:
     """A finding to add."""
     return GivenFinding(
         fields=_fields(message),
-        id=message.id,
+        id=message.external_id,
         about=tuple(EntityName(one.name, one.type) for one in message.about_entities),
-        about_findings=tuple(message.about_findings),
-        episodes=tuple(sorted({uuid.lower() for uuid in message.episode_uuids})),
+        about_findings=tuple(message.about_finding_ids),
+        episodes=tuple(sorted({uuid.lower() for uuid in message.chunk_ids})),
         embedding=tuple(message.embedding),
     )
 
@@ -143,15 +143,15 @@ def given_finding(message: findings_pb2.FindingInput) -> GivenFinding:
 def counts(found: FindingCounts) -> findings_pb2.AddFindingsResponse:
     """What became of given findings."""
     return findings_pb2.AddFindingsResponse(
-        uuids=found.uuids,
-        added=found.added,
-        updated=found.updated,
-        unchanged=found.unchanged,
+        finding_ids=found.uuids,
+        added_count=found.added,
+        updated_count=found.updated,
+        unchanged_count=found.unchanged,
         refused=[
             findings_pb2.RefusedFinding(index=index, reason=reason)
             for index, reason in found.refused
         ],
-        without_vector=found.without_vector,
+        without_vector_count=found.without_vector,
         space_revision=found.revision,
     )
 
@@ -175,10 +175,10 @@ def answer(found: FindingAnswer, next_page_token: str) -> findings_pb2.SearchFin
 def finding(one: Finding) -> findings_pb2.Finding:
     """A finding with what it is linked to."""
     message = findings_pb2.Finding(
-        uuid=one.uuid,
-        id=one.id,
+        id=one.uuid,
+        external_id=one.id,
         about_entities=[mapping.entity_ref(end) for end in one.about],
-        about_finding_uuids=one.about_findings,
+        about_finding_ids=one.about_findings,
         sources=[mapping.citation(cited) for cited in one.citations],
         origin=_ORIGINS[one.origin],
         create_time=to_timestamp(one.created_at),

@@ -14,9 +14,10 @@ from services.graph_query.servicers.finding_messages import finding_filter
 from services.models.embedding.embedder import Embedder
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.paging import decode_token, encode_token
+from services.runtime.paging import decode_token, encode_token, page_size
 
 _PAGE_SIZE = 20
+_MAX_PAGE_SIZE = 200
 
 
 _LISTING = "findings"
@@ -46,10 +47,10 @@ class FindingHandler:
         given = request.query_embedding if request.HasField("query_embedding") else None
         search = FindingSearch(
             query=request.query,
-            limit=request.page_size if request.HasField("page_size") else _PAGE_SIZE,
+            limit=page_size(request.page_size, default=_PAGE_SIZE, largest=_MAX_PAGE_SIZE),
             only=finding_filter(space, request.filter),
             after=_position(request, query),
-            vector=QueryVector(given.model, list(given.values)) if given else None,
+            vector=QueryVector(given.embedding_model, list(given.values)) if given else None,
             text_only=request.text_only,
         )
         found = await self._searcher.search(space, search)

@@ -26,7 +26,7 @@ from services.graph_query.servicers import history_messages as mapping
 from services.graph_query.servicers import messages as words
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
-from services.runtime.paging import decode_token, encode_token
+from services.runtime.paging import decode_token, encode_token, page_size
 from services.runtime.times import utc_now
 
 _OWN = ("page_token", "page_size")
@@ -64,6 +64,7 @@ def position(found: tuple[list[float], str] | None) -> Position | None:
 
 
 _PAGE_SIZE = 50
+_MAX_PAGE_SIZE = 200
 
 
 _VERSIONS = 1_000
@@ -105,7 +106,7 @@ class HistoryHandler:
         self, request: structure_pb2.GetFactRequest
     ) -> structure_pb2.GetFactResponse:
         """A fact with its versions."""
-        space, uuid = current_call().space, request.uuid.lower()
+        space, uuid = current_call().space, request.fact_id.lower()
         versions = await self._store.versions(space, uuid, _VERSIONS)
         found = (await self._store.facts_known(space, [uuid], None)).get(uuid)
         if found is None and not versions:
@@ -153,7 +154,7 @@ class HistoryHandler:
         page = await self._page(request, replace(scope, lasting=True))
         changes = None
         if not request.page_token:
-            times = Times(words.fact_filter(request.as_of), words.fact_filter(None))
+            times = Times(words.fact_filter(request.time), words.fact_filter(None))
             changes = await self._difference(scope, times, _size(request))
         return history_pb2.GetSnapshotResponse(
             facts=[words.fact(fact) for fact in page.facts],
@@ -176,8 +177,8 @@ class HistoryHandler:
         space = current_call().space
         pages = Pages(space, request)
         found = pages.numbers_and_uuid(request.page_token, 2)
-        only = words.fact_filter(request.as_of if request.HasField("as_of") else None)
-        if found is not None and not request.HasField("as_of"):
+        only = words.fact_filter(request.time if request.HasField("time") else None)
+        if found is not None and not request.HasField("time"):
             only = FactFilter(found[0][1], found[0][1])
         size = _size(request)
         facts = await self._store.list_facts(space, scope, only, position(found), size + 1)
@@ -217,7 +218,7 @@ def _size(
     | history_pb2.GetEntityHistoryRequest
     | history_pb2.GetSnapshotRequest,
 ) -> int:
-    return request.page_size if request.HasField("page_size") else _PAGE_SIZE
+    return page_size(request.page_size, default=_PAGE_SIZE, largest=_MAX_PAGE_SIZE)
 
 
 def _reference(request: history_pb2.GetEntityHistoryRequest) -> float:

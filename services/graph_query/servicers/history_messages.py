@@ -18,8 +18,8 @@ from services.runtime.times import to_datetime, to_timestamp
 
 def selector(message: entities_pb2.EntitySelector) -> Selector:
     """Which entity is meant."""
-    if message.WhichOneof("by") == "uuid":
-        return Selector(uuid=message.uuid.lower())
+    if message.WhichOneof("by") == "id":
+        return Selector(uuid=message.id.lower())
     return Selector(name_key=name_key(message.name), type=message.type)
 
 
@@ -36,8 +36,8 @@ def entity(one: Entity | None) -> facts_pb2.Entity | None:
 def summary(value: Summary, facts: Mapping[str, Fact]) -> history_pb2.HistorySummary:
     """A history in numbers."""
     return history_pb2.HistorySummary(
-        total=value.total,
-        current_total=value.current_total,
+        fact_count=value.total,
+        current_fact_count=value.current_total,
         current=_facts(value.current, facts),
         first_seen_time=_stamp(value.first_seen),
         earliest_valid_time=_stamp(value.earliest),
@@ -54,9 +54,9 @@ def diff(value: Diff, facts: Mapping[str, Fact], *, incomplete: bool) -> history
         added=_facts(value.added, facts),
         ended=_facts(value.ended, facts),
         changed=[_changed(one, facts) for one in value.changed],
-        added_total=value.added_total,
-        ended_total=value.ended_total,
-        changed_total=value.changed_total,
+        added_count=value.added_total,
+        ended_count=value.ended_total,
+        changed_count=value.changed_total,
         incomplete=incomplete,
     )
 
@@ -85,11 +85,11 @@ def _facts(uuids: tuple[str, ...], facts: Mapping[str, Fact]) -> list[facts_pb2.
 def _period(one: Period) -> history_pb2.HistoryPeriod:
     bounds = period_bounds(one)
     return history_pb2.HistoryPeriod(
-        relation=one.relation,
+        relation_type=one.relation,
         start_time=to_timestamp(bounds[0]) if bounds else None,
         end_time=to_timestamp(bounds[1]) if bounds else None,
-        began=one.began,
-        ended=one.ended,
+        began_count=one.began,
+        ended_count=one.ended,
     )
 
 

@@ -99,8 +99,8 @@ class FactIntake:
 
     async def _write(self, facts: FactBatch, model: str) -> None:
         counts = await self._store.add_facts(self._space, facts, model)
-        self._answer.added += counts.added
-        self._answer.unchanged += counts.unchanged
+        self._answer.added_count += counts.added
+        self._answer.unchanged_count += counts.unchanged
         self._answer.space_revision = counts.revision
 
     async def _written(self) -> None:
@@ -162,7 +162,7 @@ class FactIntake:
             raise ValueError(f"embedding must have {length} values")
 
     def _refuse(self, index: int, reason: str) -> None:
-        self._answer.refused_total += 1
+        self._answer.refused_count += 1
         if len(self._answer.refused) < _LISTED:
             self._answer.refused.add(index=index, reason=reason)
 
@@ -230,18 +230,10 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
     ) -> ingest_pb2.EndFactResponse:
         """Ends a fact."""
         at = to_datetime(request.invalid_time)
-        ended = await self._store.end_fact(current_call().space, request.fact_uuid.lower(), at)
+        ended = await self._store.end_fact(current_call().space, request.fact_id.lower(), at)
         return ingest_pb2.EndFactResponse(
             fact=mapping.fact(ended.fact), changed=ended.changed, space_revision=ended.revision
         )
-
-    async def GetOntology(
-        self,
-        _request: ontology_pb2.GetOntologyRequest,
-        _context: Context,
-    ) -> ontology_pb2.GetOntologyResponse:
-        """The space's ontology."""
-        return await self._ontologies.get()
 
     async def PutOntology(
         self,
@@ -250,24 +242,6 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
     ) -> ontology_pb2.PutOntologyResponse:
         """Replaces the space's ontology."""
         return await self._ontologies.put(request)
-
-    async def DeleteEpisodes(
-        self,
-        request: ingest_pb2.DeleteEpisodesRequest,
-        _context: Context,
-    ) -> ingest_pb2.DeleteEpisodesResponse:
-        """Removes chunks."""
-        uuids = sorted({uuid.lower() for uuid in request.uuids})
-        counts = await self._store.delete_episodes(current_call().space, uuids)
-        return ingest_pb2.DeleteEpisodesResponse(
-            episodes_deleted=counts.episodes,
-            facts_deleted=counts.facts,
-            local_facts_deleted=counts.local_facts,
-            mentions_deleted=counts.mentions,
-            entities_deleted=counts.entities,
-            findings_deleted=counts.findings,
-            facts_revived=counts.revived,
-        )
 
     async def PutRelations(
         self,
@@ -293,29 +267,21 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
         """Adds findings."""
         return await self._findings.add(request)
 
-    async def SearchFindings(
-        self,
-        request: findings_pb2.SearchFindingsRequest,
-        _context: Context,
-    ) -> findings_pb2.SearchFindingsResponse:
-        """Finds findings."""
-        return await self._findings.search(request)
-
     async def _add(
         self, episodes: Sequence[ingest_pb2.EpisodeInput], *, extract: bool = True
     ) -> EpisodeCounts:
         passages = [mapping.passage(episode) for episode in episodes]
         if len({passage.uuid for passage in passages}) != len(passages):
-            raise InvalidFieldError(FieldError("episodes", "their uuids must be distinct"))
+            raise InvalidFieldError(FieldError("episodes", "their chunk_ids must be distinct"))
         return await self._episodes.add(current_call().space, passages, extract=extract)
 
 
 def _counts(counts: EpisodeCounts) -> ingest_pb2.EpisodeCounts:
     return ingest_pb2.EpisodeCounts(
-        episodes_added=counts.episodes,
-        entities_added=counts.entities,
-        mentions_added=counts.mentions,
-        local_facts_added=counts.local_facts,
-        facts_added=counts.facts,
-        facts_ended=counts.ended,
+        added_episode_count=counts.episodes,
+        added_entity_count=counts.entities,
+        added_mention_count=counts.mentions,
+        added_local_fact_count=counts.local_facts,
+        added_fact_count=counts.facts,
+        ended_fact_count=counts.ended,
     )

@@ -1,19 +1,27 @@
-"""GraphInventoryService: messages in, messages out."""
+"""GraphInventoryService and GraphDeletionService: messages in, messages out."""
 
 from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from braid.graph.v1 import inventory_pb2, inventory_pb2_grpc
+from braid.graph.internal.v1 import (
+    deletion_pb2,
+    deletion_pb2_grpc,
+    inventory_pb2,
+    inventory_pb2_grpc,
+)
+from services.graph_query.core.store import GraphStore
 from services.graph_query.inventory.domain import InventoryStore
 from services.graph_query.servicers.page_cursor import position
 from services.runtime.context import current_call
-from services.runtime.paging import encode_token
+from services.runtime.paging import encode_token, page_size, text_position
 
 Context: TypeAlias = Any
 
 
-_DEFAULT_PAGE_SIZE = 1000
+_DEFAULT_PAGE_SIZE = 1_000
+_MAX_PAGE_SIZE = 10_000
+_MAX_DOCUMENTS_PAGE_SIZE = 1_000
 
 
 class GraphInventoryServicer(inventory_pb2_grpc.GraphInventoryServiceServicer):
@@ -26,78 +34,116 @@ class GraphInventoryServicer(inventory_pb2_grpc.GraphInventoryServiceServicer):
         self, request: inventory_pb2.ListEpisodesRequest, _context: Context
     ) -> inventory_pb2.ListEpisodesResponse:
         """See the contract."""
-        found = await self._store.list_episodes(
-            current_call().space, request.after_uuid.lower(), _size(request)
-        )
+        space, size = current_call().space, _size(request.page_size)
+        query = ("episodes", space)
+        after = text_position(request.page_token, query)
+        # One more than asked for shows whether there is a next page.
+        found = await self._store.list_episodes(space, after, size + 1)
+        more = len(found) > size
         return inventory_pb2.ListEpisodesResponse(
             episodes=(
-                inventory_pb2.EpisodeRef(uuid=one.uuid, document_id=one.document_id)
-                for one in found
-            )
+                inventory_pb2.EpisodeRef(chunk_id=one.uuid, document_id=one.document_id)
+                for one in found[:size]
+            ),
+            next_page_token=encode_token(query, [found[size - 1].uuid]) if more else "",
         )
 
     async def FindEpisodes(
         self, request: inventory_pb2.FindEpisodesRequest, _context: Context
     ) -> inventory_pb2.FindEpisodesResponse:
         """See the contract."""
-        wanted = sorted({uuid.lower() for uuid in request.uuids})
+        wanted = sorted({uuid.lower() for uuid in request.chunk_ids})
         found = await self._store.find_episodes(current_call().space, wanted)
-        return inventory_pb2.FindEpisodesResponse(uuids=found)
+        return inventory_pb2.FindEpisodesResponse(chunk_ids=found)
 
     async def ListGraphDocuments(
         self, request: inventory_pb2.ListGraphDocumentsRequest, _context: Context
     ) -> inventory_pb2.ListGraphDocumentsResponse:
         """See the contract."""
-        found = await self._store.list_documents(
-            current_call().space, request.after_document_id, _size(request)
+        space = current_call().space
+        size = _size(request.page_size, largest=_MAX_DOCUMENTS_PAGE_SIZE)
+        query = ("graph-documents", space)
+        after = text_position(request.page_token, query)
+        found = await self._store.list_documents(space, after, size + 1)
+        more = len(found) > size
+        return inventory_pb2.ListGraphDocumentsResponse(
+            document_ids=found[:size],
+            next_page_token=encode_token(query, [found[size - 1]]) if more else "",
         )
-        return inventory_pb2.ListGraphDocumentsResponse(document_ids=found)
 
     async def ListUnjoinedEntities(
         self, request: inventory_pb2.ListUnjoinedEntitiesRequest, _context: Context
     ) -> inventory_pb2.ListUnjoinedEntitiesResponse:
         """See the contract."""
-        space, size = current_call().space, _size(request)
+        space, size = current_call().space, _size(request.page_size)
         query = ("unjoined-entities", space)
         after = position(request.page_token, query)
         page = await self._store.unjoined_entities(space, after, size)
         return inventory_pb2.ListUnjoinedEntitiesResponse(
             entities=(
-                inventory_pb2.UnjoinedEntity(uuid=uuid, name=name) for uuid, name in page.unjoined
+                inventory_pb2.UnjoinedEntity(id=uuid, name=name) for uuid, name in page.unjoined
             ),
             next_page_token=encode_token(query, [*page.last])
             if page.looked_through == size
             else "",
-            looked_through=page.looked_through,
+            examined_count=page.looked_through,
+        )
+
+
+class GraphDeletionServicer(deletion_pb2_grpc.GraphDeletionServiceServicer):
+    """Removal of what the caller's space holds from this tier alone."""
+
+    def __init__(self, store: GraphStore, inventory: InventoryStore) -> None:
+        self._store = store
+        self._inventory = inventory
+
+    async def DeleteEpisodes(
+        self,
+        request: deletion_pb2.DeleteEpisodesRequest,
+        _context: Context,
+    ) -> deletion_pb2.DeleteEpisodesResponse:
+        """Removes chunks."""
+        uuids = sorted({uuid.lower() for uuid in request.chunk_ids})
+        counts = await self._store.delete_episodes(current_call().space, uuids)
+        return deletion_pb2.DeleteEpisodesResponse(
+            deleted_episode_count=counts.episodes,
+            deleted_fact_count=counts.facts,
+            deleted_local_fact_count=counts.local_facts,
+            deleted_mention_count=counts.mentions,
+            deleted_entity_count=counts.entities,
+            deleted_finding_count=counts.findings,
+            revived_fact_count=counts.revived,
         )
 
     async def DeleteUnjoinedEntities(
-        self, request: inventory_pb2.DeleteUnjoinedEntitiesRequest, _context: Context
-    ) -> inventory_pb2.DeleteUnjoinedEntitiesResponse:
+        self, request: deletion_pb2.DeleteUnjoinedEntitiesRequest, _context: Context
+    ) -> deletion_pb2.DeleteUnjoinedEntitiesResponse:
         """See the contract."""
-        wanted = sorted({uuid.lower() for uuid in request.uuids})
-        deleted = await self._store.delete_unjoined(current_call().space, wanted)
-        return inventory_pb2.DeleteUnjoinedEntitiesResponse(entities_deleted=deleted)
+        wanted = sorted({uuid.lower() for uuid in request.entity_ids})
+        deleted = await self._inventory.delete_unjoined(current_call().space, wanted)
+        return deletion_pb2.DeleteUnjoinedEntitiesResponse(deleted_entity_count=deleted)
 
     async def DeleteGraphDocument(
-        self, request: inventory_pb2.DeleteGraphDocumentRequest, _context: Context
-    ) -> inventory_pb2.DeleteGraphDocumentResponse:
+        self, request: deletion_pb2.DeleteGraphDocumentRequest, _context: Context
+    ) -> deletion_pb2.DeleteGraphDocumentResponse:
         """See the contract."""
         space, deletion = current_call().space, request.deletion_id.lower()
         ended = False
         while not ended:
-            counts, ended = await self._store.delete_document(space, request.document_id, deletion)
-        return inventory_pb2.DeleteGraphDocumentResponse(
-            episodes_deleted=counts.episodes,
-            facts_deleted=counts.facts,
-            local_facts_deleted=counts.local_facts,
-            mentions_deleted=counts.mentions,
-            entities_deleted=counts.entities,
-            findings_deleted=counts.findings,
-            facts_revived=counts.revived,
-            fact_versions_deleted=counts.versions,
+            counts, ended = await self._inventory.delete_document(
+                space, request.document_id, deletion
+            )
+        return deletion_pb2.DeleteGraphDocumentResponse(
+            deleted_episode_count=counts.episodes,
+            deleted_fact_count=counts.facts,
+            deleted_local_fact_count=counts.local_facts,
+            deleted_mention_count=counts.mentions,
+            deleted_entity_count=counts.entities,
+            deleted_finding_count=counts.findings,
+            revived_fact_count=counts.revived,
+            deleted_fact_version_count=counts.versions,
         )
 
 
-def _size(request: Any) -> int:
-    return int(request.page_size) if request.HasField("page_size") else _DEFAULT_PAGE_SIZE
+def _size(asked: int, *, largest: int = _MAX_PAGE_SIZE) -> int:
+    return page_size(asked, default=_DEFAULT_PAGE_SIZE, largest=largest)

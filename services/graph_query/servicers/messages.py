@@ -68,8 +68,8 @@ _SCALARS = frozenset({"string_value", "number_value", "bool_value"})
 
 
 _PATHS = {
-    VectorPath.EXACT: query_pb2.FACT_VECTOR_PATH_EXACT,
-    VectorPath.INDEX: query_pb2.FACT_VECTOR_PATH_INDEX,
+    VectorPath.EXACT: retrieval_pb2.VECTOR_PATH_EXACT,
+    VectorPath.INDEX: retrieval_pb2.VECTOR_PATH_INDEX,
 }
 
 
@@ -78,7 +78,7 @@ def passage(message: ingest_pb2.EpisodeInput) -> Passage:
     value, versioned = message.HasField("reference_time"), message.HasField("version_time")
     timed = message.HasField("valid_time")
     return Passage(
-        uuid=message.uuid.lower(),
+        uuid=message.chunk_id.lower(),
         document_id=message.document_id,
         title=message.document_title,
         source=message.source,
@@ -95,12 +95,12 @@ def given_fact(message: ingest_pb2.FactInput) -> GivenFact:
     for field, end in (("subject", subject), ("object", target)):
         if not end.name.strip():
             raise ValueError(f"the {field}'s name must not be blank")
-    words = f"{subject.name} {message.relation.replace('_', ' ').lower()} {target.name}"
+    words = f"{subject.name} {message.relation_type.replace('_', ' ').lower()} {target.name}"
     return GivenFact(
         subject=EntityName(subject.name, subject.type),
-        relation=clean_relation(message.relation),
+        relation=clean_relation(message.relation_type),
         object=EntityName(target.name, target.type),
-        fact=message.fact.strip() or clean_name(words),
+        fact=message.statement.strip() or clean_name(words),
         valid_at=to_datetime(message.valid_time) if message.HasField("valid_time") else None,
         invalid_at=to_datetime(message.invalid_time) if message.HasField("invalid_time") else None,
         document_id=message.document_id,
@@ -134,11 +134,11 @@ def ordering(request: query_pb2.SearchFactsRequest) -> Ordering:
 def entity(one: Entity) -> facts_pb2.Entity:
     """A node."""
     return facts_pb2.Entity(
-        uuid=one.uuid,
+        id=one.uuid,
         name=one.name,
         type=one.type,
         summary=one.summary,
-        mentions=one.mentions,
+        mention_count=one.mentions,
         attributes=_struct(one.attributes),
         document_title=one.document_title,
     )
@@ -156,18 +156,18 @@ def entity_listing(request: query_pb2.ListEntitiesRequest) -> EntityListing:
 
 def entity_ref(one: EntityRef) -> facts_pb2.EntityRef:
     """An endpoint."""
-    return facts_pb2.EntityRef(uuid=one.uuid, name=one.name, type=one.type)
+    return facts_pb2.EntityRef(id=one.uuid, name=one.name, type=one.type)
 
 
 def fact(one: Fact) -> facts_pb2.Fact:
     """A fact with its citations. A co-occurrence is dated by its document alone: it claims no time."""
     mentioned = one.origin is Origin.LOCAL
     return facts_pb2.Fact(
-        uuid=one.uuid,
-        fact=one.fact,
-        relation=one.relation,
-        source_entity=entity_ref(one.source),
-        target_entity=entity_ref(one.target),
+        id=one.uuid,
+        statement=one.fact,
+        relation_type=one.relation,
+        subject=entity_ref(one.source),
+        object=entity_ref(one.target),
         valid_time=None if mentioned else _stamp(one.valid_at),
         invalid_time=None if mentioned else _stamp(one.invalid_at),
         create_time=_stamp(one.created_at),
@@ -215,7 +215,7 @@ def answer(found: Answer) -> query_pb2.SearchFactsResponse:
         hits=[_hit(one) for one in found.hits],
         status=status,
         reason=reason,
-        vector_path=_PATHS[found.path] if found.path else query_pb2.FACT_VECTOR_PATH_UNSPECIFIED,
+        vector_path=_PATHS[found.path] if found.path else retrieval_pb2.VECTOR_PATH_UNSPECIFIED,
         space_revision=found.revision,
         reranker=_ORDERS[found.order],
         relevance_floor=found.floor,

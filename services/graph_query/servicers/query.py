@@ -9,7 +9,9 @@ import grpc
 from braid.graph.v1 import (
     entities_pb2,
     expansion_pb2,
+    findings_pb2,
     history_pb2,
+    ontology_pb2,
     query_pb2,
     query_pb2_grpc,
     relations_pb2,
@@ -21,11 +23,13 @@ from services.graph_query.embeddings.space_models import QueryVector
 from services.graph_query.search.fact_search import FactSearch, FactSearcher
 from services.graph_query.servicers import messages as mapping
 from services.graph_query.servicers.entities import EntityHandler
+from services.graph_query.servicers.findings import FindingHandler
 from services.graph_query.servicers.history import HistoryHandler
+from services.graph_query.servicers.ontology import OntologyHandler
 from services.graph_query.servicers.page_cursor import entity_position, listing_query
 from services.graph_query.servicers.relations import ExpansionCalls, RelationCalls
 from services.runtime.context import current_call
-from services.runtime.paging import encode_token
+from services.runtime.paging import encode_token, page_size
 from services.runtime.times import to_timestamp
 
 _SEARCH_LIMIT = 10
@@ -35,6 +39,7 @@ _NEIGHBOR_LIMIT = 20
 
 
 _PAGE_SIZE = 50
+_MAX_PAGE_SIZE = 200
 
 
 Context = grpc.aio.ServicerContext[Any, Any]
@@ -52,6 +57,8 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         *,
         relations: RelationCalls,
         expansions: ExpansionCalls,
+        findings: FindingHandler,
+        ontologies: OntologyHandler,
     ) -> None:
         self._store = store
         self._searcher = searcher
@@ -59,6 +66,8 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         self._entities = entities
         self._relations = relations
         self._expansions = expansions
+        self._findings = findings
+        self._ontologies = ontologies
 
     async def SearchFacts(
         self,
@@ -71,11 +80,11 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
             query=request.query,
             limit=request.limit if request.HasField("limit") else _SEARCH_LIMIT,
             only=mapping.fact_filter(
-                request.as_of if request.HasField("as_of") else None,
+                request.time if request.HasField("time") else None,
                 request.entity_name,
                 request.relation_type,
             ),
-            vector=QueryVector(given.model, list(given.values)) if given else None,
+            vector=QueryVector(given.embedding_model, list(given.values)) if given else None,
             text_only=request.text_only,
             min_score=request.min_score if request.HasField("min_score") else None,
             ordering=mapping.ordering(request),
@@ -94,13 +103,13 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
             name_key(request.entity_name),
             request.entity_type,
             request.limit if request.HasField("limit") else _NEIGHBOR_LIMIT,
-            mapping.fact_filter(request.as_of if request.HasField("as_of") else None),
+            mapping.fact_filter(request.time if request.HasField("time") else None),
         )
         return query_pb2.GetNeighborhoodResponse(
             center=mapping.entity(found.center),
             nodes=[mapping.entity(node) for node in found.nodes],
             edges=[mapping.fact(edge) for edge in found.edges],
-            total=found.total,
+            neighbor_count=found.total,
             truncated=found.total > len(found.nodes),
             homonyms=[mapping.entity_ref(one) for one in found.homonyms],
         )
@@ -114,7 +123,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         space = current_call().space
         listing = mapping.entity_listing(request)
         query = listing_query(space, listing)
-        size = request.page_size if request.HasField("page_size") else _PAGE_SIZE
+        size = page_size(request.page_size, default=_PAGE_SIZE, largest=_MAX_PAGE_SIZE)
         after = entity_position(request.page_token, query)
         page = await self._store.list_entities(space, listing, after, size)
         return query_pb2.ListEntitiesResponse(
@@ -143,7 +152,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: entities_pb2.GetEntityRequest,
         _context: Context,
     ) -> entities_pb2.GetEntityResponse:
-        """An entity by name or uuid."""
+        """An entity by name or id."""
         return await self._entities.entity(request)
 
     async def LinkEntities(
@@ -218,6 +227,22 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         """The relations between chunks in numbers."""
         return await self._relations.stats()
 
+    async def SearchFindings(
+        self,
+        request: findings_pb2.SearchFindingsRequest,
+        _context: Context,
+    ) -> findings_pb2.SearchFindingsResponse:
+        """Findings by words, meaning and fields."""
+        return await self._findings.search(request)
+
+    async def GetOntology(
+        self,
+        _request: ontology_pb2.GetOntologyRequest,
+        _context: Context,
+    ) -> ontology_pb2.GetOntologyResponse:
+        """The space's ontology."""
+        return await self._ontologies.get()
+
     async def GetGraphStats(
         self,
         _request: query_pb2.GetGraphStatsRequest,
@@ -226,12 +251,15 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         """The graph in numbers."""
         found = await self._store.stats(current_call().space)
         return query_pb2.GetGraphStatsResponse(
-            entities=found.entities,
-            facts=found.facts,
-            local_facts=found.local_facts,
-            episodes=found.episodes,
-            entities_by_type=found.entities_by_type,
+            entity_count=found.entities,
+            fact_count=found.facts,
+            local_fact_count=found.local_facts,
+            episode_count=found.episodes,
+            entity_counts_by_type=found.entities_by_type,
             last_ingest_time=to_timestamp(found.last_write) if found.last_write else None,
-            indexes=found.indexes,
+            index_states={
+                name: query_pb2.IndexState.Value(f"INDEX_STATE_{state}")
+                for name, state in found.indexes.items()
+            },
             space_revision=found.revision,
         )

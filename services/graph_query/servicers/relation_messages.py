@@ -52,7 +52,7 @@ def given_relation(message: relations_pb2.ChunkRelationInput) -> GivenRelation:
     return GivenRelation(
         source=message.source_id.lower(),
         target=message.target_id.lower(),
-        type=relation_type(message.type),
+        type=relation_type(message.relation_type),
         strength=message.strength if message.HasField("strength") else 1.0,
         valid_from=_seconds(message.valid_time) if message.HasField("valid_time") else None,
         valid_until=_seconds(message.invalid_time) if message.HasField("invalid_time") else None,
@@ -63,7 +63,7 @@ def given_relation(message: relations_pb2.ChunkRelationInput) -> GivenRelation:
 
 def relation_key(message: relations_pb2.RelationRef) -> RelationKey:
     """A relation to remove."""
-    kind = relation_type(message.type) if message.type else None
+    kind = relation_type(message.relation_type) if message.relation_type else None
     return RelationKey(message.source_id.lower(), message.target_id.lower(), kind)
 
 
@@ -72,7 +72,7 @@ def relation_filter(message: relations_pb2.ListRelationsRequest) -> RelationFilt
     return RelationFilter(
         chunk=message.chunk_id.lower(),
         direction=_DIRECTIONS[message.direction],
-        types=_types(message.types),
+        types=_types(message.relation_types),
         origin=_ORIGINS[message.origin] if message.origin else None,
     )
 
@@ -84,7 +84,7 @@ def relation(one: StoredRelation) -> relations_pb2.ChunkRelation:
     return relations_pb2.ChunkRelation(
         source_id=given.source,
         target_id=given.target,
-        type=_type(given.type),
+        relation_type=_type(given.type),
         strength=given.strength,
         valid_time=_stamp(given.valid_from),
         invalid_time=_stamp(given.valid_until),
@@ -103,7 +103,7 @@ def relation_counts(found: RelationCounts) -> relations_pb2.GetRelationStatsResp
         chunk_count=found.chunks,
         relation_count=sum(found.by_type.values()),
         counts_by_type=[
-            relations_pb2.RelationCount(type=_type(kind), count=count)
+            relations_pb2.RelationCount(relation_type=_type(kind), count=count)
             for kind, count in sorted(found.by_type.items())
         ],
     )
@@ -118,7 +118,7 @@ def traversal(message: expansion_pb2.ExpandRequest) -> Traversal:
     """Which relations to follow."""
     at = _seconds(message.as_of) if message.HasField("as_of") else utc_now().timestamp()
     return Traversal(
-        hops=message.hops if message.HasField("hops") else DEFAULT_HOPS,
+        hops=message.max_hops if message.HasField("max_hops") else DEFAULT_HOPS,
         types=_types(message.relation_types),
         min_strength=message.min_strength,
         max_degree=message.max_degree if message.HasField("max_degree") else DEFAULT_DEGREE,
@@ -166,7 +166,7 @@ def _steps(path: Sequence[Edge]) -> list[expansion_pb2.ExpansionStep]:
         expansion_pb2.ExpansionStep(
             from_id=edge.start,
             to_id=edge.end,
-            type=_type(edge.type),
+            relation_type=_type(edge.type),
             weight=WEIGHTS[edge.type],
             strength=edge.strength,
             against_direction=not edge.forward,
@@ -179,9 +179,9 @@ def _stats(stats: Stats) -> expansion_pb2.ExpansionStats:
     return expansion_pb2.ExpansionStats(
         initial_count=stats.initial,
         expanded_count=stats.expanded,
-        new_results=stats.new,
-        kept_results=stats.kept,
-        dropped_results=stats.dropped,
+        new_count=stats.new,
+        kept_count=stats.kept,
+        dropped_count=stats.dropped,
         expansion_rate=stats.rate,
         utilisation=stats.utilisation,
         followed_relation_count=stats.followed,

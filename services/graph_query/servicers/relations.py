@@ -6,13 +6,14 @@ from collections.abc import Hashable, Sequence
 
 from cachetools import LRUCache
 
+from braid.common.v1.retrieval_pb2 import CACHE_MODE_BYPASS
 from braid.graph.v1 import expansion_pb2, relations_pb2
 from services.graph_query.expansion.formula import expand
 from services.graph_query.expansion.store import Position, RelationStore, UnknownEndsError
 from services.graph_query.servicers import relation_messages as mapping
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.paging import decode_token, encode_token
+from services.runtime.paging import decode_token, encode_token, page_size
 
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
@@ -71,7 +72,7 @@ class RelationCalls:
             *sorted(only.types),
             only.origin.value if only.origin else "",
         )
-        size = min(request.page_size or DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE)
+        size = page_size(request.page_size, default=DEFAULT_PAGE_SIZE, largest=MAX_PAGE_SIZE)
         after = _position(request.page_token, query)
         found = await self._store.list(space, only, after, size + 1)
         token = ""
@@ -101,7 +102,8 @@ class ExpansionCalls:
         _require_distinct([seed.chunk_id.lower() for seed in request.seeds], "seeds")
         space = current_call().space
         key = (space, request.SerializeToString(deterministic=True))
-        known = None if request.bypass_cache else await self._remembered(space, key)
+        bypass = request.cache == CACHE_MODE_BYPASS
+        known = None if bypass else await self._remembered(space, key)
         if known is not None:
             return known
         seeds = mapping.seeds(request)
@@ -110,7 +112,7 @@ class ExpansionCalls:
         answer = mapping.expanded(expand(seeds, around, mapping.ranking(request)), around)
         # Where relations begin and end, an answer about now is of this moment only.
         lasting = request.HasField("as_of") or not around.timed
-        if lasting and not request.bypass_cache:
+        if lasting and not bypass:
             self._answers[key] = answer
         return answer
 

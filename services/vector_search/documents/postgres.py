@@ -13,6 +13,7 @@ from services.vector_search.domain import (
     ChunkRef,
     Deletion,
     Document,
+    DocumentVersion,
     Model,
     NewDocument,
     SpaceStats,
@@ -35,6 +36,29 @@ class PostgresDocuments(Database):
         if row is None:
             raise NotFoundError("document")
         return _document(row), [str(chunk_id) for chunk_id in row["chunk_ids"]]
+
+    async def list_versions(
+        self, space: str, document_id: str, below: int, limit: int
+    ) -> list[DocumentVersion]:
+        """A page of a document's versions."""
+        rows = await self._readers.read(
+            space,
+            lambda session: session.fetch(
+                self._queries["list_versions"], space, document_id, below, limit
+            ),
+        )
+        return [
+            DocumentVersion(
+                version=row["version"],
+                title=row["title"],
+                source=row["source"],
+                valid_time=row["valid_from"],
+                end_time=row["valid_until"],
+                create_time=row["known_from"],
+                chunk_count=row["chunk_count"],
+            )
+            for row in rows
+        ]
 
     async def list_documents(self, space: str, after: str, limit: int) -> list[Document]:
         """A page of documents by id."""

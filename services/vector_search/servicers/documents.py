@@ -1,14 +1,26 @@
-"""DocumentService and InventoryService: messages to domain types and back."""
+"""DocumentService, DocumentDeletionService and InventoryService: messages to domain types and back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
-from braid.vector.v1 import documents_pb2, documents_pb2_grpc, inventory_pb2, inventory_pb2_grpc
+from braid.vector.internal.v1 import (
+    deletion_pb2,
+    deletion_pb2_grpc,
+    inventory_pb2,
+    inventory_pb2_grpc,
+)
+from braid.vector.v1 import documents_pb2, documents_pb2_grpc
 from services.runtime.context import current_call
-from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.paging import decode_token, encode_token
+from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
+from services.runtime.paging import (
+    decode_token,
+    encode_token,
+    page_size,
+    text_position,
+    uuid_position,
+)
 from services.runtime.times import to_timestamp
 from services.vector_search.documents.writer import DocumentWriter
 from services.vector_search.domain import Document
@@ -17,13 +29,17 @@ from services.vector_search.servicers.mapping import (
     new_document,
     no_nul,
     outcome_message,
+    version_message,
 )
 from services.vector_search.store import InventoryStore, VectorStore
 
 Context: TypeAlias = Any
 
 _DEFAULT_PAGE_SIZE = 50
-_DEFAULT_INVENTORY_PAGE_SIZE = 1000
+_MAX_PAGE_SIZE = 200
+_DEFAULT_IDS_PAGE_SIZE = 1_000
+_MAX_IDS_PAGE_SIZE = 10_000
+_ABOVE_ALL_VERSIONS = 2**31 - 1
 # A page ends at this size: 200 documents with large metadata do not fit into one message.
 _FULL_PAGE_BYTES = 1024 * 1024
 
@@ -62,8 +78,10 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
             current_call().space, [(d.document_id, d.content_hash) for d in request.documents]
         )
         return documents_pb2.CheckDocumentsResponse(
-            unchanged_document_ids=unchanged.keys(),
-            unchanged_valid_times=map(to_timestamp, unchanged.values()),
+            unchanged_documents=(
+                documents_pb2.UnchangedDocument(document_id=id_, valid_time=to_timestamp(since))
+                for id_, since in unchanged.items()
+            )
         )
 
     async def GetDocument(
@@ -77,33 +95,38 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
             document=document_message(document), chunk_ids=chunk_ids
         )
 
+    async def ListDocumentVersions(
+        self, request: documents_pb2.ListDocumentVersionsRequest, _context: Context
+    ) -> documents_pb2.ListDocumentVersionsResponse:
+        """See the contract."""
+        space, document_id = current_call().space, request.document_id
+        query = ("versions", space, document_id)
+        below = _version_below(request.page_token, query)
+        size = min(request.page_size or _DEFAULT_PAGE_SIZE, _MAX_PAGE_SIZE)
+        found = await self._store.list_versions(space, document_id, below, size + 1)
+        if not found and not request.page_token:
+            raise NotFoundError("document")
+        page = documents_pb2.ListDocumentVersionsResponse(
+            versions=map(version_message, found[:size])
+        )
+        if len(found) > size:
+            page.next_page_token = encode_token(query, [found[size - 1].version])
+        return page
+
     async def ListDocuments(
         self, request: documents_pb2.ListDocumentsRequest, _context: Context
     ) -> documents_pb2.ListDocumentsResponse:
         """See the contract."""
         space = current_call().space
         query = ("documents", space)
-        after = _position(request.page_token, query)
-        size = request.page_size if request.HasField("page_size") else _DEFAULT_PAGE_SIZE
+        after = text_position(request.page_token, query)
+        size = page_size(request.page_size, default=_DEFAULT_PAGE_SIZE, largest=_MAX_PAGE_SIZE)
         # One more than asked for shows whether there is a next page.
         found = await self._store.list_documents(space, after, size + 1)
         page = documents_pb2.ListDocumentsResponse(documents=_page(found[:size]))
         if len(page.documents) < len(found):
             page.next_page_token = encode_token(query, [page.documents[-1].document_id])
         return page
-
-    async def DeleteDocument(
-        self, request: documents_pb2.DeleteDocumentRequest, _context: Context
-    ) -> documents_pb2.DeleteDocumentResponse:
-        """See the contract."""
-        deletion = await self._store.delete_document(
-            current_call().space, request.document_id, request.deletion_id.lower() or None
-        )
-        return documents_pb2.DeleteDocumentResponse(
-            versions_deleted=deletion.versions,
-            chunks_deleted=deletion.chunks,
-            deleted_chunk_ids=deletion.chunk_ids,
-        )
 
     async def GetTextLanguage(
         self, _request: documents_pb2.GetTextLanguageRequest, _context: Context
@@ -133,11 +156,31 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
         """See the contract."""
         stats = await self._store.stats(current_call().space)
         return documents_pb2.GetVectorStatsResponse(
-            documents=stats.documents,
-            chunks=stats.chunks,
+            document_count=stats.documents,
+            chunk_count=stats.chunks,
             embedding_model=stats.model.name if stats.model else "",
             embedding_dimension=stats.model.dimension if stats.model else 0,
             space_revision=stats.revision,
+        )
+
+
+class DocumentDeletionServicer(deletion_pb2_grpc.DocumentDeletionServiceServicer):
+    """Removal of documents of the caller's space from this tier alone."""
+
+    def __init__(self, store: VectorStore) -> None:
+        self._store = store
+
+    async def DeleteDocument(
+        self, request: deletion_pb2.DeleteDocumentRequest, _context: Context
+    ) -> deletion_pb2.DeleteDocumentResponse:
+        """See the contract."""
+        deletion = await self._store.delete_document(
+            current_call().space, request.document_id, request.deletion_id.lower() or None
+        )
+        return deletion_pb2.DeleteDocumentResponse(
+            deleted_version_count=deletion.versions,
+            deleted_chunk_count=deletion.chunks,
+            deleted_chunk_ids=deletion.chunk_ids,
         )
 
 
@@ -151,16 +194,21 @@ class InventoryServicer(inventory_pb2_grpc.InventoryServiceServicer):
         self, request: inventory_pb2.ListChunkIdsRequest, _context: Context
     ) -> inventory_pb2.ListChunkIdsResponse:
         """See the contract."""
-        chunks = await self._store.list_chunk_ids(
-            current_call().space,
-            request.after_chunk_id.lower() or None,
-            request.page_size if request.HasField("page_size") else _DEFAULT_INVENTORY_PAGE_SIZE,
+        space = current_call().space
+        query = ("chunk-ids", space)
+        after = uuid_position(request.page_token, query) or request.after_chunk_id.lower()
+        size = page_size(
+            request.page_size, default=_DEFAULT_IDS_PAGE_SIZE, largest=_MAX_IDS_PAGE_SIZE
         )
+        # One more than asked for shows whether there is a next page.
+        found = await self._store.list_chunk_ids(space, after or None, size + 1)
+        more = len(found) > size
         return inventory_pb2.ListChunkIdsResponse(
             chunks=(
                 inventory_pb2.ChunkRef(chunk_id=chunk.chunk_id, document_id=chunk.document_id)
-                for chunk in chunks
-            )
+                for chunk in found[:size]
+            ),
+            next_page_token=encode_token(query, [found[size - 1].chunk_id]) if more else "",
         )
 
     async def FindChunks(
@@ -189,10 +237,10 @@ def _page(documents: Sequence[Document]) -> Iterator[documents_pb2.Document]:
             return
 
 
-def _position(token: str, query: tuple[str, ...]) -> str:
+def _version_below(token: str, query: tuple[str, ...]) -> int:
     if not token:
-        return ""
+        return _ABOVE_ALL_VERSIONS
     position = decode_token(token, query, length=1)[0]
-    if not isinstance(position, str):
+    if type(position) is not int or not 0 <= position <= _ABOVE_ALL_VERSIONS:
         raise InvalidFieldError(FieldError("page_token", "is not a token of this service"))
-    return no_nul(position, "page_token")
+    return position

@@ -18,6 +18,7 @@ from services.runtime.unknown_fields import reject_unknown_fields
 from services.vector_search.domain import (
     Chunk,
     Document,
+    DocumentVersion,
     Hit,
     Metadata,
     NewChunk,
@@ -30,8 +31,10 @@ from services.vector_search.domain import (
 
 def query_vector(message: retrieval_pb2.QueryEmbedding) -> QueryVector:
     """A given query vector, checked."""
-    no_nul(message.model, "query_embedding.model")
-    return QueryVector(message.model, unit_vector(message.values, "query_embedding.values"))
+    no_nul(message.embedding_model, "query_embedding.model")
+    return QueryVector(
+        message.embedding_model, unit_vector(message.values, "query_embedding.values")
+    )
 
 
 def instant(message: timestamp_pb2.Timestamp, field: str) -> datetime:
@@ -116,7 +119,7 @@ def hit_message(hit: Hit) -> chunks_pb2.ChunkHit:
     return chunks_pb2.ChunkHit(
         chunk=chunk_message(hit.chunk),
         score=hit.score,
-        scores=chunks_pb2.ScoreParts(
+        scores=chunks_pb2.ChunkScores(
             vector=parts.vector,
             text=parts.text,
             vector_fused=parts.vector_fused,
@@ -158,14 +161,27 @@ def document_message(document: Document) -> documents_pb2.Document:
     )
 
 
+def version_message(version: DocumentVersion) -> documents_pb2.DocumentVersion:
+    """A version of a document."""
+    return documents_pb2.DocumentVersion(
+        version=version.version,
+        title=version.title,
+        source=version.source,
+        valid_time=to_timestamp(version.valid_time),
+        end_time=None if version.end_time is None else to_timestamp(version.end_time),
+        create_time=to_timestamp(version.create_time),
+        chunk_count=version.chunk_count,
+    )
+
+
 def outcome_message(outcome: Outcome) -> documents_pb2.UpsertOutcome:
     """What a write did."""
     return documents_pb2.UpsertOutcome(
         document_id=outcome.document_id,
         unchanged=outcome.unchanged,
         version=outcome.version,
-        chunks_added=len(outcome.added),
-        chunks_retired=outcome.retired,
+        added_chunk_count=len(outcome.added),
+        retired_chunk_count=outcome.retired,
         added_chunk_ids=outcome.added,
         reindexed_chunk_ids=outcome.reindexed,
         valid_time=to_timestamp(outcome.valid_from),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeAlias
 
-from braid.vector.v1 import models_pb2, models_pb2_grpc
+from braid.vector.internal.v1 import models_pb2, models_pb2_grpc
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.paging import encode_token, page_size, uuid_position
 from services.vector_search.domain import ChunkVector, Model, unit_vector
 from services.vector_search.indexing.index_queue import IndexQueue
 from services.vector_search.store import ModelStore
@@ -14,6 +16,7 @@ from services.vector_search.store import ModelStore
 Context: TypeAlias = Any
 
 _DEFAULT_PAGE_SIZE = 100
+_MAX_PAGE_SIZE = 500
 
 
 class ModelServicer(models_pb2_grpc.EmbeddingModelServiceServicer):
@@ -32,42 +35,47 @@ class ModelServicer(models_pb2_grpc.EmbeddingModelServiceServicer):
         return models_pb2.ListEmbeddingModelsResponse(
             models=(
                 models_pb2.EmbeddingModel(
-                    name=each.model.name,
+                    embedding_model=each.model.name,
                     dimension=each.model.dimension,
                     active=each.active,
-                    embedded_chunks=each.embedded,
-                    unindexed_chunks=each.unindexed,
-                    distance=models_pb2.DISTANCE_COSINE,
+                    embedded_chunk_count=each.embedded,
+                    unindexed_chunk_count=each.unindexed,
                 )
                 for each in found.models
             ),
-            chunks=found.chunks,
+            chunk_count=found.chunks,
         )
 
     async def AddEmbeddingModel(
         self, request: models_pb2.AddEmbeddingModelRequest, _context: Context
     ) -> models_pb2.AddEmbeddingModelResponse:
         """See the contract."""
-        await self._store.add_model(current_call().space, Model(request.name, request.dimension))
+        await self._store.add_model(
+            current_call().space, Model(request.embedding_model, request.dimension)
+        )
         return models_pb2.AddEmbeddingModelResponse()
 
     async def ListChunksWithoutEmbedding(
         self, request: models_pb2.ListChunksWithoutEmbeddingRequest, _context: Context
     ) -> models_pb2.ListChunksWithoutEmbeddingResponse:
         """See the contract."""
-        chunks = await self._store.unembedded_chunks(
-            current_call().space,
-            request.model,
-            request.after_chunk_id or None,
-            request.page_size if request.HasField("page_size") else _DEFAULT_PAGE_SIZE,
+        space = current_call().space
+        query = ("chunks-without-embedding", space, request.embedding_model)
+        after = uuid_position(request.page_token, query)
+        size = page_size(request.page_size, default=_DEFAULT_PAGE_SIZE, largest=_MAX_PAGE_SIZE)
+        # One more than asked for shows whether there is a next page.
+        found = await self._store.unembedded_chunks(
+            space, request.embedding_model, after or None, size + 1
         )
+        more = len(found) > size
         return models_pb2.ListChunksWithoutEmbeddingResponse(
             chunks=(
                 models_pb2.UnembeddedChunk(
                     chunk_id=chunk.chunk_id, text=chunk.text, text_sha256=chunk.text_sha256
                 )
-                for chunk in chunks
-            )
+                for chunk in found[:size]
+            ),
+            next_page_token=encode_token(query, [found[size - 1].chunk_id]) if more else "",
         )
 
     async def PutEmbeddings(
@@ -75,31 +83,34 @@ class ModelServicer(models_pb2_grpc.EmbeddingModelServiceServicer):
     ) -> models_pb2.PutEmbeddingsResponse:
         """See the contract."""
         space = current_call().space
-        stored = await self._store.fill_embeddings(space, request.model, _vectors(request))
+        stored = await self._store.fill_embeddings(
+            space, request.embedding_model, _vectors(request)
+        )
         if self._indexing:
             await self._indexing.written(space, stored)
-        return models_pb2.PutEmbeddingsResponse(stored=stored)
+        return models_pb2.PutEmbeddingsResponse(stored_count=stored)
 
     async def HoldWrites(
         self, request: models_pb2.HoldWritesRequest, _context: Context
     ) -> models_pb2.HoldWritesResponse:
         """See the contract."""
-        await self._store.hold_writes(current_call().space, request.seconds)
+        seconds = request.duration.ToTimedelta().total_seconds()
+        await self._store.hold_writes(current_call().space, math.ceil(seconds))
         return models_pb2.HoldWritesResponse()
 
     async def ActivateEmbeddingModel(
         self, request: models_pb2.ActivateEmbeddingModelRequest, _context: Context
     ) -> models_pb2.ActivateEmbeddingModelResponse:
         """See the contract."""
-        revision = await self._store.activate_model(current_call().space, request.model)
+        revision = await self._store.activate_model(current_call().space, request.embedding_model)
         return models_pb2.ActivateEmbeddingModelResponse(space_revision=revision)
 
     async def RemoveEmbeddingModel(
         self, request: models_pb2.RemoveEmbeddingModelRequest, _context: Context
     ) -> models_pb2.RemoveEmbeddingModelResponse:
         """See the contract."""
-        removed = await self._store.remove_model(current_call().space, request.model)
-        return models_pb2.RemoveEmbeddingModelResponse(removed=removed)
+        removed = await self._store.remove_model(current_call().space, request.embedding_model)
+        return models_pb2.RemoveEmbeddingModelResponse(removed_count=removed)
 
 
 def _vectors(request: models_pb2.PutEmbeddingsRequest) -> list[ChunkVector]:

@@ -67,10 +67,10 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
         return search_pb2.VectorSearchResponse(
             hits=map(hit_message, result.hits),
             status=_status(result.hits),
-            vector_path=chunks_pb2.VectorPath.ValueType(result.path),
+            vector_path=retrieval_pb2.VectorPath.ValueType(result.path),
             space_revision=result.revision,
             cached=result.cached,
-            embedding=_source(result.embedding),
+            embedding_source=_source(result.embedding),
         )
 
     async def TextSearch(
@@ -106,10 +106,10 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
             hits=map(hit_message, found.result.hits),
             status=status,
             reason=reason,
-            vector_path=chunks_pb2.VectorPath.ValueType(found.result.path),
+            vector_path=retrieval_pb2.VectorPath.ValueType(found.result.path),
             space_revision=found.result.revision,
             cached=found.result.cached,
-            embedding=_source(found.result.embedding),
+            embedding_source=_source(found.result.embedding),
             embedding_model=found.result.model.name if found.result.model else "",
             relevance_floor=found.floor,
             list_floor=found.list_floor,
@@ -128,12 +128,12 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
             _given_vector(request),
             text_weight=request.text_weight if weighted else _DEFAULT_TEXT_WEIGHT,
             at=at,
-            use_cache=request.cache != chunks_pb2.CACHE_MODE_BYPASS,
+            use_cache=request.cache != retrieval_pb2.CACHE_MODE_BYPASS,
         )
         chunks = await self._chunks_of(scores, at) if request.include_chunks else {}
         return search_pb2.ScoreChunksResponse(
             scores=(_score_message(score, chunks.get(score.chunk_id)) for score in scores),
-            embedding=_source(source),
+            embedding_source=_source(source),
         )
 
     async def GetChunks(
@@ -152,7 +152,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
 
 
 def _score_message(score: ChunkScore, chunk: Chunk | None) -> search_pb2.ChunkScore:
-    parts = chunks_pb2.ScoreParts(
+    parts = chunks_pb2.ChunkScores(
         vector=score.vector,
         text=score.text,
         vector_fused=None if score.vector is None else max(score.vector, 0.0),
@@ -175,7 +175,7 @@ def _search(request: AnySearch, **more: Any) -> Search:
         document_ids=document_ids,
         metadata=metadata,
         as_of=instant(request.as_of, "as_of") if request.HasField("as_of") else None,
-        use_cache=request.cache != chunks_pb2.CACHE_MODE_BYPASS,
+        use_cache=request.cache != retrieval_pb2.CACHE_MODE_BYPASS,
         **more,
     )
 

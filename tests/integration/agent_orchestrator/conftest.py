@@ -13,7 +13,7 @@ import grpc
 import pytest
 from pydantic import SecretStr
 
-from braid.agent.v1 import ingest_pb2_grpc, search_pb2_grpc
+from braid.agent.v1 import ingest_pb2_grpc, jobs_pb2_grpc, search_pb2_grpc
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
@@ -49,6 +49,7 @@ class World:
     embedder: StubModels = field(default_factory=StubModels)
     search: search_pb2_grpc.SearchServiceStub = field(init=False)
     ingest: ingest_pb2_grpc.IngestServiceStub = field(init=False)
+    jobs: jobs_pb2_grpc.JobServiceStub = field(init=False)
     channel: grpc.aio.Channel = field(init=False)
     agent: AgentSettings = field(init=False)
     vector_server: RunningServer = field(init=False)
@@ -95,6 +96,7 @@ class World:
         stack.push_async_callback(self.channel.close)
         self.search = search_pb2_grpc.SearchServiceStub(self.channel)
         self.ingest = ingest_pb2_grpc.IngestServiceStub(self.channel)
+        self.jobs = jobs_pb2_grpc.JobServiceStub(self.channel)
 
     async def start_worker(self, stack: AsyncExitStack) -> None:
         """One more worker."""

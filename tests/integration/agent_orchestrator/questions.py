@@ -19,7 +19,7 @@ Legs = dict[str, tuple[str, str]]
 
 def legs(reports: Sequence[legs_pb2.LegReport]) -> Legs:
     return {
-        report.name: (
+        legs_pb2.Leg.Name(report.leg).removeprefix("LEG_").lower(): (
             legs_pb2.LegStatus.Name(report.status).removeprefix("LEG_STATUS_"),
             legs_pb2.LegReason.Name(report.reason).removeprefix("LEG_REASON_"),
         )

@@ -39,12 +39,12 @@ def settings() -> dict[str, object]:
 async def test_both_legs_answer_and_are_fused(answers: World) -> None:
     answer = await ask(answers)
     assert [hit.chunk.id for hit in answer.vector_results] == ["c1", "c2"]
-    assert [hit.fact.uuid for hit in answer.graph_results] == ["f1"]
+    assert [hit.fact.id for hit in answer.graph_results] == ["f1"]
     assert [result.id for result in answer.results] == ["c2", "c1"]
-    assert answer.total_results == 3
+    assert answer.result_count == 3
     assert legs(answer.legs) == {"vector": ("OK", "UNSPECIFIED"), "graph": ("OK", "UNSPECIFIED")}
-    assert [report.hits for report in answer.legs] == [2, 1]
-    assert all(report.took.ToNanoseconds() > 0 for report in answer.legs)
+    assert [report.hit_count for report in answer.legs] == [2, 1]
+    assert all(report.elapsed.ToNanoseconds() > 0 for report in answer.legs)
 
 
 async def test_the_query_is_embedded_once_and_both_tiers_are_given_the_vector(
@@ -93,15 +93,15 @@ async def test_what_was_asked_for_reaches_both_tiers(answers: World) -> None:
 async def test_every_list_keeps_to_the_limit(answers: World) -> None:
     answers.graph.answer.hits.extend([fact_hit("f2"), fact_hit("f3")])
     answer = await ask(answers, Request(query="q", limit=1))
-    assert [hit.fact.uuid for hit in answer.graph_results] == ["f1"]
+    assert [hit.fact.id for hit in answer.graph_results] == ["f1"]
     assert len(answer.results) == 1
-    assert [report.hits for report in answer.legs if report.name == "graph"] == [1]
+    assert [report.hit_count for report in answer.legs if report.leg == legs_pb2.LEG_GRAPH] == [1]
 
 
 async def test_facts_beyond_the_limit_support_their_passages(answers: World) -> None:
     answers.graph.answer.hits.append(fact_hit("f2", ["c1"], support=0.4))
     answer = await ask(answers, Request(query="q", limit=1))
-    assert [fact.uuid for fact in answer.results[0].facts] == ["f2"]
+    assert [fact.id for fact in answer.results[0].facts] == ["f2"]
 
 
 async def test_a_passage_that_only_a_fact_brought_is_scored_like_any_other(
@@ -141,7 +141,7 @@ async def test_nothing_found_is_told_as_no_match(world: World) -> None:
         "vector": ("NO_MATCH", "UNSPECIFIED"),
         "graph": ("NO_MATCH", "UNSPECIFIED"),
     }
-    assert answer.total_results == 0
+    assert answer.result_count == 0
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ async def test_without_an_embedder_both_legs_search_by_words_and_say_so(
         "vector": ("DEGRADED", "EMBEDDER_UNAVAILABLE"),
         "graph": ("OK", "UNSPECIFIED"),
     }
-    assert answer.total_results == 3
+    assert answer.result_count == 3
 
 
 async def test_every_failed_leg_is_named_when_none_answers(world: World) -> None:
@@ -330,7 +330,7 @@ async def test_a_caller_who_leaves_stops_both_legs(answers: World) -> None:
 
 
 async def test_queries_are_embedded_a_few_at_a_time(answers: World) -> None:
-    answers.graph.answer.vector_path = query_pb2.FACT_VECTOR_PATH_INDEX
+    answers.graph.answer.vector_path = retrieval_pb2.VECTOR_PATH_INDEX
     await asyncio.gather(*(ask(answers, Request(query=f"q{n}")) for n in range(20)))
     assert len(answers.embedder.texts) == 20
     assert answers.embedder.most_at_once <= 4
@@ -341,7 +341,7 @@ async def test_an_answer_holds_the_parts_that_were_asked_for(answers: World) -> 
     fused = await ask(answers, Request(query="who owns it", include=[ANSWER_PART_RESULTS]))
     assert [result.id for result in fused.results] == [result.id for result in whole.results]
     assert (len(fused.vector_results), len(fused.graph_results)) == (0, 0)
-    assert (fused.total_results, legs(fused.legs)) == (3, legs(whole.legs))
+    assert (fused.result_count, legs(fused.legs)) == (3, legs(whole.legs))
 
 
 @pytest.mark.parametrize("part", [0, 99])

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable
 from contextlib import AsyncExitStack
 
 import grpc
 import pytest
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2
 from services.runtime.errors import StoreUnavailableError
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
-from tests.integration.agent_orchestrator.uploads import data, document, ingest, submit
-from tests.stubs.graph_tier import GraphInventoryStub
+from tests.integration.agent_orchestrator.uploads import (
+    data,
+    document,
+    ingest,
+    removed_counts,
+    submit,
+)
+from tests.stubs.graph_tier import GraphDeletionStub
 from tests.stubs.script import fail
 
 Receipt = dict[tuple[str, str], int]
@@ -26,18 +33,18 @@ async def delete(
     return await world.ingest.DeleteDocument(request, metadata=ALICE, timeout=seconds)
 
 
-async def ended(world: World, job_id: str) -> ingest_pb2.IngestJob:
+async def ended(world: World, job_id: str) -> jobs_pb2.Job:
     """A job once it has ended."""
-    request = ingest_pb2.WatchIngestJobRequest(job_id=job_id)
-    job = ingest_pb2.IngestJob()
-    async for answer in world.ingest.WatchIngestJob(request, metadata=ALICE, timeout=30):
+    request = jobs_pb2.WatchJobRequest(job_id=job_id)
+    job = jobs_pb2.Job()
+    async for answer in world.jobs.WatchJob(request, metadata=ALICE, timeout=30):
         job = answer.job
     return job
 
 
-def receipt(removed: object) -> Receipt:
+def receipt(removed: Iterable[jobs_pb2.RemovedRows]) -> Receipt:
     """The rows of a receipt that tell of something."""
-    return {(row.store, row.kind): row.count for row in removed if row.count}  # type: ignore[attr-defined]
+    return {key: count for key, count in removed_counts(removed).items() if count}
 
 
 WHOLE: Receipt = {
@@ -53,13 +60,16 @@ async def test_the_answer_carries_the_receipt_and_the_job_that_keeps_it(world: W
     await ingest(world, document(document_id="d"), data("text"))
     answer = await delete(world)
     assert receipt(answer.removed) == WHOLE
-    assert (answer.job.kind, answer.job.state) == ("delete", ingest_pb2.JOB_STATE_SUCCEEDED)
+    assert (answer.job.kind, answer.job.state) == (
+        jobs_pb2.JOB_KIND_DELETE,
+        jobs_pb2.JOB_STATE_SUCCEEDED,
+    )
     assert answer.job.document_id == "d"
-    request = ingest_pb2.GetIngestJobRequest(job_id=answer.job.id)
-    kept = (await world.ingest.GetIngestJob(request, metadata=ALICE)).job
+    request = jobs_pb2.GetJobRequest(job_id=answer.job.id)
+    kept = (await world.jobs.GetJob(request, metadata=ALICE)).job
     assert receipt(kept.removed) == WHOLE
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await world.ingest.GetIngestJob(request, metadata=BOB)
+        await world.jobs.GetJob(request, metadata=BOB)
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
 
 
@@ -70,7 +80,7 @@ async def test_while_the_graph_is_away_the_job_is_answered_and_ends_when_it_is_b
     away = fail(StoreUnavailableError("neo4j", retry_after=0.1))
     world.graph.script.acts["DeleteGraphDocument"] = away
     answer = await delete(world, seconds=2)
-    assert answer.job.state in {ingest_pb2.JOB_STATE_RUNNING, ingest_pb2.JOB_STATE_QUEUED}
+    assert answer.job.state in {jobs_pb2.JOB_STATE_RUNNING, jobs_pb2.JOB_STATE_QUEUED}
     assert not answer.removed
     assert world.vector.documents == {}
     again = await delete(world, seconds=1)
@@ -91,7 +101,7 @@ async def test_an_answer_that_is_lost_changes_neither_the_stores_nor_the_receipt
     async def lost_once(request: object) -> None:
         """The tier does its work, and its answer does not arrive: what is seen of it is a failure."""
         script.acts.pop(method)
-        stub = world.vector if method == "DeleteDocument" else GraphInventoryStub(world.graph)
+        stub = world.vector if method == "DeleteDocument" else GraphDeletionStub(world.graph)
         await getattr(stub, method)(request, None)
         raise StoreUnavailableError("store", retry_after=0.05)
 
@@ -110,13 +120,13 @@ async def test_an_upload_accepted_before_is_removed_and_one_accepted_after_stays
     first = await submit(world, document(document_id="d"), data("before"))
     deleting = asyncio.create_task(delete(world))
     async with asyncio.timeout(10):
-        while not await jobs(world, "delete"):  # noqa: ASYNC110 - accepted is what the list says
+        while not await jobs(world, jobs_pb2.JOB_KIND_DELETE):  # noqa: ASYNC110 - accepted is what the list says
             await asyncio.sleep(0.02)
     last = await submit(world, document(document_id="d"), data("after"))
     world.vector.script.acts.clear()
     assert receipt((await deleting).removed)["postgresql", "chunks"] == 1
     for job in (first, last):
-        assert (await ended(world, job.id)).state == ingest_pb2.JOB_STATE_SUCCEEDED
+        assert (await ended(world, job.id)).state == jobs_pb2.JOB_STATE_SUCCEEDED
     [stored] = world.vector.documents.values()
     assert [chunk.content for chunk in stored.chunks] == ["after"]
     assert [one.content for one in world.graph.episodes.values()] == ["after"]
@@ -136,8 +146,8 @@ async def test_what_waits_for_the_graph_is_removed_and_what_comes_after_waits_fo
     last = await submit(world, document(document_id="d"), data("same text"))
     await searchable(world, last.id)
     world.graph.script.acts.clear()
-    assert (await ended(world, answer.job.id)).state == ingest_pb2.JOB_STATE_SUCCEEDED
-    assert (await ended(world, last.id)).documents_graph_ready == 1
+    assert (await ended(world, answer.job.id)).state == jobs_pb2.JOB_STATE_SUCCEEDED
+    assert (await ended(world, last.id)).graph_ready_count == 1
     contents = sorted(one.content for one in world.graph.episodes.values())
     assert contents == ["other", "same text"]
 
@@ -147,11 +157,11 @@ async def test_a_deletion_cannot_be_cancelled(world: World) -> None:
     away = fail(StoreUnavailableError("neo4j", retry_after=0.05))
     world.graph.script.acts["DeleteGraphDocument"] = away
     answer = await delete(world, seconds=1)
-    request = ingest_pb2.CancelIngestJobRequest(job_id=answer.job.id)
-    kept = (await world.ingest.CancelIngestJob(request, metadata=ALICE)).job
-    assert kept.state != ingest_pb2.JOB_STATE_CANCELLED
+    request = jobs_pb2.CancelJobRequest(job_id=answer.job.id)
+    kept = (await world.jobs.CancelJob(request, metadata=ALICE)).job
+    assert kept.state != jobs_pb2.JOB_STATE_CANCELLED
     world.graph.script.acts.clear()
-    assert (await ended(world, answer.job.id)).state == ingest_pb2.JOB_STATE_SUCCEEDED
+    assert (await ended(world, answer.job.id)).state == jobs_pb2.JOB_STATE_SUCCEEDED
 
 
 async def test_two_workers_and_many_callers_make_one_receipt(world: World) -> None:
@@ -168,15 +178,15 @@ async def test_two_workers_and_many_callers_make_one_receipt(world: World) -> No
     assert len(set(whole)) == 1
 
 
-async def jobs(world: World, kind: str) -> list[ingest_pb2.IngestJob]:
+async def jobs(world: World, kind: jobs_pb2.JobKind.ValueType) -> list[jobs_pb2.Job]:
     """Alice's jobs of a kind."""
-    request = ingest_pb2.ListIngestJobsRequest(kind=kind)
-    return list((await world.ingest.ListIngestJobs(request, metadata=ALICE)).jobs)
+    request = jobs_pb2.ListJobsRequest(kinds=[kind])
+    return list((await world.jobs.ListJobs(request, metadata=ALICE)).jobs)
 
 
 async def searchable(world: World, job_id: str) -> None:
     """Waits until a job's document is stored."""
-    request = ingest_pb2.WatchIngestJobRequest(job_id=job_id)
-    async for answer in world.ingest.WatchIngestJob(request, metadata=ALICE, timeout=30):
-        if answer.job.documents_searchable:
+    request = jobs_pb2.WatchJobRequest(job_id=job_id)
+    async for answer in world.jobs.WatchJob(request, metadata=ALICE, timeout=30):
+        if answer.job.searchable_count:
             return

@@ -11,7 +11,7 @@ import asyncpg
 import grpc
 import pytest
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2
 from braid.common.v1 import errors_pb2
 from services.runtime.errors import OverloadedError
 from services.runtime.status import error_from_rpc
@@ -30,7 +30,7 @@ from tests.integration.agent_orchestrator.uploads import (
 from tests.integration.workers import worker_process
 from tests.stubs.script import hang, wait
 
-CANCELLED = ingest_pb2.JOB_STATE_CANCELLED
+CANCELLED = jobs_pb2.JOB_STATE_CANCELLED
 
 
 @pytest.fixture
@@ -59,21 +59,21 @@ def other_process(world: World) -> AbstractAsyncContextManager[asyncio.subproces
     )
 
 
-async def get(world: World, job: ingest_pb2.IngestJob) -> ingest_pb2.IngestJob:
-    request = ingest_pb2.GetIngestJobRequest(job_id=job.id)
-    return (await world.ingest.GetIngestJob(request, metadata=ALICE, timeout=10)).job
+async def get(world: World, job: jobs_pb2.Job) -> jobs_pb2.Job:
+    request = jobs_pb2.GetJobRequest(job_id=job.id)
+    return (await world.jobs.GetJob(request, metadata=ALICE, timeout=10)).job
 
 
-async def until(world: World, job: ingest_pb2.IngestJob, searchable: int) -> None:
+async def until(world: World, job: jobs_pb2.Job, searchable: int) -> None:
     """Waits until so many documents of the job are searchable."""
     async for told in watch(world, job):
-        if told.documents_searchable >= searchable:
+        if told.searchable_count >= searchable:
             return
 
 
 async def test_what_was_accepted_without_a_worker_is_done_once_there_is_one(world: World) -> None:
     job = await submit(world, document(document_id="d"), data("text"))
-    assert (await get(world, job)).state == ingest_pb2.JOB_STATE_QUEUED
+    assert (await get(world, job)).state == jobs_pb2.JOB_STATE_QUEUED
     async with worker(world):
         assert (await watched(world, job))[-1].state == SUCCEEDED
     assert ("alice", "d") in world.vector.documents
@@ -131,10 +131,10 @@ async def test_a_space_with_much_to_do_does_not_hold_up_a_small_one(world: World
         await until(world, large, 1)
         small = await submit(world, document(document_id="d"), data("text"), caller=BOB)
         async for told in watch(world, small, BOB):
-            if told.documents_searchable:
+            if told.searchable_count:
                 break
-        assert (await get(world, large)).documents_searchable < 2000
-        assert (await watched(world, large, seconds=90))[-1].documents_graph_ready == 2000
+        assert (await get(world, large)).searchable_count < 2000
+        assert (await watched(world, large, seconds=90))[-1].graph_ready_count == 2000
 
 
 async def test_a_worker_that_stops_gives_its_work_to_the_next_without_a_lease_to_wait_for(
@@ -170,7 +170,7 @@ async def test_of_two_worker_processes_one_is_killed_and_nothing_is_lost_or_doub
         for job in jobs:
             caller = ALICE if job in jobs[::2] else BOB
             told = (await watched(world, job, caller, seconds=90))[-1]
-            assert (told.state, told.documents_graph_ready) == (SUCCEEDED, 1)
+            assert (told.state, told.graph_ready_count) == (SUCCEEDED, 1)
         assert world.graph.writes["episodes"] == len(world.vector.documents) == 20
         second.send_signal(signal.SIGTERM)
         async with asyncio.timeout(20):
@@ -203,7 +203,7 @@ async def test_a_graph_that_takes_its_time_does_not_hold_up_search(world: World)
             job = await submit(world, document(document_id=str(n)), data(f"t{n}"))
             async with asyncio.timeout(5):
                 await until(world, job, 1)
-            assert (await get(world, job)).documents_graph_ready == 0
+            assert (await get(world, job)).graph_ready_count == 0
 
 
 async def test_a_graph_at_its_limit_is_waited_for_and_nothing_is_lost(world: World) -> None:
@@ -212,17 +212,17 @@ async def test_a_graph_at_its_limit_is_waited_for_and_nothing_is_lost(world: Wor
         values = [{"id": str(n), "text": f"t{n}"} for n in range(50)]
         told = await watched(world, await submit(world, *lines(*values)))
     assert "The service is at its limit." in {job.waiting_for for job in told}
-    assert (told[-1].state, told[-1].documents_graph_ready) == (SUCCEEDED, 50)
-    assert told[-1].documents_failed == 0
+    assert (told[-1].state, told[-1].graph_ready_count) == (SUCCEEDED, 50)
+    assert told[-1].failed_count == 0
 
 
 async def test_a_cancelled_job_ends_and_what_was_searchable_still_reaches_the_graph(
     world: World,
 ) -> None:
     job = await submit(world, *lines({"id": "a", "text": "x"}))
-    request = ingest_pb2.CancelIngestJobRequest(job_id=job.id)
+    request = jobs_pb2.CancelJobRequest(job_id=job.id)
     for _ in range(2):
-        answer = await world.ingest.CancelIngestJob(request, metadata=ALICE, timeout=10)
+        answer = await world.jobs.CancelJob(request, metadata=ALICE, timeout=10)
         assert answer.job.state == CANCELLED
     async with worker(world):
         assert (await ingest(world, document(document_id="b"), data("b"))).state == SUCCEEDED
@@ -241,8 +241,8 @@ async def test_what_is_cancelled_on_its_way_is_not_stored(world: World) -> None:
         job = await submit(world, document(document_id="a"), data("a"))
         async with asyncio.timeout(20):
             await arrived.wait()
-        request = ingest_pb2.CancelIngestJobRequest(job_id=job.id)
-        await world.ingest.CancelIngestJob(request, metadata=ALICE, timeout=10)
+        request = jobs_pb2.CancelJobRequest(job_id=job.id)
+        await world.jobs.CancelJob(request, metadata=ALICE, timeout=10)
         go_on.set()
         assert (await ingest(world, document(document_id="b"), data("b"))).state == SUCCEEDED
     assert {key for _, key in world.vector.documents} == {"b"}
@@ -257,38 +257,38 @@ async def test_a_job_is_tried_again_for_what_failed_in_it_alone(world: World) ->
     async with worker(world):
         upload = lines({"id": "a", "text": "x"}, {"id": "b", "text": "y"}, "{")
         job = await ingest(world, *upload)
-        assert (job.state, set(reasons(job)), job.documents_failed) == (
+        assert (job.state, set(reasons(job)), job.failed_count) == (
             SUCCEEDED,
             {"b", "line 3"},
             2,
         )
         world.graph.script.acts.clear()
-        request = ingest_pb2.RetryIngestJobRequest(job_id=job.id)
-        again = (await world.ingest.RetryIngestJob(request, metadata=ALICE, timeout=10)).job
-        assert (again.state, again.documents_failed) == (ingest_pb2.JOB_STATE_QUEUED, 0)
+        request = jobs_pb2.RetryJobRequest(job_id=job.id)
+        again = (await world.jobs.RetryJob(request, metadata=ALICE, timeout=10)).job
+        assert (again.state, again.failed_count) == (jobs_pb2.JOB_STATE_QUEUED, 0)
         job = (await watched(world, job))[-1]
     assert (job.state, reasons(job)) == (SUCCEEDED, {"line 3": "is not valid JSON"})
-    assert (job.documents_total, job.documents_graph_ready, job.documents_failed) == (3, 2, 1)
+    assert (job.unit_count, job.graph_ready_count, job.failed_count) == (3, 2, 1)
     assert world.graph.writes["episodes"] == 2
 
 
 async def test_a_job_with_nothing_left_to_do_is_not_tried_again(world: World) -> None:
     async with worker(world):
         job = await ingest(world, document(), data("text"))
-    request = ingest_pb2.RetryIngestJobRequest(job_id=job.id)
+    request = jobs_pb2.RetryJobRequest(job_id=job.id)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await world.ingest.RetryIngestJob(request, metadata=ALICE, timeout=10)
+        await world.jobs.RetryJob(request, metadata=ALICE, timeout=10)
     assert error_from_rpc(caught.value).reason == errors_pb2.ERROR_REASON_WRONG_STATE
 
 
 async def test_dead_documents_are_listed_in_pages_for_their_space_alone(world: World) -> None:
     async with worker(world):
         jobs = [await ingest(world, *lines("{", "[", {"id": "ok", "text": "x"})) for _ in range(2)]
-    found: list[ingest_pb2.DeadDocument] = []
+    found: list[jobs_pb2.DeadDocument] = []
     token = ""
     while True:
-        request = ingest_pb2.ListDeadDocumentsRequest(page_size=3, page_token=token)
-        answer = await world.ingest.ListDeadDocuments(request, metadata=ALICE, timeout=10)
+        request = jobs_pb2.ListDeadDocumentsRequest(page_size=3, page_token=token)
+        answer = await world.jobs.ListDeadDocuments(request, metadata=ALICE, timeout=10)
         found.extend(answer.documents)
         token = answer.next_page_token
         if not token:
@@ -299,27 +299,27 @@ async def test_dead_documents_are_listed_in_pages_for_their_space_alone(world: W
         (jobs[0].id, "line 2"),
         (jobs[0].id, "line 1"),
     ]
-    assert {one.failure.stage for one in found} == {"search"}
-    answer = await world.ingest.ListDeadDocuments(
-        ingest_pb2.ListDeadDocumentsRequest(), metadata=BOB, timeout=10
+    assert {one.failure.stage for one in found} == {jobs_pb2.JOB_STAGE_SEARCH}
+    answer = await world.jobs.ListDeadDocuments(
+        jobs_pb2.ListDeadDocumentsRequest(), metadata=BOB, timeout=10
     )
     assert list(answer.documents) == []
 
 
 async def test_jobs_are_listed_in_pages_the_latest_first_and_by_state(world: World) -> None:
     jobs = [await submit(world, document(document_id=str(n)), data("t")) for n in range(5)]
-    cancel = ingest_pb2.CancelIngestJobRequest(job_id=jobs[2].id)
-    await world.ingest.CancelIngestJob(cancel, metadata=ALICE, timeout=10)
+    cancel = jobs_pb2.CancelJobRequest(job_id=jobs[2].id)
+    await world.jobs.CancelJob(cancel, metadata=ALICE, timeout=10)
 
     async def listed(**values: object) -> tuple[list[str], str]:
-        request = ingest_pb2.ListIngestJobsRequest(**values)  # type: ignore[arg-type] # any field
-        answer = await world.ingest.ListIngestJobs(request, metadata=ALICE, timeout=10)
+        request = jobs_pb2.ListJobsRequest(**values)  # type: ignore[arg-type] # any field
+        answer = await world.jobs.ListJobs(request, metadata=ALICE, timeout=10)
         return [job.id for job in answer.jobs], answer.next_page_token
 
     first, token = await listed(page_size=3)
     rest, end = await listed(page_size=3, page_token=token)
     assert (first + rest, end) == ([job.id for job in reversed(jobs)], "")
     assert (await listed(states=[CANCELLED]))[0] == [jobs[2].id]
-    assert (await listed(kind="other"))[0] == []
+    assert (await listed(kinds=[jobs_pb2.JOB_KIND_DELETE]))[0] == []
     with pytest.raises(grpc.aio.AioRpcError):
         await listed(states=[CANCELLED], page_token=token)

@@ -48,7 +48,7 @@ def script(world: World, *, in_force: Iterable[str] = SCORES) -> None:
             chunks_pb2.ChunkHit(
                 chunk=chunk(one),
                 score=SCORES[one],
-                scores=chunks_pb2.ScoreParts(vector=SCORES[one]),
+                scores=chunks_pb2.ChunkScores(vector=SCORES[one]),
             )
             for one in (FILM, SIMILAR, WEAK)
         ],
@@ -58,21 +58,23 @@ def script(world: World, *, in_force: Iterable[str] = SCORES) -> None:
             chunk_id=one,
             chunk=chunk(one),
             score=score,
-            scores=chunks_pb2.ScoreParts(vector=score),
+            scores=chunks_pb2.ChunkScores(vector=score),
             in_force=one in set(in_force),
         )
         for one, score in SCORES.items()
     }
     world.graph.linked = entities_pb2.LinkEntitiesResponse(
-        entities=[entities_pb2.LinkedEntity(entity=facts_pb2.Entity(uuid=THE_FILM), titled=True)]
+        entities=[entities_pb2.LinkedEntity(entity=facts_pb2.Entity(id=THE_FILM), titled=True)]
     )
     world.graph.subgraph = structure_pb2.GetMentionSubgraphResponse(
         episodes=[
             structure_pb2.SubgraphEpisode(chunk_id=one, seed=one != DIRECTOR) for one in SCORES
         ],
         entities=[
-            structure_pb2.SubgraphEntity(uuid=ANNA, name="Anna Bell", frequency=2, titled=True),
-            structure_pb2.SubgraphEntity(uuid=THE_FILM, name="The Film", frequency=1, titled=True),
+            structure_pb2.SubgraphEntity(id=ANNA, name="Anna Bell", mention_count=2, titled=True),
+            structure_pb2.SubgraphEntity(
+                id=THE_FILM, name="The Film", mention_count=1, titled=True
+            ),
         ],
         mentions=[
             structure_pb2.SubgraphMention(
@@ -108,7 +110,10 @@ async def test_the_comprehensive_search_reaches_what_no_search_finds(world: Worl
         assert sum(part.share for part in one.contributions) == pytest.approx(one.score)
     reached = answer.results[1]
     assert (reached.document_id, reached.content) == (f"doc-{DIRECTOR}", "text")
-    assert [part.leg for part in reached.contributions] == ["vector", "expansion"]
+    assert [part.leg for part in reached.contributions] == [
+        legs_pb2.LEG_VECTOR,
+        legs_pb2.LEG_EXPANSION,
+    ]
     [step] = reached.expansion.steps
     assert (reached.expansion.seed_id, reached.expansion.depth) == (FILM, 1)
     assert (step.relation_type, step.entity, step.target_id) == ("MENTIONS", "Anna Bell", DIRECTOR)
@@ -180,7 +185,9 @@ async def test_a_graph_that_cannot_be_asked_leaves_the_list_and_says_so(
     assert [one.id for one in answer.results] == [FILM, SIMILAR, WEAK]
     assert answer.expansion.status == legs_pb2.LEG_STATUS_DEGRADED
     assert answer.expansion.reason == legs_pb2.LEG_REASON_STORE_UNAVAILABLE
-    assert {leg.name: leg.status for leg in answer.legs}["vector"] == legs_pb2.LEG_STATUS_OK
+    assert {leg.leg: leg.status for leg in answer.legs}[
+        legs_pb2.LEG_VECTOR
+    ] == legs_pb2.LEG_STATUS_OK
 
 
 async def test_an_expansion_that_is_late_leaves_the_list_within_its_budget(world: World) -> None:
@@ -220,7 +227,7 @@ async def test_facts_join_passages_that_do_not_name_their_ends(world: World) -> 
     del world.graph.subgraph.mentions[1:]
     world.graph.subgraph.statements.extend(
         structure_pb2.SubgraphStatement(
-            episode=episode, entity=0, relation_type="DIRECTED_BY", fact_uuid=ANNA
+            episode=episode, entity=0, relation_type="DIRECTED_BY", fact_id=ANNA
         )
         for episode in (0, 3)
     )
@@ -271,7 +278,7 @@ async def test_a_reranker_reorders_before_the_expansion(world: World) -> None:
     answer = await ask(world, Request(query="q", rerank=reranking_pb2.RERANK_MODE_LOCAL))
     assert answer.reranking.status == legs_pb2.LEG_STATUS_OK
     legs = [part.leg for part in answer.results[0].contributions]
-    assert legs == ["vector", "rerank", "expansion"]
+    assert legs == [legs_pb2.LEG_VECTOR, legs_pb2.LEG_RERANK, legs_pb2.LEG_EXPANSION]
 
 
 async def test_a_reranker_that_is_not_configured_is_refused(world: World) -> None:
@@ -290,7 +297,7 @@ async def test_facts_of_a_reached_passage_are_listed_with_it(world: World) -> No
     script(world)
     stated = facts_pb2.FactHit(
         fact=facts_pb2.Fact(
-            uuid=ANNA, fact="Anna Bell directed it", origin=facts_pb2.FACT_ORIGIN_GIVEN
+            id=ANNA, statement="Anna Bell directed it", origin=facts_pb2.FACT_ORIGIN_GIVEN
         )
     )
     stated.fact.sources.add(chunk_id=DIRECTOR)
@@ -298,4 +305,4 @@ async def test_facts_of_a_reached_passage_are_listed_with_it(world: World) -> No
     world.graph.answer.hits.append(stated)
     answer = await ask(world)
     found = next(one for one in answer.results if one.id == DIRECTOR)
-    assert [one.uuid for one in found.facts] == [ANNA]
+    assert [one.id for one in found.facts] == [ANNA]

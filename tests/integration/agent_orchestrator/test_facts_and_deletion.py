@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from structlog.typing import EventDict
 
 from braid.agent.v1 import ingest_pb2
-from braid.graph.v1 import embeddings_pb2
+from braid.graph.internal.v1 import embeddings_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
 from services.runtime.errors import (
     BraidError,
@@ -22,7 +22,7 @@ from services.runtime.errors import (
 )
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, Metadata, World
-from tests.integration.agent_orchestrator.uploads import data, document, ingest
+from tests.integration.agent_orchestrator.uploads import data, document, ingest, removed_counts
 from tests.stubs.embedders import StubEmbedder
 from tests.stubs.script import fail
 
@@ -33,7 +33,7 @@ Embeddings = embeddings_pb2.GetGraphEmbeddingsResponse
 def fact(**values: object) -> graph_pb2.FactInput:
     return graph_pb2.FactInput(
         subject=Entity(name="Mira"),
-        relation="LEADS_TEAM",
+        relation_type="LEADS_TEAM",
         object=Entity(name="Payments"),
         **values,  # type: ignore[arg-type] # any field of the message
     )
@@ -50,22 +50,22 @@ async def send(
 
 
 async def test_facts_reach_the_graph_with_the_vectors_of_their_sentences(world: World) -> None:
-    answer = await send(world, [fact(fact="Mira leads."), fact()], [fact(fact="Later.")])
+    answer = await send(world, [fact(statement="Mira leads."), fact()], [fact(statement="Later.")])
     assert world.embedder.texts == ["Mira leads.", "Mira leads team Payments", "Later."]
     assert {r.embedding_model for r in world.graph.script.requests["AddFacts"]} == {"stub"}
     assert all(len(one.embedding) == 4 for one in world.graph.facts)
-    assert (answer.added, answer.unchanged, answer.refused_total) == (3, 0, 0)
+    assert (answer.added_count, answer.unchanged_count, answer.refused_count) == (3, 0, 0)
 
 
 async def test_many_facts_go_in_several_calls_and_are_told_as_one_stream(world: World) -> None:
-    facts = [fact(fact=f"Fact {n}.") for n in range(1200)]
+    facts = [fact(statement=f"Fact {n}.") for n in range(1200)]
     for late in (3, 700, 1199):
         facts[late].valid_time.seconds = facts[late].invalid_time.seconds = 1
     answer = await send(world, facts[:900], facts[900:], [facts[0]])
     assert [len(r.facts) for r in world.graph.script.requests["AddFacts"]] == [500, 500, 201]
-    assert (answer.added, answer.unchanged, answer.refused_total) == (1197, 1, 3)
+    assert (answer.added_count, answer.unchanged_count, answer.refused_count) == (1197, 1, 3)
     assert [one.index for one in answer.refused] == [3, 700, 1199]
-    assert [one.fact for one in world.graph.facts][-1] == "Fact 1198."
+    assert [one.statement for one in world.graph.facts][-1] == "Fact 1198."
 
 
 async def test_given_vectors_are_kept(world: World) -> None:
@@ -78,7 +78,7 @@ async def test_without_an_embedder_facts_go_without_vectors_and_it_is_asked_once
     world: World,
 ) -> None:
     world.embedder.failures = 1
-    await send(world, [fact(fact=f"Fact {n}.") for n in range(900)])
+    await send(world, [fact(statement=f"Fact {n}.") for n in range(900)])
     assert not any(one.embedding for one in world.graph.facts)
     assert len(world.graph.facts) == 900
     assert {r.embedding_model for r in world.graph.script.requests["AddFacts"]} == {""}
@@ -117,8 +117,8 @@ async def test_facts_are_embedded_with_the_model_of_the_graph_else_of_the_passag
     world: World, graph: str, passages: str, used: str
 ) -> None:
     world.embedder.others = [FORMER]
-    world.graph.embeddings.model, world.vector.model = graph, passages
-    facts = [fact(fact=f"Fact {n}.") for n in range(1200)]
+    world.graph.embeddings.embedding_model, world.vector.model = graph, passages
+    facts = [fact(statement=f"Fact {n}.") for n in range(1200)]
     await send(world, facts[:600], facts[600:])
     assert models_of(world) == [used] * 3
     assert set(lengths(world)) == {3 if used == "former" else 4}
@@ -128,17 +128,17 @@ async def test_facts_are_embedded_with_the_model_of_the_graph_else_of_the_passag
 @pytest.mark.parametrize(
     "state",
     [
-        Embeddings(model="unknown", dimension=4),
-        Embeddings(changing_to="stub"),
-        Embeddings(model="stub", dimension=5),
+        Embeddings(embedding_model="unknown", dimension=4),
+        Embeddings(next_embedding_model="stub"),
+        Embeddings(embedding_model="stub", dimension=5),
     ],
 )
 async def test_facts_go_without_vectors_that_the_graph_would_not_take(
     world: World, state: Embeddings
 ) -> None:
     world.graph.embeddings = state
-    answer = await send(world, [fact(fact=f"Fact {n}.") for n in range(600)])
-    assert (answer.added, answer.refused_total) == (600, 0)
+    answer = await send(world, [fact(statement=f"Fact {n}.") for n in range(600)])
+    assert (answer.added_count, answer.refused_count) == (600, 0)
     assert set(lengths(world)) == {0}
     assert models_of(world) == ["", ""]
     assert world.graph.script.count("GetGraphEmbeddings") == 1
@@ -150,7 +150,7 @@ async def test_facts_go_without_vectors_while_nobody_tells_the_spaces_model(
 ) -> None:
     script = (world.graph if method == "GetGraphEmbeddings" else world.vector).script
     script.acts[method] = fail(StoreUnavailableError("store"))
-    await send(world, [fact(fact="Mira leads.")])
+    await send(world, [fact(statement="Mira leads.")])
     assert (lengths(world), world.embedder.texts) == ([0], [])
 
 
@@ -160,13 +160,13 @@ async def test_facts_go_without_vectors_when_the_graph_comes_to_another_model_me
 ) -> None:
     async def changing(request: graph_pb2.AddFactsRequest) -> None:
         if request.embedding_model:
-            world.graph.embeddings = Embeddings(changing_to="former")
+            world.graph.embeddings = Embeddings(next_embedding_model="former")
             raise error
 
     world.graph.script.acts["AddFacts"] = changing
-    facts = [fact(fact=f"Fact {n}.") for n in range(1600)]
+    facts = [fact(statement=f"Fact {n}.") for n in range(1600)]
     answer = await send(world, facts[:800], facts[800:])
-    assert (answer.added, set(lengths(world))) == (1600, {0})
+    assert (answer.added_count, set(lengths(world))) == (1600, {0})
     assert models_of(world) == ["stub", "", "", "", ""]
 
 
@@ -183,8 +183,11 @@ async def test_given_vectors_are_of_the_model_that_is_said_and_others_are_made_l
     world: World, tier: str
 ) -> None:
     world.embedder.others = [FORMER]
-    (world.graph.embeddings if tier == "graph" else world.vector).model = "former"
-    await send(world, [fact(embedding=GIVEN), fact(fact="Bare.")], model="former")
+    if tier == "graph":
+        world.graph.embeddings.embedding_model = "former"
+    else:
+        world.vector.model = "former"
+    await send(world, [fact(embedding=GIVEN), fact(statement="Bare.")], model="former")
     assert (models_of(world), lengths(world)) == (["former"], [3, 3])
     assert list(world.graph.facts[0].embedding) == GIVEN
 
@@ -195,14 +198,14 @@ async def test_nothing_is_embedded_with_a_model_that_the_caller_alone_names(
 ) -> None:
     theirs = StubEmbedder("theirs", 3)
     world.embedder.others = [FORMER, theirs]
-    world.graph.embeddings.model = graph
-    await send(world, [fact(embedding=GIVEN), fact(fact="Bare.")], model="theirs")
+    world.graph.embeddings.embedding_model = graph
+    await send(world, [fact(embedding=GIVEN), fact(statement="Bare.")], model="theirs")
     assert (models_of(world), lengths(world), theirs.texts) == (["theirs"], [3, 0], [])
 
 
 async def test_nothing_is_embedded_in_vain_beside_vectors_of_another_length(world: World) -> None:
     with capture_logs() as logs:
-        await send(world, [fact(embedding=GIVEN), fact(fact="Bare.")], model="stub")
+        await send(world, [fact(embedding=GIVEN), fact(statement="Bare.")], model="stub")
     assert (lengths(world), world.embedder.texts) == ([3, 0], [])
     assert warnings(logs) == ["the model's vectors have another length than those that are there"]
 
@@ -210,10 +213,10 @@ async def test_nothing_is_embedded_in_vain_beside_vectors_of_another_length(worl
 @pytest.mark.parametrize(
     ("state", "reason"),
     [
-        (Embeddings(model="unknown", dimension=4), "the space's model is not to be had"),
-        (Embeddings(changing_to="stub"), "the graph changes over to another model"),
+        (Embeddings(embedding_model="unknown", dimension=4), "the space's model is not to be had"),
+        (Embeddings(next_embedding_model="stub"), "the graph changes over to another model"),
         (
-            Embeddings(model="stub", dimension=5),
+            Embeddings(embedding_model="stub", dimension=5),
             "the model's vectors have another length than those that are there",
         ),
     ],
@@ -223,7 +226,7 @@ async def test_a_stream_whose_facts_go_without_vectors_is_warned_of_once_with_th
 ) -> None:
     world.graph.embeddings = state
     with capture_logs() as logs:
-        await send(world, *[[fact(fact=f"Fact {n}.") for n in range(500)]] * 3)
+        await send(world, *[[fact(statement=f"Fact {n}.") for n in range(500)]] * 3)
     assert warnings(logs) == [reason]
     assert world.embedder.texts == []
 
@@ -239,7 +242,7 @@ async def test_a_long_stream_asks_again_for_a_model_that_nobody_told(
             raise StoreUnavailableError("store")
 
     script.acts[method] = away_at_first
-    await send(world, *([fact(fact=f"Fact {m}/{n}.") for n in range(500)] for m in range(11)))
+    await send(world, *([fact(statement=f"Fact {m}/{n}.") for n in range(500)] for m in range(11)))
     assert models_of(world) == [*[""] * 10, "stub"]
     assert lengths(world)[-1] == 4
 
@@ -248,25 +251,25 @@ async def test_messages_of_several_models_go_apart_and_in_order(world: World) ->
     async def parts() -> AsyncIterator[ingest_pb2.IngestFactsRequest]:
         for n, model in enumerate(("theirs", "theirs", "others", "")):
             embedding = [*GIVEN, 1.0] if not model else GIVEN
-            late = fact(fact=f"Late {n}.")
+            late = fact(statement=f"Late {n}.")
             late.valid_time.seconds = late.invalid_time.seconds = 1
-            told = [fact(fact=f"Fact {n}.", embedding=embedding), late]
+            told = [fact(statement=f"Fact {n}.", embedding=embedding), late]
             yield ingest_pb2.IngestFactsRequest(facts=told, embedding_model=model)
 
     answer = await world.ingest.IngestFacts(parts(), metadata=ALICE, timeout=10)
     assert models_of(world) == ["theirs", "others", "stub"]
     assert [one.index for one in answer.refused] == [1, 3, 5, 7]
-    assert [one.fact for one in world.graph.facts] == [f"Fact {n}." for n in range(4)]
+    assert [one.statement for one in world.graph.facts] == [f"Fact {n}." for n in range(4)]
 
 
 @pytest.mark.parametrize("error", [WrongStateError("another model"), OverloadedError(1.0)])
 async def test_given_vectors_that_the_graph_does_not_take_are_never_left_out_silently(
     world: World, error: BraidError
 ) -> None:
-    world.graph.embeddings = Embeddings(changing_to="former")
+    world.graph.embeddings = Embeddings(next_embedding_model="former")
     world.graph.script.acts["AddFacts"] = fail(error)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await send(world, [fact(embedding=[*GIVEN, 0.0]), fact(fact="Bare.")])
+        await send(world, [fact(embedding=[*GIVEN, 0.0]), fact(statement="Bare.")])
     assert error_from_rpc(caught.value).reason == error.reason
     assert world.graph.script.count("AddFacts") == 1
 
@@ -281,7 +284,7 @@ async def test_what_the_graph_tier_refuses_is_the_callers_field_error(world: Wor
 
 async def test_a_malformed_fact_ends_the_stream_with_its_field(world: World) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as caught:
-        await send(world, [fact()], [graph_pb2.FactInput(relation="OWNS")])
+        await send(world, [fact()], [graph_pb2.FactInput(relation_type="OWNS")])
     fields = {field.field for field in error_from_rpc(caught.value).fields}
     assert fields == {"facts[0].subject", "facts[0].object"}
 
@@ -291,7 +294,7 @@ async def delete(
 ) -> dict[tuple[str, str], int]:
     request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
     answer = await world.ingest.DeleteDocument(request, metadata=caller, timeout=10)
-    return {(row.store, row.kind): row.count for row in answer.removed}
+    return removed_counts(answer.removed)
 
 
 async def not_found(world: World, document_id: str, caller: Metadata = ALICE) -> bool:

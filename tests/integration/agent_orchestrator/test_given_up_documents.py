@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2
 from services.agent_orchestrator.ingest.pipeline import graph_turn
 from services.agent_orchestrator.ingest.pipeline.episode_retry import MAX_ATTEMPTS
 from services.agent_orchestrator.jobs import worker as jobs_worker
@@ -64,7 +64,7 @@ async def test_a_document_that_the_graph_fails_on_while_it_serves_is_given_up_at
         job = await submit(world, *lines(*({"id": name, "text": name} for name in "abc")))
         told = (await watched(world, job, seconds=120))[-1]
     assert (told.state, reasons(told)) == (SUCCEEDED, {"b": "neo4j cannot be reached now."})
-    assert told.documents_graph_ready == 2
+    assert told.graph_ready_count == 2
 
 
 async def test_no_document_is_given_up_while_the_language_model_is_away(world: World) -> None:
@@ -80,7 +80,7 @@ async def test_no_document_is_given_up_while_the_language_model_is_away(world: W
     async with worker(world):
         job = await submit(world, document(document_id="d"), data("text"))
         told = (await watched(world, job, seconds=120))[-1]
-    assert (told.state, told.documents_graph_ready) == (SUCCEEDED, 1)
+    assert (told.state, told.graph_ready_count) == (SUCCEEDED, 1)
     assert tries > 4 * MAX_ATTEMPTS
 
 
@@ -100,7 +100,7 @@ async def test_a_long_document_that_a_slow_graph_takes_in_parts_goes_on_where_it
     async with worker(world):
         job = await submit(world, document(document_id="long"), data(text))
         told = (await watched(world, job, seconds=120))[-1]
-    assert (told.state, told.documents_graph_ready) == (SUCCEEDED, 1)
+    assert (told.state, told.graph_ready_count) == (SUCCEEDED, 1)
     chunks = len(world.vector.documents["alice", "long"].chunks)
     assert chunks > MAX_ATTEMPTS
     assert world.graph.writes["episodes"] == sent.count(1) == chunks
@@ -122,7 +122,7 @@ class Reader:
             if self.word and self.word in episode.content:
                 self.tries += 1
                 raise AnswerUnusable("malformed answer")
-            self._world.graph.episodes["alice", episode.uuid] = episode
+            self._world.graph.episodes["alice", episode.chunk_id] = episode
 
 
 def long_text(*words: str) -> str:
@@ -140,7 +140,7 @@ async def test_a_passage_that_is_always_answered_malformed_is_listed_and_all_oth
         job = await submit(world, *lines(*({"id": k, "text": v} for k, v in texts.items())))
         told = (await watched(world, job, seconds=60))[-1]
     assert (told.state, reasons(told)) == (SUCCEEDED, {"b": MALFORMED})
-    assert told.documents_graph_ready == 2
+    assert told.graph_ready_count == 2
     assert MAX_ATTEMPTS <= reader.tries <= 2 * MAX_ATTEMPTS
 
 
@@ -168,10 +168,10 @@ async def test_a_passage_that_was_given_up_is_read_when_its_job_is_tried_again(
         job = await submit(world, document(document_id="d"), data("poison"))
         assert (await watched(world, job, seconds=60))[-1].state == FAILED
         reader.word = ""
-        request = ingest_pb2.RetryIngestJobRequest(job_id=job.id)
-        again = await world.ingest.RetryIngestJob(request, metadata=ALICE, timeout=10)
+        request = jobs_pb2.RetryJobRequest(job_id=job.id)
+        again = await world.jobs.RetryJob(request, metadata=ALICE, timeout=10)
         told = (await watched(world, again.job, seconds=60))[-1]
-    assert (told.state, told.documents_graph_ready, list(told.failures)) == (SUCCEEDED, 1, [])
+    assert (told.state, told.graph_ready_count, list(told.failures)) == (SUCCEEDED, 1, [])
 
 
 async def test_outages_between_malformed_answers_are_no_tries(world: World) -> None:
@@ -189,4 +189,4 @@ async def test_outages_between_malformed_answers_are_no_tries(world: World) -> N
     async with worker(world):
         job = await submit(world, document(document_id="d"), data("text"))
         told = (await watched(world, job, seconds=60))[-1]
-    assert (told.state, told.documents_graph_ready) == (SUCCEEDED, 1)
+    assert (told.state, told.graph_ready_count) == (SUCCEEDED, 1)

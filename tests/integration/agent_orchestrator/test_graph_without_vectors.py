@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import legs_pb2
+from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.runtime.errors import StoreUnavailableError
@@ -23,7 +23,7 @@ BY_WORDS = query_pb2.SearchFactsResponse(
 COMPARED = query_pb2.SearchFactsResponse(
     hits=[fact_hit("f1", ["c1"]), fact_hit("f2", ["c2"])],
     status=legs_pb2.LEG_STATUS_OK,
-    vector_path=query_pb2.FACT_VECTOR_PATH_INDEX,
+    vector_path=retrieval_pb2.VECTOR_PATH_INDEX,
 )
 WITHOUT_THE_QUERYS = query_pb2.SearchFactsResponse(
     hits=[fact_hit("f1", ["c1"])],
@@ -105,7 +105,7 @@ async def test_what_the_words_found_is_kept_when_asking_again_brings_nothing(
     world.graph.script.acts["SearchFacts"] = answer_by_words
     answer = await ask(world, seconds=0.5)
     assert legs(answer.legs)["graph"] == told
-    assert [hit.fact.uuid for hit in answer.graph_results] == ["f1"]
+    assert [hit.fact.id for hit in answer.graph_results] == ["f1"]
 
 
 async def test_a_vector_is_waited_for_within_what_is_left_of_the_time(world: World) -> None:
@@ -120,7 +120,7 @@ async def test_a_vector_is_waited_for_within_what_is_left_of_the_time(world: Wor
 
     world.graph.script.acts["SearchFacts"] = slowly
     answer = await ask(world, seconds=1)
-    assert [hit.fact.uuid for hit in answer.graph_results] == ["f1"]
+    assert [hit.fact.id for hit in answer.graph_results] == ["f1"]
 
 
 @pytest.mark.parametrize("first", [COMPARED, WITHOUT_THE_QUERYS])

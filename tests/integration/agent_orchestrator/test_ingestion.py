@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 
+from braid.agent.v1 import jobs_pb2
 from braid.common.v1 import errors_pb2
 from services.runtime.errors import (
     FieldError,
@@ -38,18 +39,19 @@ async def test_a_document_becomes_searchable_and_graph_ready(world: World) -> No
         world, document("text/markdown", source="notes/a.md"), data("# Title\n\n"), data("Text.")
     )
     assert job.state == SUCCEEDED
-    assert (job.documents_total, job.documents_searchable, job.documents_graph_ready) == (1, 1, 1)
-    assert (job.chunks_written, job.documents_failed) == (1, 0)
+    assert (job.unit_count, job.searchable_count, job.graph_ready_count) == (1, 1, 1)
+    assert (job.written_chunk_count, job.failed_count) == (1, 0)
     [stored] = world.vector.documents.values()
     [episode] = world.graph.episodes.values()
     assert (stored.document_id, stored.title) == ("notes/a.md", "Title")
     assert stored.chunks[0].content == episode.content == "# Title\n\nText."
-    assert stored.chunks[0].id == episode.uuid
-    assert episode.uuid == chunk_id("alice", "notes/a.md", content_sha256(episode.content), 0)
+    assert stored.chunks[0].id == episode.chunk_id
+    assert episode.chunk_id == chunk_id("alice", "notes/a.md", content_sha256(episode.content), 0)
     assert (episode.document_id, episode.document_title) == ("notes/a.md", "Title")
     assert not stored.HasField("valid_time")
     assert episode.reference_time == job.create_time
-    assert (job.kind, job.source, job.title, job.document_id) == ("upload", "notes/a.md", "", "")
+    assert job.kind == jobs_pb2.JOB_KIND_UPLOAD
+    assert (job.source, job.title, job.document_id) == ("notes/a.md", "", "")
     times = (job.create_time, job.start_time, job.end_time)
     assert sorted(time.ToNanoseconds() for time in times) == [one.ToNanoseconds() for one in times]
 
@@ -72,7 +74,7 @@ async def test_good_lines_go_on_around_bad_ones(world: World) -> None:
         ),
     )
     assert job.state == SUCCEEDED
-    assert (job.documents_total, job.documents_graph_ready, job.documents_failed) == (4, 2, 2)
+    assert (job.unit_count, job.graph_ready_count, job.failed_count) == (4, 2, 2)
     assert reasons(job) == {"line 2": "is not valid JSON", "b": "line 3: text is empty"}
     assert {key for _, key in world.vector.documents} == {"a", "c"}
 
@@ -80,7 +82,7 @@ async def test_good_lines_go_on_around_bad_ones(world: World) -> None:
 async def test_a_job_without_one_good_document_has_failed(world: World) -> None:
     job = await ingest(world, *lines("{", "["))
     assert job.state == FAILED
-    assert job.documents_failed == 2
+    assert job.failed_count == 2
 
 
 @pytest.mark.parametrize(
@@ -187,4 +189,4 @@ async def test_the_stages_of_a_job_overlap(world: World) -> None:
     values = [{"id": str(n), "text": "x"} for n in range(200)]
     job = await ingest(world, *lines(*values, {"id": "z", "text": "last"}))
     assert embedded.is_set()
-    assert job.documents_graph_ready == 201
+    assert job.graph_ready_count == 201

@@ -8,7 +8,7 @@ from functools import partial
 import grpc
 import pytest
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import jobs_pb2
 from services.agent_orchestrator import worker
 from services.agent_orchestrator.jobs.time_slice import StagePriority
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, Metadata, World
@@ -36,20 +36,16 @@ async def test_the_work_goes_on_for_the_callers_space_when_the_call_is_over(worl
 
 async def told_not_found(world: World, job_id: str, caller: Metadata) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as got:
-        await world.ingest.GetIngestJob(
-            ingest_pb2.GetIngestJobRequest(job_id=job_id), metadata=caller
-        )
+        await world.jobs.GetJob(jobs_pb2.GetJobRequest(job_id=job_id), metadata=caller)
     with pytest.raises(grpc.aio.AioRpcError) as watching:
-        request = ingest_pb2.WatchIngestJobRequest(job_id=job_id)
-        _ = [one async for one in world.ingest.WatchIngestJob(request, metadata=caller)]
+        request = jobs_pb2.WatchJobRequest(job_id=job_id)
+        _ = [one async for one in world.jobs.WatchJob(request, metadata=caller)]
     assert {got.value.code(), watching.value.code()} == {grpc.StatusCode.NOT_FOUND}
 
 
 async def test_a_job_is_shown_to_its_own_space_alone(world: World) -> None:
     job = await ingest(world, document(), data("text"))
-    answer = await world.ingest.GetIngestJob(
-        ingest_pb2.GetIngestJobRequest(job_id=job.id), metadata=ALICE
-    )
+    answer = await world.jobs.GetJob(jobs_pb2.GetJobRequest(job_id=job.id), metadata=ALICE)
     assert answer.job == job
     await told_not_found(world, job.id, BOB)
     await told_not_found(world, "00000000-0000-4000-8000-000000000000", ALICE)
@@ -72,7 +68,5 @@ async def test_a_space_whose_job_is_stuck_does_not_hold_up_another_one(world: Wo
     waiting = await submit(world, document(document_id="next"), data("text"))
     job = await ingest(world, document(document_id="d"), data("text"), caller=BOB)
     assert job.state == SUCCEEDED
-    answer = await world.ingest.GetIngestJob(
-        ingest_pb2.GetIngestJobRequest(job_id=waiting.id), metadata=ALICE
-    )
-    assert answer.job.documents_searchable == 0
+    answer = await world.jobs.GetJob(jobs_pb2.GetJobRequest(job_id=waiting.id), metadata=ALICE)
+    assert answer.job.searchable_count == 0

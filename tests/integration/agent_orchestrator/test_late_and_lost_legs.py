@@ -10,7 +10,6 @@ import pytest
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2, query_pb2_grpc
-from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.clients.health_watch import CHECKS, HealthWatch
 from services.runtime.errors import OverloadedError, StoreUnavailableError
@@ -57,8 +56,8 @@ async def test_a_late_leg_brings_what_it_had(answers: World) -> None:
     assert legs(answer.legs)["vector"] == ("TIMED_OUT", "BUDGET_EXCEEDED")
     assert [hit.chunk.id for hit in answer.vector_results] == ["c1"]
     assert [contribution.leg for contribution in answer.results[0].contributions] == [
-        "vector",
-        "graph",
+        legs_pb2.LEG_VECTOR,
+        legs_pb2.LEG_GRAPH,
     ]
 
 
@@ -67,7 +66,7 @@ async def test_two_late_legs_with_something_are_an_answer(answers: World) -> Non
     answers.graph.answer.MergeFrom(query_pb2.SearchFactsResponse(**LATE))  # type: ignore[arg-type]
     answer = await ask(answers)
     assert set(legs(answer.legs).values()) == {("TIMED_OUT", "BUDGET_EXCEEDED")}
-    assert answer.total_results == 2
+    assert answer.result_count == 2
 
 
 async def test_late_legs_without_anything_are_no_answer(answers: World) -> None:
@@ -103,21 +102,21 @@ async def test_an_embedder_that_a_hurried_caller_leaves_no_time_is_not_said_to_b
 
 async def test_an_answer_tells_of_caches_and_of_the_querys_vector(answers: World) -> None:
     answers.vector.answer.cached = True
-    answers.vector.answer.embedding = retrieval_pb2.EMBEDDING_SOURCE_GIVEN
-    answers.graph.answer.vector_path = query_pb2.FACT_VECTOR_PATH_INDEX
+    answers.vector.answer.embedding_source = retrieval_pb2.EMBEDDING_SOURCE_GIVEN
+    answers.graph.answer.vector_path = retrieval_pb2.VECTOR_PATH_INDEX
     answer = await ask(answers)
     assert [report.cached for report in answer.legs] == [True, False]
-    assert answer.embedding == retrieval_pb2.EMBEDDING_SOURCE_COMPUTED
+    assert answer.embedding_source == retrieval_pb2.EMBEDDING_SOURCE_COMPUTED
 
 
 async def test_where_a_tier_made_the_vector_its_word_is_passed_on(answers: World) -> None:
-    answers.vector.answer.embedding = retrieval_pb2.EMBEDDING_SOURCE_STORED
+    answers.vector.answer.embedding_source = retrieval_pb2.EMBEDDING_SOURCE_STORED
     answer = await ask(answers, use_graph=False)
-    assert answer.embedding == retrieval_pb2.EMBEDDING_SOURCE_STORED
+    assert answer.embedding_source == retrieval_pb2.EMBEDDING_SOURCE_STORED
 
 
 async def test_a_caller_may_do_without_what_is_remembered(answers: World) -> None:
-    mode = chunks_pb2.CACHE_MODE_BYPASS
+    mode = retrieval_pb2.CACHE_MODE_BYPASS
     await ask(answers, cache=mode)
     [asked] = answers.vector.script.requests["HybridSearch"]
     assert asked.cache == mode

@@ -25,8 +25,8 @@ async def test_the_same_upload_again_writes_nothing(world: World) -> None:
     embedded, upserts = len(world.embedder.texts), world.vector.script.count("BatchUpsertDocuments")
     job = await ingest(world, *upload)
     assert job.state == SUCCEEDED
-    assert (job.documents_unchanged, job.chunks_written) == (2, 0)
-    assert (job.documents_searchable, job.documents_graph_ready) == (2, 2)
+    assert (job.unchanged_count, job.written_chunk_count) == (2, 0)
+    assert (job.searchable_count, job.graph_ready_count) == (2, 2)
     assert len(world.embedder.texts) == embedded
     assert world.vector.script.count("BatchUpsertDocuments") == upserts
     assert world.graph.writes["episodes"] == 2
@@ -50,7 +50,7 @@ async def test_a_changed_paragraph_costs_one_embedding(world: World) -> None:
     world.embedder.texts.clear()
     paragraphs[3] = paragraphs[3].replace("Paragraph", "Passage")
     job = await ingest(world, document(document_id="d"), data("\n\n".join(paragraphs)))
-    assert job.chunks_written == 1
+    assert job.written_chunk_count == 1
     assert len(world.embedder.texts) == 1
     assert len(set(world.graph.episodes) - before) == 1
 

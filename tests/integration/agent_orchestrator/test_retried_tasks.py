@@ -31,7 +31,7 @@ class CrashingTiers(Tiers):
     crashes = True
 
     async def add_episodes(self, episodes: Sequence[ingest_pb2.EpisodeInput]) -> None:
-        if self.crashes and any(one.uuid == self.ids[-1] for one in episodes):
+        if self.crashes and any(one.chunk_id == self.ids[-1] for one in episodes):
             raise Crash
         await super().add_episodes(episodes)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from braid.common.v1 import legs_pb2
-from braid.graph.v1 import query_pb2
+from braid.common.v1 import legs_pb2, retrieval_pb2
 from tests.integration.agent_orchestrator.conftest import BOB, World
 from tests.integration.agent_orchestrator.questions import ask
 
@@ -20,7 +19,7 @@ def last_asked(world: World) -> list[tuple[bool, bool]]:
 @pytest.fixture
 def theirs(answers: World) -> World:
     """The vector tier tells that the space is embedded with another model; facts have vectors as well."""
-    answers.graph.answer.vector_path = query_pb2.FACT_VECTOR_PATH_INDEX
+    answers.graph.answer.vector_path = retrieval_pb2.VECTOR_PATH_INDEX
     answers.vector.answer.embedding_model = "theirs"
     return answers
 

@@ -8,7 +8,7 @@ import grpc
 import pytest
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import errors_pb2
+from braid.common.v1 import errors_pb2, legs_pb2
 from services.runtime.errors import (
     FieldError,
     InvalidFieldError,
@@ -38,8 +38,8 @@ async def test_a_stream_tells_each_leg_as_it_ends_and_then_the_whole(answers: Wo
     answers.vector.script.acts["HybridSearch"] = wait_for_release
     parts = aiter(stream(answers))
     first = await anext(parts)
-    assert first.leg.report.name == "graph"
-    assert [hit.fact.uuid for hit in first.leg.graph_results] == ["f1"]
+    assert first.leg.report.leg == legs_pb2.LEG_GRAPH
+    assert [hit.fact.id for hit in first.leg.graph_results] == ["f1"]
     released.set()
     second, last = [part async for part in parts]
     assert [hit.chunk.id for hit in second.leg.vector_results] == ["c1", "c2"]
@@ -53,7 +53,7 @@ async def same_answer(
     answer = await ask(world, Request(query="q"))
     del answer.legs[:]
     answer.legs.extend(told.legs)
-    answer.embedding = told.embedding
+    answer.embedding_source = told.embedding_source
     answer.expansion.elapsed.CopyFrom(told.expansion.elapsed)
     return answer
 

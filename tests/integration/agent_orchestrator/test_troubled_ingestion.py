@@ -42,7 +42,7 @@ async def test_a_document_that_a_tier_refuses_does_not_fail_its_batch_mates(worl
     assert job.state == SUCCEEDED
     assert reasons(job) == {"b": "is another version's"}
     assert {key for _, key in world.vector.documents} == {"a", "c"}
-    assert (job.documents_searchable, job.documents_graph_ready) == (2, 2)
+    assert (job.searchable_count, job.graph_ready_count) == (2, 2)
 
 
 async def test_a_document_that_breaks_the_graph_tier_does_not_fail_its_batch_mates(
@@ -55,7 +55,7 @@ async def test_a_document_that_breaks_the_graph_tier_does_not_fail_its_batch_mat
     world.graph.script.acts["BatchAddEpisodes"] = break_on_b
     job = await ingest(world, *lines(*({"id": i, "text": i} for i in "abc")))
     assert set(reasons(job)) == {"b"}
-    assert (job.documents_searchable, job.documents_graph_ready) == (3, 2)
+    assert (job.searchable_count, job.graph_ready_count) == (3, 2)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ async def test_a_document_whose_text_the_embedder_refuses_is_listed_and_the_othe
     world.embedder.refused = "unheard"
     good = [{"id": f"good {n}", "text": f"text {n}"} for n in range(9)]
     job = await ingest(world, *lines(*good, {"id": "bad", "text": "an unheard word"}))
-    assert (job.state, job.documents_searchable) == (SUCCEEDED, len(good))
+    assert (job.state, job.searchable_count) == (SUCCEEDED, len(good))
     assert reasons(job) == {"bad": "The embedding model refuses the text: scripted."}
     assert all(chunk.embedding for one in world.vector.documents.values() for chunk in one.chunks)
 
@@ -101,7 +101,7 @@ async def test_an_embedder_that_refuses_every_text_is_waited_for(world: World) -
         if job.waiting_for:
             world.embedder.refused = None
     assert any(job.waiting_for for job in told)
-    assert (told[-1].state, told[-1].documents_failed) == (SUCCEEDED, 0)
+    assert (told[-1].state, told[-1].failed_count) == (SUCCEEDED, 0)
 
 
 async def test_a_tier_that_stays_away_is_waited_for_and_the_job_says_so(world: World) -> None:
@@ -113,9 +113,9 @@ async def test_a_tier_that_stays_away_is_waited_for_and_the_job_says_so(world: W
             world.graph.script.acts.clear()
     waiting = [job for job in told if job.waiting_for]
     assert {job.waiting_for for job in waiting} == {"neo4j cannot be reached now."}
-    assert {(j.documents_searchable, j.documents_graph_ready) for j in waiting} == {(1, 0)}
+    assert {(j.searchable_count, j.graph_ready_count) for j in waiting} == {(1, 0)}
     assert (told[-1].state, told[-1].waiting_for) == (SUCCEEDED, "")
-    assert told[-1].documents_failed == 0
+    assert told[-1].failed_count == 0
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import jobs_pb2
 from services.agent_orchestrator.jobs import watching
 from tests.integration.agent_orchestrator.conftest import World
 from tests.integration.agent_orchestrator.uploads import (
@@ -23,16 +23,14 @@ from tests.stubs.script import hang
 async def test_a_job_is_answered_before_its_work_is_done(world: World) -> None:
     world.vector.script.acts["CheckDocuments"] = hang
     job = await submit(world, document(), data("text"))
-    assert job.state == ingest_pb2.JOB_STATE_QUEUED
-    assert job.documents_total == 1
+    assert job.state == jobs_pb2.JOB_STATE_QUEUED
+    assert job.unit_count == 1
 
 
 async def test_a_watcher_is_told_at_once_and_to_the_end(world: World) -> None:
     states = await watched(world, await submit(world, document(), data("text")))
     assert states[-1].state == SUCCEEDED
-    assert [s.documents_graph_ready for s in states] == sorted(
-        s.documents_graph_ready for s in states
-    )
+    assert [s.graph_ready_count for s in states] == sorted(s.graph_ready_count for s in states)
     assert len(await watched(world, states[-1])) == 1
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 import grpc
 import pytest
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2
 from services.runtime.errors import BraidError
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, Metadata, World
 
-SUCCEEDED = ingest_pb2.JOB_STATE_SUCCEEDED
-FAILED = ingest_pb2.JOB_STATE_FAILED
+SUCCEEDED = jobs_pb2.JOB_STATE_SUCCEEDED
+FAILED = jobs_pb2.JOB_STATE_FAILED
 
 Part = ingest_pb2.IngestDocumentRequest
 
@@ -36,7 +36,7 @@ def lines(*values: object) -> list[Part]:
     return [document("application/jsonl"), data(raw)]
 
 
-async def submit(world: World, *parts: Part, caller: Metadata = ALICE) -> ingest_pb2.IngestJob:
+async def submit(world: World, *parts: Part, caller: Metadata = ALICE) -> jobs_pb2.Job:
     """Sends an upload; the job as it was accepted."""
 
     async def send() -> AsyncIterator[Part]:
@@ -48,27 +48,27 @@ async def submit(world: World, *parts: Part, caller: Metadata = ALICE) -> ingest
 
 
 async def watch(
-    world: World, job: ingest_pb2.IngestJob, caller: Metadata = ALICE, seconds: float = 20
-) -> AsyncIterator[ingest_pb2.IngestJob]:
+    world: World, job: jobs_pb2.Job, caller: Metadata = ALICE, seconds: float = 20
+) -> AsyncIterator[jobs_pb2.Job]:
     """The job as a watcher is told of it, until it has ended."""
-    request = ingest_pb2.WatchIngestJobRequest(job_id=job.id)
-    async for answer in world.ingest.WatchIngestJob(request, metadata=caller, timeout=seconds):
+    request = jobs_pb2.WatchJobRequest(job_id=job.id)
+    async for answer in world.jobs.WatchJob(request, metadata=caller, timeout=seconds):
         yield answer.job
 
 
 async def watched(
-    world: World, job: ingest_pb2.IngestJob, caller: Metadata = ALICE, seconds: float = 20
-) -> list[ingest_pb2.IngestJob]:
+    world: World, job: jobs_pb2.Job, caller: Metadata = ALICE, seconds: float = 20
+) -> list[jobs_pb2.Job]:
     """Every state that a watcher of the job is told, up to its end."""
     return [told async for told in watch(world, job, caller, seconds)]
 
 
-async def ingest(world: World, *parts: Part, caller: Metadata = ALICE) -> ingest_pb2.IngestJob:
+async def ingest(world: World, *parts: Part, caller: Metadata = ALICE) -> jobs_pb2.Job:
     """Sends an upload and waits for its job to end."""
     return (await watched(world, await submit(world, *parts, caller=caller), caller))[-1]
 
 
-def reasons(job: ingest_pb2.IngestJob) -> dict[str, str]:
+def reasons(job: jobs_pb2.Job) -> dict[str, str]:
     """Why documents of a job could not be taken, by id."""
     return {failure.document_id: failure.reason for failure in job.failures}
 
@@ -78,3 +78,14 @@ async def refused(world: World, *parts: Part) -> BraidError:
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await submit(world, *parts)
     return error_from_rpc(caught.value)
+
+
+def removed_counts(rows: Iterable[jobs_pb2.RemovedRows]) -> dict[tuple[str, str], int]:
+    """A receipt by the names of stores and of kinds, such as ("neo4j", "facts")."""
+    return {
+        (
+            jobs_pb2.Store.Name(row.store).removeprefix("STORE_").lower(),
+            jobs_pb2.RowKind.Name(row.kind).removeprefix("ROW_KIND_").lower(),
+        ): row.count
+        for row in rows
+    }

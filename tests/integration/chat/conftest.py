@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 
 import pytest
@@ -10,6 +11,8 @@ from pydantic import SecretStr
 
 from gateway.settings import GatewaySettings
 from services.agent_orchestrator.agent.settings import AgentOptions, AnswerSettings
+from services.agent_orchestrator.app import Embedders, open_app
+from services.runtime.server import start_server
 from tests.integration.agent_orchestrator.conftest import World
 from tests.integration.agent_orchestrator.conftest import answers as answers  # noqa: PLC0414 - a fixture
 from tests.integration.agent_orchestrator.conftest import settings as settings  # noqa: PLC0414 - as above
@@ -28,10 +31,9 @@ ALICE = {"authorization": "Bearer alice-key"}
 BOB = {"authorization": "Bearer bob-key"}
 
 
-@pytest.fixture
-async def gateway(world: World) -> AsyncIterator[Served]:
-    """The gateway; its callers need a key."""
-    agent_port = world.agent_port
+@asynccontextmanager
+async def gateway_to(world: World, agent_port: int) -> AsyncIterator[Served]:
+    """A gateway in front of an orchestrator; its callers need a key."""
     told: dict[str, Any] = {
         "gateway_listen": f"{LOOPBACK}:0",
         "agent_target": f"{LOOPBACK}:{agent_port}",
@@ -46,3 +48,25 @@ async def gateway(world: World) -> AsyncIterator[Served]:
     async with serve_gateway(GatewaySettings(_env_file=None, **told), Script()) as served:
         served.http.headers.update(ALICE)
         yield served
+
+
+@pytest.fixture
+async def gateway(world: World) -> AsyncIterator[Served]:
+    """The gateway in front of the orchestrator."""
+    async with gateway_to(world, world.agent_port) as served:
+        yield served
+
+
+@pytest.fixture
+async def other_gateway(world: World) -> AsyncIterator[Served]:
+    """A gateway in front of another replica of the orchestrator, over the same database."""
+    async with AsyncExitStack() as stack:
+        embedders = Embedders(world.embedder, world.embedder)
+        app = await stack.enter_async_context(
+            open_app(world.agent, world.runtime, embedders, world.options)
+        )
+        server = await start_server(
+            settings=world.runtime, listen=f"{LOOPBACK}:0", services=app.services, probes=app.probes
+        )
+        stack.push_async_callback(server.stop)
+        yield await stack.enter_async_context(gateway_to(world, server.port))

@@ -85,6 +85,30 @@ async def test_a_stream_goes_on_after_the_last_event_that_was_read(
         assert refused.status_code == (404 if other is BOB else 422)
 
 
+async def test_a_stream_goes_on_at_another_replica_while_the_run_is_going_on(
+    gateway: Served, other_gateway: Served, story: World
+) -> None:
+    may_go_on = asyncio.Event()
+
+    async def wait(_request: object) -> None:
+        await may_go_on.wait()
+
+    story.graph.script.acts["SearchFacts"] = wait
+    body = {"question": QUESTION}
+    async with gateway.http.stream("POST", "/api/chat", json=body, headers=EVENTS) as response:
+        lines = response.aiter_lines()
+        first = [await anext(lines) for _ in range(3)]
+        run_id = json.loads(next(x for x in first if x.startswith("data: "))[6:])["run_id"]
+        path = f"/api/chat/{run_id}/events"
+        resumed = asyncio.create_task(other_gateway.http.get(path, headers={"last-event-id": "1"}))
+        await asyncio.wait_for(story.graph.script.seen.wait(), 5)
+        may_go_on.set()
+        rest = [line async for line in lines]
+    theirs = events_of((await resumed).text)
+    assert theirs == events_of("\n".join(rest))
+    assert theirs[-1][1] == "done"
+
+
 async def test_a_run_can_be_cancelled(gateway: Served, story: World) -> None:
     for method in ("SearchFacts", "LinkEntities"):
         story.graph.script.acts[method] = hang

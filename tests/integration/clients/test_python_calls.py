@@ -11,10 +11,10 @@ import grpc
 import pytest
 from google.protobuf.message import Message
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2
 from braid.common.v1.retrieval_pb2 import QueryEmbedding
 from braid.graph.v1.ingest_pb2 import EntityInput, FactInput
-from braid.vector.v1 import chunks_pb2, documents_pb2, documents_pb2_grpc, models_pb2, search_pb2
+from braid.vector.v1 import chunks_pb2, documents_pb2, documents_pb2_grpc, search_pb2
 from braid_client import (
     AsyncBraid,
     Braid,
@@ -28,13 +28,12 @@ from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import RunningServer
 from tests.integration.gateway.scripted import AGENT, LOOPBACK, VECTOR, Script, start_scripted
 
-MODELS = "braid.vector.v1.EmbeddingModelService"
 DOCUMENT = document_input("notes/1", ["One.", "Two."], space="local", title="Notes")
 FACT = FactInput(
-    subject=EntityInput(name="Ann"), relation="OWNS", object=EntityInput(name="Ledger")
+    subject=EntityInput(name="Ann"), relation_type="OWNS", object=EntityInput(name="Ledger")
 )
 PREFIX = chunks_pb2.TEXT_MATCH_PREFIX
-EMBEDDING = QueryEmbedding(model="compass", values=[1.0, 0.0])
+EMBEDDING = QueryEmbedding(embedding_model="compass", values=[1.0, 0.0])
 
 
 @dataclass(frozen=True)
@@ -88,14 +87,18 @@ CASES = {
         lambda braid: braid.delete_document("notes/1", timeout=3),
         "braid.agent.v1.IngestService/DeleteDocument",
         ingest_pb2.DeleteDocumentResponse(
-            removed=[ingest_pb2.RemovedRows(store="neo4j", kind="episodes", count=2)]
+            removed=[
+                jobs_pb2.RemovedRows(
+                    store=jobs_pb2.STORE_NEO4J, kind=jobs_pb2.ROW_KIND_EPISODES, count=2
+                )
+            ]
         ),
         ingest_pb2.DeleteDocumentRequest(document_id="notes/1"),
     ),
     "ingest_facts": Case(
         lambda braid: braid.ingest_facts([FACT], embedding_model="compass", timeout=3),
         "braid.agent.v1.IngestService/IngestFacts",
-        ingest_pb2.IngestFactsResponse(added=1),
+        ingest_pb2.IngestFactsResponse(added_count=1),
         ingest_pb2.IngestFactsRequest(facts=[FACT], embedding_model="compass"),
     ),
     "get_text_language": Case(
@@ -104,18 +107,6 @@ CASES = {
         documents_pb2.GetTextLanguageResponse(language="german"),
         documents_pb2.GetTextLanguageRequest(),
     ),
-    "list_embedding_models": Case(
-        lambda braid: braid.list_embedding_models(timeout=3),
-        f"{MODELS}/ListEmbeddingModels",
-        models_pb2.ListEmbeddingModelsResponse(chunks=4),
-        models_pb2.ListEmbeddingModelsRequest(),
-    ),
-    "activate_embedding_model": Case(
-        lambda braid: braid.activate_embedding_model("compass", timeout=3),
-        f"{MODELS}/ActivateEmbeddingModel",
-        models_pb2.ActivateEmbeddingModelResponse(space_revision=1),
-        models_pb2.ActivateEmbeddingModelRequest(model="compass"),
-    ),
 }
 SETTERS = {
     "set_text_language": Case(
@@ -123,12 +114,6 @@ SETTERS = {
         "braid.vector.v1.DocumentService/SetTextLanguage",
         documents_pb2.SetTextLanguageResponse(),
         documents_pb2.SetTextLanguageRequest(language="german"),
-    ),
-    "add_embedding_model": Case(
-        lambda braid: braid.add_embedding_model("compass", 2, timeout=3),
-        f"{MODELS}/AddEmbeddingModel",
-        models_pb2.AddEmbeddingModelResponse(),
-        models_pb2.AddEmbeddingModelRequest(name="compass", dimension=2),
     ),
 }
 ALL = CASES | SETTERS
@@ -143,7 +128,7 @@ def script() -> Script:
 
 @pytest.fixture
 async def server(script: Script) -> AsyncIterator[RunningServer]:
-    running = await start_scripted((*AGENT, *VECTOR, MODELS), script)
+    running = await start_scripted((*AGENT, *VECTOR), script)
     yield running
     await running.stop()
 
@@ -228,7 +213,7 @@ async def test_a_write_is_made_once_and_left_to_the_caller(
 async def test_many_facts_go_in_messages_of_a_thousand(
     server: RunningServer, script: Script
 ) -> None:
-    script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added=2_500))
+    script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added_count=2_500))
     await with_await(server, lambda braid: braid.ingest_facts(FACT for _ in range(2_500)))
     [seen] = script.seen
     assert [len(message.facts) for message in seen.messages] == [1_000, 1_000, 500]
@@ -237,9 +222,9 @@ async def test_many_facts_go_in_messages_of_a_thousand(
 async def test_facts_with_vectors_go_in_messages_that_a_service_takes(
     server: RunningServer, script: Script
 ) -> None:
-    script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added=900))
+    script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added_count=900))
     large = FactInput(
-        subject=FACT.subject, relation="OWNS", object=FACT.object, embedding=[0.5] * 8_192
+        subject=FACT.subject, relation_type="OWNS", object=FACT.object, embedding=[0.5] * 8_192
     )
     await with_await(server, lambda braid: braid.ingest_facts([large] * 900))
     [seen] = script.seen

@@ -38,13 +38,13 @@ DAY, LATER = datetime(2024, 4, 18, tzinfo=UTC), datetime(2024, 6, 10, tzinfo=UTC
 SPAN = TimeRange(start_time=to_timestamp(DAY), end_time=to_timestamp(LATER))
 UUID = "00000000-0000-4000-8000-000000000001"
 LEDGER = EntitySelector(name="Ledger")
-BY_UUID = EntitySelector(uuid=UUID)
+BY_UUID = EntitySelector(id=UUID)
 AT_DAY, IN_SPAN = TimeSelector(instant=to_timestamp(DAY)), TimeSelector(range=SPAN)
 FINDING = findings_pb2.FindingInput(finding=findings_pb2.FindingDetails(key_insight="It fails"))
 ONLY = findings_pb2.FindingFilter(kinds=[findings_pb2.FINDING_KIND_FINDING])
-EMBEDDING = QueryEmbedding(model="compass", values=[1.0, 0.0])
+EMBEDDING = QueryEmbedding(embedding_model="compass", values=[1.0, 0.0])
 ONTOLOGY = ontology_pb2.Ontology(entity_types=[ontology_pb2.EntityType(name="Service")])
-FACT = facts_pb2.Fact(uuid=UUID)
+FACT = facts_pb2.Fact(id=UUID)
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ CASES = {
         QUERY + "GetSnapshot",
         history_pb2.GetSnapshotResponse(facts=[FACT]),
         history_pb2.GetSnapshotRequest(
-            as_of=IN_SPAN, entity=BY_UUID, known_time=to_timestamp(DAY), page_size=3
+            time=IN_SPAN, entity=BY_UUID, known_time=to_timestamp(DAY), page_size=3
         ),
     ),
     "diff": Case(
@@ -104,25 +104,25 @@ CASES = {
         QUERY + "FindPaths",
         structure_pb2.FindPathsResponse(truncated=True),
         structure_pb2.FindPathsRequest(
-            source=LEDGER, target=BY_UUID, max_hops=2, limit=1, as_of=AT_DAY, include_local=True
+            source=LEDGER, target=BY_UUID, max_hops=2, limit=1, time=AT_DAY, include_local=True
         ),
     ),
     "get_fact": Case(
         lambda braid: braid.get_fact(UUID, timeout=3),
         QUERY + "GetFact",
         structure_pb2.GetFactResponse(fact=FACT),
-        structure_pb2.GetFactRequest(uuid=UUID),
+        structure_pb2.GetFactRequest(fact_id=UUID),
     ),
     "end_fact": Case(
         lambda braid: braid.end_fact(UUID, LATER, timeout=3),
         INGEST + "EndFact",
         ingest_pb2.EndFactResponse(changed=True),
-        ingest_pb2.EndFactRequest(fact_uuid=UUID, invalid_time=to_timestamp(LATER)),
+        ingest_pb2.EndFactRequest(fact_id=UUID, invalid_time=to_timestamp(LATER)),
     ),
     "add_findings": Case(
         lambda braid: braid.add_findings(iter([FINDING]), embedding_model="compass", timeout=3),
         INGEST + "AddFindings",
-        findings_pb2.AddFindingsResponse(added=1),
+        findings_pb2.AddFindingsResponse(added_count=1),
         findings_pb2.AddFindingsRequest(findings=[FINDING], embedding_model="compass"),
     ),
     "search_findings": Case(
@@ -215,12 +215,12 @@ async def test_facts_and_findings_are_listed_page_after_page(
     server: RunningServer, script: Script
 ) -> None:
     pages = [
-        structure_pb2.ListFactsResponse(facts=[facts_pb2.Fact(uuid=name)], next_page_token=token)
+        structure_pb2.ListFactsResponse(facts=[facts_pb2.Fact(id=name)], next_page_token=token)
         for name, token in (("a", "on"), ("b", ""))
     ]
     hits = [
         findings_pb2.SearchFindingsResponse(
-            hits=[findings_pb2.FindingHit(finding=findings_pb2.Finding(uuid=name))],
+            hits=[findings_pb2.FindingHit(finding=findings_pb2.Finding(id=name))],
             next_page_token=token,
         )
         for name, token in (("c", "on"), ("d", ""))
@@ -229,9 +229,9 @@ async def test_facts_and_findings_are_listed_page_after_page(
     script.answer_in_turn("SearchFindings", *hits)
     async with AsyncBraid(graph_target=f"{LOOPBACK}:{server.port}") as braid:
         facts = braid.list_facts(subject="Ledger", object=BY_UUID, as_of=SPAN, page_size=1)
-        assert [one.uuid async for one in facts] == ["a", "b"]
+        assert [one.id async for one in facts] == ["a", "b"]
         findings = braid.list_findings(finding_filter=ONLY, page_size=1)
-        assert [one.uuid async for one in findings] == ["c", "d"]
+        assert [one.id async for one in findings] == ["c", "d"]
     first, second, *listed = (seen.message for seen in script.seen)
     assert (first.subject, first.object, first.as_of) == (LEDGER, BY_UUID, IN_SPAN)
     assert (first.page_token, second.page_token) == ("", "on")
@@ -266,17 +266,17 @@ async def company(
 async def test_the_real_tier_tells_a_history_its_changes_and_ends_a_fact(company: Company) -> None:
     async with AsyncBraid(graph_target=company.target, api_key=OURS, timeout=SECONDS) as braid:
         history = await braid.entity_history("payments")
-        assert (history.summary.total, history.summary.never_changed) == (4, False)
+        assert (history.summary.fact_count, history.summary.never_changed) == (4, False)
         changes = (await braid.snapshot(datetime(2019, 6, 1, tzinfo=UTC))).changes
-        assert changes.added_total == 2
+        assert changes.added_count == 2
         owners = [one async for one in braid.list_facts(object="Payments", as_of=TimeRange())]
-        assert [one.source_entity.name for one in owners] == [
+        assert [one.subject.name for one in owners] == [
             "Anna Bell",
             "Karl Otto",
             "Mira Okafor",
         ]
-        ended = await braid.end_fact(owners[-1].uuid, datetime(2023, 1, 1, tzinfo=UTC))
+        ended = await braid.end_fact(owners[-1].id, datetime(2023, 1, 1, tzinfo=UTC))
         assert ended.changed
-        assert len((await braid.get_fact(owners[-1].uuid)).versions) == 2
+        assert len((await braid.get_fact(owners[-1].id)).versions) == 2
         path = await braid.find_paths("Payments", "PostgreSQL")
         assert [node.name for node in path.paths[0].nodes] == ["Payments", "Ledger", "PostgreSQL"]

@@ -28,7 +28,7 @@ from braid_client import AsyncBraid, Braid, document_input
 async def wrong(braid: AsyncBraid) -> None:
     answer = await braid.comprehensive_search("who?")
     answer.resluts
-    answer.total_results.upper()
+    answer.result_count.upper()
     for hit in (await braid.text_search("who?")).hits:
         hit.chunk.ordinal + ""
     await braid.vector_search("who?", limit="3")

@@ -26,13 +26,15 @@ ANSWER = ComprehensiveSearchResponse(
     ],
     legs=[
         legs_pb2.LegReport(
-            name="vector", status=legs_pb2.LEG_STATUS_OK, took=Duration(nanos=12_000_000)
+            leg=legs_pb2.LEG_VECTOR,
+            status=legs_pb2.LEG_STATUS_OK,
+            elapsed=Duration(nanos=12_000_000),
         ),
         legs_pb2.LegReport(
-            name="graph",
+            leg=legs_pb2.LEG_GRAPH,
             status=legs_pb2.LEG_STATUS_UNAVAILABLE,
             reason=legs_pb2.LEG_REASON_STORE_UNAVAILABLE,
-            took=Duration(nanos=3_000_000),
+            elapsed=Duration(nanos=3_000_000),
         ),
     ],
 )

@@ -21,7 +21,8 @@ from tests.stores import FORGETFUL, data_folder
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "deploy" / "README.md").read_text()
-PROVISION, MIGRATE, *_ = re.findall(r"```sh\n(.*?)```", README, flags=re.DOTALL)
+OWN_STORES = README.partition("\n# 2. Your own PostgreSQL and Neo4j\n")[2]
+PROVISION, MIGRATE, *_ = re.findall(r"```sh\n(.*?)```", OWN_STORES, flags=re.DOTALL)
 
 
 @pytest.fixture

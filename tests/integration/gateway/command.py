@@ -13,21 +13,21 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, Any
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import jobs_pb2
 from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.samples import (
     JOB_ID,
 )
 
-DONE = ingest_pb2.IngestJob(
+DONE = jobs_pb2.Job(
     id=JOB_ID,
-    state=ingest_pb2.JOB_STATE_SUCCEEDED,
-    documents_total=1,
-    documents_searchable=1,
-    documents_graph_ready=1,
+    state=jobs_pb2.JOB_STATE_SUCCEEDED,
+    unit_count=1,
+    searchable_count=1,
+    graph_ready_count=1,
 )
 
-RUNNING = ingest_pb2.IngestJob(id=JOB_ID, state=ingest_pb2.JOB_STATE_RUNNING, documents_total=1)
+RUNNING = jobs_pb2.Job(id=JOB_ID, state=jobs_pb2.JOB_STATE_RUNNING, unit_count=1)
 
 
 @dataclass

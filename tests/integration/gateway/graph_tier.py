@@ -118,7 +118,7 @@ async def _load(target: str) -> None:
         metadata = tuple(bearer(OURS).items())
         messages = iter([ingest_pb2.AddFactsRequest(facts=facts())])
         answer = await stub.AddFacts(messages, metadata=metadata, timeout=SECONDS)
-        assert answer.added == len(facts())
+        assert answer.added_count == len(facts())
     finally:
         await channel.close()
 

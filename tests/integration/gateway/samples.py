@@ -7,7 +7,7 @@ from typing import Any
 
 from google.protobuf.struct_pb2 import Struct
 
-from braid.agent.v1 import ingest_pb2, search_pb2
+from braid.agent.v1 import jobs_pb2, search_pb2
 from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import facts_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2
@@ -38,7 +38,7 @@ CHUNK_HIT = chunks_pb2.ChunkHit(
         metadata=struct(year=2024, tags=["incident", None], nested={"open": False, "share": 0.5}),
     ),
     score=0.75,
-    scores=chunks_pb2.ScoreParts(vector=0.5, vector_rank=1),
+    scores=chunks_pb2.ChunkScores(vector=0.5, vector_rank=1),
 )
 CHUNK_JSON = {
     "id": CHUNK_ID,
@@ -65,11 +65,11 @@ CHUNK_JSON = {
     },
 }
 FACT = facts_pb2.Fact(
-    uuid="f-1",
-    fact="Jonas Weber owned the Ledger Service.",
-    relation="OWNS",
-    source_entity=facts_pb2.EntityRef(uuid="e-1", name="Jonas Weber", type="Person"),
-    target_entity=facts_pb2.EntityRef(uuid="e-2", name="Ledger Service", type="Service"),
+    id="f-1",
+    statement="Jonas Weber owned the Ledger Service.",
+    relation_type="OWNS",
+    subject=facts_pb2.EntityRef(id="e-1", name="Jonas Weber", type="Person"),
+    object=facts_pb2.EntityRef(id="e-2", name="Ledger Service", type="Service"),
     valid_time=to_timestamp(DAY),
     sources=[
         retrieval_pb2.Citation(
@@ -116,7 +116,7 @@ FACT_HIT_JSON = FACT_JSON | {
         "support": 0.0,
     },
 }
-ENTITY = facts_pb2.Entity(uuid="e-1", name="Jonas Weber", type="Person", mentions=3)
+ENTITY = facts_pb2.Entity(id="e-1", name="Jonas Weber", type="Person", mention_count=3)
 ENTITY_JSON = {
     "uuid": "e-1",
     "name": "Jonas Weber",
@@ -129,11 +129,11 @@ ENTITY_JSON = {
 def report(name: str, status: str, reason: str = "UNSPECIFIED") -> legs_pb2.LegReport:
     """A leg's report that took 1.5 ms."""
     told = legs_pb2.LegReport(
-        name=name,
+        leg=legs_pb2.Leg.Value(f"LEG_{name.upper()}"),
         status=legs_pb2.LegStatus.Value(f"LEG_STATUS_{status}"),
         reason=legs_pb2.LegReason.Value(f"LEG_REASON_{reason}"),
     )
-    told.took.FromMicroseconds(1500)
+    told.elapsed.FromMicroseconds(1500)
     return told
 
 
@@ -148,14 +148,16 @@ COMPREHENSIVE = search_pb2.ComprehensiveSearchResponse(
             source="incident/INC-104",
             content="The Ledger Service caused INC-104.",
             score=0.9,
-            contributions=[search_pb2.Contribution(leg="vector", rank=1, score=0.75, share=0.9)],
+            contributions=[
+                search_pb2.Contribution(leg=legs_pb2.LEG_VECTOR, rank=1, score=0.75, share=0.9)
+            ],
             facts=[FACT],
         ),
         search_pb2.SearchResult(id="f-2", content="A fact without a chunk.", score=0.1),
     ],
     legs=[report("vector", "OK"), report("graph", "UNAVAILABLE", "STORE_UNAVAILABLE")],
-    total_results=2,
-    embedding=retrieval_pb2.EMBEDDING_SOURCE_MEMORY,
+    result_count=2,
+    embedding_source=retrieval_pb2.EMBEDDING_SOURCE_MEMORY,
 )
 LEGS_JSON = [
     {"name": "vector", "status": "OK", "reason": None, "took_ms": 1.5, "cached": False},
@@ -202,14 +204,16 @@ COMPREHENSIVE_JSON = {
     "expansion": None,
     "reranking": None,
 }
-JOB = ingest_pb2.IngestJob(
+JOB = jobs_pb2.Job(
     id=JOB_ID,
-    state=ingest_pb2.JOB_STATE_RUNNING,
-    documents_total=2,
-    documents_searchable=1,
-    documents_failed=1,
-    failures=[ingest_pb2.IngestFailure(document_id="b.txt", reason="is empty", stage="search")],
-    kind="upload",
+    state=jobs_pb2.JOB_STATE_RUNNING,
+    unit_count=2,
+    searchable_count=1,
+    failed_count=1,
+    failures=[
+        jobs_pb2.JobFailure(document_id="b.txt", reason="is empty", stage=jobs_pb2.JOB_STAGE_SEARCH)
+    ],
+    kind=jobs_pb2.JOB_KIND_UPLOAD,
     waiting_for="neo4j cannot be reached now.",
     searchable_per_second=2.5,
     title="Notes",

@@ -46,6 +46,7 @@ AGENT = (
     "braid.agent.v1.EntityMemoryService",
     "braid.agent.v1.SearchService",
     "braid.agent.v1.IngestService",
+    "braid.agent.v1.JobService",
     "braid.agent.v1.ConsistencyService",
     "braid.agent.v1.ModelService",
 )

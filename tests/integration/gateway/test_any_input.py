@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from braid.agent.v1 import ingest_pb2, search_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2, search_pb2
 from braid.graph.v1 import findings_pb2, history_pb2, ontology_pb2, query_pb2, structure_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
 from braid.vector.v1 import documents_pb2
@@ -49,12 +49,12 @@ ANSWERS = {
     "ListEntities": query_pb2.ListEntitiesResponse(),
     "IngestDocument": ingest_pb2.IngestDocumentResponse(job=JOB),
     "IngestFacts": ingest_pb2.IngestFactsResponse(),
-    "ListIngestJobs": ingest_pb2.ListIngestJobsResponse(jobs=[JOB]),
-    "ListDeadDocuments": ingest_pb2.ListDeadDocumentsResponse(),
-    "CancelIngestJob": ingest_pb2.CancelIngestJobResponse(job=JOB),
-    "RetryIngestJob": ingest_pb2.RetryIngestJobResponse(job=JOB),
-    "GetIngestJob": ingest_pb2.GetIngestJobResponse(job=JOB),
-    "WatchIngestJob": ingest_pb2.WatchIngestJobResponse(job=JOB),
+    "ListJobs": jobs_pb2.ListJobsResponse(jobs=[JOB]),
+    "ListDeadDocuments": jobs_pb2.ListDeadDocumentsResponse(),
+    "CancelJob": jobs_pb2.CancelJobResponse(job=JOB),
+    "RetryJob": jobs_pb2.RetryJobResponse(job=JOB),
+    "GetJob": jobs_pb2.GetJobResponse(job=JOB),
+    "WatchJob": jobs_pb2.WatchJobResponse(job=JOB),
     "GetDocument": documents_pb2.GetDocumentResponse(),
     "ListDocuments": documents_pb2.ListDocumentsResponse(),
     "DeleteDocument": ingest_pb2.DeleteDocumentResponse(),

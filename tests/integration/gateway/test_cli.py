@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from braid.agent.v1 import ingest_pb2, search_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2, search_pb2
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import facts_pb2, query_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest
@@ -110,7 +110,7 @@ async def test_a_gateway_that_is_away_is_told(served: Served) -> None:
 
 async def test_a_name_is_looked_up_whatever_it_holds(served: Served) -> None:
     answer = query_pb2.GetNeighborhoodResponse(
-        center=ENTITY, nodes=[ENTITY], edges=[FACT], total=2, truncated=True
+        center=ENTITY, nodes=[ENTITY], edges=[FACT], neighbor_count=2, truncated=True
     )
     served.script.answer("GetNeighborhood", answer)
     ended = await braid(served, "graph", "neighborhood", "') MATCH (n) // ../x")
@@ -124,7 +124,9 @@ async def test_documents_are_listed_shown_and_deleted(served: Served) -> None:
         documents_pb2.ListDocumentsResponse(documents=[DOCUMENT], next_page_token="n"),
     )
     served.script.answer("GetDocument", documents_pb2.GetDocumentResponse(document=DOCUMENT))
-    removed = [ingest_pb2.RemovedRows(store="neo4j", kind="facts", count=2)]
+    removed = [
+        jobs_pb2.RemovedRows(store=jobs_pb2.STORE_NEO4J, kind=jobs_pb2.ROW_KIND_FACTS, count=2)
+    ]
     served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(removed=removed))
     listed = await braid(served, "documents", "list")
     shown = await braid(served, "documents", "get", "notes/a.md", "--json")
@@ -136,7 +138,7 @@ async def test_documents_are_listed_shown_and_deleted(served: Served) -> None:
 
 
 async def test_the_status_names_services_and_counts(served: Served) -> None:
-    served.script.answer("GetGraphStats", query_pb2.GetGraphStatsResponse(entities=7))
+    served.script.answer("GetGraphStats", query_pb2.GetGraphStatsResponse(entity_count=7))
     ended = await braid(served, "status")
     assert f"gateway: {served.url} (named by BRAID_URL)\n" in ended.out
     assert "vector_search: SERVING" in ended.out
@@ -146,9 +148,9 @@ async def test_the_status_names_services_and_counts(served: Served) -> None:
 
 async def test_the_status_sums_up_indexes_and_shows_types_as_a_table(served: Served) -> None:
     stats = query_pb2.GetGraphStatsResponse(
-        entities_by_type={"Person": 2, "": 40, "Service": 2},
-        indexes={f"index_{n}": "ONLINE" for n in range(45)}
-        | {"late": "POPULATING", "broken": "FAILED"},
+        entity_counts_by_type={"Person": 2, "": 40, "Service": 2},
+        index_states={f"index_{n}": query_pb2.INDEX_STATE_ONLINE for n in range(45)}
+        | {"late": query_pb2.INDEX_STATE_POPULATING, "broken": query_pb2.INDEX_STATE_FAILED},
     )
     served.script.answer("GetGraphStats", stats)
     ended = await braid(served, "status")
@@ -164,7 +166,9 @@ async def test_the_status_sums_up_indexes_and_shows_types_as_a_table(served: Ser
 
 
 async def test_the_status_as_json_is_complete(served: Served) -> None:
-    stats = query_pb2.GetGraphStatsResponse(entities=7, indexes={"a": "ONLINE"})
+    stats = query_pb2.GetGraphStatsResponse(
+        entity_count=7, index_states={"a": query_pb2.INDEX_STATE_ONLINE}
+    )
     served.script.answer("GetGraphStats", stats)
     told = (await braid(served, "status", "--json")).json()
     assert (told["url"], told["found_by"], told["status"]) == (served.url, "BRAID_URL", "ready")
@@ -182,7 +186,7 @@ async def test_from_another_folder_it_finds_the_last_started_stack_and_says_so(
     (data / "run.json").write_text(json.dumps({"addresses": {"gateway": address}}))
     StartedStacks({"XDG_STATE_HOME": str(state)}).add(data)
     served.script.answer("GetGraphStats", query_pb2.GetGraphStatsResponse())
-    served.script.answer("CancelIngestJob", ingest_pb2.CancelIngestJobResponse(job=DONE))
+    served.script.answer("CancelJob", jobs_pb2.CancelJobResponse(job=DONE))
     environment = {"BRAID_URL": "", "XDG_STATE_HOME": str(state)}
     status = await braid(served, "status", cwd=tmp_path, **environment)
     named = f"{served.url} (the last started stack, under {data})"
@@ -212,7 +216,7 @@ async def test_a_folder_is_ingested_and_bad_files_are_told_while_the_others_go_o
     (tmp_path / "notes" / "b.txt").write_bytes(b"\xff\xfe")
     (tmp_path / "c.md").symlink_to(tmp_path / "gone")
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=DONE))
-    served.script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[DONE]))
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
     ended = await braid(served, "ingest", tmp_path, "--json")
     uploads = [seen for seen in served.script.seen if seen.method.endswith("IngestDocument")]
     report = ended.json()
@@ -228,7 +232,7 @@ async def test_a_file_keeps_its_name_whatever_it_holds(served: Served, tmp_path:
     name = ' a "b" 100%22 \\ c\nd.md'
     (tmp_path / name).write_text("# A")
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=DONE))
-    served.script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[DONE]))
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
     served.script.answer("GetDocument", documents_pb2.GetDocumentResponse(document=DOCUMENT))
     await braid(served, "ingest", tmp_path, "--json")
     await braid(served, "documents", "get", name)
@@ -253,9 +257,9 @@ async def test_facts_follow_the_documents_and_wrong_ones_are_told_by_line(
     lines: list[dict[str, Any]] = [{"id": "x", "text": "y"}, fact, fact | {"relation": "1"}, fact]
     (tmp_path / "all.jsonl").write_text("\n".join(map(json.dumps, lines)))
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=DONE))
-    served.script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[DONE]))
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
     taken = ingest_pb2.IngestFactsResponse(
-        added=1, refused=[graph_ingest.RefusedFact(index=1, reason="is odd")]
+        added_count=1, refused=[graph_ingest.RefusedFact(index=1, reason="is odd")]
     )
     served.script.answer("IngestFacts", taken)
     ended = await braid(served, "ingest", tmp_path / "all.jsonl", "--json")
@@ -276,7 +280,7 @@ async def test_facts_that_no_request_can_carry_are_told_by_line_and_the_others_a
     wrong = ['"attributes": {"x": NaN}', '"attributes": {"x": 1e999}', '"fact": "\\ud800"']
     lines = [start + "}", *(f"{start}, {more}}}" for more in wrong), start + "}"]
     (tmp_path / "facts.jsonl").write_text("\n".join(lines))
-    served.script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added=2))
+    served.script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added_count=2))
     ended = await braid(served, "ingest", tmp_path, "--json")
     report = ended.json()
     assert len(served.script.seen[-1].message.facts) == 2
@@ -299,15 +303,15 @@ async def test_a_failed_line_is_told_by_its_number_in_the_file(
     served: Served, tmp_path: Path
 ) -> None:
     (tmp_path / "all.jsonl").write_text('\n\n{"id": "x"}\n')
-    failed = ingest_pb2.IngestJob(
+    failed = jobs_pb2.Job(
         id=JOB_ID,
-        state=ingest_pb2.JOB_STATE_SUCCEEDED,
-        documents_total=1,
-        documents_failed=1,
-        failures=[ingest_pb2.IngestFailure(document_id="x", reason="line 1: has no text")],
+        state=jobs_pb2.JOB_STATE_SUCCEEDED,
+        unit_count=1,
+        failed_count=1,
+        failures=[jobs_pb2.JobFailure(document_id="x", reason="line 1: has no text")],
     )
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=failed))
-    served.script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[failed]))
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[failed]))
     ended = await braid(served, "ingest", tmp_path, "--json")
     (problem,) = ended.json()["failures"]
     assert problem["reason"] == "x: line 3: has no text"
@@ -335,8 +339,23 @@ async def test_a_stack_that_was_asked_a_question_prints_one_json_document(
     assert json.loads(out.getvalue()) == told
 
 
+async def test_a_started_stack_ends_by_printing_the_address_of_the_page(
+    served: Served, tmp_path: Path
+) -> None:
+    served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
+    out = StringIO()
+    session = Session({}, Console(file=out, width=100), Console(file=StringIO()))
+    wishes = UpOptions(sample=False, ask=True, free_ports=True, as_json=False)
+    addresses = {"gateway": served.url.removeprefix("http://"), "agent_orchestrator": "h:1"}
+    await greet(session, tmp_path, addresses, wishes)
+    told = out.getvalue().splitlines()
+    assert told[-1] == f"Open {served.url}"
+    assert f"MCP: {served.url}/mcp" in told
+    assert any("braid ingest FOLDER" in line for line in told)
+
+
 async def test_entities_are_listed_most_mentioned_first_with_titles_marked(served: Served) -> None:
-    title = facts_pb2.Entity(uuid="e-2", name="Harbour Note", mentions=9, document_title=True)
+    title = facts_pb2.Entity(id="e-2", name="Harbour Note", mention_count=9, document_title=True)
     answer = query_pb2.ListEntitiesResponse(entities=[title, ENTITY], next_page_token="n")
     served.script.answer("ListEntities", answer)
     ended = await braid(served, "graph", "entities", "--limit", "2")
@@ -364,9 +383,9 @@ async def test_a_filtered_list_goes_on_until_its_page_is_full(served: Served) ->
 
 
 async def test_the_list_of_jobs_tells_kind_file_times_and_reason(served: Served) -> None:
-    served.script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[JOB]))
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[JOB]))
     ended = await braid(served, "jobs", "list", "--kind", "upload")
-    assert served.script.seen[0].message.kind == "upload"
+    assert list(served.script.seen[0].message.kinds) == [jobs_pb2.JOB_KIND_UPLOAD]
     head, row = ended.out.splitlines()
     assert head.split() == list(JOB_COLUMNS)
     assert row.split()[:4] == [JOB_ID, "upload", "RUNNING", "Notes"]
@@ -378,9 +397,11 @@ async def test_the_list_of_jobs_tells_kind_file_times_and_reason(served: Served)
 async def test_values_that_are_objects_are_shown_as_json_never_as_python(served: Served) -> None:
     answer = documents_pb2.GetDocumentResponse(document=DOCUMENT)
     served.script.answer("GetDocument", answer)
-    removed = [ingest_pb2.RemovedRows(store="neo4j", kind="facts", count=2)]
-    job = ingest_pb2.IngestJob(id=JOB_ID, kind="delete", removed=removed)
-    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=job))
+    removed = [
+        jobs_pb2.RemovedRows(store=jobs_pb2.STORE_NEO4J, kind=jobs_pb2.ROW_KIND_FACTS, count=2)
+    ]
+    job = jobs_pb2.Job(id=JOB_ID, kind=jobs_pb2.JOB_KIND_DELETE, removed=removed)
+    served.script.answer("GetJob", jobs_pb2.GetJobResponse(job=job))
     document = await braid(served, "documents", "get", "notes/a.md")
     assert 'metadata: {"kind": "note"}\n' in document.out
     shown = (await braid(served, "jobs", "get", JOB_ID)).out
@@ -392,20 +413,20 @@ async def test_values_that_are_objects_are_shown_as_json_never_as_python(served:
 
 
 async def test_jobs_are_listed_and_the_dead_have_reasons(served: Served) -> None:
-    served.script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[DONE]))
-    failure = ingest_pb2.IngestFailure(document_id="a.md", reason="is empty", stage="search")
-    dead = ingest_pb2.DeadDocument(job_id=JOB_ID, failure=failure)
-    served.script.answer(
-        "ListDeadDocuments", ingest_pb2.ListDeadDocumentsResponse(documents=[dead])
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
+    failure = jobs_pb2.JobFailure(
+        document_id="a.md", reason="is empty", stage=jobs_pb2.JOB_STAGE_SEARCH
     )
+    dead = jobs_pb2.DeadDocument(job_id=JOB_ID, failure=failure)
+    served.script.answer("ListDeadDocuments", jobs_pb2.ListDeadDocumentsResponse(documents=[dead]))
     listed = await braid(served, "jobs", "list", "--state", "succeeded")
     assert (listed.code, JOB_ID in listed.out) == (0, True)
-    assert list(served.script.seen[0].message.states) == [ingest_pb2.JOB_STATE_SUCCEEDED]
+    assert list(served.script.seen[0].message.states) == [jobs_pb2.JOB_STATE_SUCCEEDED]
     assert "is empty" in (await braid(served, "jobs", "dead")).out
 
 
 async def test_a_job_is_cancelled_by_its_id(served: Served) -> None:
-    served.script.answer("CancelIngestJob", ingest_pb2.CancelIngestJobResponse(job=DONE))
+    served.script.answer("CancelJob", jobs_pb2.CancelJobResponse(job=DONE))
     ended = await braid(served, "jobs", "cancel", JOB_ID, "--json")
     assert (ended.code, ended.json()["id"]) == (0, JOB_ID)
     assert served.script.seen[0].message.job_id == JOB_ID
@@ -415,14 +436,14 @@ async def test_without_a_terminal_nothing_of_a_table_is_cut_and_what_is_empty_is
     served: Served,
 ) -> None:
     reason = "is " + "very " * 50 + "odd"
-    failure = ingest_pb2.IngestFailure(document_id="a.md", reason=reason, stage="search")
-    dead = ingest_pb2.DeadDocument(job_id=JOB_ID, failure=failure)
-    served.script.answer(
-        "ListDeadDocuments", ingest_pb2.ListDeadDocumentsResponse(documents=[dead])
+    failure = jobs_pb2.JobFailure(
+        document_id="a.md", reason=reason, stage=jobs_pb2.JOB_STAGE_SEARCH
     )
-    waits = ingest_pb2.IngestJob(id=JOB_ID, waiting_for="a graph tier that is away " * 5)
-    served.script.answer("ListIngestJobs", ingest_pb2.ListIngestJobsResponse(jobs=[waits, DONE]))
-    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=DONE))
+    dead = jobs_pb2.DeadDocument(job_id=JOB_ID, failure=failure)
+    served.script.answer("ListDeadDocuments", jobs_pb2.ListDeadDocumentsResponse(documents=[dead]))
+    waits = jobs_pb2.Job(id=JOB_ID, waiting_for="a graph tier that is away " * 5)
+    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[waits, DONE]))
+    served.script.answer("GetJob", jobs_pb2.GetJobResponse(job=DONE))
     (_, row) = (await braid(served, "jobs", "dead")).out.splitlines()
     assert row.split() == ["a.md", "search", *reason.split(), JOB_ID]
     listed = await braid(served, "jobs", "list")

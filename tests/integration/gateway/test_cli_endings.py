@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from braid.agent.v1 import ingest_pb2, models_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2, models_pb2
 from tests.integration.gateway.command import RUNNING, braid, ended_of, started
 from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.samples import (
@@ -39,7 +39,7 @@ async def test_a_failure_as_json_is_one_object(
 
 
 async def test_a_failed_job_as_json_is_the_job_alone(served: Served) -> None:
-    failed = ingest_pb2.IngestJob(id=JOB_ID, state=ingest_pb2.JOB_STATE_FAILED)
+    failed = jobs_pb2.Job(id=JOB_ID, state=jobs_pb2.JOB_STATE_FAILED)
     answer = models_pb2.StartReembeddingResponse(job=failed)
     served.script.answer("StartReembedding", answer)
     ended = await braid(served, "space", "reembed", "--json")
@@ -81,7 +81,7 @@ async def test_a_reader_that_has_gone_is_not_complained_of(
 async def test_ctrl_c_says_that_what_was_accepted_goes_on(served: Served, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A")
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=RUNNING))
-    served.script.hang("ListIngestJobs")
+    served.script.hang("ListJobs")
     process = await started(served, "ingest", tmp_path, "--json")
     await served.script.reached.wait()
     process.send_signal(signal.SIGINT)
@@ -93,7 +93,7 @@ async def test_ctrl_c_says_that_what_was_accepted_goes_on(served: Served, tmp_pa
 async def test_ctrl_c_says_that_a_job_that_was_waited_for_goes_on(served: Served) -> None:
     answer = models_pb2.StartReembeddingResponse(job=RUNNING)
     served.script.answer("StartReembedding", answer)
-    served.script.hang("GetIngestJob")
+    served.script.hang("GetJob")
     process = await started(served, "space", "reembed")
     await served.script.reached.wait()
     process.send_signal(signal.SIGINT)

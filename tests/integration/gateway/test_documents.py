@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2
 from braid.vector.v1 import documents_pb2
 from services.runtime import errors
 from services.runtime.times import to_timestamp
@@ -219,6 +220,57 @@ async def test_documents_come_in_pages(served: Served) -> None:
     assert served.script.seen[0].message == expected
 
 
+async def test_versions_of_a_document_come_in_pages(served: Served) -> None:
+    version = documents_pb2.DocumentVersion(
+        version=1,
+        title="A",
+        source="s",
+        valid_time=to_timestamp(DAY),
+        end_time=to_timestamp(DAY + timedelta(days=1)),
+        chunk_count=2,
+    )
+    answer = documents_pb2.ListDocumentVersionsResponse(versions=[version], next_page_token="n")
+    served.script.answer("ListDocumentVersions", answer)
+    asked = {"document_id": "a/versions", "limit": "1", "cursor": "c"}
+    response = await served.http.get("/api/document-versions", params=asked)
+    assert response.json() == {
+        "versions": [
+            {
+                "version": 1,
+                "title": "A",
+                "source": "s",
+                "valid_at": "2024-04-18T00:00:00Z",
+                "invalid_at": "2024-04-19T00:00:00Z",
+                "created_at": None,
+                "chunk_count": 2,
+            }
+        ],
+        "next_cursor": "n",
+    }
+    expected = documents_pb2.ListDocumentVersionsRequest(
+        document_id="a/versions", page_size=1, page_token="c"
+    )
+    assert served.script.seen[0].message == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "field"),
+    [
+        ({}, "document_id"),
+        ({"document_id": ""}, "document_id"),
+        ({"document_id": "a", "limit": "-1"}, "limit"),
+        ({"document_id": "a", "limit": "many"}, "limit"),
+    ],
+)
+async def test_wrong_parameters_of_versions_are_named(
+    served: Served, asked: dict[str, str], field: str
+) -> None:
+    response = await served.http.get("/api/document-versions", params=asked)
+    assert response.status_code == 422
+    assert [one["field"] for one in response.json()["fields"]] == [field]
+    assert served.script.seen == []
+
+
 async def test_a_document_is_read_by_its_id_slashes_included(served: Served) -> None:
     answer = documents_pb2.GetDocumentResponse(document=DOCUMENT, chunk_ids=[CHUNK_ID])
     served.script.answer("GetDocument", answer)
@@ -240,9 +292,11 @@ async def test_a_document_is_read_and_deleted_by_its_id_whatever_it_holds(
 
 
 async def test_deleting_answers_with_a_receipt(served: Served) -> None:
-    removed = [ingest_pb2.RemovedRows(store="neo4j", kind="facts", count=2)]
+    removed = [
+        jobs_pb2.RemovedRows(store=jobs_pb2.STORE_NEO4J, kind=jobs_pb2.ROW_KIND_FACTS, count=2)
+    ]
     deleted = ingest_pb2.DeleteDocumentResponse(job=JOB, removed=removed)
-    deleted.job.state = ingest_pb2.JOB_STATE_SUCCEEDED
+    deleted.job.state = jobs_pb2.JOB_STATE_SUCCEEDED
     served.script.answer("DeleteDocument", deleted)
     response = await served.http.delete(f"{DOCUMENTS}/notes/a.md")
     assert response.status_code == 200

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 import pytest
 
-from braid.agent.v1 import ingest_pb2, search_pb2
+from braid.agent.v1 import jobs_pb2, search_pb2
 from services.runtime import errors
 from tests.integration.gateway.conftest import Served, serve_gateway
 from tests.integration.gateway.samples import (
@@ -142,9 +142,9 @@ async def test_a_client_that_leaves_a_search_ends_the_call(served: Served) -> No
 
 
 async def test_a_job_is_watched_to_its_end(served: Served) -> None:
-    first = ingest_pb2.WatchIngestJobResponse(job=JOB)
-    done = ingest_pb2.IngestJob(id=JOB_ID, state=ingest_pb2.JOB_STATE_SUCCEEDED)
-    served.script.answer("WatchIngestJob", first, ingest_pb2.WatchIngestJobResponse(job=done))
+    first = jobs_pb2.WatchJobResponse(job=JOB)
+    done = jobs_pb2.Job(id=JOB_ID, state=jobs_pb2.JOB_STATE_SUCCEEDED)
+    served.script.answer("WatchJob", first, jobs_pb2.WatchJobResponse(job=done))
     async with served.http.stream("GET", f"/api/jobs/{JOB_ID}/events") as response:
         told = [event async for event in events(response)]
     assert told[0] == ("job", JOB_JSON)

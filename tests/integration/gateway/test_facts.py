@@ -18,10 +18,10 @@ from tests.integration.gateway.samples import (
 from tests.integration.gateway.uploads import ACCEPTED, DOCUMENTS
 
 TAKEN = ingest_pb2.IngestFactsResponse(
-    added=1,
-    unchanged=2,
+    added_count=1,
+    unchanged_count=2,
     refused=[graph_ingest.RefusedFact(index=3, reason="is odd")],
-    refused_total=1,
+    refused_count=1,
 )
 FACT = {
     "subject": "Jonas Weber",
@@ -55,7 +55,7 @@ async def test_facts_are_taken_as_json_or_as_lines(
         "refused_total": 1,
     }
     (fact,) = served.script.seen[0].message.facts
-    assert (fact.subject.name, fact.subject.type, fact.relation) == (
+    assert (fact.subject.name, fact.subject.type, fact.relation_type) == (
         "Jonas Weber",
         "Person",
         "OWNS",
@@ -176,7 +176,7 @@ async def test_a_file_of_facts_is_given_as_facts(served: Served) -> None:
 async def test_facts_among_documents_are_given_and_other_lines_keep_their_numbers(
     served: Served,
 ) -> None:
-    served.script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added=2))
+    served.script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added_count=2))
     served.script.answer("IngestDocument", ACCEPTED)
     note = b'{"id": "x", "text": ""subject" "relation" "object""}'
     lines = [json.dumps(FACT).encode(), note, json.dumps(FACT).encode(), b'{"text": ' + b"x" * 99]
@@ -218,7 +218,7 @@ async def test_relations_of_the_world_are_taken(served: Served, relation: str) -
     served.script.answer("IngestFacts", TAKEN)
     response = await served.http.post("/api/facts", json={"facts": [FACT | {"relation": relation}]})
     assert response.status_code == 200
-    assert served.script.seen[0].message.facts[0].relation == relation
+    assert served.script.seen[0].message.facts[0].relation_type == relation
 
 
 async def test_openapi_has_the_contracts_rule_for_relations(served: Served) -> None:

@@ -40,7 +40,7 @@ async def test_a_neighborhood_has_a_center_nodes_edges_and_whether_it_is_all(
     served: Served,
 ) -> None:
     answer = query_pb2.GetNeighborhoodResponse(
-        center=ENTITY, nodes=[ENTITY], edges=[FACT], total=7, truncated=True
+        center=ENTITY, nodes=[ENTITY], edges=[FACT], neighbor_count=7, truncated=True
     )
     served.script.answer("GetNeighborhood", answer)
     parameters = {"type": "Person", "limit": "1", "as_of": "2024-04-18"}
@@ -61,7 +61,9 @@ async def test_a_neighborhood_has_a_center_nodes_edges_and_whether_it_is_all(
 async def test_events_and_mentions_are_told_apart_from_what_lasts(served: Served) -> None:
     event = facts_pb2.Fact(valid_time=to_timestamp(DAY), event=True)
     mention = facts_pb2.Fact(
-        origin=facts_pb2.FACT_ORIGIN_LOCAL, mention_time=to_timestamp(DAY), relation="CO_OCCURS"
+        origin=facts_pb2.FACT_ORIGIN_LOCAL,
+        mention_time=to_timestamp(DAY),
+        relation_type="CO_OCCURS",
     )
     answer = query_pb2.GetNeighborhoodResponse(center=ENTITY, edges=[FACT, event, mention])
     served.script.answer("GetNeighborhood", answer)
@@ -126,7 +128,7 @@ async def test_entities_come_in_pages(served: Served) -> None:
 
 
 async def test_entities_come_most_mentioned_first_and_without_titles(served: Served) -> None:
-    title = facts_pb2.Entity(uuid="e-2", name="Harbour Note", mentions=9, document_title=True)
+    title = facts_pb2.Entity(id="e-2", name="Harbour Note", mention_count=9, document_title=True)
     served.script.answer("ListEntities", query_pb2.ListEntitiesResponse(entities=[title]))
     only = await served.http.get("/api/graph/entities?order=mentions&titles=only")
     await served.http.get("/api/graph/entities?order=mentions&titles=exclude")
@@ -158,12 +160,12 @@ async def test_a_cursor_that_the_service_refuses_is_named(served: Served) -> Non
 
 async def test_the_status_counts_the_graph(served: Served) -> None:
     answer = query_pb2.GetGraphStatsResponse(
-        entities=2,
-        facts=1,
-        local_facts=4,
-        episodes=3,
-        entities_by_type={"Person": 2},
-        indexes={"facts": "ONLINE"},
+        entity_count=2,
+        fact_count=1,
+        local_fact_count=4,
+        episode_count=3,
+        entity_counts_by_type={"Person": 2},
+        index_states={"facts": query_pb2.INDEX_STATE_ONLINE},
         space_revision=9,
     )
     served.script.answer("GetGraphStats", answer)

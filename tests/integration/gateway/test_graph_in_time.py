@@ -38,15 +38,17 @@ def fields(response: Any) -> list[str]:
 
 async def test_a_history_has_its_entity_facts_and_the_whole_in_numbers(served: Served) -> None:
     summary = history_pb2.HistorySummary(
-        total=3,
-        current_total=1,
+        fact_count=3,
+        current_fact_count=1,
         current=[KNOWN],
         first_seen_time=STAMP,
         never_changed=True,
         unchanged_since_time=STAMP,
         periods=[
-            history_pb2.HistoryPeriod(relation="OWNS", ended=1),
-            history_pb2.HistoryPeriod(relation="OWNS", start_time=STAMP, end_time=STAMP, began=2),
+            history_pb2.HistoryPeriod(relation_type="OWNS", ended_count=1),
+            history_pb2.HistoryPeriod(
+                relation_type="OWNS", start_time=STAMP, end_time=STAMP, began_count=2
+            ),
         ],
     )
     answer = history_pb2.GetEntityHistoryResponse(
@@ -119,7 +121,7 @@ async def test_a_range_may_be_open_at_either_side(
     served.script.answer("GetSnapshot", history_pb2.GetSnapshotResponse())
     response = await served.http.get("/api/graph/snapshot", params={"as_of": text})
     assert response.json() == {"facts": [], "next_cursor": None, "changes": None}
-    selector = served.script.seen[0].message.as_of
+    selector = served.script.seen[0].message.time
     assert selector.WhichOneof("at") == "range"
     found = selector.range
     assert (found.HasField("start_time"), found.HasField("end_time")) == (start, end)
@@ -132,8 +134,8 @@ async def test_entities_are_named_by_name_type_or_uuid(served: Served) -> None:
     assert response.status_code == 200
     assert served.script.seen[0].message == structure_pb2.FindPathsRequest(
         source=entities_pb2.EntitySelector(name="a", type="Person"),
-        target=entities_pb2.EntitySelector(uuid=UUID),
-        as_of=INSTANT,
+        target=entities_pb2.EntitySelector(id=UUID),
+        time=INSTANT,
         include_local=True,
     )
 
@@ -305,8 +307,8 @@ async def test_the_whole_filter_of_findings_arrives(served: Served) -> None:
             blocker="staff",
             has_blockers=False,
             about_entity=findings_pb2.FindingSubject(name="Ledger", type="Service"),
-            about_finding="q1",
-            episode_uuid=UUID,
+            about_finding_id="q1",
+            chunk_id=UUID,
             origin=findings_pb2.FINDING_ORIGIN_EXTRACTED,
             create_time=retrieval_pb2.TimeRange(start_time=STAMP),
             ids=["q1"],
@@ -394,5 +396,5 @@ async def test_an_end_arrives_with_its_fact(served: Served) -> None:
     served.script.answer("EndFact", answer)
     response = await served.http.post(f"{FACTS}/{UUID}/end", json={"invalid_at": "2024-04-18"})
     assert response.json() == {"fact": KNOWN_JSON, "changed": True, "revision": 4}
-    expected = ingest_pb2.EndFactRequest(fact_uuid=UUID, invalid_time=STAMP)
+    expected = ingest_pb2.EndFactRequest(fact_id=UUID, invalid_time=STAMP)
     assert served.script.seen[0].message == expected

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import jobs_pb2
 from services.runtime.times import to_timestamp
 from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.samples import (
@@ -16,31 +16,31 @@ from tests.integration.gateway.samples import (
 
 
 async def test_a_job_is_shown_as_it_stands(served: Served) -> None:
-    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=JOB))
+    served.script.answer("GetJob", jobs_pb2.GetJobResponse(job=JOB))
     response = await served.http.get(f"/api/jobs/{JOB_ID}")
     assert response.json() == JOB_JSON
 
 
 async def test_jobs_are_listed_in_pages_by_state_and_kind(served: Served) -> None:
-    page = ingest_pb2.ListIngestJobsResponse(jobs=[JOB], next_page_token="more")
-    served.script.answer("ListIngestJobs", page)
+    page = jobs_pb2.ListJobsResponse(jobs=[JOB], next_page_token="more")
+    served.script.answer("ListJobs", page)
     asked = "limit=5&cursor=there&kind=upload&state=FAILED&state=CANCELLED"
     response = await served.http.get(f"/api/jobs?{asked}")
     assert response.json() == {"jobs": [JOB_JSON], "next_cursor": "more"}
     request = served.script.seen[0].message
     assert (request.page_size, request.page_token, request.kind) == (5, "there", "upload")
     assert list(request.states) == [
-        ingest_pb2.JOB_STATE_FAILED,
-        ingest_pb2.JOB_STATE_CANCELLED,
+        jobs_pb2.JOB_STATE_FAILED,
+        jobs_pb2.JOB_STATE_CANCELLED,
     ]
 
 
 async def test_dead_documents_are_listed_with_their_reasons(served: Served) -> None:
-    failure = ingest_pb2.IngestFailure(document_id="a", reason="is empty", stage="search")
-    dead = ingest_pb2.DeadDocument(job_id=JOB_ID, failure=failure, create_time=to_timestamp(DAY))
-    served.script.answer(
-        "ListDeadDocuments", ingest_pb2.ListDeadDocumentsResponse(documents=[dead])
+    failure = jobs_pb2.JobFailure(
+        document_id="a", reason="is empty", stage=jobs_pb2.JOB_STAGE_SEARCH
     )
+    dead = jobs_pb2.DeadDocument(job_id=JOB_ID, failure=failure, create_time=to_timestamp(DAY))
+    served.script.answer("ListDeadDocuments", jobs_pb2.ListDeadDocumentsResponse(documents=[dead]))
     response = await served.http.get("/api/jobs/dead")
     told = {"id": "a", "reason": "is empty", "stage": "search", "job_id": JOB_ID}
     assert response.json() == {
@@ -51,10 +51,10 @@ async def test_dead_documents_are_listed_with_their_reasons(served: Served) -> N
 
 @pytest.mark.parametrize("verb", ["cancel", "retry"])
 async def test_a_job_is_cancelled_and_tried_again(served: Served, verb: str) -> None:
-    rpc = f"{verb.title()}IngestJob"
+    rpc = f"{verb.title()}Job"
     answers = {
-        "cancel": ingest_pb2.CancelIngestJobResponse(job=JOB),
-        "retry": ingest_pb2.RetryIngestJobResponse(job=JOB),
+        "cancel": jobs_pb2.CancelJobResponse(job=JOB),
+        "retry": jobs_pb2.RetryJobResponse(job=JOB),
     }
     served.script.answer(rpc, answers[verb])
     response = await served.http.post(f"/api/jobs/{JOB_ID}/{verb}")

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import jobs_pb2
 from braid.vector.v1 import documents_pb2
 from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.samples import DOCUMENT, JOB, JOB_ID
@@ -77,7 +77,7 @@ async def test_head_tells_what_is_wrong_as_get_does(served: Served) -> None:
 
 
 async def test_head_of_a_stream_of_events_ends_it(served: Served) -> None:
-    served.script.hang("WatchIngestJob", ingest_pb2.WatchIngestJobResponse(job=JOB))
+    served.script.hang("WatchJob", jobs_pb2.WatchJobResponse(job=JOB))
     response = await served.http.head(f"/api/jobs/{JOB_ID}/events")
     assert (response.status_code, response.content) == (200, b"")
     assert response.headers["content-type"].startswith("text/event-stream")

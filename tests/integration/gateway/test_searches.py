@@ -26,8 +26,8 @@ from tests.integration.gateway.samples import (
 OK = legs_pb2.LEG_STATUS_OK
 FOUND: dict[str, Any] = {"hits": [CHUNK_HIT], "status": OK, "space_revision": 7, "cached": True}
 BY_VECTOR: dict[str, Any] = {
-    "vector_path": chunks_pb2.VECTOR_PATH_HNSW,
-    "embedding": retrieval_pb2.EMBEDDING_SOURCE_STORED,
+    "vector_path": retrieval_pb2.VECTOR_PATH_INDEX,
+    "embedding_source": retrieval_pb2.EMBEDDING_SOURCE_STORED,
 }
 CHUNK_SEARCHES = [
     ("vector", "VectorSearch", vector.VectorSearchResponse(**FOUND, **BY_VECTOR)),
@@ -79,7 +79,7 @@ async def test_a_hybrid_search_passes_every_field_on(served: Served) -> None:
         fusion=chunks_pb2.FUSION_RECIPROCAL_RANK,
         as_of=to_timestamp(DAY),
         min_score=0,
-        cache=chunks_pb2.CACHE_MODE_BYPASS,
+        cache=retrieval_pb2.CACHE_MODE_BYPASS,
     )
     expected.filter.document_ids.append("a")
     expected.filter.metadata["kind"] = "note"
@@ -108,7 +108,7 @@ async def test_words_are_looked_for_in_the_way_asked_for(
     body = {"query": "who", "match": told, "use_cache": True}
     await served.http.post("/api/search/text", json=body)
     assert served.script.seen[0].message == vector.TextSearchRequest(
-        query="who", match=match, cache=chunks_pb2.CACHE_MODE_USE
+        query="who", match=match, cache=retrieval_pb2.CACHE_MODE_USE
     )
 
 
@@ -126,7 +126,7 @@ async def test_a_graph_search_answers_with_dated_facts(served: Served) -> None:
     answer = query_pb2.SearchFactsResponse(
         hits=[FACT_HIT],
         status=OK,
-        vector_path=query_pb2.FACT_VECTOR_PATH_INDEX,
+        vector_path=retrieval_pb2.VECTOR_PATH_INDEX,
         space_revision=3,
     )
     served.script.answer("SearchFacts", answer)
@@ -144,7 +144,7 @@ async def test_a_graph_search_is_about_an_instant_or_a_span(
 ) -> None:
     served.script.answer("SearchFacts", query_pb2.SearchFactsResponse(status=OK))
     await served.http.post("/api/search/graph", json={"query": "owner", "as_of": as_of})
-    selector = served.script.seen[0].message.as_of
+    selector = served.script.seen[0].message.time
     start = selector.instant if kind == "instant" else selector.range.start_time
     assert selector.WhichOneof("at") == kind
     assert start == to_timestamp(DAY)
@@ -171,7 +171,7 @@ async def test_a_comprehensive_search_answers_with_both_lists_the_fused_one_and_
         use_vector=True,
         use_graph=False,
         limit=5,
-        cache=chunks_pb2.CACHE_MODE_BYPASS,
+        cache=retrieval_pb2.CACHE_MODE_BYPASS,
     )
 
 

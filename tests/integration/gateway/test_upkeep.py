@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from braid.agent.v1 import consistency_pb2, ingest_pb2, models_pb2
+from braid.agent.v1 import consistency_pb2, ingest_pb2, jobs_pb2, models_pb2
 from tests.integration.gateway.command import braid
 from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.samples import JOB_ID
 
-RUNNING = ingest_pb2.IngestJob(id=JOB_ID, kind="delete", state=ingest_pb2.JOB_STATE_RUNNING)
-DONE = ingest_pb2.IngestJob(
+RUNNING = jobs_pb2.Job(id=JOB_ID, kind=jobs_pb2.JOB_KIND_DELETE, state=jobs_pb2.JOB_STATE_RUNNING)
+DONE = jobs_pb2.Job(
     id=JOB_ID,
-    kind="delete",
-    state=ingest_pb2.JOB_STATE_SUCCEEDED,
-    removed=[ingest_pb2.RemovedRows(store="neo4j", kind="episodes", count=3)],
+    kind=jobs_pb2.JOB_KIND_DELETE,
+    state=jobs_pb2.JOB_STATE_SUCCEEDED,
+    removed=[
+        jobs_pb2.RemovedRows(store=jobs_pb2.STORE_NEO4J, kind=jobs_pb2.ROW_KIND_EPISODES, count=3)
+    ],
 )
 KIND = consistency_pb2.INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK
 
@@ -20,9 +22,11 @@ KIND = consistency_pb2.INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK
 def report(repaired: int) -> consistency_pb2.ConsistencyReport:
     """One stray episode."""
     return consistency_pb2.ConsistencyReport(
-        chunks=2,
-        episodes=3,
-        counts=[consistency_pb2.InconsistencyCount(kind=KIND, found=1, repaired=repaired)],
+        chunk_count=2,
+        episode_count=3,
+        counts=[
+            consistency_pb2.InconsistencyCount(kind=KIND, found_count=1, repaired_count=repaired)
+        ],
         listed=[consistency_pb2.Inconsistency(kind=KIND, id="e", document_id="d")],
         consistent=bool(repaired),
     )
@@ -37,11 +41,11 @@ async def test_a_deletion_that_goes_on_is_answered_with_its_job(served: Served) 
 
 
 async def test_a_deletion_that_failed_is_an_error_with_its_reason(served: Served) -> None:
-    failed = ingest_pb2.IngestJob(
+    failed = jobs_pb2.Job(
         id=JOB_ID,
-        kind="delete",
-        state=ingest_pb2.JOB_STATE_FAILED,
-        failures=[ingest_pb2.IngestFailure(reason="is odd")],
+        kind=jobs_pb2.JOB_KIND_DELETE,
+        state=jobs_pb2.JOB_STATE_FAILED,
+        failures=[jobs_pb2.JobFailure(reason="is odd")],
     )
     served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(job=failed))
     response = await served.http.delete("/api/documents/notes/a.md")
@@ -49,14 +53,14 @@ async def test_a_deletion_that_failed_is_an_error_with_its_reason(served: Served
     assert "is odd" in response.json()["detail"]
 
     served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(job=RUNNING))
-    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=failed))
+    served.script.answer("GetJob", jobs_pb2.GetJobResponse(job=failed))
     deleted = await braid(served, "documents", "delete", "notes/a.md")
     assert (deleted.code, "is odd" in deleted.err) == (1, True)
 
 
 async def test_the_command_waits_for_a_deletion_that_goes_on(served: Served) -> None:
     served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(job=RUNNING))
-    served.script.answer("GetIngestJob", ingest_pb2.GetIngestJobResponse(job=DONE))
+    served.script.answer("GetJob", jobs_pb2.GetJobResponse(job=DONE))
     deleted = await braid(served, "documents", "delete", "notes/a.md")
     assert "episodes" in deleted.out
 

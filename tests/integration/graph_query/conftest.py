@@ -11,6 +11,7 @@ from pathlib import Path
 import grpc
 import pytest
 
+from braid.graph.internal.v1 import deletion_pb2_grpc
 from braid.graph.v1 import ingest_pb2_grpc, query_pb2_grpc
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_services
@@ -33,6 +34,7 @@ class Tier:
 
     query: query_pb2_grpc.GraphQueryServiceStub
     ingest: ingest_pb2_grpc.GraphIngestServiceStub
+    deletion: deletion_pb2_grpc.GraphDeletionServiceStub
     ours: Credential
     theirs: Credential
 
@@ -75,6 +77,7 @@ async def serve_tier(
         yield Tier(
             query_pb2_grpc.GraphQueryServiceStub(channel),
             ingest_pb2_grpc.GraphIngestServiceStub(channel),
+            deletion_pb2_grpc.GraphDeletionServiceStub(channel),
             _credential("ours"),
             _credential("theirs"),
         )

@@ -22,7 +22,7 @@ def stamp(text: str) -> Timestamp:
 def episode(document: str, title: str, content: str, **more: Any) -> ingest_pb2.EpisodeInput:
     """A chunk with an id of its own."""
     return ingest_pb2.EpisodeInput(
-        uuid=more.pop("uuid", str(uuid.uuid4())),
+        chunk_id=more.pop("chunk_id", str(uuid.uuid4())),
         document_id=document,
         document_title=title,
         content=content,
@@ -36,7 +36,7 @@ def fact(subject: str, relation: str, target: str, **more: Any) -> ingest_pb2.Fa
     ends = (more.pop("subject_type", ""), more.pop("object_type", ""))
     return ingest_pb2.FactInput(
         subject=ingest_pb2.EntityInput(name=subject, type=ends[0]),
-        relation=relation,
+        relation_type=relation,
         object=ingest_pb2.EntityInput(name=target, type=ends[1]),
         **more,
     )

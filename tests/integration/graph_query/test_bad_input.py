@@ -65,14 +65,14 @@ def stating(one: ingest_pb2.FactInput) -> Call:
         (search(limit=-1), "limit"),
         (around(entity_name=""), "entity_name"),
         (around(entity_name="x", limit=101), "limit"),
-        (listing(page_size=0), "page_size"),
+        (listing(page_size=-1), "page_size"),
         (listing(page_token="nonsense"), "page_token"),
-        (adding(uuid="nonsense"), "episode.uuid"),
+        (adding(chunk_id="nonsense"), "episode.chunk_id"),
         (adding(content=""), "episode.content"),
         (adding(content="a\x00b"), "episode.content"),
         (adding(content="x" * 32_769), "episode.content"),
         (adding(document_id=""), "episode.document_id"),
-        (stating(fact("a", "DROP; --", "b")), "facts[0].relation"),
+        (stating(fact("a", "DROP; --", "b")), "facts[0].relation_type"),
         (stating(fact("", "IS", "b")), "facts[0].subject.name"),
         (stating(fact("a", "IS", "b", subject_type="a`b")), "facts[0].subject.type"),
     ],
@@ -84,10 +84,10 @@ async def test_what_is_wrong_is_told_by_its_field(tier: Tier, call: Call, field:
     assert error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
     assert [wrong.field for wrong in error.fields] == [field]
     stats = await tier.query.GetGraphStats(query_pb2.GetGraphStatsRequest(), metadata=tier.ours)
-    assert (stats.space_revision, stats.entities) == (0, 0)
+    assert (stats.space_revision, stats.entity_count) == (0, 0)
 
 
-async def test_the_same_uuid_twice_in_a_batch_is_refused(tier: Tier) -> None:
+async def test_the_same_chunk_twice_in_a_batch_is_refused(tier: Tier) -> None:
     one = episode("d", "t", "text")
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await tier.ingest.BatchAddEpisodes(
@@ -107,7 +107,7 @@ async def test_text_that_looks_like_a_query_is_just_text(tier: Tier, text: str) 
     assert error_from_rpc(failed.value).reason == errors_pb2.ERROR_REASON_NOT_FOUND
     assert text not in str(failed.value.details())
     stats = await tier.query.GetGraphStats(query_pb2.GetGraphStatsRequest(), metadata=tier.ours)
-    assert (stats.entities, stats.facts) == (2, 1)
+    assert (stats.entity_count, stats.fact_count) == (2, 1)
 
 
 @pytest.mark.parametrize("text", HOSTILE)

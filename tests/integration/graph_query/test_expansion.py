@@ -8,6 +8,8 @@ from typing import Any
 import grpc
 import pytest
 
+from braid.common.v1 import retrieval_pb2
+from braid.graph.internal.v1 import deletion_pb2
 from braid.graph.v1 import expansion_pb2, ingest_pb2, query_pb2, relations_pb2
 from braid.graph.v1.relations_pb2 import ChunkRelationType
 from services.runtime.status import error_from_rpc
@@ -22,14 +24,14 @@ async def chunks(tier: Tier, number: int, caller: Credential | None = None) -> l
     for begin in range(0, number, 500):
         request = ingest_pb2.BatchAddEpisodesRequest(episodes=told[begin : begin + 500])
         await tier.ingest.BatchAddEpisodes(request, metadata=caller or tier.ours)
-    return [one.uuid for one in told]
+    return [one.chunk_id for one in told]
 
 
 def relation(source: str, kind: str, target: str, **more: Any) -> relations_pb2.ChunkRelationInput:
     return relations_pb2.ChunkRelationInput(
         source_id=source,
         target_id=target,
-        type=ChunkRelationType.Value(f"CHUNK_RELATION_TYPE_{kind}"),
+        relation_type=ChunkRelationType.Value(f"CHUNK_RELATION_TYPE_{kind}"),
         **more,
     )
 
@@ -75,8 +77,8 @@ async def test_a_chunk_that_fixes_a_seed_is_found_with_its_path(tier: Tier) -> N
     assert (step.from_id, step.to_id, step.weight, step.strength) == (error, fix, 1.0, 1.0)
     assert step.against_direction
     stats = found.stats
-    assert (stats.initial_count, stats.expanded_count, stats.new_results) == (1, 2, 1)
-    assert (stats.kept_results, stats.dropped_results, stats.expansion_rate) == (1, 0, 1.0)
+    assert (stats.initial_count, stats.expanded_count, stats.new_count) == (1, 2, 1)
+    assert (stats.kept_count, stats.dropped_count, stats.expansion_rate) == (1, 0, 1.0)
     assert stats.utilisation == 1.0
 
 
@@ -90,9 +92,9 @@ async def test_hops_types_strength_direction_and_time_bound_the_walk(tier: Tier)
     )
     assert scores(await expand(tier, {a: 1.0})) == {a: 1.0, b: 0.384}
     two = {a: 1.0, b: 0.384, c: 0.8 * 0.35 * 0.6 * 0.64}
-    assert scores(await expand(tier, {a: 1.0}, hops=2)) == two
-    assert scores(await expand(tier, {a: 1.0}, hops=3)) == two
-    then = await expand(tier, {a: 1.0}, hops=3, as_of=stamp("2024-06-01"))
+    assert scores(await expand(tier, {a: 1.0}, max_hops=2)) == two
+    assert scores(await expand(tier, {a: 1.0}, max_hops=3)) == two
+    then = await expand(tier, {a: 1.0}, max_hops=3, as_of=stamp("2024-06-01"))
     assert scores(then)[d] == 0.8 * 0.35 * 0.6 * 0.512
     assert set(scores(await expand(tier, {b: 1.0}, min_strength=0.6))) == {a, b}
     incoming = relations_pb2.RELATION_DIRECTION_INCOMING
@@ -111,7 +113,7 @@ async def test_cycles_and_contradictions_end(tier: Tier) -> None:
         relation(c, "FOLLOWS", a),
         relation(c, "CONTRADICTS", b),
     )
-    found = await expand(tier, {a: 1.0, c: 0.5}, hops=3)
+    found = await expand(tier, {a: 1.0, c: 0.5}, max_hops=3)
     assert sorted(scores(found)) == sorted([a, b, c])
     # c is contradicting by what a passes on to it, which is more than its own score.
     assert scores(found)[b] == 0.384 - 0.8 * 0.5 * 0.6 * 0.64
@@ -122,7 +124,7 @@ async def test_a_hub_of_ten_thousand_relations_is_followed_as_far_as_the_cap(tie
     told = [relation(spoke, "RELATED", hub) for spoke in spokes]
     for begin in range(0, HUB, 1000):
         await put(tier, *told[begin : begin + 1000])
-    found = await expand(tier, {hub: 1.0}, hops=3, limit=1000, max_degree=200)
+    found = await expand(tier, {hub: 1.0}, max_hops=3, limit=1000, max_degree=200)
     assert found.truncated
     assert len(found.items) == 201
     assert (found.stats.followed_relation_count, found.stats.incident_relation_count) == (200, HUB)
@@ -136,7 +138,7 @@ async def test_an_answer_is_remembered_until_something_changes(tier: Tier) -> No
     again = await expand(tier, {a: 1.0})
     assert again.cached
     assert set(scores(again)) == {a, b}
-    assert not (await expand(tier, {a: 1.0}, bypass_cache=True)).cached
+    assert not (await expand(tier, {a: 1.0}, cache=retrieval_pb2.CACHE_MODE_BYPASS)).cached
     await put(tier, relation(a, "FIXES", c))
     renewed = await expand(tier, {a: 1.0})
     assert not renewed.cached
@@ -163,7 +165,7 @@ async def test_relations_are_put_changed_listed_and_removed(tier: Tier) -> None:
         relation(c, "SIMILAR_TO", a, strength=0.9, origin=inferred, evidence="cosine 0.9"),
     )
     assert (counts.created_count, counts.updated_count, counts.unchanged_count) == (1, 1, 1)
-    found = {(one.source_id, one.type): one for one in await listed(tier, chunk_id=a)}
+    found = {(one.source_id, one.relation_type): one for one in await listed(tier, chunk_id=a)}
     fixes = found[a, relations_pb2.CHUNK_RELATION_TYPE_FIXES]
     assert (fixes.strength, fixes.origin) == (1.0, relations_pb2.RELATION_ORIGIN_GIVEN)
     assert found[a, relations_pb2.CHUNK_RELATION_TYPE_RELATED].strength == 0.5
@@ -203,8 +205,8 @@ async def test_a_listing_goes_on_where_the_page_before_ended(tier: Tier) -> None
 async def test_a_relation_goes_with_its_chunk(tier: Tier) -> None:
     a, b = await chunks(tier, 2)
     await put(tier, relation(a, "FIXES", b))
-    await tier.ingest.DeleteEpisodes(
-        ingest_pb2.DeleteEpisodesRequest(uuids=[b]), metadata=tier.ours
+    await tier.deletion.DeleteEpisodes(
+        deletion_pb2.DeleteEpisodesRequest(chunk_ids=[b]), metadata=tier.ours
     )
     assert await listed(tier) == []
     assert await refused(put(tier, relation(a, "FIXES", b))) == ["relations[0].target_id"]
@@ -225,10 +227,10 @@ async def test_bad_relations_are_refused_field_by_field_and_nothing_is_stored(ti
         "relations[1].strength"
     ]
     assert await refused(put(tier, good, good)) == ["relations[1]"]
-    unknown = relations_pb2.ChunkRelationInput(source_id=a, target_id=b, type=99)  # type: ignore[arg-type]
-    assert await refused(put(tier, good, unknown)) == ["relations[1].type"]
+    unknown = relations_pb2.ChunkRelationInput(source_id=a, target_id=b, relation_type=99)  # type: ignore[arg-type]
+    assert await refused(put(tier, good, unknown)) == ["relations[1].relation_type"]
     assert await listed(tier) == []
-    assert await refused(expand(tier, {a: 1.0}, hops=4)) == ["hops"]
+    assert await refused(expand(tier, {a: 1.0}, max_hops=4)) == ["hops"]
     assert await refused(expand(tier, {a: 1.5})) == ["seeds[0].score"]
     assert await refused(expand(tier, {})) == ["seeds"]
 
@@ -250,4 +252,4 @@ async def test_no_chunk_or_relation_of_another_space_is_seen(tier: Tier) -> None
     assert (await tier.ingest.DeleteRelations(gone, metadata=tier.theirs)).deleted_count == 0
     assert len(await listed(tier)) == 1
     stats = await tier.query.GetGraphStats(query_pb2.GetGraphStatsRequest(), metadata=tier.theirs)
-    assert stats.episodes == 0
+    assert stats.episode_count == 0

@@ -9,6 +9,7 @@ import grpc
 import pytest
 
 from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
+from braid.graph.internal.v1 import deletion_pb2
 from braid.graph.v1 import findings_pb2, ingest_pb2, query_pb2
 from services.runtime.status import error_from_rpc
 from tests.integration.graph_query.conftest import Tier
@@ -38,7 +39,7 @@ def adding(*given: findings_pb2.FindingInput, **more: Any) -> Call:
 
 def searching(query: str = "", **more: Any) -> Call:
     request = findings_pb2.SearchFindingsRequest(query=query, **more)
-    return lambda tier: tier.ingest.SearchFindings(request, metadata=tier.ours)
+    return lambda tier: tier.query.SearchFindings(request, metadata=tier.ours)
 
 
 def only(**fields: Any) -> Call:
@@ -57,12 +58,12 @@ async def test_a_finding_is_found_by_meaning_words_and_confidence(tier: Tier) ->
         type="cause",
         confidence=0.93,
         methodology="log review",
-        id="cause-1",
+        external_id="cause-1",
         about_entities=[findings_pb2.FindingSubject(name="payments")],
-        episode_uuids=[note.uuid],
+        chunk_ids=[note.chunk_id],
     )
     added = await adding(sure, finding("Perhaps it is the network", confidence=0.9))(tier)
-    assert (added.added, added.without_vector) == (2, 0)
+    assert (added.added_count, added.without_vector_count) == (2, 0)
     above = findings_pb2.NumberRange(greater_than=0.9)
     answer = await searching(
         "what starves payments", filter=findings_pb2.FindingFilter(confidence=above)
@@ -70,12 +71,12 @@ async def test_a_finding_is_found_by_meaning_words_and_confidence(tier: Tier) ->
     (hit,) = answer.hits
     assert (answer.status, answer.vector_path) == (
         legs_pb2.LEG_STATUS_OK,
-        findings_pb2.FINDING_VECTOR_PATH_EXACT,
+        retrieval_pb2.VECTOR_PATH_EXACT,
     )
-    assert (hit.finding.finding.confidence, hit.finding.id) == (0.93, "cause-1")
+    assert (hit.finding.finding.confidence, hit.finding.external_id) == (0.93, "cause-1")
     assert (hit.scores.text_rank, hit.scores.vector_rank) == (1, 1)
     assert [end.name for end in hit.finding.about_entities] == ["Payments"]
-    assert hit.finding.about_entities[0].uuid
+    assert hit.finding.about_entities[0].id
     assert [cited.document_id for cited in hit.finding.sources] == ["note"]
     assert hit.finding.sources[0].source == "note.md"
 
@@ -86,9 +87,9 @@ async def test_intents_and_outcomes_keep_their_fields(tier: Tier) -> None:
     )
     metric = findings_pb2.Metric(name="Delay", value=2.5, unit="days")
     result = outcome(metrics=[metric], blockers=["No staging"])
-    result.about_findings.append("move")
-    await adding(findings_pb2.FindingInput(id="move", intent=goal), result)(tier)
-    answer = await only(about_finding="move")(tier)
+    result.about_finding_ids.append("move")
+    await adding(findings_pb2.FindingInput(external_id="move", intent=goal), result)(tier)
+    answer = await only(about_finding_id="move")(tier)
     assert answer.hits[0].finding.outcome == result.outcome
     answer = await only(ids=["move"])(tier)
     assert answer.hits[0].finding.intent == goal
@@ -117,37 +118,39 @@ async def test_words_alone_are_searched_where_the_caller_says_so(tier: Tier) -> 
 async def test_deleting_the_episode_deletes_what_came_from_it_alone(tier: Tier) -> None:
     note = episode("note", "Payments", "Payments fail at night.")
     await tier.ingest.AddEpisode(ingest_pb2.AddEpisodeRequest(episode=note), metadata=tier.ours)
-    await adding(finding("From it", episode_uuids=[note.uuid]), finding("From elsewhere"))(tier)
-    gone = await tier.ingest.DeleteEpisodes(
-        ingest_pb2.DeleteEpisodesRequest(uuids=[note.uuid]), metadata=tier.ours
+    await adding(finding("From it", chunk_ids=[note.chunk_id]), finding("From elsewhere"))(tier)
+    gone = await tier.deletion.DeleteEpisodes(
+        deletion_pb2.DeleteEpisodesRequest(chunk_ids=[note.chunk_id]), metadata=tier.ours
     )
-    assert gone.findings_deleted == 1
+    assert gone.deleted_finding_count == 1
     assert insights(await searching()(tier)) == ["From elsewhere"]
 
 
 async def test_findings_of_another_space_are_never_seen_nor_linked(tier: Tier) -> None:
-    added = await adding(finding("Ours", id="ours"))(tier)
+    added = await adding(finding("Ours", external_id="ours"))(tier)
     request = findings_pb2.SearchFindingsRequest(
-        filter=findings_pb2.FindingFilter(ids=[added.uuids[0], "ours"])
+        filter=findings_pb2.FindingFilter(ids=[added.finding_ids[0], "ours"])
     )
-    theirs = await tier.ingest.SearchFindings(request, metadata=tier.theirs)
+    theirs = await tier.query.SearchFindings(request, metadata=tier.theirs)
     assert (list(theirs.hits), theirs.status) == ([], legs_pb2.LEG_STATUS_NO_MATCH)
-    about = findings_pb2.AddFindingsRequest(findings=[finding(about_findings=[added.uuids[0]])])
+    about = findings_pb2.AddFindingsRequest(
+        findings=[finding(about_finding_ids=[added.finding_ids[0]])]
+    )
     refused = await tier.ingest.AddFindings(about, metadata=tier.theirs)
-    assert (refused.added, [one.index for one in refused.refused]) == (0, [0])
+    assert (refused.added_count, [one.index for one in refused.refused]) == (0, [0])
 
 
 @pytest.mark.parametrize(
     ("call", "field"),
     [
         (adding(), "findings"),
-        (adding(findings_pb2.FindingInput(id="x")), "findings[0].details"),
+        (adding(findings_pb2.FindingInput(external_id="x")), "findings[0].details"),
         (adding(finding(" \n")), "findings[0].finding.key_insight"),
         (adding(finding("x" * 4_097)), "findings[0].finding.key_insight"),
         (adding(finding(confidence=1.1)), "findings[0].finding.confidence"),
         (adding(finding(confidence=float("nan"))), "findings[0].finding.confidence"),
         (adding(finding(type="a\x00b")), "findings[0].finding.type"),
-        (adding(finding(episode_uuids=["nonsense"])), "findings[0].episode_uuids[0]"),
+        (adding(finding(chunk_ids=["nonsense"])), "findings[0].chunk_ids[0]"),
         (adding(finding(embedding=[1.0, 0.0]), embedding_model="model"), "findings[0].embedding"),
         (adding(finding(embedding=[0.0] * 384), embedding_model="model"), "findings[0].embedding"),
         (adding(finding(embedding=unit(1))), "embedding_model"),
@@ -161,12 +164,11 @@ async def test_findings_of_another_space_are_never_seen_nor_linked(tier: Tier) -
         ),
         (searching("a\x00b"), "query"),
         (searching("x" * 4_097), "query"),
-        (searching(page_size=0), "page_size"),
-        (searching(page_size=201), "page_size"),
+        (searching(page_size=-1), "page_size"),
         (searching(page_token="nonsense"), "page_token"),
         (searching("words", page_token="nonsense"), "page_token"),
         (only(kinds=[0]), "filter.kinds[0]"),
-        (only(episode_uuid="nonsense"), "filter.episode_uuid"),
+        (only(chunk_id="nonsense"), "filter.chunk_id"),
     ],
 )
 async def test_what_is_wrong_is_told_by_its_field(tier: Tier, call: Call, field: str) -> None:
@@ -181,7 +183,7 @@ async def test_what_is_wrong_is_told_by_its_field(tier: Tier, call: Call, field:
 
 async def test_a_vector_that_the_index_cannot_be_asked_with_is_a_field_error(tier: Tier) -> None:
     await adding(finding())(tier)
-    given = retrieval_pb2.QueryEmbedding(model="model", values=[1.0])
+    given = retrieval_pb2.QueryEmbedding(embedding_model="model", values=[1.0])
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await searching("words", query_embedding=given)(tier)
     wrong = error_from_rpc(failed.value).fields

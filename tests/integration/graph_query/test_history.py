@@ -9,6 +9,7 @@ import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.common.v1 import retrieval_pb2
+from braid.graph.internal.v1 import deletion_pb2
 from braid.graph.v1 import entities_pb2, facts_pb2, history_pb2, ingest_pb2, structure_pb2
 from tests.integration.graph_query.conftest import Tier
 from tests.integration.graph_query.messages import episode, fact, stamp, stream
@@ -61,25 +62,25 @@ async def listed(tier: Tier, **asked: Any) -> list[str]:
 
 
 def statement(one: facts_pb2.Fact) -> str:
-    return f"{one.source_entity.name} {one.relation} {one.target_entity.name}"
+    return f"{one.subject.name} {one.relation_type} {one.object.name}"
 
 
 async def test_facts_are_listed_as_of_now_an_instant_or_a_range(tier: Tier) -> None:
     await owners(tier)
     asked = {"object": entity("payments"), "relation_type": "owns"}
     assert await listed(tier, **asked) == ["Mira Okafor OWNS Payments"]
-    then = await listed(tier, **asked, as_of=instant("2020-01-01"))
+    then = await listed(tier, **asked, time=instant("2020-01-01"))
     assert then == ["Karl Otto OWNS Payments"]
-    year = await listed(tier, **asked, as_of=span("2022-01-01", "2023-01-01"))
+    year = await listed(tier, **asked, time=span("2022-01-01", "2023-01-01"))
     assert year == ["Karl Otto OWNS Payments", "Mira Okafor OWNS Payments"]
-    assert len(await listed(tier, **asked, as_of=span())) == 3
+    assert len(await listed(tier, **asked, time=span())) == 3
 
 
 async def test_pages_of_facts_go_on_where_they_ended_and_belong_to_their_question(
     tier: Tier,
 ) -> None:
     await owners(tier)
-    request = structure_pb2.ListFactsRequest(as_of=span(), page_size=2)
+    request = structure_pb2.ListFactsRequest(time=span(), page_size=2)
     seen = []
     while True:
         page = await tier.query.ListFacts(request, metadata=tier.ours)
@@ -98,19 +99,19 @@ async def test_pages_of_facts_go_on_where_they_ended_and_belong_to_their_questio
 async def test_a_history_is_in_time_order_with_its_summary(tier: Tier) -> None:
     await owners(tier)
     found = await history(tier, "payments", relation_type="OWNS")
-    assert [one.source_entity.name for one in found.facts] == [
+    assert [one.subject.name for one in found.facts] == [
         "Anna Bell",
         "Karl Otto",
         "Mira Okafor",
     ]
     value = found.summary
-    assert (value.total, value.current_total) == (3, 1)
-    assert [one.source_entity.name for one in value.current] == ["Mira Okafor"]
+    assert (value.fact_count, value.current_fact_count) == (3, 1)
+    assert [one.subject.name for one in value.current] == ["Mira Okafor"]
     assert value.unchanged_since_time == stamp("2022-06-01")
     assert value.earliest_valid_time == stamp("2018-01-01")
     assert not value.never_changed
     periods = [
-        (one.start_time.ToDatetime().year, one.began, one.ended)
+        (one.start_time.ToDatetime().year, one.began_count, one.ended_count)
         for one in value.periods
         if one.HasField("start_time")
     ]
@@ -120,11 +121,11 @@ async def test_a_history_is_in_time_order_with_its_summary(tier: Tier) -> None:
 async def test_a_history_of_a_time_past_knows_what_held_then(tier: Tier) -> None:
     await owners(tier)
     found = await history(tier, "payments", reference_time=stamp("2019-01-01"))
-    assert [one.source_entity.name for one in found.summary.current] == ["Anna Bell"]
+    assert [one.subject.name for one in found.summary.current] == ["Anna Bell"]
     assert found.summary.never_changed
     assert found.summary.unchanged_since_time == stamp("2018-01-01")
     later = await history(tier, "payments", since_time=stamp("2020-01-01"))
-    assert [one.source_entity.name for one in later.facts] == ["Karl Otto", "Mira Okafor"]
+    assert [one.subject.name for one in later.facts] == ["Karl Otto", "Mira Okafor"]
 
 
 async def test_an_entity_that_never_changed_is_said_so(tier: Tier) -> None:
@@ -133,7 +134,7 @@ async def test_an_entity_that_never_changed_is_said_so(tier: Tier) -> None:
     assert found.summary.never_changed
     assert not found.summary.HasField("unchanged_since_time")
     assert found.summary.HasField("first_seen_time")
-    assert found.summary.current_total == 1
+    assert found.summary.current_fact_count == 1
 
 
 async def test_pages_of_a_history_have_every_fact_once_and_the_summary_first(tier: Tier) -> None:
@@ -146,7 +147,7 @@ async def test_pages_of_a_history_have_every_fact_once_and_the_summary_first(tie
     names, summaries = [], []
     while True:
         page = await tier.query.GetEntityHistory(request, metadata=tier.ours)
-        names += [one.target_entity.name for one in page.facts]
+        names += [one.object.name for one in page.facts]
         summaries.append(page.HasField("summary"))
         if not page.next_page_token:
             break
@@ -157,7 +158,7 @@ async def test_pages_of_a_history_have_every_fact_once_and_the_summary_first(tie
 
 async def test_a_snapshot_is_the_state_then_and_what_is_different_now(tier: Tier) -> None:
     await owners(tier)
-    request = history_pb2.GetSnapshotRequest(as_of=instant("2019-01-01"))
+    request = history_pb2.GetSnapshotRequest(time=instant("2019-01-01"))
     found = await tier.query.GetSnapshot(request, metadata=tier.ours)
     assert [statement(one) for one in found.facts] == [
         "Mira Okafor LIVES_IN Vienna",
@@ -183,10 +184,10 @@ async def test_two_times_are_compared_in_both_directions(tier: Tier) -> None:
     assert [statement(one) for one in forth.added] == ["Karl Otto OWNS Payments"]
     assert [statement(one) for one in forth.ended] == ["Anna Bell OWNS Payments"]
     back = await diff("2020-06-01", "2019-01-01", "payments")
-    assert [one.uuid for one in back.added] == [one.uuid for one in forth.ended]
-    assert (forth.added_total, forth.ended_total, forth.changed_total) == (1, 1, 0)
+    assert [one.id for one in back.added] == [one.id for one in forth.ended]
+    assert (forth.added_count, forth.ended_count, forth.changed_count) == (1, 1, 0)
     same = await diff("2018-01-01", "2019-12-31", "payments")
-    assert (same.added_total, same.ended_total, same.changed_total) == (0, 0, 0)
+    assert (same.added_count, same.ended_count, same.changed_count) == (0, 0, 0)
 
 
 async def test_what_was_known_before_a_deletion_is_answered_at_its_time(tier: Tier) -> None:
@@ -197,14 +198,14 @@ async def test_what_was_known_before_a_deletion_is_answered_at_its_time(tier: Ti
     )
     known = await history(tier, "payments")
     then = known.facts[0].create_time
-    await tier.ingest.DeleteEpisodes(
-        ingest_pb2.DeleteEpisodesRequest(uuids=[note.uuid]), metadata=tier.ours
+    await tier.deletion.DeleteEpisodes(
+        deletion_pb2.DeleteEpisodesRequest(chunk_ids=[note.chunk_id]), metadata=tier.ours
     )
     assert await listed(tier) == []
     assert await listed(tier, known_time=then) == ["Anna Bell OWNS Payments"]
     past = await history(tier, "Payments", known_time=then)
     assert [statement(one) for one in past.facts] == ["Anna Bell OWNS Payments"]
-    request = structure_pb2.GetFactRequest(uuid=known.facts[0].uuid)
+    request = structure_pb2.GetFactRequest(fact_id=known.facts[0].id)
     found = await tier.query.GetFact(request, metadata=tier.ours)
     assert not found.HasField("fact")
     assert [one.HasField("superseded_time") for one in found.versions] == [True]
@@ -212,12 +213,12 @@ async def test_what_was_known_before_a_deletion_is_answered_at_its_time(tier: Ti
 
 async def test_a_fact_that_was_ended_has_two_versions(tier: Tier) -> None:
     await tier.ingest.AddFacts(stream(fact("Anna Bell", "OWNS", "Payments")), metadata=tier.ours)
-    uuid = (await history(tier, "payments")).facts[0].uuid
+    uuid = (await history(tier, "payments")).facts[0].id
     await tier.ingest.EndFact(
-        ingest_pb2.EndFactRequest(fact_uuid=uuid, invalid_time=stamp("2020-01-01")),
+        ingest_pb2.EndFactRequest(fact_id=uuid, invalid_time=stamp("2020-01-01")),
         metadata=tier.ours,
     )
-    found = await tier.query.GetFact(structure_pb2.GetFactRequest(uuid=uuid), metadata=tier.ours)
+    found = await tier.query.GetFact(structure_pb2.GetFactRequest(fact_id=uuid), metadata=tier.ours)
     assert found.fact.invalid_time == stamp("2020-01-01")
     assert [one.fact.HasField("invalid_time") for one in found.versions] == [False, True]
     assert found.versions[0].superseded_time == found.versions[1].known_time

@@ -26,7 +26,7 @@ FACTS = Path(deploy.local.__file__).parent / "sample" / "facts.jsonl"
 async def search(tier: Tier, query: str, day: str) -> list[facts_pb2.Fact]:
     """The facts that a question finds as of a day."""
     as_of = retrieval_pb2.TimeSelector(instant=stamp(day))
-    request = query_pb2.SearchFactsRequest(query=query, as_of=as_of)
+    request = query_pb2.SearchFactsRequest(query=query, time=as_of)
     return [hit.fact for hit in (await tier.query.SearchFacts(request, metadata=tier.ours)).hits]
 
 
@@ -38,7 +38,7 @@ def test_the_sample_marks_relations_of_its_facts() -> None:
 
 
 async def test_an_event_of_the_sample_happened_on_its_day_and_lasts_no_longer(tier: Tier) -> None:
-    await put_if_absent(tier.ingest, Sample.of_the_stack().ontology(), tier.ours)
+    await put_if_absent(tier.query, tier.ingest, Sample.of_the_stack().ontology(), tier.ours)
     result = stream(
         fact("Ledger Service", "CAUSED", "INC-104", valid_time=stamp("2024-04-18")),
         fact("Jonas Weber", "OWNS", "Ledger Service", valid_time=stamp("2023-02-20")),
@@ -46,38 +46,38 @@ async def test_an_event_of_the_sample_happened_on_its_day_and_lasts_no_longer(ti
     await tier.ingest.AddFacts(result, metadata=tier.ours)
     asked = "who owns the Ledger Service, and what has it caused?"
     found = await search(tier, asked, "2025-01-01")
-    assert {one.relation: one.event for one in found} == {"CAUSED": True, "OWNS": False}
-    assert [one.relation for one in await search(tier, asked, "2024-04-17")] == ["OWNS"]
+    assert {one.relation_type: one.event for one in found} == {"CAUSED": True, "OWNS": False}
+    assert [one.relation_type for one in await search(tier, asked, "2024-04-17")] == ["OWNS"]
     for day, relations in (("2024-04-18", {"CAUSED", "OWNS"}), ("2025-01-01", {"OWNS"})):
         snapshot = await tier.query.GetSnapshot(
             history_pb2.GetSnapshotRequest(
-                as_of=retrieval_pb2.TimeSelector(instant=stamp(day)),
+                time=retrieval_pb2.TimeSelector(instant=stamp(day)),
                 entity=entities_pb2.EntitySelector(name="Ledger Service"),
             ),
             metadata=tier.ours,
         )
-        assert {one.relation for one in snapshot.facts} == relations
+        assert {one.relation_type for one in snapshot.facts} == relations
     history = await tier.query.GetEntityHistory(
         history_pb2.GetEntityHistoryRequest(
             entity=entities_pb2.EntitySelector(name="Ledger Service")
         ),
         metadata=tier.ours,
     )
-    assert [one.relation for one in history.facts] == ["OWNS", "CAUSED"]
-    assert [one.relation for one in history.summary.current] == ["OWNS"]
+    assert [one.relation_type for one in history.facts] == ["OWNS", "CAUSED"]
+    assert [one.relation_type for one in history.summary.current] == ["OWNS"]
     change = history_pb2.DiffGraphRequest(
         before=retrieval_pb2.TimeSelector(instant=stamp("2024-01-01"))
     )
     diff = (await tier.query.DiffGraph(change, metadata=tier.ours)).diff
-    assert [one.relation for one in diff.added] == ["CAUSED"]
+    assert [one.relation_type for one in diff.added] == ["CAUSED"]
 
 
 async def test_an_ontology_of_somebody_stays(tier: Tier) -> None:
     own = ontology_pb2.Ontology(relation_types=[ontology_pb2.RelationType(name="MET", event=True)])
     for ontology in (own, Sample.of_the_stack().ontology()):
-        await put_if_absent(tier.ingest, ontology, tier.ours)
+        await put_if_absent(tier.query, tier.ingest, ontology, tier.ours)
     asked = ontology_pb2.GetOntologyRequest()
-    stored = await tier.ingest.GetOntology(asked, metadata=tier.ours)
+    stored = await tier.query.GetOntology(asked, metadata=tier.ours)
     assert (stored.ontology, stored.version) == (own, 1)
 
 
@@ -91,7 +91,7 @@ async def test_a_mention_has_its_documents_date_and_claims_no_time(tier: Tier) -
     near = await tier.query.GetNeighborhood(
         query_pb2.GetNeighborhoodRequest(entity_name="Ledger Service"), metadata=tier.ours
     )
-    (dated,) = [one for one in near.edges if one.fact == text]
+    (dated,) = [one for one in near.edges if one.statement == text]
     (undated,) = [one for one in near.edges if one.sources[0].document_id == "d2"][:1]
     assert dated.mention_time == stamp("2023-02-20")
     for one in (dated, undated):
@@ -120,7 +120,7 @@ async def test_a_mention_of_what_a_stated_fact_ended_is_found_as_of_its_time_alo
         near = await tier.query.GetNeighborhood(
             query_pb2.GetNeighborhoodRequest(
                 entity_name="Ledger Service",
-                as_of=retrieval_pb2.TimeSelector(instant=stamp(day)),
+                time=retrieval_pb2.TimeSelector(instant=stamp(day)),
             ),
             metadata=tier.ours,
         )

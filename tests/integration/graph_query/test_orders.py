@@ -9,6 +9,7 @@ import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.common.v1 import errors_pb2, legs_pb2
+from braid.graph.internal.v1 import deletion_pb2
 from braid.graph.v1 import ingest_pb2, query_pb2
 from services.runtime.status import error_from_rpc
 from tests.integration.graph_query.conftest import Tier
@@ -27,7 +28,7 @@ async def refusal(tier: Tier, **more: Any) -> errors_pb2.ErrorReason.ValueType:
 
 
 def targets(answer: query_pb2.SearchFactsResponse) -> list[str]:
-    return [hit.fact.target_entity.name for hit in answer.hits]
+    return [hit.fact.object.name for hit in answer.hits]
 
 
 async def chained(tier: Tier) -> None:
@@ -89,8 +90,8 @@ async def test_what_was_known_is_told_as_it_was_known(tier: Tier) -> None:
     known = Timestamp()
     known.GetCurrentTime()
     assert targets(await search(tier)) == ["Old Cluster"]
-    await tier.ingest.DeleteEpisodes(
-        ingest_pb2.DeleteEpisodesRequest(uuids=[note.uuid]), metadata=tier.ours
+    await tier.deletion.DeleteEpisodes(
+        deletion_pb2.DeleteEpisodesRequest(chunk_ids=[note.chunk_id]), metadata=tier.ours
     )
     assert (await search(tier)).status == legs_pb2.LEG_STATUS_NO_MATCH
     assert targets(await search(tier, known_time=known)) == ["Old Cluster"]
@@ -99,8 +100,8 @@ async def test_what_was_known_is_told_as_it_was_known(tier: Tier) -> None:
 
 
 async def test_few_facts_of_a_relation_are_found_among_many_of_others(tier: Tier) -> None:
-    many = [fact("Payments", "LIKES", f"Song {n}", fact="Payments") for n in range(200)]
-    rare = fact("Payments", "IS", "Service", fact="Payments is a service of ours")
+    many = [fact("Payments", "LIKES", f"Song {n}", statement="Payments") for n in range(200)]
+    rare = fact("Payments", "IS", "Service", statement="Payments is a service of ours")
     request = ingest_pb2.AddFactsRequest(facts=[*many, rare])
     await tier.ingest.AddFacts(iter([request]), metadata=tier.ours)
     assert targets(await search(tier, relation_type="is", limit=1)) == ["Service"]

@@ -39,7 +39,7 @@ class Reads:
     async def add(self) -> ingest_pb2.EpisodeCounts:
         """Adds the note's chunk."""
         request = ingest_pb2.AddEpisodeRequest(
-            episode=episode("note", "Guilds", NOTE, uuid=self.chunk)
+            episode=episode("note", "Guilds", NOTE, chunk_id=self.chunk)
         )
         answer = await self.tier.ingest.AddEpisode(request, metadata=self.tier.ours, timeout=30)
         return answer.counts
@@ -76,9 +76,13 @@ async def test_a_chunk_is_read_and_its_facts_are_found_with_their_dates(
 ) -> None:
     async with reading_tier(store, tmp_path) as reads:
         counts = await reads.add()
-        assert (counts.episodes_added, counts.facts_added, counts.facts_ended) == (1, 1, 0)
+        assert (counts.added_episode_count, counts.added_fact_count, counts.ended_fact_count) == (
+            1,
+            1,
+            0,
+        )
         [led] = await reads.extracted()
-        assert (led.relation, led.source_entity.name, led.target_entity.name) == (
+        assert (led.relation_type, led.subject.name, led.object.name) == (
             "LEADS",
             "Mira Okafor",
             "Payments Guild",
@@ -92,7 +96,7 @@ async def test_a_chunk_that_was_read_is_not_read_again(store: Neo4jStore, tmp_pa
         await reads.add()
         asked = len(reads.script.asked)
         counts = await reads.add()
-        assert (counts.episodes_added, counts.facts_added) == (0, 0)
+        assert (counts.added_episode_count, counts.added_fact_count) == (0, 0)
         assert len(reads.script.asked) == asked > 0
 
 
@@ -100,13 +104,13 @@ async def test_a_chunk_is_added_without_the_model_where_the_caller_wants_that(
     store: Neo4jStore, tmp_path: Path
 ) -> None:
     async with reading_tier(store, tmp_path) as reads:
-        one = episode("note", "Guilds", NOTE, uuid=reads.chunk)
+        one = episode("note", "Guilds", NOTE, chunk_id=reads.chunk)
         request = ingest_pb2.BatchAddEpisodesRequest(episodes=[one], skip_language_model=True)
         answer = await reads.tier.ingest.BatchAddEpisodes(request, metadata=reads.tier.ours)
-        assert (answer.counts.episodes_added, answer.counts.facts_added) == (1, 0)
+        assert (answer.counts.added_episode_count, answer.counts.added_fact_count) == (1, 0)
         assert reads.script.asked == []
         # Asked for later, the model reads it.
-        assert (await reads.add()).facts_added == 1
+        assert (await reads.add()).added_fact_count == 1
 
 
 async def test_a_chunk_that_the_model_answers_unusably_is_refused_whole(
@@ -119,5 +123,5 @@ async def test_a_chunk_that_the_model_answers_unusably_is_refused_whole(
         assert NOTE not in str(error)
         assert await reads.extracted() == []
         reads.stub.routes |= usual
-        assert (await reads.add()).facts_added == 1
+        assert (await reads.add()).added_fact_count == 1
         assert reason_name(error) != "INTERNAL"

@@ -9,6 +9,7 @@ import grpc
 import pytest
 
 from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
+from braid.graph.internal.v1 import deletion_pb2
 from braid.graph.v1 import facts_pb2, ingest_pb2, query_pb2
 from services.runtime.status import error_from_rpc
 from tests.integration.graph_query.conftest import Tier
@@ -53,22 +54,22 @@ async def test_a_question_finds_the_fact_that_holds_now_with_its_source(tier: Ti
         query_pb2.SearchFactsRequest(query="Who owns the Payments Service?"), metadata=tier.ours
     )
     best = answer.hits[0].fact
-    assert (best.source_entity.name, best.source_entity.type) == ("Mira Okafor", "Person")
+    assert (best.subject.name, best.subject.type) == ("Mira Okafor", "Person")
     assert best.origin == facts_pb2.FACT_ORIGIN_GIVEN
     assert [cited.document_id for cited in best.sources] == ["note"]
     assert answer.status == legs_pb2.LEG_STATUS_OK
     assert answer.space_revision == 3
-    assert not [hit for hit in answer.hits if hit.fact.source_entity.name == "Anna Bell"]
+    assert not [hit for hit in answer.hits if hit.fact.subject.name == "Anna Bell"]
 
 
 async def test_a_time_in_the_past_finds_what_held_then(tier: Tier) -> None:
     await filled(tier)
     then = retrieval_pb2.TimeSelector(instant=stamp("2021-01-01"))
     answer = await tier.query.SearchFacts(
-        query_pb2.SearchFactsRequest(query="owns Payments", as_of=then, relation_type="owns"),
+        query_pb2.SearchFactsRequest(query="owns Payments", time=then, relation_type="owns"),
         metadata=tier.ours,
     )
-    assert [hit.fact.source_entity.name for hit in answer.hits] == ["Anna Bell"]
+    assert [hit.fact.subject.name for hit in answer.hits] == ["Anna Bell"]
 
 
 async def test_a_range_finds_what_held_at_any_moment_of_it(tier: Tier) -> None:
@@ -77,12 +78,12 @@ async def test_a_range_finds_what_held_at_any_moment_of_it(tier: Tier) -> None:
     answer = await tier.query.SearchFacts(
         query_pb2.SearchFactsRequest(
             query="owns Payments",
-            as_of=retrieval_pb2.TimeSelector(range=years),
+            time=retrieval_pb2.TimeSelector(range=years),
             relation_type="OWNS",
         ),
         metadata=tier.ours,
     )
-    found = {hit.fact.source_entity.name for hit in answer.hits}
+    found = {hit.fact.subject.name for hit in answer.hits}
     assert found == {"Anna Bell", "Mira Okafor"}
 
 
@@ -93,7 +94,7 @@ async def test_a_neighbourhood_ignores_case_and_shows_local_facts_as_local(tier:
     )
     names = [node.name for node in found.nodes]
     assert names == ["Payments Service", "Karl Otto", "Vienna Hall"]
-    assert (found.total, found.truncated) == (3, False)
+    assert (found.neighbor_count, found.truncated) == (3, False)
     local = [edge for edge in found.edges if edge.origin == facts_pb2.FACT_ORIGIN_LOCAL]
     assert {edge.sources[0].quote for edge in local} == {
         "Mira Okafor owns the Payments Service.",
@@ -126,7 +127,7 @@ async def test_pages_by_mentions_are_bound_to_their_order_and_titles(tier: Tier)
     await filled(tier)
     first = query_pb2.ListEntitiesRequest(page_size=2, order_by=query_pb2.ENTITY_ORDER_MENTIONS)
     page = await tier.query.ListEntities(first, metadata=tier.ours)
-    mentions = [one.mentions for one in page.entities]
+    mentions = [one.mention_count for one in page.entities]
     assert mentions == sorted(mentions, reverse=True)
     assert all(one.HasField("document_title") for one in page.entities)
     later: dict[str, Any] = {"page_token": page.next_page_token, "order_by": first.order_by}
@@ -150,9 +151,9 @@ async def test_types_filter_and_the_base_label_is_no_type(tier: Tier) -> None:
         )
         assert [one.name for one in page.entities] == names
     stats = await tier.query.GetGraphStats(query_pb2.GetGraphStatsRequest(), metadata=tier.ours)
-    assert dict(stats.entities_by_type) == {"": 3, "Person": 1, "Service": 1}
-    assert (stats.facts, stats.episodes) == (2, 1)
-    assert set(stats.indexes.values()) == {"ONLINE"}
+    assert dict(stats.entity_counts_by_type) == {"": 3, "Person": 1, "Service": 1}
+    assert (stats.fact_count, stats.episode_count) == (2, 1)
+    assert set(stats.index_states.values()) == {query_pb2.INDEX_STATE_ONLINE}
 
 
 async def test_nothing_of_a_space_is_seen_from_another(tier: Tier) -> None:
@@ -187,7 +188,7 @@ async def test_reversed_and_misshapen_facts_are_refused_by_place_and_the_others_
         ),
         metadata=tier.ours,
     )
-    assert (answer.added, answer.refused_total) == (1, 4)
+    assert (answer.added_count, answer.refused_count) == (1, 4)
     assert [refused.index for refused in answer.refused] == [0, 1, 2, 3]
     assert answer.refused[0].reason == "must end after the time since when it holds"
 
@@ -200,7 +201,7 @@ async def test_vectors_are_searched_when_the_space_has_some(tier: Tier) -> None:
     answer = await tier.query.SearchFacts(
         query_pb2.SearchFactsRequest(query="nothing alike"), metadata=tier.ours
     )
-    assert answer.vector_path == query_pb2.FACT_VECTOR_PATH_EXACT
+    assert answer.vector_path == retrieval_pb2.VECTOR_PATH_EXACT
     assert answer.hits[0].scores.vector == pytest.approx(1, abs=0.01)
     assert "embedding" not in str(answer)
 
@@ -210,9 +211,10 @@ async def test_a_deleted_episode_takes_its_names_along(tier: Tier) -> None:
     gone = episode("other", "Zoe Zimmer", "She met Karl Otto.")
     batch = ingest_pb2.BatchAddEpisodesRequest(episodes=[gone])
     added = await tier.ingest.BatchAddEpisodes(batch, metadata=tier.ours)
-    assert (added.counts.episodes_added, added.counts.entities_added) == (1, 1)
-    deleted = await tier.ingest.DeleteEpisodes(
-        ingest_pb2.DeleteEpisodesRequest(uuids=[gone.uuid, str(uuid.uuid4())]), metadata=tier.ours
+    assert (added.counts.added_episode_count, added.counts.added_entity_count) == (1, 1)
+    deleted = await tier.deletion.DeleteEpisodes(
+        deletion_pb2.DeleteEpisodesRequest(chunk_ids=[gone.chunk_id, str(uuid.uuid4())]),
+        metadata=tier.ours,
     )
-    assert (deleted.episodes_deleted, deleted.entities_deleted) == (1, 1)
-    assert (deleted.mentions_deleted, deleted.local_facts_deleted) == (2, 1)
+    assert (deleted.deleted_episode_count, deleted.deleted_entity_count) == (1, 1)
+    assert (deleted.deleted_mention_count, deleted.deleted_local_fact_count) == (2, 1)

@@ -28,8 +28,8 @@ async def paths(tier: Tier, source: str, target: str, **more: Any) -> list[list[
     found = await tier.query.FindPaths(request, metadata=tier.ours)
     for path in found.paths:
         for place, one in enumerate(path.facts):
-            ends = {one.source_entity.uuid, one.target_entity.uuid}
-            assert ends == {node.uuid for node in path.nodes[place : place + 2]}
+            ends = {one.subject.id, one.object.id}
+            assert ends == {node.id for node in path.nodes[place : place + 2]}
     return [[node.name for node in path.nodes] for path in found.paths]
 
 
@@ -37,13 +37,11 @@ async def test_an_entity_is_found_by_exact_name_whatever_its_case(tier: Tier) ->
     result = fact("Anna  Bell", "OWNS", "Payments", subject_type="Person")
     await tier.ingest.AddFacts(stream(result), metadata=tier.ours)
     found = await details(tier, name="anna BELL")
-    assert [(one.entity.name, one.entity.type, one.facts) for one in found] == [
+    assert [(one.entity.name, one.entity.type, one.fact_count) for one in found] == [
         ("Anna Bell", "Person", 1)
     ]
     assert found[0].HasField("first_seen_time")
-    assert [one.entity for one in await details(tier, uuid=found[0].entity.uuid)] == [
-        found[0].entity
-    ]
+    assert [one.entity for one in await details(tier, id=found[0].entity.id)] == [found[0].entity]
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await details(tier, name="Anna")
     assert error_from_rpc(failed.value).reason == errors_pb2.ERROR_REASON_NOT_FOUND
@@ -151,7 +149,7 @@ async def test_a_subgraph_refers_to_its_episodes_and_entities_by_place(tier: Tie
         ingest_pb2.BatchAddEpisodesRequest(episodes=chunks), metadata=tier.ours
     )
     found = await tier.query.GetMentionSubgraph(
-        structure_pb2.GetMentionSubgraphRequest(chunk_ids=[chunks[0].uuid.upper()]),
+        structure_pb2.GetMentionSubgraphRequest(chunk_ids=[chunks[0].chunk_id.upper()]),
         metadata=tier.ours,
     )
     rows = {
@@ -181,5 +179,5 @@ async def test_a_fact_cites_its_sources_and_shows_neither_base_label_nor_vector(
     assert [cited.document_id for cited in one.sources] == ["d1"]
     assert dict(one.attributes) == {"since": "long ago"}
     assert one.origin == facts_pb2.FACT_ORIGIN_GIVEN
-    assert (one.source_entity.type, one.target_entity.type) == ("Person", "")
+    assert (one.subject.type, one.object.type) == ("Person", "")
     assert "embedding" not in str(page)

@@ -17,6 +17,8 @@ from braid.agent.v1 import (
     consistency_pb2_grpc,
     ingest_pb2,
     ingest_pb2_grpc,
+    jobs_pb2,
+    jobs_pb2_grpc,
     memories_pb2_grpc,
     models_pb2_grpc,
 )
@@ -81,6 +83,7 @@ class World:
     runtime: RuntimeSettings
     embedder: StubEmbedder
     ingest: ingest_pb2_grpc.IngestServiceStub = field(init=False)
+    jobs: jobs_pb2_grpc.JobServiceStub = field(init=False)
     consistency: consistency_pb2_grpc.ConsistencyServiceStub = field(init=False)
     models: models_pb2_grpc.ModelServiceStub = field(init=False)
     memories: memories_pb2_grpc.MemoryServiceStub = field(init=False)
@@ -99,6 +102,7 @@ class World:
         channel = open_channel(f"127.0.0.1:{server.port}", retry=False)
         stack.push_async_callback(channel.close)
         self.ingest = ingest_pb2_grpc.IngestServiceStub(channel)
+        self.jobs = jobs_pb2_grpc.JobServiceStub(channel)
         self.consistency = consistency_pb2_grpc.ConsistencyServiceStub(channel)
         self.models = models_pb2_grpc.ModelServiceStub(channel)
         self.memories = memories_pb2_grpc.MemoryServiceStub(channel)
@@ -108,11 +112,11 @@ class World:
         chosen = models.default if models else self.embedder
         await stack.enter_async_context(open_worker(self.agent, self.runtime, chosen, models))
 
-    async def put(self, document_id: str, text: str, title: str = "") -> ingest_pb2.IngestJob:
+    async def put(self, document_id: str, text: str, title: str = "") -> jobs_pb2.Job:
         """Uploads a document and waits for its job."""
         return await self.ended((await self.send(document_id, text, title)).id)
 
-    async def send(self, document_id: str, text: str, title: str = "") -> ingest_pb2.IngestJob:
+    async def send(self, document_id: str, text: str, title: str = "") -> jobs_pb2.Job:
         """Uploads a document."""
         about = ingest_pb2.DocumentMetadata(
             document_id=document_id, content_type="text/plain", title=title
@@ -124,11 +128,11 @@ class World:
         answer = await self.ingest.IngestDocument(iter(parts), metadata=OURS, timeout=20)
         return answer.job
 
-    async def ended(self, job_id: str) -> ingest_pb2.IngestJob:
+    async def ended(self, job_id: str) -> jobs_pb2.Job:
         """A job once it has ended."""
-        request = ingest_pb2.WatchIngestJobRequest(job_id=job_id)
-        job = ingest_pb2.IngestJob()
-        async for answer in self.ingest.WatchIngestJob(request, metadata=OURS, timeout=60):
+        request = jobs_pb2.WatchJobRequest(job_id=job_id)
+        job = jobs_pb2.Job()
+        async for answer in self.jobs.WatchJob(request, metadata=OURS, timeout=60):
             job = answer.job
         return job
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 
-from braid.agent.v1 import consistency_pb2, ingest_pb2
+from braid.agent.v1 import consistency_pb2, ingest_pb2, jobs_pb2
 from services.graph_query.core.domain import Passage
 from services.runtime.ids import derived_uuid
 from tests.integration.upkeep.conftest import OURS, World
@@ -33,7 +33,7 @@ async def repair(world: World) -> Report:
 
 def found(report: Report) -> dict[int, tuple[int, int]]:
     """By kind: how many were found and mended."""
-    return {one.kind: (one.found, one.repaired) for one in report.counts}
+    return {one.kind: (one.found_count, one.repaired_count) for one in report.counts}
 
 
 async def test_orphans_of_either_store_are_found_mended_and_then_gone(world: World) -> None:
@@ -42,7 +42,7 @@ async def test_orphans_of_either_store_are_found_mended_and_then_gone(world: Wor
         await world.put("kept", "Ada met Bob.")
         await world.put("graphless", "Carl met Dora.")
         clean = await check(world)
-        assert (clean.consistent, clean.chunks, clean.episodes) == (True, 2, 2)
+        assert (clean.consistent, clean.chunk_count, clean.episode_count) == (True, 2, 2)
         [chunk] = (await world.vector.get_document(world.space, "graphless"))[1]
         await world.graph.delete_episodes(world.space, [chunk])
         stray = Passage(derived_uuid("stray", world.space), "ghost", "Ghost", "", "Eve met Ada.")
@@ -72,9 +72,9 @@ async def test_what_running_jobs_are_about_to_write_is_pending_and_no_finding(
         while not ending.done():
             report = await check(world)
             assert report.consistent, report
-        assert all(job.state == ingest_pb2.JOB_STATE_SUCCEEDED for job in await ending)
+        assert all(job.state == jobs_pb2.JOB_STATE_SUCCEEDED for job in await ending)
     report = await check(world)
-    assert (report.consistent, report.chunks, report.pending) == (True, 12, 0)
+    assert (report.consistent, report.chunk_count, report.pending_count) == (True, 12, 0)
 
 
 async def test_deletions_leave_nothing_on_either_side_and_versions_all_go(world: World) -> None:
@@ -86,7 +86,8 @@ async def test_deletions_leave_nothing_on_either_side_and_versions_all_go(world:
         request = ingest_pb2.DeleteDocumentRequest(document_id="d")
         answer = await world.ingest.DeleteDocument(request, metadata=OURS, timeout=30)
         removed = {(row.store, row.kind): row.count for row in answer.removed}
-        assert removed["postgresql", "versions"] == 3
-        assert removed["postgresql", "chunks"] == removed["neo4j", "episodes"] == 3
+        assert removed[jobs_pb2.STORE_POSTGRESQL, jobs_pb2.ROW_KIND_VERSIONS] == 3
+        assert removed[jobs_pb2.STORE_POSTGRESQL, jobs_pb2.ROW_KIND_CHUNKS] == 3
+        assert removed[jobs_pb2.STORE_NEO4J, jobs_pb2.ROW_KIND_EPISODES] == 3
         report = await check(world)
-        assert (report.consistent, report.chunks, report.episodes) == (True, 1, 1)
+        assert (report.consistent, report.chunk_count, report.episode_count) == (True, 1, 1)

@@ -10,7 +10,7 @@ from hashlib import sha256
 
 import pytest
 
-from braid.agent.v1 import ingest_pb2, memories_pb2, models_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2, memories_pb2, models_pb2
 from braid.common.v1 import retrieval_pb2
 from braid.graph.v1 import findings_pb2, query_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
@@ -49,7 +49,7 @@ def worker(
     )
 
 
-async def start(world: World) -> ingest_pb2.IngestJob:
+async def start(world: World) -> jobs_pb2.Job:
     """Starts the move to the configured model."""
     request = models_pb2.StartReembeddingRequest()
     return (await world.models.StartReembedding(request, metadata=OURS, timeout=10)).job
@@ -67,11 +67,11 @@ async def test_chunks_and_facts_move_to_the_configured_model_beside_writers(worl
         await world.work(stack, models)
         later = [await world.send(f"later{n}", f"Carl met Dora {n}.") for n in range(10)]
         job = await world.ended((await start(world)).id)
-        assert job.state == ingest_pb2.JOB_STATE_SUCCEEDED, job
+        assert job.state == jobs_pb2.JOB_STATE_SUCCEEDED, job
         for one in later:
-            assert (await world.ended(one.id)).state == ingest_pb2.JOB_STATE_SUCCEEDED
+            assert (await world.ended(one.id)).state == jobs_pb2.JOB_STATE_SUCCEEDED
         after = await world.put("after", "Eve met Kim.")
-        assert after.state == ingest_pb2.JOB_STATE_SUCCEEDED
+        assert after.state == jobs_pb2.JOB_STATE_SUCCEEDED
         found = await world.vector.list_models(world.space)
         assert [(one.model.name, one.embedded) for one in found.models] == [(NEW, found.chunks)]
         assert found.chunks == 41
@@ -85,7 +85,7 @@ async def test_memories_move_with_their_space(world: World) -> None:
         await world.serve(stack, newer)
         await world.work(stack, Models(default=newer, other=world.embedder))
         job = await world.ended((await start(world)).id)
-    assert job.state == ingest_pb2.JOB_STATE_SUCCEEDED, job
+    assert job.state == jobs_pb2.JOB_STATE_SUCCEEDED, job
     found = await world.vector.list_models(Owner(world.space, "").partition)
     assert [(one.model.name, one.embedded) for one in found.models] == [(NEW, 1)]
 
@@ -100,7 +100,7 @@ async def test_a_change_of_the_length_alone_fails_and_says_why(world: World) -> 
         await world.serve(stack, shorter)
         await world.work(stack, Models(default=shorter, other=StubEmbedder(NEW)))
         job = await world.ended((await start(world)).id)
-    assert job.state == ingest_pb2.JOB_STATE_FAILED
+    assert job.state == jobs_pb2.JOB_STATE_FAILED
     assert "Set EMBEDDING_DIMENSION to 32" in job.failures[0].reason
     assert [
         one.model.dimension for one in (await world.vector.list_models(world.space)).models
@@ -131,7 +131,7 @@ async def embed_facts(world: World, embedder: WideEmbedder) -> None:
         facts = [
             graph_pb2.FactInput(
                 subject=graph_pb2.EntityInput(name="Ada"),
-                relation="KNOWS",
+                relation_type="KNOWS",
                 object=graph_pb2.EntityInput(name=name),
             )
             for name in ("Bob", "Carl", "Dora")
@@ -163,7 +163,7 @@ async def test_a_change_of_the_graph_that_was_left_in_its_midst_is_ended(
         await world.serve(stack, new)
         await world.work(stack, Models(default=new, other=old))
         job = await world.ended((await start(world)).id)
-        assert job.state == ingest_pb2.JOB_STATE_SUCCEEDED, job
+        assert job.state == jobs_pb2.JOB_STATE_SUCCEEDED, job
     assert (await embeddings.vectors(world.space)) == (NEW, "", 3, new.dimension)
 
 
@@ -175,7 +175,7 @@ async def test_facts_of_the_graph_move_too(world: World) -> None:
         await world.serve(stack, new)
         await world.work(stack, Models(default=new, other=old))
         job = await world.ended((await start(world)).id)
-        assert job.state == ingest_pb2.JOB_STATE_SUCCEEDED, job
+        assert job.state == jobs_pb2.JOB_STATE_SUCCEEDED, job
     assert (await world.graph.embeddings.vectors(world.space)) == (NEW, "", 3, DIMENSION)
 
 
@@ -185,7 +185,9 @@ async def fill(world: World) -> None:
         await world.put(f"d{n}", f"Ada met Bob {n}.")
     ends = [graph_pb2.EntityInput(name=name) for name in ("Bob", "Carl", "Dora", "Eve")]
     facts = [
-        graph_pb2.FactInput(subject=graph_pb2.EntityInput(name="Ada"), relation="KNOWS", object=end)
+        graph_pb2.FactInput(
+            subject=graph_pb2.EntityInput(name="Ada"), relation_type="KNOWS", object=end
+        )
         for end in ends
     ]
     request = ingest_pb2.IngestFactsRequest(facts=facts)
@@ -206,16 +208,16 @@ async def search(world: World, *models: StubEmbedder) -> list[bool]:
     compared = []
     for model in models:
         row = (await model.embed(["Who knows Bob?"]))[0]
-        vector = retrieval_pb2.QueryEmbedding(model=model.model, values=row.tolist())
+        vector = retrieval_pb2.QueryEmbedding(embedding_model=model.model, values=row.tolist())
         found = await world.facts.SearchFacts(
             query_pb2.SearchFactsRequest(query="Who knows Bob?", query_embedding=vector),
             metadata=OURS,
             timeout=20,
         )
         assert len(found.hits) >= 4
-        compared.append(found.vector_path == query_pb2.FACT_VECTOR_PATH_EXACT)
+        compared.append(found.vector_path == retrieval_pb2.VECTOR_PATH_EXACT)
         asked = findings_pb2.SearchFindingsRequest(query="Ada knows", query_embedding=vector)
-        answer = await world.findings.SearchFindings(asked, metadata=OURS, timeout=20)
+        answer = await world.facts.SearchFindings(asked, metadata=OURS, timeout=20)
         assert [hit.finding.finding.key_insight for hit in answer.hits] == ["Ada knows."]
     return compared
 
@@ -228,7 +230,7 @@ async def move(world: World, to: StubEmbedder, former: StubEmbedder) -> None:
         job = asyncio.create_task(world.ended((await start(world)).id))
         while not job.done():
             await search(world, to, former)
-        assert job.result().state == ingest_pb2.JOB_STATE_SUCCEEDED, job.result()
+        assert job.result().state == jobs_pb2.JOB_STATE_SUCCEEDED, job.result()
     assert (await search(world, to)) == [True]
 
 
@@ -264,7 +266,7 @@ async def test_facts_that_came_while_no_embedder_was_to_be_had_are_embedded(worl
         await world.serve(stack, new)
         await world.work(stack, Models(default=new, other=old))
         job = await world.ended((await start(world)).id)
-        assert job.state == ingest_pb2.JOB_STATE_SUCCEEDED, job
+        assert job.state == jobs_pb2.JOB_STATE_SUCCEEDED, job
     assert (await world.graph.embeddings.vectors(world.space)) == (NEW, "", 3, 16)
 
 
@@ -277,7 +279,7 @@ async def test_facts_that_come_after_the_settings_changed_have_vectors_of_the_sp
         await world.serve(stack, new)
         late = graph_pb2.FactInput(
             subject=graph_pb2.EntityInput(name="Ada"),
-            relation="KNOWS",
+            relation_type="KNOWS",
             object=graph_pb2.EntityInput(name="Late"),
         )
         request = ingest_pb2.IngestFactsRequest(facts=[late])
@@ -301,7 +303,7 @@ async def test_a_move_goes_on_with_another_worker_where_one_was_ended(world: Wor
                 await asyncio.sleep(0.02)
         newer.stuck = False
         await world.work(stack, models)
-        assert (await world.ended(job.id)).state == ingest_pb2.JOB_STATE_SUCCEEDED
+        assert (await world.ended(job.id)).state == jobs_pb2.JOB_STATE_SUCCEEDED
     assert (await world.vector.space_model(world.space)).name == NEW  # type: ignore[union-attr]
 
 
@@ -324,7 +326,7 @@ async def test_a_move_goes_on_in_another_process_when_one_is_killed_in_its_midst
         first.send_signal(signal.SIGKILL)
         await first.wait()
         provider.answer_always(None)
-        assert (await world.ended(job.id)).state == ingest_pb2.JOB_STATE_SUCCEEDED
+        assert (await world.ended(job.id)).state == jobs_pb2.JOB_STATE_SUCCEEDED
         second.send_signal(signal.SIGTERM)
         async with asyncio.timeout(20):
             assert await second.wait() == 0

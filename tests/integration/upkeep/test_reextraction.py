@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 import grpc
 import pytest
 
-from braid.agent.v1 import ingest_pb2, models_pb2
+from braid.agent.v1 import jobs_pb2, models_pb2
 from services.graph_query import app as graph_app
 from services.graph_query.core.domain import Fact, FactFilter, Origin
 from services.graph_query.core.intervals import OPEN
@@ -46,7 +46,7 @@ async def language_model(world: World) -> AsyncIterator[Script]:
             await server.stop()
 
 
-async def start(world: World) -> ingest_pb2.IngestJob:
+async def start(world: World) -> jobs_pb2.Job:
     """Starts giving every chunk to the graph again."""
     request = models_pb2.StartReextractionRequest()
     return (await world.models.StartReextraction(request, metadata=OURS, timeout=10)).job
@@ -72,13 +72,13 @@ async def test_every_chunk_that_no_language_model_has_read_is_read(world: World)
         await world.serve(stack, world.embedder)
         await world.work(stack)
         job = await world.ended((await start(world)).id)
-        assert (job.kind, job.state) == ("reextract", ingest_pb2.JOB_STATE_SUCCEEDED)
-        assert (job.documents_total, job.documents_graph_ready, job.documents_failed) == (2, 2, 0)
+        assert (job.kind, job.state) == (jobs_pb2.JOB_KIND_REEXTRACT, jobs_pb2.JOB_STATE_SUCCEEDED)
+        assert (job.unit_count, job.graph_ready_count, job.failed_count) == (2, 2, 0)
         assert await extracted(world) == {"LEADS": "guild", "OWNS": "ledger"}
         asked = len(script.asked)
         again = await world.ended((await start(world)).id)
         assert again.id != job.id
-        assert (again.state, again.documents_graph_ready) == (ingest_pb2.JOB_STATE_SUCCEEDED, 2)
+        assert (again.state, again.graph_ready_count) == (jobs_pb2.JOB_STATE_SUCCEEDED, 2)
         assert len(script.asked) == asked
 
 

@@ -6,7 +6,7 @@ import json
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import ingest_pb2, jobs_pb2
 from braid.vector.v1 import search_pb2
 from services.graph_query.core.domain import FactFilter
 from services.graph_query.core.full_text import query_terms
@@ -24,7 +24,7 @@ async def contents(world: World, at: int | None) -> list[str]:
     return [hit.chunk.content for hit in answer.hits]
 
 
-async def put(world: World, text: str, since: int, title: str = "") -> ingest_pb2.IngestJob:
+async def put(world: World, text: str, since: int, title: str = "") -> jobs_pb2.Job:
     """Uploads a version that holds since a year."""
     about = ingest_pb2.DocumentMetadata(
         document_id="d",
@@ -48,7 +48,11 @@ async def test_each_version_is_found_as_of_its_own_time_and_the_graph_keeps_both
         first = await put(world, "Ada met Bob.", 2001)
         again = await put(world, "Ada met Bob.", 2001)
         second = await put(world, "Ada met Carl.", 2010)
-    assert (first.chunks_written, again.documents_unchanged, second.chunks_written) == (1, 1, 1)
+    assert (first.written_chunk_count, again.unchanged_count, second.written_chunk_count) == (
+        1,
+        1,
+        1,
+    )
     assert await contents(world, None) == ["Ada met Carl."]
     assert await contents(world, 2005) == ["Ada met Bob."]
     assert await contents(world, 2000) == []
@@ -79,7 +83,7 @@ async def test_what_sentences_say_holds_as_long_as_a_version_says_it(world: Worl
         await world.work(stack)
         await put(world, f"{ADA}\n\n{SHARED}", 2001, "Orion")
         second = await put(world, f"{BERTA}\n\n{SHARED}", 2010, "Orion")
-        assert second.chunks_written == 1
+        assert second.written_chunk_count == 1
         shared = {"Carl Orff leads nobody at Orion."}
         assert await local_facts(world, None) == {BERTA} | shared
         assert await local_facts(world, 2005) == {ADA} | shared
@@ -107,7 +111,7 @@ def line(day: int, text: str) -> dict[str, str]:
     return {"thread": "ops", "author": "Zoe", "time": f"2025-02-{day:02}T09:00:00Z", "text": text}
 
 
-async def put_thread(world: World, *lines: dict[str, str]) -> ingest_pb2.IngestJob:
+async def put_thread(world: World, *lines: dict[str, str]) -> jobs_pb2.Job:
     """Uploads a thread as a file of messages."""
     about = ingest_pb2.DocumentMetadata(
         source="ops.messages.jsonl", content_type="application/vnd.braid.messages+jsonl"
@@ -151,7 +155,7 @@ async def test_a_search_as_of_a_time_finds_what_a_thread_said_by_then(world: Wor
         )
         grown = await put_thread(world, *messages)
         again = await put_thread(world, *messages)
-    assert (grown.chunks_written, again.documents_unchanged) == (1, 1)
+    assert (grown.written_chunk_count, again.unchanged_count) == (1, 1)
     assert await written_by(world, None) == ([third, tenth, last], set(said))
     assert await written_by(world, datetime(2025, 3, 1, tzinfo=UTC)) == (
         [third, tenth, last],

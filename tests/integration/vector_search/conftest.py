@@ -10,7 +10,8 @@ from pathlib import Path
 import grpc
 import pytest
 
-from braid.vector.v1 import documents_pb2_grpc, models_pb2_grpc, search_pb2_grpc
+from braid.vector.internal.v1 import deletion_pb2_grpc, models_pb2_grpc
+from braid.vector.v1 import documents_pb2_grpc, search_pb2_grpc
 from services.postgres.pool import PoolLimits
 from services.runtime.security.api_keys import hash_key
 from services.runtime.server import start_server
@@ -29,6 +30,7 @@ class Tier:
 
     search: search_pb2_grpc.VectorSearchServiceStub
     documents: documents_pb2_grpc.DocumentServiceStub
+    deletion: deletion_pb2_grpc.DocumentDeletionServiceStub
     models: models_pb2_grpc.EmbeddingModelServiceStub
     embedder: CompassEmbedder
 
@@ -70,6 +72,7 @@ async def tier(
         yield Tier(
             search_pb2_grpc.VectorSearchServiceStub(channel),
             documents_pb2_grpc.DocumentServiceStub(channel),
+            deletion_pb2_grpc.DocumentDeletionServiceStub(channel),
             models_pb2_grpc.EmbeddingModelServiceStub(channel),
             embedder,
         )

@@ -51,4 +51,4 @@ def upsert(
 
 def embedding(values: Sequence[float], model: str = "compass") -> retrieval_pb2.QueryEmbedding:
     """A query's vector."""
-    return retrieval_pb2.QueryEmbedding(model=model, values=values)
+    return retrieval_pb2.QueryEmbedding(embedding_model=model, values=values)

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager
 import asyncpg
 import pytest
 
-from braid.common.v1 import errors_pb2, legs_pb2
-from braid.vector.v1 import chunks_pb2, search_pb2
+from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
+from braid.vector.v1 import search_pb2
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.locks import superuser, until_waiting
 from tests.integration.vector_search.messages import NORTH, embedding
@@ -32,7 +32,7 @@ def hybrid(**more: object) -> search_pb2.HybridSearchRequest:
     return search_pb2.HybridSearchRequest(
         query="red",
         query_embedding=embedding(NORTH),
-        cache=chunks_pb2.CACHE_MODE_BYPASS,
+        cache=retrieval_pb2.CACHE_MODE_BYPASS,
         **more,  # type: ignore[arg-type]
     )
 
@@ -51,7 +51,7 @@ async def test_a_late_vector_part_leaves_the_hits_by_words_and_says_so(
         legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
     )
     assert [hit.chunk.document_id for hit in answer.hits] == ["n"]
-    assert answer.vector_path == chunks_pb2.VECTOR_PATH_UNSPECIFIED
+    assert answer.vector_path == retrieval_pb2.VECTOR_PATH_UNSPECIFIED
     assert not answer.hits[0].scores.HasField("vector")
 
 
@@ -85,7 +85,7 @@ async def test_a_caller_who_leaves_ends_the_running_statement(
 
 async def test_an_embedder_that_hangs_takes_half_of_the_time_and_words_answer(filled: Tier) -> None:
     filled.embedder.stuck = True
-    request = search_pb2.HybridSearchRequest(query="red", cache=chunks_pb2.CACHE_MODE_BYPASS)
+    request = search_pb2.HybridSearchRequest(query="red", cache=retrieval_pb2.CACHE_MODE_BYPASS)
     answer = await filled.search.HybridSearch(request, metadata=OURS, timeout=2)
     assert (answer.status, answer.reason) == (
         legs_pb2.LEG_STATUS_DEGRADED,

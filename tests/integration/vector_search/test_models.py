@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from braid.common.v1 import errors_pb2
-from braid.vector.v1 import documents_pb2, models_pb2, search_pb2
+from braid.vector.internal.v1 import deletion_pb2, models_pb2
+from braid.vector.v1 import documents_pb2, search_pb2
 from services.runtime.errors import InvalidFieldError, WrongStateError
 from services.vector_search.domain import ChunkVector, Model, QueryVector, Search, VectorPath
 from services.vector_search.postgres import PostgresStore
@@ -36,14 +37,14 @@ async def filled(tier: Tier) -> Tier:
         texts = (f"{key} one", f"{key} two")[: 2 if key == "n" else 1]
         new = document(key, *texts, at=[at] * len(texts), title=f"Title {key}")
         await tier.documents.UpsertDocument(upsert(new, "compass"), metadata=OURS)
-    request = models_pb2.AddEmbeddingModelRequest(name=NEW, dimension=2)
+    request = models_pb2.AddEmbeddingModelRequest(embedding_model=NEW, dimension=2)
     await tier.models.AddEmbeddingModel(request, metadata=ADMIN)
     return tier
 
 
-async def missing(tier: Tier, **more: object) -> list[models_pb2.UnembeddedChunk]:
+async def missing(tier: Tier) -> list[models_pb2.UnembeddedChunk]:
     """What the new model has no vector of."""
-    request = models_pb2.ListChunksWithoutEmbeddingRequest(model=NEW, **more)  # type: ignore[arg-type]
+    request = models_pb2.ListChunksWithoutEmbeddingRequest(embedding_model=NEW)
     answer = await tier.models.ListChunksWithoutEmbedding(request, metadata=ADMIN)
     return list(answer.chunks)
 
@@ -56,15 +57,17 @@ async def put(tier: Tier, chunks: list[models_pb2.UnembeddedChunk], *values: flo
         )
         for chunk in chunks
     ]
-    request = models_pb2.PutEmbeddingsRequest(model=NEW, embeddings=embeddings)
-    return (await tier.models.PutEmbeddings(request, metadata=ADMIN)).stored
+    request = models_pb2.PutEmbeddingsRequest(embedding_model=NEW, embeddings=embeddings)
+    return (await tier.models.PutEmbeddings(request, metadata=ADMIN)).stored_count
 
 
 async def models(tier: Tier) -> dict[str, tuple[bool, int]]:
     """The space's models: active, and how many chunks they have vectors of."""
     request = models_pb2.ListEmbeddingModelsRequest()
     answer = await tier.models.ListEmbeddingModels(request, metadata=ADMIN)
-    return {model.name: (model.active, model.embedded_chunks) for model in answer.models}
+    return {
+        model.embedding_model: (model.active, model.embedded_chunk_count) for model in answer.models
+    }
 
 
 async def found(tier: Tier, model: str, values: tuple[float, ...]) -> list[str]:
@@ -75,29 +78,9 @@ async def found(tier: Tier, model: str, values: tuple[float, ...]) -> list[str]:
     return [hit.chunk.document_id for hit in answer.hits]
 
 
-async def test_models_are_compared_by_cosine_named_or_not(filled: Tier) -> None:
-    for name, distance in (
-        (NEW, models_pb2.DISTANCE_UNSPECIFIED),
-        ("third", models_pb2.DISTANCE_COSINE),
-    ):
-        request = models_pb2.AddEmbeddingModelRequest(name=name, dimension=2, distance=distance)
-        await filled.models.AddEmbeddingModel(request, metadata=ADMIN)
-    listed = await filled.models.ListEmbeddingModels(
-        models_pb2.ListEmbeddingModelsRequest(), metadata=ADMIN
-    )
-    assert {model.name: model.distance for model in listed.models} == dict.fromkeys(
-        ("compass", NEW, "third"), models_pb2.DISTANCE_COSINE
-    )
-
-
-async def test_an_unknown_distance_is_refused(filled: Tier) -> None:
-    request = models_pb2.AddEmbeddingModelRequest(name="third", dimension=2, distance=2)  # type: ignore[arg-type]
-    assert await bad_field(filled.models.AddEmbeddingModel(request, metadata=ADMIN)) == "distance"
-
-
 def activate() -> models_pb2.ActivateEmbeddingModelRequest:
     """The new model is to take over."""
-    return models_pb2.ActivateEmbeddingModelRequest(model=NEW)
+    return models_pb2.ActivateEmbeddingModelRequest(embedding_model=NEW)
 
 
 async def test_a_second_model_is_filled_in_and_takes_over_while_the_first_serves(
@@ -144,8 +127,8 @@ async def test_vectors_of_chunks_renamed_or_deleted_meanwhile_are_left_out(fille
     chunks = await missing(filled)
     renamed = document("n", "n one", "n two", at=[NORTH, NORTH], title="Other")
     await filled.documents.UpsertDocument(upsert(renamed, "compass"), metadata=OURS)
-    await filled.documents.DeleteDocument(
-        documents_pb2.DeleteDocumentRequest(document_id="e"), metadata=OURS
+    await filled.deletion.DeleteDocument(
+        deletion_pb2.DeleteDocumentRequest(document_id="e"), metadata=OURS
     )
     assert await put(filled, chunks) == 0
     assert sorted(chunk.text for chunk in await missing(filled)) == ["Other\nn one", "Other\nn two"]
@@ -156,24 +139,27 @@ async def test_vectors_of_chunks_renamed_or_deleted_meanwhile_are_left_out(fille
 
 
 async def test_chunks_are_listed_in_pages_by_id(filled: Tier) -> None:
-    first = await missing(filled, page_size=2)
-    rest = await missing(filled, page_size=2, after_chunk_id=first[-1].chunk_id)
-    ids = [chunk.chunk_id for chunk in (*first, *rest)]
+    request = models_pb2.ListChunksWithoutEmbeddingRequest(embedding_model=NEW, page_size=2)
+    first = await filled.models.ListChunksWithoutEmbedding(request, metadata=ADMIN)
+    request.page_token = first.next_page_token
+    rest = await filled.models.ListChunksWithoutEmbedding(request, metadata=ADMIN)
+    assert (bool(first.next_page_token), rest.next_page_token) == (True, "")
+    ids = [chunk.chunk_id for chunk in (*first.chunks, *rest.chunks)]
     assert len(ids) == 3
     assert ids == sorted(ids)
-    assert all(sha256(c.text.encode()).hexdigest() == c.text_sha256 for c in first)
+    assert all(sha256(c.text.encode()).hexdigest() == c.text_sha256 for c in first.chunks)
 
 
 async def test_a_former_model_may_be_removed_and_the_active_one_may_not(filled: Tier) -> None:
     def remove(name: str) -> models_pb2.RemoveEmbeddingModelRequest:
-        return models_pb2.RemoveEmbeddingModelRequest(model=name)
+        return models_pb2.RemoveEmbeddingModelRequest(embedding_model=name)
 
     await put(filled, await missing(filled))
     await filled.models.ActivateEmbeddingModel(activate(), metadata=ADMIN)
     error = await failure(filled.models.RemoveEmbeddingModel(remove(NEW), metadata=ADMIN))
     assert error.reason == WRONG_STATE
     gone = await filled.models.RemoveEmbeddingModel(remove("compass"), metadata=ADMIN)
-    assert gone.removed == 3
+    assert gone.removed_count == 3
     assert await models(filled) == {NEW: (True, 3)}
     error = await failure(filled.models.RemoveEmbeddingModel(remove("compass"), metadata=ADMIN))
     assert error.reason == NOT_FOUND
@@ -198,19 +184,19 @@ async def test_bad_vectors_are_refused_by_field_and_none_is_stored(filled: Tier)
         cases.append((f"embeddings[1].{field}", [good, bad]))
     cases.append(("embeddings[1].chunk_id", [cases[0][1][0]] * 2))
     for field, embeddings in cases:
-        request = models_pb2.PutEmbeddingsRequest(model=NEW, embeddings=embeddings)
+        request = models_pb2.PutEmbeddingsRequest(embedding_model=NEW, embeddings=embeddings)
         call = filled.models.PutEmbeddings(request, metadata=ADMIN)
         assert await bad_field(call) == field
     assert (await models(filled))[NEW] == (False, 0)
 
 
 async def test_a_model_has_one_dimension_and_a_space_one_active_model(filled: Tier) -> None:
-    other = models_pb2.AddEmbeddingModelRequest(name=NEW, dimension=3)
+    other = models_pb2.AddEmbeddingModelRequest(embedding_model=NEW, dimension=3)
     assert await bad_field(filled.models.AddEmbeddingModel(other, metadata=ADMIN)) == "dimension"
     chunk = models_pb2.ChunkEmbedding(
         chunk_id=document("n", "n one").chunks[0].id, text_sha256="0" * 64, values=(1.0, 0.0, 0.0)
     )
-    active = models_pb2.PutEmbeddingsRequest(model="compass", embeddings=[chunk])
+    active = models_pb2.PutEmbeddingsRequest(embedding_model="compass", embeddings=[chunk])
     error = await failure(filled.models.PutEmbeddings(active, metadata=ADMIN))
     assert error.reason == WRONG_STATE
 
@@ -223,15 +209,15 @@ async def test_models_are_administered_within_a_space_and_by_admins(filled: Tier
     calls = (
         filled.models.ActivateEmbeddingModel(activate(), metadata=THEIR_ADMIN),
         filled.models.RemoveEmbeddingModel(
-            models_pb2.RemoveEmbeddingModelRequest(model=NEW), metadata=THEIR_ADMIN
+            models_pb2.RemoveEmbeddingModelRequest(embedding_model=NEW), metadata=THEIR_ADMIN
         ),
         filled.models.ListChunksWithoutEmbedding(
-            models_pb2.ListChunksWithoutEmbeddingRequest(model=NEW), metadata=THEIR_ADMIN
+            models_pb2.ListChunksWithoutEmbeddingRequest(embedding_model=NEW), metadata=THEIR_ADMIN
         ),
     )
     for call in calls:
         assert (await failure(call)).reason == NOT_FOUND
-    empty = models_pb2.AddEmbeddingModelRequest(name="x", dimension=2)
+    empty = models_pb2.AddEmbeddingModelRequest(embedding_model="x", dimension=2)
     error = await failure(filled.models.AddEmbeddingModel(empty, metadata=THEIR_ADMIN))
     assert error.reason == WRONG_STATE
     with pytest.raises(grpc.aio.AioRpcError) as refused:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from braid.common.v1 import retrieval_pb2
-from braid.vector.v1 import chunks_pb2, search_pb2
+from braid.vector.v1 import search_pb2
 from services.models.embedding.cache import CachedEmbedder
 from services.models.embedding.query_embedder import QueryEmbedder
 from services.models.embedding.vectors import unit_rows
@@ -29,7 +29,7 @@ COMPUTED = retrieval_pb2.EMBEDDING_SOURCE_COMPUTED
 MEMORY = retrieval_pb2.EMBEDDING_SOURCE_MEMORY
 STORED = retrieval_pb2.EMBEDDING_SOURCE_STORED
 NONE = retrieval_pb2.EMBEDDING_SOURCE_UNSPECIFIED
-BYPASS = chunks_pb2.CACHE_MODE_BYPASS
+BYPASS = retrieval_pb2.CACHE_MODE_BYPASS
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ async def source(tier: Tier, query: str, **more: object) -> int:
     """Where the vector of a search came from."""
     metadata = more.pop("metadata", OURS)
     request = search_pb2.HybridSearchRequest(query=query, **more)  # type: ignore[arg-type]
-    return (await tier.search.HybridSearch(request, metadata=metadata)).embedding  # type: ignore[arg-type]
+    return (await tier.search.HybridSearch(request, metadata=metadata)).embedding_source  # type: ignore[arg-type]
 
 
 async def test_an_answer_tells_where_the_querys_vector_came_from(filled: Tier) -> None:
@@ -55,7 +55,7 @@ async def test_an_answer_tells_where_the_querys_vector_came_from(filled: Tier) -
     assert await source(filled, "north", text_only=True) == NONE
     assert filled.embedder.texts == ["north", "north"]
     vector = search_pb2.VectorSearchRequest(query="north")
-    assert (await filled.search.VectorSearch(vector, metadata=OURS)).embedding == MEMORY
+    assert (await filled.search.VectorSearch(vector, metadata=OURS)).embedding_source == MEMORY
 
 
 async def test_another_replica_finds_the_vector_in_postgresql_within_the_space_alone(

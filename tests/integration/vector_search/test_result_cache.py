@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
+from braid.common.v1 import retrieval_pb2
+from braid.vector.internal.v1 import deletion_pb2
+from braid.vector.v1 import search_pb2
 from services.runtime.times import utc_now
 from services.vector_search.domain import SpaceState
 from services.vector_search.postgres import PostgresStore
@@ -88,9 +90,9 @@ async def test_responses_tell_that_they_are_remembered_and_requests_may_forbid_i
         upsert(input_("d", "copper", at=[NORTH]), "compass"), metadata=OURS
     )
     for mode, expected in (
-        (chunks_pb2.CACHE_MODE_UNSPECIFIED, [False, True]),
-        (chunks_pb2.CACHE_MODE_USE, [True, True]),
-        (chunks_pb2.CACHE_MODE_BYPASS, [False, False]),
+        (retrieval_pb2.CACHE_MODE_UNSPECIFIED, [False, True]),
+        (retrieval_pb2.CACHE_MODE_USE, [True, True]),
+        (retrieval_pb2.CACHE_MODE_BYPASS, [False, False]),
     ):
         seen: list[list[bool]] = [[], [], []]
         for _ in range(2):
@@ -110,7 +112,7 @@ async def test_a_deleted_document_is_not_found_again(tier: Tier) -> None:
     request = search_pb2.TextSearchRequest(query="copper")
     for _ in range(2):
         assert len((await tier.search.TextSearch(request, metadata=OURS)).hits) == 1
-    await tier.documents.DeleteDocument(
-        documents_pb2.DeleteDocumentRequest(document_id="d"), metadata=OURS
+    await tier.deletion.DeleteDocument(
+        deletion_pb2.DeleteDocumentRequest(document_id="d"), metadata=OURS
     )
     assert not (await tier.search.TextSearch(request, metadata=OURS)).hits

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from datetime import UTC, datetime
 from typing import Any
 
 import grpc
 import pytest
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from braid.common.v1 import errors_pb2, legs_pb2
+from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
+from braid.vector.internal.v1 import deletion_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
 from services.models.embedding.relevance import bend
 from services.runtime.errors import BraidError
 from services.runtime.limits import MAX_METADATA_BYTES
 from services.runtime.status import error_from_rpc
+from services.runtime.times import to_timestamp
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import EAST, NORTH, document, embedding, upsert
 
@@ -60,8 +63,7 @@ async def test_unchanged_documents_are_told_with_their_times_in_the_same_order(t
     answer = await tier.documents.CheckDocuments(
         documents_pb2.CheckDocumentsRequest(documents=prints), metadata=OURS
     )
-    told = zip(answer.unchanged_document_ids, answer.unchanged_valid_times, strict=True)
-    assert dict(told) == times
+    assert {one.document_id: one.valid_time for one in answer.unchanged_documents} == times
 
 
 async def test_hybrid_search_tells_parts_path_status_and_revision(filled: Tier) -> None:
@@ -70,7 +72,7 @@ async def test_hybrid_search_tells_parts_path_status_and_revision(filled: Tier) 
     )
     assert [hit.chunk.document_id for hit in answer.hits] == ["n", "e"]
     assert answer.status == legs_pb2.LEG_STATUS_OK
-    assert answer.vector_path == chunks_pb2.VECTOR_PATH_EXACT
+    assert answer.vector_path == retrieval_pb2.VECTOR_PATH_EXACT
     assert answer.space_revision == 2
     best = answer.hits[0]
     assert (best.chunk.document_title, best.chunk.metadata["colour"]) == ("N", "red")
@@ -142,6 +144,28 @@ async def test_a_page_of_documents_with_much_metadata_ends_before_it_fits_in_no_
     assert {len(page) for page in found[:-1]} == {3}
 
 
+async def test_versions_are_listed_the_latest_first_in_pages(filled: Tier) -> None:
+    for text, year in (("one", 2001), ("two", 2002), ("three", 2003)):
+        when = to_timestamp(datetime(year, 1, 1, tzinfo=UTC))
+        await filled.documents.UpsertDocument(
+            upsert(document("v", text, valid_time=when)), metadata=OURS
+        )
+    request = documents_pb2.ListDocumentVersionsRequest(document_id="v", page_size=2)
+    first = await filled.documents.ListDocumentVersions(request, metadata=OURS)
+    assert [one.version for one in first.versions] == [3, 2]
+    assert [one.HasField("end_time") for one in first.versions] == [False, True]
+    request.page_token = first.next_page_token
+    second = await filled.documents.ListDocumentVersions(request, metadata=OURS)
+    assert ([one.version for one in second.versions], second.next_page_token) == ([1], "")
+    request.document_id = "e"
+    call = filled.documents.ListDocumentVersions(request, metadata=OURS)
+    assert await bad_field(call) == "page_token"
+    unknown = documents_pb2.ListDocumentVersionsRequest(document_id="none")
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await filled.documents.ListDocumentVersions(unknown, metadata=OURS)
+    assert caught.value.code() is grpc.StatusCode.NOT_FOUND
+
+
 async def test_documents_are_checked_read_listed_counted_and_deleted(filled: Tier) -> None:
     listed = await filled.documents.ListDocuments(
         documents_pb2.ListDocumentsRequest(page_size=1), metadata=OURS
@@ -152,14 +176,14 @@ async def test_documents_are_checked_read_listed_counted_and_deleted(filled: Tie
     found = [*listed.documents, *rest.documents]
     assert [(d.document_id, d.version, d.chunk_count) for d in found] == [("e", 1, 1), ("n", 1, 1)]
     assert rest.next_page_token == ""
-    gone = await filled.documents.DeleteDocument(
-        documents_pb2.DeleteDocumentRequest(document_id="n"), metadata=OURS
+    gone = await filled.deletion.DeleteDocument(
+        deletion_pb2.DeleteDocumentRequest(document_id="n"), metadata=OURS
     )
-    assert (gone.versions_deleted, gone.chunks_deleted) == (1, 1)
+    assert (gone.deleted_version_count, gone.deleted_chunk_count) == (1, 1)
     stats = await filled.documents.GetVectorStats(
         documents_pb2.GetVectorStatsRequest(), metadata=OURS
     )
-    assert (stats.documents, stats.chunks, stats.space_revision) == (1, 1, 3)
+    assert (stats.document_count, stats.chunk_count, stats.space_revision) == (1, 1, 3)
     assert (stats.embedding_model, stats.embedding_dimension) == ("compass", 3)
 
 
@@ -184,8 +208,8 @@ async def test_nothing_of_another_space_can_be_read_written_or_guessed(filled: T
         filled.documents.GetDocument(
             documents_pb2.GetDocumentRequest(document_id="n"), metadata=THEIRS
         ),
-        filled.documents.DeleteDocument(
-            documents_pb2.DeleteDocumentRequest(document_id="n"), metadata=THEIRS
+        filled.deletion.DeleteDocument(
+            deletion_pb2.DeleteDocumentRequest(document_id="n"), metadata=THEIRS
         ),
     ):
         theirs = await failure(call)
@@ -200,8 +224,8 @@ async def test_nothing_of_another_space_can_be_read_written_or_guessed(filled: T
 async def test_the_same_chunk_id_lives_in_two_spaces_apart(filled: Tier) -> None:
     copy = document("n", "red north", at=[EAST])
     await filled.documents.UpsertDocument(upsert(copy, "compass"), metadata=THEIRS)
-    await filled.documents.DeleteDocument(
-        documents_pb2.DeleteDocumentRequest(document_id="n"), metadata=THEIRS
+    await filled.deletion.DeleteDocument(
+        deletion_pb2.DeleteDocumentRequest(document_id="n"), metadata=THEIRS
     )
     answer = await filled.search.TextSearch(
         search_pb2.TextSearchRequest(query="red"), metadata=OURS
@@ -236,7 +260,7 @@ async def test_the_same_chunk_id_lives_in_two_spaces_apart(filled: Tier) -> None
             ),
         ),
         (
-            "query_embedding.model",
+            "query_embedding.embedding_model",
             search_pb2.HybridSearchRequest(query="x", query_embedding=embedding(NORTH, "a\x00")),
         ),
         (
@@ -281,7 +305,7 @@ async def test_a_bad_document_is_refused_by_field_and_nothing_is_written(
     stats = await filled.documents.GetVectorStats(
         documents_pb2.GetVectorStatsRequest(), metadata=OURS
     )
-    assert (stats.documents, stats.space_revision) == (2, 2)
+    assert (stats.document_count, stats.space_revision) == (2, 2)
 
 
 async def test_two_versions_of_one_valid_time_are_refused(filled: Tier) -> None:

@@ -21,6 +21,7 @@ from services.vector_search.domain import (
     Chunk,
     Deletion,
     Document,
+    DocumentVersion,
     FusionKind,
     Hit,
     Model,
@@ -350,6 +351,20 @@ def document_of(version: Version) -> Document:
         metadata=version.document.metadata,
         version=version.stored.version,
         valid_time=version.stored.valid_from,
+        create_time=version.written,
+        chunk_count=len(version.document.chunks),
+    )
+
+
+def version_of(version: Version) -> DocumentVersion:
+    """A version among a document's versions."""
+    stored = version.stored
+    return DocumentVersion(
+        version=stored.version,
+        title=version.document.title,
+        source=version.document.source,
+        valid_time=stored.valid_from,
+        end_time=None if stored.valid_until == FOREVER else stored.valid_until,
         create_time=version.written,
         chunk_count=len(version.document.chunks),
     )

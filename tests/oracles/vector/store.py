@@ -14,6 +14,7 @@ from services.vector_search.domain import (
     ChunkScore,
     Deletion,
     Document,
+    DocumentVersion,
     Model,
     NewDocument,
     QueryVector,
@@ -40,6 +41,7 @@ from tests.oracles.vector.spaces import (
     raise_revision,
     stored_versions,
     version_in_force,
+    version_of,
     word_scores,
     write_document,
 )
@@ -155,6 +157,14 @@ class FakeStore:
         if version is None:
             raise NotFoundError("document")
         return document_of(version), [chunk.id for chunk in version.document.chunks]
+
+    async def list_versions(
+        self, space: str, document_id: str, below: int, limit: int
+    ) -> list[DocumentVersion]:
+        """See `VectorStore`."""
+        stored = self._space(space).documents.get(document_id, [])
+        found = [version_of(version) for version in stored if version.stored.version < below]
+        return sorted(found, key=lambda one: -one.version)[:limit]
 
     async def list_documents(self, space: str, after: str, limit: int) -> list[Document]:
         """See `VectorStore`."""

@@ -341,6 +341,20 @@ class WritingSuite:
         with pytest.raises(NotFoundError):
             await store.get_document("other", "d")
 
+    async def test_versions_are_listed_the_latest_first_with_the_time_that_each_held(
+        self, store: VectorStore
+    ) -> None:
+        for text, since in (("old", 2001), ("new", 2003), ("between", 2002)):
+            await store.upsert(SPACE, MODEL, [document("d", text, valid_time=year(since))])
+        listed = await store.list_versions(SPACE, "d", 100, 10)
+        assert [(one.version, one.valid_time, one.end_time) for one in listed] == [
+            (3, year(2002), year(2003)),
+            (2, year(2003), None),
+            (1, year(2001), year(2002)),
+        ]
+        assert [one.version for one in await store.list_versions(SPACE, "d", 3, 1)] == [2]
+        assert await store.list_versions("other", "d", 100, 10) == []
+
     async def test_documents_are_listed_by_id_from_where_the_page_before_ended(
         self, store: VectorStore
     ) -> None:

@@ -26,11 +26,11 @@ def whole_answer() -> search_pb2.ComprehensiveSearchResponse:
     chunk.metadata["team"] = "payments"
     return search_pb2.ComprehensiveSearchResponse(
         vector_results=[chunks_pb2.ChunkHit(chunk=chunk)],
-        graph_results=[facts_pb2.FactHit(fact=facts_pb2.Fact(uuid="f"))],
+        graph_results=[facts_pb2.FactHit(fact=facts_pb2.Fact(id="f"))],
         results=[search_pb2.SearchResult(id="c"), search_pb2.SearchResult(id="f")],
-        legs=[legs_pb2.LegReport(name="vector")],
-        total_results=2,
-        embedding=retrieval_pb2.EMBEDDING_SOURCE_COMPUTED,
+        legs=[legs_pb2.LegReport(leg=legs_pb2.LEG_VECTOR)],
+        result_count=2,
+        embedding_source=retrieval_pb2.EMBEDDING_SOURCE_COMPUTED,
     )
 
 
@@ -57,8 +57,8 @@ def test_the_lists_that_are_not_included_are_left_out(included: Parts, kept: set
 @pytest.mark.parametrize("included", search_pb2.AnswerPart.values()[1:])
 def test_how_each_leg_ended_is_in_every_answer(included: search_pb2.AnswerPart.ValueType) -> None:
     answer = keep_parts(whole_answer(), [included])
-    assert (answer.legs, answer.total_results) == (whole_answer().legs, 2)
-    assert answer.embedding == retrieval_pb2.EMBEDDING_SOURCE_COMPUTED
+    assert (answer.legs, answer.result_count) == (whole_answer().legs, 2)
+    assert answer.embedding_source == retrieval_pb2.EMBEDDING_SOURCE_COMPUTED
 
 
 def test_the_fused_list_has_the_metadata_that_the_left_out_chunks_held() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from braid.graph.v1 import embeddings_pb2
+from braid.graph.internal.v1 import embeddings_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
 from services.agent_orchestrator.clients.space_models import Recorded
 from services.agent_orchestrator.ingest.facts import FactVectors
@@ -31,7 +31,9 @@ class Tiers:
 
 async def lengths(tiers: Tiers, embedder: StubEmbedder, *given: int, model: str = "") -> list[int]:
     """How long the vectors of facts are: of some that came with one, and of one that came without."""
-    facts = [graph_pb2.FactInput(fact="Ada knows Bob.", embedding=[1.0] * n) for n in (*given, 0)]
+    facts = [
+        graph_pb2.FactInput(statement="Ada knows Bob.", embedding=[1.0] * n) for n in (*given, 0)
+    ]
     told: Any = tiers
     await FactVectors(told, told, embedder).fill(facts, model)
     return [len(fact.embedding) for fact in facts]
@@ -41,7 +43,9 @@ async def lengths(tiers: Tiers, embedder: StubEmbedder, *given: int, model: str 
 async def test_facts_have_vectors_as_long_as_the_graphs(configured: str) -> None:
     """Whether the settings name another model by now, or ask for other vectors of the same one."""
     embedder = StubModels(configured, 16, others=[StubEmbedder("former", n) for n in (16, 4)])
-    tiers = Tiers(Graph(model="former", vectors=2, dimension=4), Recorded("former", 16))
+    tiers = Tiers(
+        Graph(embedding_model="former", vector_count=2, dimension=4), Recorded("former", 16)
+    )
     assert await lengths(tiers, embedder) == [4]
     assert await lengths(tiers, embedder, 4, model="former") == [4, 4]
 

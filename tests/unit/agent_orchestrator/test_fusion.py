@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from braid.agent.v1 import search_pb2
+from braid.common.v1 import legs_pb2
 from braid.graph.v1 import facts_pb2
 from braid.vector.v1 import chunks_pb2
 from services.agent_orchestrator.search.fusion import (
@@ -78,10 +79,14 @@ def test_every_chunk_is_found_again_and_every_result_explains_its_score(
     assert {hit.chunk.id for hit in chunks} <= set(ids(results))
     for result in results:
         legs = [part.leg for part in result.contributions]
-        assert legs in (["vector"], ["graph"], ["vector", "graph"])
+        assert legs in (
+            [legs_pb2.LEG_VECTOR],
+            [legs_pb2.LEG_GRAPH],
+            [legs_pb2.LEG_VECTOR, legs_pb2.LEG_GRAPH],
+        )
         assert result.score == pytest.approx(sum(part.share for part in result.contributions))
         assert all(part.share >= 0 for part in result.contributions)
-        assert ("graph" in legs) == bool(result.facts)
+        assert (legs_pb2.LEG_GRAPH in legs) == bool(result.facts)
 
 
 @given(chunk_lists, fact_lists)
@@ -115,11 +120,11 @@ def test_a_passage_gains_what_its_best_fact_supports() -> None:
     [best, second] = fuse(of(chunks), facts, 10)
     assert (best.id, best.content, best.score) == ("source", "the passage", bend(0.6))
     assert [(p.leg, p.rank, p.score) for p in best.contributions] == [
-        ("vector", 2, 0.5),
-        ("graph", 2, 0.7),
+        (legs_pb2.LEG_VECTOR, 2, 0.5),
+        (legs_pb2.LEG_GRAPH, 2, 0.7),
     ]
     assert [p.share for p in best.contributions] == pytest.approx([0.5, 0.1])
-    assert [fact.uuid for fact in best.facts] == ["weak", "strong"]
+    assert [fact.id for fact in best.facts] == ["weak", "strong"]
     assert (second.id, second.score) == ("other", 0.55)
 
 
@@ -128,7 +133,10 @@ def test_a_chunk_that_only_facts_brought_is_a_result_by_its_own_score_and_theirs
     [first, second] = fuse(of([chunk_hit("hit", 0.6)], chunk_hit("brought", 0.35)), facts, 10)
     assert first.id == "brought"
     assert first.score == pytest.approx(0.65)
-    assert [(p.leg, p.rank) for p in first.contributions] == [("vector", 0), ("graph", 1)]
+    assert [(p.leg, p.rank) for p in first.contributions] == [
+        (legs_pb2.LEG_VECTOR, 0),
+        (legs_pb2.LEG_GRAPH, 1),
+    ]
     assert second.id == "hit"
 
 
@@ -179,14 +187,14 @@ def test_without_a_chunk_the_best_fact_counts_and_not_the_one_that_supports_most
     facts = [fact_hit("lead", ["c"], 0.7), fact_hit("other", ["c"], 0.48, support=0.03)]
     [result] = fuse(UNANSWERED, facts, 10)
     assert (result.content, result.score) == ("sentence lead", 0.7)
-    assert [(p.leg, p.rank) for p in result.contributions] == [("graph", 1)]
+    assert [(p.leg, p.rank) for p in result.contributions] == [(legs_pb2.LEG_GRAPH, 1)]
 
 
 def test_a_passage_that_is_not_in_force_counts_less_and_gains_nothing() -> None:
     scored = {"later": ScoredChunk(chunk_hit("later").chunk, 0.4, in_force=False)}
     [result] = fuse(Passages(scored), [fact_hit("fact", ["later"], 0.8, support=0.3)], 10)
     assert result.score == pytest.approx(0.7 * 0.4)
-    assert [fact.uuid for fact in result.facts] == ["fact"]
+    assert [fact.id for fact in result.facts] == ["fact"]
 
 
 def test_a_fact_adds_no_passage_that_the_vector_tier_found_less_relevant() -> None:
@@ -198,7 +206,7 @@ def test_a_fact_adds_no_passage_that_the_vector_tier_found_less_relevant() -> No
 def test_a_fact_whose_passage_is_not_known_is_a_result_of_its_own(passages: Passages) -> None:
     [result] = fuse(passages, [fact_hit("fact", ["gone"], 0.7, support=0.4)], 10)
     assert (result.id, result.score, result.content) == ("gone", 0.7, "sentence fact")
-    assert [(p.leg, p.share) for p in result.contributions] == [("graph", 0.7)]
+    assert [(p.leg, p.share) for p in result.contributions] == [(legs_pb2.LEG_GRAPH, 0.7)]
 
 
 def test_a_fact_without_a_document_is_a_result_among_the_chunks() -> None:

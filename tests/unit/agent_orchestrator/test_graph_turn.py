@@ -29,7 +29,7 @@ Act = Callable[[Sequence[str]], Awaitable[None]]
 
 def document(*passages: str) -> WaitingDocument:
     """A document on its way, whose episodes are named as their passages."""
-    episodes = [ingest_pb2.EpisodeInput(uuid=one) for one in passages]
+    episodes = [ingest_pb2.EpisodeInput(chunk_id=one) for one in passages]
     told = encode_episodes(episodes)
     return WaitingDocument(1, "j", 0, "d", len(passages), told, attempts=0, gone=False)
 
@@ -73,7 +73,7 @@ class Graph:
         self.held: list[str] = []
 
     async def add_episodes(self, episodes: Sequence[ingest_pb2.EpisodeInput]) -> None:
-        uuids = [one.uuid for one in episodes]
+        uuids = [one.chunk_id for one in episodes]
         await self.act(uuids)
         self.held += uuids
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from braid.graph.v1 import embeddings_pb2
+from braid.graph.internal.v1 import embeddings_pb2
+from braid.vector.internal.v1 import models_pb2
 from services.agent_orchestrator.clients.space_models import Recorded
 from services.agent_orchestrator.ingest.pipeline.space_embedder import Registry, SingleModel
 from services.agent_orchestrator.jobs.retries import Retries
@@ -54,7 +55,9 @@ class Tiers:
 
     async def missing(self, *asked: object) -> Any:
         of_the_graph = len(asked) > 2
-        return embeddings_pb2.ListUnembeddedTextsResponse() if of_the_graph else []
+        if of_the_graph:
+            return embeddings_pb2.ListUnembeddedTextsResponse()
+        return models_pb2.ListChunksWithoutEmbeddingResponse()
 
 
 async def reembed(registry: Registry, tiers: Tiers, model: str) -> Mapping[str, Any]:
@@ -77,7 +80,12 @@ async def reembed(registry: Registry, tiers: Tiers, model: str) -> Mapping[str, 
     [
         (Tiers({"ours": 4}, "ours"), 4),
         (Tiers({"ours": 4, "other": 2}, "other"), 4),
-        (Tiers({"other": 2}, "other", Graph(model="ours", vectors=3, dimension=8)), 8),
+        (
+            Tiers(
+                {"other": 2}, "other", Graph(embedding_model="ours", vector_count=3, dimension=8)
+            ),
+            8,
+        ),
     ],
 )
 async def test_a_change_of_length_alone_is_no_move_and_fails_with_the_reason(
@@ -93,7 +101,10 @@ async def test_a_change_of_length_alone_is_no_move_and_fails_with_the_reason(
 
 
 async def test_a_space_that_has_the_configured_vectors_already_is_moved_to_nothing() -> None:
-    ours, tiers = StubEmbedder("ours", 16), Tiers({"ours": 16}, "ours", Graph(model="ours"))
+    ours, tiers = (
+        StubEmbedder("ours", 16),
+        Tiers({"ours": 16}, "ours", Graph(embedding_model="ours")),
+    )
     assert (await reembed(SingleModel(ours), tiers, "ours"))["chunks"] == 0
     assert tiers.changes == []
     assert ours.texts == []

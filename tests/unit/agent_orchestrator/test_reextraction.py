@@ -47,12 +47,12 @@ class Tiers:
 
     async def add_episodes(self, episodes: Sequence[ingest_pb2.EpisodeInput]) -> None:
         for one in episodes:
-            if self.left.get(one.uuid, 0) > 0:
-                self.left[one.uuid] -= 1
+            if self.left.get(one.chunk_id, 0) > 0:
+                self.left[one.chunk_id] -= 1
                 self.tries += 1
                 raise AnswerUnusable("malformed answer")
-            if one.uuid not in self.read:
-                self.read.append(one.uuid)
+            if one.chunk_id not in self.read:
+                self.read.append(one.chunk_id)
 
 
 class Saved:
@@ -114,5 +114,5 @@ async def test_a_model_that_is_away_ends_the_try_and_gives_nothing_up() -> None:
     graph: Any = SimpleNamespace(add_episodes=away)
     with pytest.raises(LanguageModelUnavailable):
         await EpisodeSender(graph, Retries(0), AdaptiveBatch(8)).send(
-            [ingest_pb2.EpisodeInput(uuid="a")]
+            [ingest_pb2.EpisodeInput(chunk_id="a")]
         )

@@ -17,7 +17,7 @@ from services.agent_orchestrator.ingest.pipeline.stored_episodes import (
 
 def test_episodes_are_read_as_they_were_stored() -> None:
     whole = ingest_pb2.EpisodeInput(
-        uuid="5f0c1a52-7a57-5f0d-9d3d-1c1f0b9e7a11",
+        chunk_id="5f0c1a52-7a57-5f0d-9d3d-1c1f0b9e7a11",
         document_id="d",
         document_title="Größe",
         source="file:///d",
@@ -26,7 +26,7 @@ def test_episodes_are_read_as_they_were_stored() -> None:
         version_time=Timestamp(seconds=1_700_000_000, nanos=123_456_789),
         valid_time=Timestamp(seconds=253402300799, nanos=999_999_999),
     )
-    plain = ingest_pb2.EpisodeInput(uuid="5f0c1a52-7a57-5f0d-9d3d-1c1f0b9e7a12", content="x")
+    plain = ingest_pb2.EpisodeInput(chunk_id="5f0c1a52-7a57-5f0d-9d3d-1c1f0b9e7a12", content="x")
     assert decode_episodes(encode_episodes([whole, plain])) == [whole, plain]
 
 
@@ -36,7 +36,7 @@ def test_every_field_of_the_contract_has_a_place_in_the_stored_form() -> None:
         reference_time=Timestamp(), version_time=Timestamp(), valid_time=Timestamp()
     )
     [stored] = json.loads(encode_episodes([whole]))["episodes"]
-    assert stored.keys() == fields
+    assert stored.keys() == fields - {"chunk_id"} | {"uuid"}
 
 
 def test_a_version_that_is_not_known_is_refused() -> None:

@@ -11,7 +11,14 @@ from typing import Any, TypeAlias, TypeVar
 import grpc
 import pytest
 
-from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc, search_pb2, search_pb2_grpc
+from braid.agent.v1 import (
+    ingest_pb2,
+    ingest_pb2_grpc,
+    jobs_pb2,
+    jobs_pb2_grpc,
+    search_pb2,
+    search_pb2_grpc,
+)
 from braid.graph.v1 import facts_pb2, query_pb2, query_pb2_grpc
 from braid.vector.v1 import search_pb2 as vector_pb2
 from braid.vector.v1 import search_pb2_grpc as vector_grpc
@@ -22,7 +29,7 @@ from services.runtime.settings import RuntimeSettings
 T = TypeVar("T")
 JOB_ID = "00000000-0000-4000-8000-000000000001"
 NAIVE = datetime(2024, 1, 1)  # noqa: DTZ001 - what is to be refused
-Watched: TypeAlias = ingest_pb2.JobState.ValueType | Exception | grpc.StatusCode
+Watched: TypeAlias = jobs_pb2.JobState.ValueType | Exception | grpc.StatusCode
 
 
 @dataclass
@@ -37,7 +44,7 @@ class Backend:
     failures: list[Exception] = field(default_factory=list)
     deadlines: list[float] = field(default_factory=list)
     uploads: int = 0
-    watched: tuple[Watched, ...] = (ingest_pb2.JOB_STATE_RUNNING, ingest_pb2.JOB_STATE_SUCCEEDED)
+    watched: tuple[Watched, ...] = (jobs_pb2.JOB_STATE_RUNNING, jobs_pb2.JOB_STATE_SUCCEEDED)
     stays: bool = False
     reached: asyncio.Event = field(default_factory=asyncio.Event)
     left: asyncio.Event = field(default_factory=asyncio.Event)
@@ -57,7 +64,7 @@ class Search(search_pb2_grpc.SearchServiceServicer):
         self, request: search_pb2.ComprehensiveSearchRequest, context: Any
     ) -> search_pb2.ComprehensiveSearchResponse:
         self._backend.take(request, context)
-        return search_pb2.ComprehensiveSearchResponse(total_results=3)
+        return search_pb2.ComprehensiveSearchResponse(result_count=3)
 
     async def StreamComprehensiveSearch(
         self, request: search_pb2.StreamComprehensiveSearchRequest, context: Any
@@ -69,7 +76,7 @@ class Search(search_pb2_grpc.SearchServiceServicer):
                 await asyncio.Event().wait()
         finally:
             self._backend.left.set()
-        final = search_pb2.ComprehensiveSearchResponse(total_results=3)
+        final = search_pb2.ComprehensiveSearchResponse(result_count=3)
         yield search_pb2.StreamComprehensiveSearchResponse(final=final)
 
 
@@ -83,20 +90,27 @@ class Ingest(ingest_pb2_grpc.IngestServiceServicer):
         self._backend.uploads += 1
         async for request in request_iterator:
             self._backend.take(request, context)
-        job = ingest_pb2.IngestJob(id=JOB_ID)
+        job = jobs_pb2.Job(id=JOB_ID)
         return ingest_pb2.IngestDocumentResponse(job=job)
 
-    async def WatchIngestJob(
-        self, request: ingest_pb2.WatchIngestJobRequest, context: Any
-    ) -> AsyncIterator[ingest_pb2.WatchIngestJobResponse]:
+
+class Jobs(jobs_pb2_grpc.JobServiceServicer):
+    """Jobs, as the backend's test wants them."""
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend = backend
+
+    async def WatchJob(
+        self, request: jobs_pb2.WatchJobRequest, context: Any
+    ) -> AsyncIterator[jobs_pb2.WatchJobResponse]:
         for told in self._backend.watched:
             if isinstance(told, Exception):
                 raise told
             if isinstance(told, grpc.StatusCode):
                 await context.abort(told, "no more")
                 return
-            job = ingest_pb2.IngestJob(id=request.job_id, state=told)
-            yield ingest_pb2.WatchIngestJobResponse(job=job)
+            job = jobs_pb2.Job(id=request.job_id, state=told)
+            yield jobs_pb2.WatchJobResponse(job=job)
         if self._backend.stays:
             self._backend.reached.set()
             await asyncio.Event().wait()
@@ -137,6 +151,7 @@ class Graph(query_pb2_grpc.GraphQueryServiceServicer):
 def served(backend: Backend) -> list[Service]:
     def add(server: grpc.aio.Server) -> None:
         search_pb2_grpc.add_SearchServiceServicer_to_server(Search(backend), server)  # type: ignore[abstract]
+        jobs_pb2_grpc.add_JobServiceServicer_to_server(Jobs(backend), server)  # type: ignore[abstract]
         ingest_pb2_grpc.add_IngestServiceServicer_to_server(Ingest(backend), server)  # type: ignore[abstract] # what the client calls
         vector_grpc.add_VectorSearchServiceServicer_to_server(Vector(backend), server)  # type: ignore[abstract]
         query_pb2_grpc.add_GraphQueryServiceServicer_to_server(Graph(backend), server)  # type: ignore[abstract]

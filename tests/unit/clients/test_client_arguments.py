@@ -154,7 +154,7 @@ async def test_a_fact_that_no_message_holds_is_told_before_the_call_starts(
     client: AsyncBraid,
 ) -> None:
     with pytest.raises(ValueError, match="larger than a message"):
-        await client.ingest_facts([FactInput(fact="x" * 2**24)])
+        await client.ingest_facts([FactInput(statement="x" * 2**24)])
 
 
 @pytest.mark.parametrize("argument", ["api_key", "space", "user"])

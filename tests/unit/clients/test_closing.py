@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from braid.agent.v1 import ingest_pb2
+from braid.agent.v1 import jobs_pb2
 from braid.graph.v1.ingest_pb2 import EntityInput, FactInput
 from braid_client import AsyncBraid, Braid, BraidCallError
 from braid_client.loop_thread import LoopThread
@@ -70,7 +70,7 @@ def test_a_client_may_be_closed_again() -> None:
 
 
 async def test_closing_ends_a_call_that_is_running(server: RunningServer, backend: Backend) -> None:
-    backend.watched, backend.stays = (ingest_pb2.JOB_STATE_RUNNING,), True
+    backend.watched, backend.stays = (jobs_pb2.JOB_STATE_RUNNING,), True
     braid = Braid(**targets(server))
     waiting = asyncio.create_task(asyncio.to_thread(braid.wait_for_job, JOB_ID))
     await backend.reached.wait()
@@ -94,7 +94,7 @@ async def test_a_stream_that_is_half_read_goes_with_its_client(
 
 async def test_closing_ends_a_call_that_is_awaited(server: RunningServer, backend: Backend) -> None:
     """As an error: nobody has cancelled the task that waits."""
-    backend.watched, backend.stays = (ingest_pb2.JOB_STATE_RUNNING,), True
+    backend.watched, backend.stays = (jobs_pb2.JOB_STATE_RUNNING,), True
     braid = AsyncBraid(**targets(server))
     waiting = asyncio.create_task(braid.wait_for_job(JOB_ID))
     await backend.reached.wait()
@@ -104,7 +104,7 @@ async def test_closing_ends_a_call_that_is_awaited(server: RunningServer, backen
 
 
 async def test_a_task_that_is_cancelled_ends_so(server: RunningServer, backend: Backend) -> None:
-    backend.watched, backend.stays = (ingest_pb2.JOB_STATE_RUNNING,), True
+    backend.watched, backend.stays = (jobs_pb2.JOB_STATE_RUNNING,), True
     async with AsyncBraid(**targets(server)) as braid:
         waiting = asyncio.create_task(braid.wait_for_job(JOB_ID))
         await backend.reached.wait()
@@ -152,7 +152,7 @@ async def test_what_is_read_by_the_client_itself_may_be_given_to_it(
 
     def facts(braid: Braid) -> Iterator[FactInput]:
         for entity in braid.entities():
-            yield FactInput(subject=EntityInput(name=entity.name), relation="IS")
+            yield FactInput(subject=EntityInput(name=entity.name), relation_type="IS")
 
     def give() -> None:
         with Braid(**targets(server)) as braid, pytest.raises(BraidCallError):

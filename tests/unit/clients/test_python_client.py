@@ -13,8 +13,8 @@ import grpc
 import pytest
 
 import braid_client
-from braid.agent.v1 import ingest_pb2, search_pb2
-from braid.common.v1 import errors_pb2
+from braid.agent.v1 import jobs_pb2, search_pb2
+from braid.common.v1 import errors_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid_client import AsyncBraid, Braid, BraidCallError
@@ -39,7 +39,6 @@ from braid_client.options import (
     MemoryRelationOptions,
     MemorySearchOptions,
     MemoryUnrelateOptions,
-    ModelOptions,
     NeighborhoodOptions,
     OntologyOptions,
     PageOptions,
@@ -62,7 +61,7 @@ async def test_a_question_is_asked_with_the_contracts_defaults_and_a_deadline(
     client: AsyncBraid, backend: Backend
 ) -> None:
     answer = await client.comprehensive_search("who?")
-    assert answer.total_results == 3
+    assert answer.result_count == 3
     [request] = backend.requests
     assert not request.HasField("limit")
     # gRPC carries a deadline in steps of a hundredth of it, and rounds up.
@@ -125,7 +124,7 @@ async def test_an_upload_goes_in_parts_and_its_job_is_waited_for(
 ) -> None:
     job = await client.ingest_document("x" * 600_000, title="Long", metadata={"team": "core"})
     ended = await client.wait_for_job(job.id)
-    assert ended.state == ingest_pb2.JOB_STATE_SUCCEEDED
+    assert ended.state == jobs_pb2.JOB_STATE_SUCCEEDED
     described, *parts = backend.requests
     assert described.metadata.metadata["team"] == "core"
     assert sum(len(part.data) for part in parts) == 600_000
@@ -176,7 +175,7 @@ async def test_no_server_is_an_error_without_a_reason() -> None:
 async def test_the_same_without_await(server: RunningServer) -> None:
     def work() -> tuple[int, list[str], list[Any]]:
         with Braid(**targets(server)) as braid:
-            total = braid.comprehensive_search("who?").total_results
+            total = braid.comprehensive_search("who?").result_count
             names = [entity.name for entity in braid.entities(page_size=1)]
             kinds = [part.WhichOneof("part") for part in braid.stream_comprehensive_search("who?")]
             return total, names, kinds
@@ -191,7 +190,7 @@ async def test_a_search_leaves_cache_fusion_and_lowest_score_to_the_contract(
     await client.comprehensive_search("who?")
     await client.hybrid_search("who?")
     everywhere, hybrid = backend.requests
-    assert everywhere.cache == hybrid.cache == chunks_pb2.CACHE_MODE_UNSPECIFIED
+    assert everywhere.cache == hybrid.cache == retrieval_pb2.CACHE_MODE_UNSPECIFIED
     assert hybrid.fusion == chunks_pb2.FUSION_UNSPECIFIED
     assert not hybrid.HasField("min_score")
 
@@ -199,7 +198,7 @@ async def test_a_search_leaves_cache_fusion_and_lowest_score_to_the_contract(
 async def test_earlier_answers_are_left_aside_where_a_search_asks_for_it(
     client: AsyncBraid, backend: Backend
 ) -> None:
-    bypass = chunks_pb2.CACHE_MODE_BYPASS
+    bypass = retrieval_pb2.CACHE_MODE_BYPASS
     await client.comprehensive_search("who?", cache=bypass)
     async for _ in client.stream_comprehensive_search("who?", cache=bypass):
         pass
@@ -221,7 +220,7 @@ async def test_a_hybrid_search_takes_fusion_and_a_lowest_score_zero_included(
 async def test_cache_fusion_and_lowest_score_are_taken_without_await_too(
     server: RunningServer, backend: Backend
 ) -> None:
-    bypass, ranks = chunks_pb2.CACHE_MODE_BYPASS, chunks_pb2.FUSION_RECIPROCAL_RANK
+    bypass, ranks = retrieval_pb2.CACHE_MODE_BYPASS, chunks_pb2.FUSION_RECIPROCAL_RANK
 
     def work(braid: Braid) -> None:
         braid.comprehensive_search("who?", cache=bypass)
@@ -282,9 +281,6 @@ async def test_cache_fusion_and_lowest_score_are_taken_without_await_too(
         (AsyncBraid.list_documents, PageOptions),
         (AsyncBraid.get_text_language, CallOptions),
         (AsyncBraid.set_text_language, CallOptions),
-        (AsyncBraid.list_embedding_models, CallOptions),
-        (AsyncBraid.add_embedding_model, ModelOptions),
-        (AsyncBraid.activate_embedding_model, CallOptions),
         (AsyncBraid, ConnectionOptions),
     ],
 )

@@ -9,8 +9,9 @@ import pytest
 from buf.validate import validate_pb2
 from google.protobuf.message import Message
 
-from braid.agent.v1 import consistency_pb2, ingest_pb2
+from braid.agent.v1 import consistency_pb2, jobs_pb2
 from braid.agent.v1 import search_pb2 as agent
+from braid.common.v1 import rules_pb2
 from braid.graph.v1 import findings_pb2, history_pb2, ontology_pb2, query_pb2, structure_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2
 from braid.vector.v1 import search_pb2 as vector
@@ -72,9 +73,9 @@ PARAMETERS: list[tuple[str, str, type[Message], str]] = [
     ("get /api/facts", "limit", structure_pb2.ListFactsRequest, "page_size"),
     ("get /api/findings", "limit", findings_pb2.SearchFindingsRequest, "page_size"),
     ("get /api/findings", "owner", findings_pb2.FindingFilter, "owner"),
-    ("get /api/jobs", "limit", ingest_pb2.ListIngestJobsRequest, "page_size"),
-    ("get /api/jobs", "state", ingest_pb2.ListIngestJobsRequest, "states"),
-    ("get /api/jobs/dead", "limit", ingest_pb2.ListDeadDocumentsRequest, "page_size"),
+    ("get /api/jobs", "limit", jobs_pb2.ListJobsRequest, "page_size"),
+    ("get /api/jobs", "state", jobs_pb2.ListJobsRequest, "states"),
+    ("get /api/jobs/dead", "limit", jobs_pb2.ListDeadDocumentsRequest, "page_size"),
     ("get /api/consistency", "limit", consistency_pb2.CheckConsistencyRequest, "max_listed"),
     ("post /api/consistency", "limit", consistency_pb2.RepairConsistencyRequest, "max_listed"),
 ]
@@ -102,7 +103,7 @@ def ruled(message: type[Message], name: str) -> tuple[object, object]:
         getattr(told, word) if told.HasField(word) else None
         for word in words.get(kind, ("gte", "lte"))
     )
-    not_blank = any(rule.id == "string.not_blank" for rule in rules.cel)
+    not_blank = rules.string.Extensions[rules_pb2.not_blank]
     return 1 if not_blank else least, most
 
 

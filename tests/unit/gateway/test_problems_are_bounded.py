@@ -11,7 +11,7 @@ from buf.validate import validate_pb2
 from google.protobuf.descriptor import Descriptor
 from pydantic import ValidationError
 
-from braid.agent.v1.ingest_pb2 import ListIngestJobsRequest
+from braid.agent.v1.jobs_pb2 import ListJobsRequest
 from braid.vector.v1.chunks_pb2 import ChunkFilter
 from gateway.rest import jobs, upkeep
 from gateway.rest.documents import uploads
@@ -76,7 +76,7 @@ def test_some_wrong_items_are_named() -> None:
     ("message", "field", "most"),
     [
         (ChunkFilter.DESCRIPTOR, "document_ids", search_requests.MAX_DOCUMENT_IDS),
-        (ListIngestJobsRequest.DESCRIPTOR, "states", jobs.MAX_STATES),
+        (ListJobsRequest.DESCRIPTOR, "states", jobs.MAX_STATES),
     ],
 )
 def test_lists_are_as_long_as_the_contract_takes(

@@ -49,7 +49,7 @@ class Search(search_pb2_grpc.SearchServiceServicer):
         self, request: search_pb2.ComprehensiveSearchRequest, context: Any
     ) -> search_pb2.ComprehensiveSearchResponse:
         await self._seen.note()
-        return search_pb2.ComprehensiveSearchResponse(total_results=1)
+        return search_pb2.ComprehensiveSearchResponse(result_count=1)
 
     async def StreamComprehensiveSearch(
         self, request: search_pb2.StreamComprehensiveSearchRequest, context: Any

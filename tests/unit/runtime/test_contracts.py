@@ -12,6 +12,7 @@ from buf.validate import validate_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, MethodDescriptor
 from google.protobuf.message_factory import GetMessageClass
 
+from braid.common.v1 import rules_pb2
 from braid.graph.v1 import query_pb2
 from braid_protocol.channel import CONTRACTS, methods, service_config
 from services.runtime.interceptors.authentication import required_scope
@@ -122,7 +123,7 @@ def _never_blank() -> Iterator[FieldDescriptor]:
         _gather(method.input_type, messages)
     for message in messages.values():
         for field in message.fields:
-            if any(rule.id == "string.not_blank" for rule in _rules(field).cel):
+            if _rules(field).string.Extensions[rules_pb2.not_blank]:
                 yield field
 
 

@@ -47,7 +47,7 @@ async def test_calls_in_progress_and_in_the_queue_end_before_the_server_does(sta
     done.set()
     answers = await asyncio.gather(*calls)
     await stopping
-    assert [answer.total_results for answer in answers] == [1, 1]
+    assert [answer.result_count for answer in answers] == [1, 1]
 
 
 async def test_health_says_not_serving_before_calls_are_refused(start: Start) -> None:

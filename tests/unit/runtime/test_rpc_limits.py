@@ -51,15 +51,17 @@ def test_classes_single_rpcs_and_shared_queues_have_sizes_of_their_own() -> None
         read_concurrency=3,
         write_concurrency=4,
         stream_concurrency=5,
-        rpc_concurrency="braid.agent.v1.IngestService/CancelIngestJob=7, ",
+        rpc_concurrency="braid.agent.v1.JobService/CancelJob=7, ",
     )
     queues = rpc_queues(
-        [SEARCH, "braid.agent.v1.IngestService"], given, {f"/{SEARCH}/ComprehensiveSearch": shared}
+        [SEARCH, "braid.agent.v1.IngestService", "braid.agent.v1.JobService"],
+        given,
+        {f"/{SEARCH}/ComprehensiveSearch": shared},
     )
     sizes = {name.rpartition("/")[2]: queue.capacity // 2 for name, queue in queues.items()}
     assert queues[f"/{SEARCH}/ComprehensiveSearch"] is shared
-    assert (sizes["GetIngestJob"], sizes["DeleteDocument"], sizes["IngestFacts"]) == (3, 4, 5)
-    assert sizes["CancelIngestJob"] == 7
+    assert (sizes["GetJob"], sizes["DeleteDocument"], sizes["IngestFacts"]) == (3, 4, 5)
+    assert sizes["CancelJob"] == 7
 
 
 @pytest.mark.parametrize("wrong", ["Nothing/Here=3", f"{SEARCH}/ComprehensiveSearch=0", SEARCH])

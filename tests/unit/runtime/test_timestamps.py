@@ -20,7 +20,7 @@ def test_wrong_instants_are_named_by_their_place() -> None:
     never = Timestamp(seconds=10**15)
     span = retrieval_pb2.TimeRange(start_time=never, end_time=Timestamp(nanos=-1))
     request = history_pb2.GetSnapshotRequest(
-        as_of=retrieval_pb2.TimeSelector(range=span), known_time=Timestamp(seconds=1)
+        time=retrieval_pb2.TimeSelector(range=span), known_time=Timestamp(seconds=1)
     )
     found = list(Timestamps().wrong(request))
     assert found == ["as_of.range.start_time", "as_of.range.end_time"]

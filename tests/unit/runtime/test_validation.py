@@ -39,7 +39,7 @@ def errors(stage: ValidationStage, message: object) -> tuple[FieldError, ...]:
 def fact(**fields: object) -> ingest_pb2.FactInput:
     """A fact without a fault but for `fields`."""
     ends = {"subject": ingest_pb2.EntityInput(name="A"), "object": ingest_pb2.EntityInput(name="B")}
-    return ingest_pb2.FactInput(**(ends | {"relation": "OWNS"} | fields))  # type: ignore[arg-type] # by name
+    return ingest_pb2.FactInput(**(ends | {"relation_type": "OWNS"} | fields))  # type: ignore[arg-type] # by name
 
 
 def test_every_wrong_field_of_a_small_message_is_named(stage: ValidationStage) -> None:
@@ -51,8 +51,8 @@ def test_the_order_of_a_range_is_told_without_the_names_of_its_fields(
     stage: ValidationStage,
 ) -> None:
     span = retrieval_pb2.TimeRange(start_time=Timestamp(seconds=2), end_time=Timestamp(seconds=1))
-    request = query_pb2.SearchFactsRequest(query="x", as_of=retrieval_pb2.TimeSelector(range=span))
-    assert errors(stage, request) == (FieldError("as_of.range", "the end must be after the start"),)
+    request = query_pb2.SearchFactsRequest(query="x", time=retrieval_pb2.TimeSelector(range=span))
+    assert errors(stage, request) == (FieldError("time.range", "the end must be after the start"),)
 
 
 def test_a_list_of_too_many_wrong_items_is_told_as_too_long_alone(stage: ValidationStage) -> None:
@@ -72,7 +72,7 @@ def test_of_a_list_of_texts_in_a_large_message_the_first_wrong_one_is_named(
 
 def test_of_a_vector_without_any_number_the_first_value_is_named(stage: ValidationStage) -> None:
     request = search_pb2.HybridSearchRequest(query="x")
-    request.query_embedding.model = "m"
+    request.query_embedding.embedding_model = "m"
     request.query_embedding.values.extend([float("nan")] * 4_000)
     assert wrong(stage, request) == ["query_embedding.values[0]"]
 
@@ -80,13 +80,18 @@ def test_of_a_vector_without_any_number_the_first_value_is_named(stage: Validati
 def test_each_wrong_item_of_a_large_message_is_named_by_its_first_wrong_field(
     stage: ValidationStage,
 ) -> None:
-    facts = [fact(fact=LONG), fact(subject=None, relation=""), fact(), fact(relation="")]
+    facts = [
+        fact(statement=LONG),
+        fact(subject=None, relation_type=""),
+        fact(),
+        fact(relation_type=""),
+    ]
     found = wrong(stage, ingest_pb2.AddFactsRequest(facts=facts))
-    assert found == ["facts[1].subject", "facts[3].relation"]
+    assert found == ["facts[1].subject", "facts[3].relation_type"]
 
 
 def test_no_more_fields_are_named_than_an_answer_can_carry(stage: ValidationStage) -> None:
-    facts = [fact(relation="")] * 1_000
+    facts = [fact(relation_type="")] * 1_000
     assert len(wrong(stage, ingest_pb2.AddFactsRequest(facts=facts))) == 50
     never = [fact(valid_time=NEVER)] * 1_000
     assert len(wrong(stage, ingest_pb2.AddFactsRequest(facts=never))) == 50
@@ -94,7 +99,7 @@ def test_no_more_fields_are_named_than_an_answer_can_carry(stage: ValidationStag
 
 def test_what_is_no_instant_is_named_in_messages_of_any_size(stage: ValidationStage) -> None:
     small = ingest_pb2.AddFactsRequest(facts=[fact(valid_time=NEVER)])
-    large = ingest_pb2.AddFactsRequest(facts=[fact(fact=LONG), fact(valid_time=NEVER)])
+    large = ingest_pb2.AddFactsRequest(facts=[fact(statement=LONG), fact(valid_time=NEVER)])
     assert wrong(stage, small) == ["facts[0].valid_time"]
     assert wrong(stage, large) == ["facts[1].valid_time"]
 
@@ -128,7 +133,7 @@ def test_a_rule_that_stands_on_a_list_holds_in_messages_of_any_size(stage: Valid
 
 def test_what_is_wrong_is_told_without_regular_expressions(stage: ValidationStage) -> None:
     ends = {"subject": ingest_pb2.EntityInput(name="A\x00", type="9")}
-    message = ingest_pb2.AddFactsRequest(facts=[fact(relation="-", **ends)])
+    message = ingest_pb2.AddFactsRequest(facts=[fact(relation_type="-", **ends)])
     assert errors(stage, message) == (
         FieldError("facts[0].subject.name", "must not contain a NUL character"),
         FieldError(
@@ -136,7 +141,7 @@ def test_what_is_wrong_is_told_without_regular_expressions(stage: ValidationStag
             "must be a letter, then letters, digits or underscores, or empty",
         ),
         FieldError(
-            "facts[0].relation",
+            "facts[0].relation_type",
             "must be of letters, digits, spaces and _ - ' . , ( ), "
             "hold a letter and not begin with a space",
         ),

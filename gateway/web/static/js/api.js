@@ -12,6 +12,7 @@ export class ApiError extends Error {
   constructor(status, body) {
     super(sentence(status, body));
     this.status = status;
+    this.isPassing = status === 0 || status === 502 || status === 503;
     this.reason = body?.reason ?? "";
   }
 }
@@ -80,7 +81,7 @@ export async function* events(path, options, signal) {
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let buffer = "";
   while (true) {
-    const { value, done } = await reader.read();
+    const { value, done } = await read(reader);
     if (done) return;
     buffer += value.replaceAll("\r", "");
     let end;
@@ -89,6 +90,15 @@ export async function* events(path, options, signal) {
       buffer = buffer.slice(end + 2);
       if (event) yield event;
     }
+  }
+}
+
+async function read(reader) {
+  try {
+    return await reader.read();
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ApiError(0, null); // the connection was cut, as when the gateway is restarted
   }
 }
 

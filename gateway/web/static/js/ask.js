@@ -1,9 +1,12 @@
 // Ask: a conversation whose answers stream, with the tool calls that led to them and citations that open the passage.
 
-import { events, get, post, remove } from "./api.js";
-import { announce, data, el, problem } from "./dom.js";
+import { ApiError, events, get, post, remove } from "./api.js";
+import { announce, data, el, problem, wait } from "./dom.js";
 import { openPassage } from "./passage.js";
 import { address, go } from "./route.js";
+
+const ATTEMPTS = 20;
+const RETRY_MS = 1_500;
 
 export async function show(view, parameters, signal) {
   const chat = el("div", { class: "chat" });
@@ -100,17 +103,19 @@ function showAddress(conversation) {
   history.replaceState(null, "", address("ask", { conversation }));
 }
 
+// The connection was cut, as when the gateway is restarted: the run goes on, and its events are read on after the last
+// one seen.
 async function resume(run, state, error) {
-  // The connection was cut: the run goes on, and its events are read on after the last one seen.
-  if (error.name === "AbortError" || !run.id || run.over || error.status) {
-    if (error.name !== "AbortError") run.view.turn.append(problem(error));
-    return;
+  for (let attempt = 0; run.id && !run.over && error?.isPassing && attempt < ATTEMPTS; attempt += 1) {
+    try {
+      await wait(RETRY_MS, state.signal);
+      await follow(run, events(`/api/chat/${run.id}/events`, { headers: { "last-event-id": run.last } }, state.signal));
+      return;
+    } catch (again) {
+      error = again;
+    }
   }
-  try {
-    await follow(run, events(`/api/chat/${run.id}/events`, { headers: { "last-event-id": run.last } }, state.signal));
-  } catch (again) {
-    if (again.name !== "AbortError") run.view.turn.append(problem(again));
-  }
+  if (error.name !== "AbortError" && !run.over) run.view.turn.append(problem(error));
 }
 
 async function follow(run, stream) {
@@ -119,7 +124,7 @@ async function follow(run, stream) {
     const handler = HANDLERS[event];
     if (handler) handler(run, body);
   }
-  if (!run.over) throw new TypeError("The stream ended before the answer did.");
+  if (!run.over) throw new ApiError(0, null);
 }
 
 const HANDLERS = {

@@ -1,8 +1,12 @@
 // Documents and jobs: upload with both progress bars, list, delete with a receipt, what failed and why.
 
 import { events, get, post, remove, upload } from "./api.js";
-import { announce, data, day, el, problem } from "./dom.js";
+import { announce, data, day, el, problem, wait } from "./dom.js";
 import { openPassage } from "./passage.js";
+import { address, current, go } from "./route.js";
+
+const GOES_ON = new Set(["QUEUED", "RUNNING"]);
+const RETRY_MS = 1_500;
 
 export async function show(view, parameters, signal) {
   const jobs = el("div");
@@ -10,7 +14,13 @@ export async function show(view, parameters, signal) {
   const dead = el("div");
   const reload = () => Promise.all([documents(list, signal), failures(dead, jobs, signal)]);
   view.append(el("h1", {}, "Documents"), drop(jobs, reload, signal), jobs, list, dead);
+  const opened = parameters.get("document");
+  if (opened) openPassage({ documentId: opened, onClose: () => leave(opened) });
   await Promise.all([reload(), running(jobs, reload, signal)]);
+}
+
+function leave(opened) {
+  if (current().parameters.get("document") === opened) go("documents");
 }
 
 function drop(jobs, reload, signal) {
@@ -65,13 +75,27 @@ async function watch(job, jobs, reload, signal) {
   };
   draw(job);
   try {
-    for await (const { event, data: body } of events(`/api/jobs/${job.id}/events`, {}, signal)) {
-      if (event === "job") draw(body);
-      if (event === "error") state.textContent = ` ${body.detail}`;
-    }
+    await follow(job, draw, (text) => { state.textContent = ` ${text}`; }, signal);
     await reload();
   } catch (error) {
     if (error.name !== "AbortError") card.append(problem(error));
+  }
+}
+
+// Until the job has ended, also where the gateway is restarted meanwhile: the job goes on without it.
+async function follow(job, draw, say, signal) {
+  while (GOES_ON.has(job.state)) {
+    try {
+      for await (const { event, data: body } of events(`/api/jobs/${job.id}/events`, {}, signal)) {
+        if (event === "job") draw(job = body);
+        if (event === "error") say(body.detail);
+      }
+      if (GOES_ON.has(job.state)) await wait(RETRY_MS, signal);
+    } catch (error) {
+      if (!error.isPassing) throw error;
+      say("The gateway does not answer; trying again …");
+      await wait(RETRY_MS, signal);
+    }
   }
 }
 
@@ -94,13 +118,9 @@ function table(rows) {
 }
 
 function row(one) {
-  const entry = el("tr", {}, el("td", {}, el("button", { type: "button", class: "cite", onclick: read }, data(one.title || one.id))),
+  const entry = el("tr", {}, el("td", {}, el("a", { href: address("documents", { document: one.id }) }, data(one.title || one.id))),
     el("td", {}, data(one.id)), el("td", {}, String(one.version)), el("td", {}, day(one.valid_at)), el("td", {}, String(one.chunk_count)),
     el("td", {}, el("button", { type: "button", onclick: ask, "aria-label": `Delete ${one.title || one.id}` }, "Delete")));
-  async function read() {
-    const whole = await get(`/api/documents/${encodeURIComponent(one.id)}`);
-    openPassage({ chunkId: whole.chunk_ids[0], documentId: one.id, title: one.title });
-  }
   function ask() {
     const dialog = el("dialog", { "aria-label": "Delete document", onclose: () => dialog.remove() },
       el("p", {}, "Delete ", data(one.title || one.id), " with all its versions from both stores?"),

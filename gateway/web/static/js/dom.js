@@ -74,6 +74,17 @@ export function announce(text) {
   document.getElementById("status").textContent = text;
 }
 
+/** Resolves after a time, and rejects as an aborted request does when the signal comes first. */
+export function wait(milliseconds, signal) {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      reject(new DOMException("left", "AbortError"));
+    });
+  });
+}
+
 /** What went wrong, as a card. */
 export function problem(error) {
   return el("div", { class: "card bad", role: "alert" }, error.message || String(error));

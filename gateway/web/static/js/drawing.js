@@ -1,6 +1,8 @@
 // Draws a graph with sigma over graphology, which are loaded when the first one is drawn. A canvas has no elements: what
 // it shows is also in `window.braidDrawing` for tests, and in the list below it for everybody.
 
+import { announce } from "./dom.js";
+
 const SCRIPTS = ["/assets/vendor/graphology-0.26.0.umd.min.js", "/assets/vendor/sigma-3.0.3.min.js"];
 const COLOURS = ["#0e7490", "#b45309", "#6d28d9", "#15803d", "#be123c", "#4338ca", "#a16207", "#0f766e", "#a21caf", "#64748b"];
 const CHANGES = { added: "#16a34a", ended: "#dc2626", changed: "#d97706" };
@@ -22,12 +24,39 @@ function script(source) {
   });
 }
 
+// Marks that turn the direction of text around: a canvas cannot isolate them as HTML does.
+const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/** A drawing that is used by mouse or by keyboard: arrow keys choose an entity, Enter does what a click does. */
 export class Drawing {
   constructor(container, onClick) {
     this.container = container;
     this.onClick = onClick;
     this.types = [];
     this.places = new Map();
+    this.chosen = null;
+    container.tabIndex = 0;
+    container.addEventListener("keydown", (event) => this.press(event));
+  }
+
+  press(event) {
+    const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+    if (step) this.choose(step);
+    else if (event.key === "Enter" && this.chosen) this.onClick(this.chosen);
+    else return;
+    event.preventDefault();
+  }
+
+  /** Marks the next or the previous entity, and says which one it is. */
+  choose(step) {
+    const graph = this.renderer?.getGraph();
+    if (!graph?.order) return;
+    const ids = graph.nodes();
+    const before = ids.indexOf(this.chosen);
+    if (before >= 0) graph.setNodeAttribute(this.chosen, "highlighted", false);
+    this.chosen = ids[before < 0 ? 0 : (before + step + ids.length) % ids.length];
+    graph.setNodeAttribute(this.chosen, "highlighted", true);
+    announce(graph.getNodeAttribute(this.chosen, "label"));
   }
 
   /** The colour of a type; the same for as long as the drawing lives. */
@@ -45,7 +74,7 @@ export class Drawing {
     for (const node of nodes.values()) {
       const type = node.type || "(no type)";
       if (hidden.has(type)) continue;
-      graph.addNode(node.uuid, { label: node.name, size: node.uuid === center ? 11 : 5 + Math.min(5, Math.log2(1 + node.mentions)), color: this.colour(type) });
+      graph.addNode(node.uuid, { label: node.name.replace(DIRECTION, ""), size: node.uuid === center ? 11 : 5 + Math.min(5, Math.log2(1 + (node.mentions ?? 0))), color: this.colour(type) });
     }
     for (const edge of edges.values()) {
       const [from, to] = [edge.source_entity?.uuid, edge.target_entity?.uuid];
@@ -58,7 +87,10 @@ export class Drawing {
     const ink = getComputedStyle(document.body).color;
     this.renderer = new window.Sigma(graph, this.container, { renderEdgeLabels: graph.size <= 60, labelColor: { color: ink }, edgeLabelColor: { color: ink }, allowInvalidContainer: true });
     this.renderer.on("clickNode", ({ node }) => this.onClick(node));
-    window.braidDrawing = { nodes: graph.order, edges: graph.size, milliseconds: performance.now() - began, click: this.onClick };
+    window.braidDrawing = {
+      nodes: graph.order, edges: graph.size, milliseconds: performance.now() - began, click: this.onClick,
+      labels: graph.mapNodes((id, node) => node.label), colours: graph.mapEdges((id, edge) => edge.color),
+    };
   }
 
   close() {

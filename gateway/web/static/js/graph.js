@@ -55,14 +55,14 @@ async function neighborhood(view, state, signal) {
   const graph = { nodes: new Map(), edges: new Map(), hidden: new Set(), center: first.center.uuid };
   merge(graph, first);
   const note = el("p", { class: "quiet" });
-  const canvas = el("div", { class: "canvas", role: "img", "aria-label": `Neighborhood of ${first.center.name}; the list below says the same` });
+  const canvas = area(`Neighborhood of ${first.center.name}`);
   const legend = el("div", { class: "legend", role: "group", "aria-label": "Types shown" });
   const list = el("div");
   const drawing = new Drawing(canvas, expand);
   const more = first.truncated && !state.limit
     ? el("button", { type: "button", onclick: () => go("graph", { ...state, limit: MANY }) }, "Show more neighbours") : "";
-  view.append(slider(state), note, more, legend, canvas, list);
   const changes = state.since ? await changed(state, signal) : null;
+  view.append(slider(state), note, changes ? colours() : "", more, legend, el("div", { class: "graph" }, canvas, list));
   await draw();
 
   async function expand(id) {
@@ -77,7 +77,7 @@ async function neighborhood(view, state, signal) {
     legend.replaceChildren(...types.map(entry));
     note.textContent = `${graph.nodes.size} entities, ${graph.edges.size} facts shown${first.truncated ? `, of ${first.total} neighbours` : ""}. Click an entity for its neighbours.`;
     listed(list, graph, changes, expand);
-    await drawing.show(graph, changes);
+    await drawing.show(withChanges(graph, changes), changes);
   }
   function entry(type) {
     const dot = svg("svg", { viewBox: "0 0 10 10", "aria-hidden": "true" }, svg("circle", { cx: 5, cy: 5, r: 5, fill: drawing.colour(type) }));
@@ -89,6 +89,27 @@ async function neighborhood(view, state, signal) {
     return button;
   }
   signal.addEventListener("abort", () => drawing.close());
+}
+
+// A canvas has no elements: the table beside it says the same to everybody.
+function area(label) {
+  return el("div", { class: "canvas", role: "application", "aria-label": `${label}: arrow keys choose an entity, Enter shows its neighbours; the table says the same` });
+}
+
+function colours() {
+  return el("p", { class: "quiet" }, "Facts ", el("span", { class: "good" }, "added"), ", ", el("span", { class: "bad" }, "ended"), " or ",
+    el("span", { class: "warn" }, "changed"), " between the two dates are drawn in these colours.");
+}
+
+// What is drawn: also the facts that have ended since, and where they led.
+function withChanges(graph, changes) {
+  if (!changes) return graph;
+  const drawn = { ...graph, nodes: new Map(graph.nodes), edges: new Map(graph.edges) };
+  for (const [fact] of changes.facts) {
+    drawn.edges.set(fact.uuid, fact);
+    for (const end of [fact.source_entity, fact.target_entity]) if (end && !drawn.nodes.has(end.uuid)) drawn.nodes.set(end.uuid, end);
+  }
+  return drawn;
 }
 
 function near(state, name, type, signal) {
@@ -149,7 +170,24 @@ async function paths(view, state, signal) {
     const several = [...found.source_homonyms, ...found.target_homonyms];
     view.append(el("p", { class: "card" }, several.length ? "Several entities have that name: " : "No path joins them.", several.map((one) => [data(`${one.name} (${one.type || "no type"})`), " "])));
   }
+  if (found.paths.length) await drawPaths(view, found.paths, signal);
   for (const path of found.paths) {
     view.append(el("section", { class: "card" }, el("h2", {}, path.nodes.map((node, at) => [at ? " → " : "", data(node.name)])), factList(path.facts)));
   }
+}
+
+async function drawPaths(view, all, signal) {
+  const graph = { nodes: new Map(), edges: new Map(), hidden: new Set(), center: all[0].nodes[0].uuid };
+  for (const path of all) {
+    for (const node of path.nodes) graph.nodes.set(node.uuid, node);
+    for (const fact of path.facts) graph.edges.set(fact.uuid, fact);
+  }
+  const canvas = area("Paths");
+  const drawing = new Drawing(canvas, (id) => {
+    const node = graph.nodes.get(id);
+    if (node) go("graph", { entity: node.name, type: node.type });
+  });
+  signal.addEventListener("abort", () => drawing.close());
+  view.append(canvas);
+  await drawing.show(graph, null);
 }

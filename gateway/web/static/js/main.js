@@ -17,6 +17,7 @@ async function render() {
   const main = document.getElementById("view");
   leaving.abort();
   leaving = new AbortController();
+  for (const dialog of document.querySelectorAll("dialog")) dialog.close();
   const signal = leaving.signal;
   const name = view in VIEWS ? view : "search";
   for (const link of document.querySelectorAll("nav a")) {
@@ -53,4 +54,5 @@ function askForKey() {
 
 document.getElementById("key").addEventListener("click", askForKey);
 window.addEventListener("hashchange", render);
-render();
+// The other views are loaded once the first one is there: the page stays usable while the gateway is restarted.
+render().then(() => Promise.allSettled(Object.values(VIEWS).map((load) => load())));

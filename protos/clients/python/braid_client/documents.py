@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from braid.vector.v1 import documents_pb2, documents_pb2_grpc, models_pb2, models_pb2_grpc
+from braid.vector.v1 import documents_pb2, documents_pb2_grpc
 from braid_client.connection import Connection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
 
     from braid.vector.v1.documents_pb2 import DocumentInput
-    from braid.vector.v1.models_pb2 import Distance
 
 
 class Documents(Connection):
@@ -54,6 +53,24 @@ class Documents(Connection):
         with self._typed_errors(timeout):
             return await self._documents().GetDocument(request, **self._options(timeout))
 
+    async def list_document_versions(
+        self, document_id: str, *, page_size: int = 200, timeout: float | None = None
+    ) -> AsyncIterator[documents_pb2.DocumentVersion]:
+        """Every version of a document, the latest first; `timeout` is each page's deadline."""
+        token = ""
+        while True:
+            request = documents_pb2.ListDocumentVersionsRequest(
+                document_id=document_id, page_size=page_size, page_token=token
+            )
+            stub = documents_pb2_grpc.DocumentServiceStub(self._channel("vector"))
+            with self._typed_errors(timeout):
+                page = await stub.ListDocumentVersions(request, **self._options(timeout))
+            for version in page.versions:
+                yield version
+            token = page.next_page_token
+            if not token:
+                return
+
     async def list_documents(
         self, *, page_size: int = 200, timeout: float | None = None
     ) -> AsyncIterator[documents_pb2.Document]:
@@ -83,45 +100,5 @@ class Documents(Connection):
         with self._typed_errors(timeout):
             await self._documents().SetTextLanguage(request, **self._options(timeout))
 
-    async def list_embedding_models(
-        self, *, timeout: float | None = None
-    ) -> models_pb2.ListEmbeddingModelsResponse:
-        """The space's embedding models, which one is active, and how far the others are. Needs the scope `admin`."""
-        request = models_pb2.ListEmbeddingModelsRequest()
-        with self._typed_errors(timeout):
-            return await self._models().ListEmbeddingModels(request, **self._options(timeout))
-
-    async def add_embedding_model(
-        self,
-        name: str,
-        dimension: int,
-        *,
-        distance: Distance.ValueType | None = None,
-        timeout: float | None = None,
-    ) -> None:
-        """Makes room for vectors of another model, of `dimension` values each. Needs the scope `admin`."""
-        request = models_pb2.AddEmbeddingModelRequest(
-            name=name,
-            dimension=dimension,
-            distance=models_pb2.DISTANCE_UNSPECIFIED if distance is None else distance,
-        )
-        with self._typed_errors(timeout):
-            await self._models().AddEmbeddingModel(request, **self._options(timeout))
-
-    async def activate_embedding_model(
-        self, name: str, *, timeout: float | None = None
-    ) -> models_pb2.ActivateEmbeddingModelResponse:
-        """Searches and writes use this model from now on. Needs the scope `admin`.
-
-        WRONG_STATE while a chunk has no vector of it: `EmbeddingModelService` takes them (PutEmbeddings), and
-        `ModelService` moves a space to the configured model by itself (StartReembedding).
-        """
-        request = models_pb2.ActivateEmbeddingModelRequest(model=name)
-        with self._typed_errors(timeout):
-            return await self._models().ActivateEmbeddingModel(request, **self._options(timeout))
-
     def _documents(self) -> documents_pb2_grpc.DocumentServiceStub:
         return documents_pb2_grpc.DocumentServiceStub(self._channel("vector"))
-
-    def _models(self) -> models_pb2_grpc.EmbeddingModelServiceStub:
-        return models_pb2_grpc.EmbeddingModelServiceStub(self._channel("vector"))

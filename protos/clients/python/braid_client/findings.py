@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from braid.graph.v1 import findings_pb2, ingest_pb2_grpc, ontology_pb2
+from braid.graph.v1 import findings_pb2, ingest_pb2_grpc, ontology_pb2, query_pb2_grpc
 from braid_client.connection import Connection
 
 if TYPE_CHECKING:
@@ -47,9 +47,12 @@ class Findings(Connection):
     ) -> findings_pb2.SearchFindingsResponse:
         """Findings by words, by similarity and by their fields, best first. `limit` is 1–200."""
         request = findings_pb2.SearchFindingsRequest(
-            query=query, filter=finding_filter, page_size=limit, query_embedding=query_embedding
+            query=query,
+            filter=finding_filter,
+            page_size=limit or 0,
+            query_embedding=query_embedding,
         )
-        stub = ingest_pb2_grpc.GraphIngestServiceStub(self._channel("graph"))
+        stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
         with self._typed_errors(timeout):
             return await stub.SearchFindings(request, **self._options(timeout))
 
@@ -66,7 +69,7 @@ class Findings(Connection):
             request = findings_pb2.SearchFindingsRequest(
                 filter=finding_filter, page_size=page_size, page_token=token
             )
-            stub = ingest_pb2_grpc.GraphIngestServiceStub(self._channel("graph"))
+            stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
             with self._typed_errors(timeout):
                 page = await stub.SearchFindings(request, **self._options(timeout))
             for hit in page.hits:
@@ -79,7 +82,7 @@ class Findings(Connection):
         self, *, timeout: float | None = None
     ) -> ontology_pb2.GetOntologyResponse:
         """The kinds of things and relations that the space is about, and their version (0: none was put)."""
-        stub = ingest_pb2_grpc.GraphIngestServiceStub(self._channel("graph"))
+        stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
         with self._typed_errors(timeout):
             return await stub.GetOntology(
                 ontology_pb2.GetOntologyRequest(), **self._options(timeout)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class History(Connection):
-    """Part of `AsyncBraid`. An entity is given by its name, letter case ignored, or by an `EntitySelector` (by uuid, or
+    """Part of `AsyncBraid`. An entity is given by its name, letter case ignored, or by an `EntitySelector` (by id, or
     by name and type); a time by an aware datetime, or by a `TimeRange` where `TimeLike` is taken.
     """
 
@@ -35,16 +35,16 @@ class History(Connection):
         since: datetime | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
-        page_size: int | None = None,
+        page_size: int = 0,
         page_token: str = "",
         timeout: float | None = None,
     ) -> history_pb2.GetEntityHistoryResponse:
         """A page of an entity's facts, current and past, in time order; on the first page the whole in numbers.
 
         `relation_type` is an exact name, letter case ignored; `since` leaves out what had ended by then; `as_of` is the
-        time that counts as now; `known_at` tells it as it was known then. `page_size` is 1–200 facts; `page_token` is
-        the `next_page_token` of the page before. Where several entities share the name, `homonyms` lists them and
-        nothing else is set. None leaves the contract's default.
+        time that counts as now; `known_at` tells it as it was known then. `page_size` is up to 200 facts (0: 50).
+        `page_token` is the `next_page_token` of the page before. Where several entities share the name, `homonyms`
+        lists them and nothing else is set.
         """
         request = history_pb2.GetEntityHistoryRequest(
             entity=entity_selector(entity),
@@ -66,7 +66,7 @@ class History(Connection):
         entity: EntityLike | None = None,
         relation_type: str = "",
         known_at: datetime | None = None,
-        page_size: int | None = None,
+        page_size: int = 0,
         page_token: str = "",
         timeout: float | None = None,
     ) -> history_pb2.GetSnapshotResponse:
@@ -75,7 +75,7 @@ class History(Connection):
         `entity` stands at either end of the facts; the other arguments are those of `entity_history`.
         """
         request = history_pb2.GetSnapshotRequest(
-            as_of=time_selector(as_of),
+            time=time_selector(as_of),
             entity=None if entity is None else entity_selector(entity),
             relation_type=relation_type,
             known_time=timestamp(known_at),
@@ -135,7 +135,7 @@ class History(Connection):
             target=entity_selector(target),
             max_hops=max_hops,
             limit=limit,
-            as_of=time_selector(as_of),
+            time=time_selector(as_of),
             include_local=include_local,
         )
         stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
@@ -163,7 +163,7 @@ class History(Connection):
                 subject=None if subject is None else entity_selector(subject),
                 relation_type=relation_type,
                 object=None if object is None else entity_selector(object),
-                as_of=time_selector(as_of),
+                time=time_selector(as_of),
                 known_time=timestamp(known_at),
                 page_size=page_size,
                 page_token=token,
@@ -178,21 +178,19 @@ class History(Connection):
                 return
 
     async def get_fact(
-        self, fact_uuid: str, *, timeout: float | None = None
+        self, fact_id: str, *, timeout: float | None = None
     ) -> structure_pb2.GetFactResponse:
         """A fact (unset when it was taken back), and all that was ever known of it."""
-        request = structure_pb2.GetFactRequest(uuid=fact_uuid)
+        request = structure_pb2.GetFactRequest(fact_id=fact_id)
         stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
         with self._typed_errors(timeout):
             return await stub.GetFact(request, **self._options(timeout))
 
     async def end_fact(
-        self, fact_uuid: str, invalid_time: datetime, *, timeout: float | None = None
+        self, fact_id: str, invalid_time: datetime, *, timeout: float | None = None
     ) -> ingest_pb2.EndFactResponse:
         """Ends a fact: `invalid_time` is the first instant at which it no longer holds. Another one is a correction."""
-        request = ingest_pb2.EndFactRequest(
-            fact_uuid=fact_uuid, invalid_time=timestamp(invalid_time)
-        )
+        request = ingest_pb2.EndFactRequest(fact_id=fact_id, invalid_time=timestamp(invalid_time))
         stub = ingest_pb2_grpc.GraphIngestServiceStub(self._channel("graph"))
         with self._typed_errors(timeout):
             return await stub.EndFact(request, **self._options(timeout))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import grpc
 
-from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc
+from braid.agent.v1 import ingest_pb2, ingest_pb2_grpc, jobs_pb2, jobs_pb2_grpc
 from braid_client.connection import Connection
 from braid_client.errors import BraidCallError
 from braid_client.fact_parts import fact_parts
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from braid.graph.v1.ingest_pb2 import FactInput
 
 _ENDED = (
-    ingest_pb2.JOB_STATE_SUCCEEDED,
-    ingest_pb2.JOB_STATE_FAILED,
-    ingest_pb2.JOB_STATE_CANCELLED,
+    jobs_pb2.JOB_STATE_SUCCEEDED,
+    jobs_pb2.JOB_STATE_FAILED,
+    jobs_pb2.JOB_STATE_CANCELLED,
 )
 
 
@@ -42,7 +42,7 @@ class Ingestion(Connection):
         metadata: Mapping[str, Any] | None = None,
         valid_time: datetime | None = None,
         timeout: float | None = None,
-    ) -> ingest_pb2.IngestJob:
+    ) -> jobs_pb2.Job:
         """Uploads a document, or JSON lines of documents; answers with the job at once.
 
         What describes it is as in `DocumentMetadata`: `metadata` holds values of JSON by name, `valid_time` is an aware
@@ -62,16 +62,16 @@ class Ingestion(Connection):
         with self._typed_errors(timeout):
             return (await outcome_of(stub.IngestDocument(parts, **self._options(timeout)))).job
 
-    async def wait_for_job(self, job_id: str, *, timeout: float = 600.0) -> ingest_pb2.IngestJob:
+    async def wait_for_job(self, job_id: str, *, timeout: float = 600.0) -> jobs_pb2.Job:
         """Watches a job until it has ended, at most `timeout` seconds; answers with it as it stands then.
 
         `state` tells whether it has ended. BraidCallError with DEADLINE_EXCEEDED when nothing was heard of it by then.
         """
         ends_at = asyncio.get_running_loop().time() + timeout
-        stub = ingest_pb2_grpc.IngestServiceStub(self._channel("agent"))
-        request = ingest_pb2.WatchIngestJobRequest(job_id=job_id)
-        job: ingest_pb2.IngestJob | None = None
-        call = stub.WatchIngestJob(request, **self._options(timeout))
+        stub = jobs_pb2_grpc.JobServiceStub(self._channel("agent"))
+        request = jobs_pb2.WatchJobRequest(job_id=job_id)
+        job: jobs_pb2.Job | None = None
+        call = stub.WatchJob(request, **self._options(timeout))
         try:
             with self._typed_errors(timeout):
                 async for step in call:
@@ -83,7 +83,7 @@ class Ingestion(Connection):
                 raise
         finally:
             call.cancel()
-        return ingest_pb2.IngestJob(id=job_id) if job is None else job
+        return jobs_pb2.Job(id=job_id) if job is None else job
 
     async def ingest_facts(
         self,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from braid.common.v1.expansion_pb2 import ExpansionOptions
     from braid.common.v1.reranking_pb2 import RerankMode
-    from braid.vector.v1.chunks_pb2 import CacheMode
+    from braid.common.v1.retrieval_pb2 import CacheMode
 
 _TYPE = "CHUNK_RELATION_TYPE_"
 

@@ -21,12 +21,11 @@ if TYPE_CHECKING:
     from braid.agent.v1.search_pb2 import AnswerPart
     from braid.common.v1.expansion_pb2 import ExpansionOptions
     from braid.common.v1.reranking_pb2 import RerankMode
-    from braid.common.v1.retrieval_pb2 import QueryEmbedding
+    from braid.common.v1.retrieval_pb2 import CacheMode, QueryEmbedding
     from braid.graph.v1.findings_pb2 import FindingFilter
     from braid.graph.v1.query_pb2 import DocumentTitles, EntityOrder
     from braid.graph.v1.relations_pb2 import ChunkRelationType
-    from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
-    from braid.vector.v1.models_pb2 import Distance
+    from braid.vector.v1.chunks_pb2 import ChunkFilter, Fusion, TextMatch
     from braid_client.requests import EntityLike, ExpansionLike, TimeLike
     from braid_client.tls import Tls
 
@@ -151,7 +150,7 @@ class HistoryOptions(KnownFactOptions, total=False):
 
     since: datetime | None
     as_of: datetime | None
-    page_size: int | None
+    page_size: int
     page_token: str
 
 
@@ -159,7 +158,7 @@ class SnapshotOptions(KnownFactOptions, total=False):
     """Of `snapshot`."""
 
     entity: EntityLike | None
-    page_size: int | None
+    page_size: int
     page_token: str
 
 
@@ -278,12 +277,6 @@ class GivenVectorsOptions(CallOptions, total=False):
     """Of `upsert_document`, `upsert_documents`, `ingest_facts` and `add_findings`."""
 
     embedding_model: str
-
-
-class ModelOptions(CallOptions, total=False):
-    """Of `add_embedding_model`."""
-
-    distance: Distance.ValueType | None
 
 
 class MemoryOptions(CallOptions, total=False):

@@ -44,7 +44,7 @@ class Relations(Connection):
                 expansion_pb2.ExpansionSeed(chunk_id=chunk, score=score)
                 for chunk, score in seeds.items()
             ],
-            hops=hops,
+            max_hops=hops,
             relation_types=relation_types,
             expansion_factor=expansion_factor,
             adaptive_factor=adaptive_factor,
@@ -92,7 +92,7 @@ class Relations(Connection):
         token = ""
         while True:
             request = relations_pb2.ListRelationsRequest(
-                chunk_id=chunk_id, types=types, page_size=page_size, page_token=token
+                chunk_id=chunk_id, relation_types=types, page_size=page_size, page_token=token
             )
             stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
             with self._typed_errors(timeout):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import reranking_pb2
+from braid.common.v1 import reranking_pb2, retrieval_pb2
 from braid.common.v1.expansion_pb2 import ExpansionMode, ExpansionOptions
 from braid.common.v1.retrieval_pb2 import TimeRange, TimeSelector
 from braid.graph.v1.entities_pb2 import EntitySelector
@@ -40,7 +40,7 @@ def comprehensive(
     text_weight: float | None,
     as_of: datetime | None,
     chunk_filter: chunks_pb2.ChunkFilter | None,
-    cache: chunks_pb2.CacheMode.ValueType | None,
+    cache: retrieval_pb2.CacheMode.ValueType | None,
     include: Sequence[search_pb2.AnswerPart.ValueType],
     expansion: ExpansionLike | None,
     rerank: RerankMode.ValueType | None,
@@ -71,7 +71,7 @@ def hybrid(
     chunk_filter: chunks_pb2.ChunkFilter | None,
     min_score: float | None,
     query_embedding: QueryEmbedding | None,
-    cache: chunks_pb2.CacheMode.ValueType | None,
+    cache: retrieval_pb2.CacheMode.ValueType | None,
 ) -> vector_pb2.HybridSearchRequest:
     """A search by meaning and words; None leaves the contract's default."""
     return vector_pb2.HybridSearchRequest(
@@ -98,12 +98,14 @@ def expansion_options(expansion: ExpansionLike | None) -> ExpansionOptions | Non
     return ExpansionOptions(mode=expansion)
 
 
-def cache_mode(cache: chunks_pb2.CacheMode.ValueType | None) -> chunks_pb2.CacheMode.ValueType:
+def cache_mode(
+    cache: retrieval_pb2.CacheMode.ValueType | None,
+) -> retrieval_pb2.CacheMode.ValueType:
     """The contract's default for None; TypeError for a bool."""
     # As a number, False would be the default, which uses the cache.
     if isinstance(cache, bool):
         raise TypeError("cache must be a CacheMode, such as chunks_pb2.CACHE_MODE_BYPASS")
-    return chunks_pb2.CACHE_MODE_UNSPECIFIED if cache is None else cache
+    return retrieval_pb2.CACHE_MODE_UNSPECIFIED if cache is None else cache
 
 
 def timestamp(value: datetime | None) -> Timestamp | None:

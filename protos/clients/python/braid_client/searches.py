@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
     from braid.agent.v1.search_pb2 import AnswerPart
     from braid.common.v1.reranking_pb2 import RerankMode
-    from braid.common.v1.retrieval_pb2 import QueryEmbedding
+    from braid.common.v1.retrieval_pb2 import CacheMode, QueryEmbedding
     from braid.graph.v1.query_pb2 import DocumentTitles, EntityOrder
-    from braid.vector.v1.chunks_pb2 import CacheMode, ChunkFilter, Fusion, TextMatch
+    from braid.vector.v1.chunks_pb2 import ChunkFilter, Fusion, TextMatch
     from braid_client.requests import ExpansionLike
 
 
@@ -279,7 +279,7 @@ class Searches(Connection):
             limit=limit,
             entity_name=entity_name,
             relation_type=relation_type,
-            as_of=None if as_of is None else TimeSelector(instant=timestamp(as_of)),
+            time=None if as_of is None else TimeSelector(instant=timestamp(as_of)),
             min_score=min_score,
         )
         stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))

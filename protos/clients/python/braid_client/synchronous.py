@@ -12,7 +12,14 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Mapping, Sequence
     from datetime import datetime
 
-    from braid.agent.v1 import agent_pb2, entity_memory_pb2, ingest_pb2, memories_pb2, search_pb2
+    from braid.agent.v1 import (
+        agent_pb2,
+        entity_memory_pb2,
+        ingest_pb2,
+        jobs_pb2,
+        memories_pb2,
+        search_pb2,
+    )
     from braid.agent.v1.entity_memory_pb2 import (
         MemoryEndInput,
         MemoryEntityType,
@@ -31,7 +38,7 @@ if TYPE_CHECKING:
     from braid.graph.v1.findings_pb2 import FindingInput
     from braid.graph.v1.ingest_pb2 import EndFactResponse, FactInput
     from braid.graph.v1.ontology_pb2 import Ontology
-    from braid.vector.v1 import documents_pb2, models_pb2
+    from braid.vector.v1 import documents_pb2
     from braid.vector.v1 import search_pb2 as vector_pb2
     from braid.vector.v1.documents_pb2 import DocumentInput
     from braid_client.chat import Answer
@@ -61,7 +68,6 @@ if TYPE_CHECKING:
         MemoryRelationOptions,
         MemorySearchOptions,
         MemoryUnrelateOptions,
-        ModelOptions,
         NeighborhoodOptions,
         OntologyOptions,
         PageOptions,
@@ -181,16 +187,16 @@ class Braid:
         return self._each(self._client.list_facts(**options))
 
     def get_fact(
-        self, fact_uuid: str, **options: Unpack[CallOptions]
+        self, fact_id: str, **options: Unpack[CallOptions]
     ) -> structure_pb2.GetFactResponse:
         """As `AsyncBraid.get_fact`."""
-        return self._run(self._client.get_fact(fact_uuid, **options))
+        return self._run(self._client.get_fact(fact_id, **options))
 
     def end_fact(
-        self, fact_uuid: str, invalid_time: datetime, **options: Unpack[CallOptions]
+        self, fact_id: str, invalid_time: datetime, **options: Unpack[CallOptions]
     ) -> EndFactResponse:
         """As `AsyncBraid.end_fact`."""
-        return self._run(self._client.end_fact(fact_uuid, invalid_time, **options))
+        return self._run(self._client.end_fact(fact_id, invalid_time, **options))
 
     def add_findings(
         self, findings: Iterable[FindingInput], **options: Unpack[GivenVectorsOptions]
@@ -314,11 +320,11 @@ class Braid:
 
     def ingest_document(
         self, data: bytes | str, **options: Unpack[DocumentOptions]
-    ) -> ingest_pb2.IngestJob:
+    ) -> jobs_pb2.Job:
         """As `AsyncBraid.ingest_document`."""
         return self._run(self._client.ingest_document(data, **options))
 
-    def wait_for_job(self, job_id: str, *, timeout: float = 600.0) -> ingest_pb2.IngestJob:
+    def wait_for_job(self, job_id: str, *, timeout: float = 600.0) -> jobs_pb2.Job:
         """As `AsyncBraid.wait_for_job`."""
         return self._run(self._client.wait_for_job(job_id, timeout=timeout))
 
@@ -346,6 +352,12 @@ class Braid:
         """As `AsyncBraid.get_document`."""
         return self._run(self._client.get_document(document_id, **options))
 
+    def list_document_versions(
+        self, document_id: str, **options: Unpack[PageOptions]
+    ) -> Iterator[documents_pb2.DocumentVersion]:
+        """As `AsyncBraid.list_document_versions`."""
+        return self._each(self._client.list_document_versions(document_id, **options))
+
     def list_documents(self, **options: Unpack[PageOptions]) -> Iterator[documents_pb2.Document]:
         """As `AsyncBraid.list_documents`."""
         return self._each(self._client.list_documents(**options))
@@ -365,24 +377,6 @@ class Braid:
     def set_text_language(self, language: str, **options: Unpack[CallOptions]) -> None:
         """As `AsyncBraid.set_text_language`."""
         self._run(self._client.set_text_language(language, **options))
-
-    def list_embedding_models(
-        self, **options: Unpack[CallOptions]
-    ) -> models_pb2.ListEmbeddingModelsResponse:
-        """As `AsyncBraid.list_embedding_models`."""
-        return self._run(self._client.list_embedding_models(**options))
-
-    def add_embedding_model(
-        self, name: str, dimension: int, **options: Unpack[ModelOptions]
-    ) -> None:
-        """As `AsyncBraid.add_embedding_model`."""
-        self._run(self._client.add_embedding_model(name, dimension, **options))
-
-    def activate_embedding_model(
-        self, name: str, **options: Unpack[CallOptions]
-    ) -> models_pb2.ActivateEmbeddingModelResponse:
-        """As `AsyncBraid.activate_embedding_model`."""
-        return self._run(self._client.activate_embedding_model(name, **options))
 
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """As `AsyncBraid.ask`."""

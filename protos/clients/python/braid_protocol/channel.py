@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from braid.agent.v1 import agent_pb2, consistency_pb2, entity_memory_pb2, memories_pb2
+from braid.agent.v1 import agent_pb2, consistency_pb2, entity_memory_pb2, jobs_pb2, memories_pb2
 from braid.agent.v1 import ingest_pb2 as agent_ingest
 from braid.agent.v1 import models_pb2 as agent_models
 from braid.agent.v1 import search_pb2 as agent_search
-from braid.graph.v1 import embeddings_pb2, query_pb2
+from braid.graph.internal.v1 import deletion_pb2 as graph_deletion
+from braid.graph.internal.v1 import embeddings_pb2
+from braid.graph.internal.v1 import inventory_pb2 as graph_inventory
 from braid.graph.v1 import ingest_pb2 as graph_ingest
-from braid.graph.v1 import inventory_pb2 as graph_inventory
-from braid.vector.v1 import documents_pb2, models_pb2
-from braid.vector.v1 import inventory_pb2 as vector_inventory
+from braid.graph.v1 import query_pb2
+from braid.vector.internal.v1 import deletion_pb2 as vector_deletion
+from braid.vector.internal.v1 import inventory_pb2 as vector_inventory
+from braid.vector.internal.v1 import models_pb2
+from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_search
 
 if TYPE_CHECKING:
@@ -26,15 +30,18 @@ CONTRACTS: tuple[FileDescriptor, ...] = (
     consistency_pb2.DESCRIPTOR,
     entity_memory_pb2.DESCRIPTOR,
     agent_ingest.DESCRIPTOR,
+    jobs_pb2.DESCRIPTOR,
     agent_models.DESCRIPTOR,
     agent_search.DESCRIPTOR,
     memories_pb2.DESCRIPTOR,
     embeddings_pb2.DESCRIPTOR,
     graph_ingest.DESCRIPTOR,
     graph_inventory.DESCRIPTOR,
+    graph_deletion.DESCRIPTOR,
     query_pb2.DESCRIPTOR,
     documents_pb2.DESCRIPTOR,
     vector_inventory.DESCRIPTOR,
+    vector_deletion.DESCRIPTOR,
     models_pb2.DESCRIPTOR,
     vector_search.DESCRIPTOR,
 )

@@ -50,7 +50,7 @@ class ToolReturned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegEnded:
-    """One leg of a tool's search has ended; names as in the contract of legs."""
+    """One leg of a tool's search has ended; `leg` is `vector` or `graph`, the other names are the contract's."""
 
     call_id: str
     leg: str

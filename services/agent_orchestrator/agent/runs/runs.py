@@ -450,11 +450,11 @@ class Runs:
 def _leg_ended(call_id: str, report: legs_pb2.LegReport) -> LegEnded:
     return LegEnded(
         call_id=call_id,
-        leg=report.name,
+        leg=legs_pb2.Leg.Name(report.leg).removeprefix("LEG_").lower(),
         status=legs_pb2.LegStatus.Name(report.status).removeprefix("LEG_STATUS_"),
         reason=legs_pb2.LegReason.Name(report.reason).removeprefix("LEG_REASON_"),
-        seconds=report.took.seconds + report.took.nanos / 1e9,
-        hit_count=report.hits,
+        seconds=report.elapsed.seconds + report.elapsed.nanos / 1e9,
+        hit_count=report.hit_count,
         cached=report.cached,
     )
 

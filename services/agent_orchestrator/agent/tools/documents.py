@@ -36,7 +36,7 @@ NO_DOCUMENTS = "The documents cannot be searched now."
 NO_GRAPH = "The graph cannot be searched now."
 NOTHING_FOUND = "Nothing relevant was found in the documents."
 _AWAY = (legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_STATUS_TIMED_OUT)
-_PARTS = {"vector": DOCUMENTS, "graph": GRAPH}
+_PARTS = {legs_pb2.LEG_VECTOR: DOCUMENTS, legs_pb2.LEG_GRAPH: GRAPH}
 _MAX_QUERY = 4096
 
 
@@ -49,7 +49,7 @@ async def vector_search(ctx: Context, query: Query, limit: Limit | None = None) 
     """
     deps = ctx.deps
     request = vector_pb2.VectorSearchRequest(query=query, limit=_limit(deps, limit))
-    clock = LegClock(deps, ctx.tool_call_id or "", "vector")
+    clock = LegClock(deps, ctx.tool_call_id or "", legs_pb2.LEG_VECTOR)
     try:
         answer = await deps.tiers.vector_search(request)
     except BraidError as error:
@@ -72,7 +72,7 @@ async def hybrid_search(
     request = vector_pb2.HybridSearchRequest(
         query=query, limit=_limit(deps, limit), text_weight=text_weight
     )
-    clock = LegClock(deps, ctx.tool_call_id or "", "vector")
+    clock = LegClock(deps, ctx.tool_call_id or "", legs_pb2.LEG_VECTOR)
     try:
         answer = await deps.tiers.hybrid_search(request)
     except BraidError as error:
@@ -122,7 +122,7 @@ async def comprehensive_search(
     missing = [result.id for result in answer.results if result.id not in chunks]
     chunks |= await read_chunks(deps, [one for one in missing if _is_chunk(answer, one)])
     items = tuple(search_result(result, chunks) for result in answer.results)
-    away_parts = tuple(_PARTS.get(leg.name, leg.name) for leg in answer.legs if leg.status in _AWAY)
+    away_parts = tuple(_PARTS[leg.leg] for leg in answer.legs if leg.status in _AWAY)
     status: Status = "degraded" if away_parts else ("ok" if items else "no_match")
     result = ToolResult(
         "comprehensive_search",
@@ -162,7 +162,7 @@ async def with_documents(
     request = vector_pb2.HybridSearchRequest(
         query=query[:_MAX_QUERY], limit=deps.search_preferences.default_limit
     )
-    clock = LegClock(deps, ctx.tool_call_id or "", "vector")
+    clock = LegClock(deps, ctx.tool_call_id or "", legs_pb2.LEG_VECTOR)
     try:
         answer = await deps.tiers.hybrid_search(request)
     except BraidError as error:
@@ -216,7 +216,7 @@ def _sentences(away: Sequence[str], *, nothing: bool) -> str:
 def _is_chunk(answer: search_pb2.ComprehensiveSearchResponse, result_id: str) -> bool:
     """Whether a result is a chunk: one that has no chunk has its fact's id."""
     return all(
-        fact.uuid != result_id
+        fact.id != result_id
         for result in answer.results
         if result.id == result_id
         for fact in result.facts

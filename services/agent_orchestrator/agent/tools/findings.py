@@ -58,7 +58,7 @@ async def search_findings(
         limit: How many at most.
     """
     deps = ctx.deps
-    clock = LegClock(deps, ctx.tool_call_id or "", "graph")
+    clock = LegClock(deps, ctx.tool_call_id or "", legs_pb2.LEG_GRAPH)
     chosen = findings_pb2.FindingFilter(
         kinds=[_KINDS[kind]] if kind else [],
         type=type or "",

@@ -116,7 +116,7 @@ async def search_knowledge_graph(
         limit=deps.search_preferences.default_limit if limit is None else limit,
         entity_name=entity_name or "",
         relation_type=relationship_type or "",
-        as_of=selector,
+        time=selector,
     )
     try:
         answer = await deps.tiers.search_facts(request)
@@ -200,7 +200,7 @@ async def get_entity_history(
     result = look.result(
         "ok",
         items=tuple(fact_item(fact, chunks) for fact in facts),
-        total_count=answer.summary.total if not page else len(facts),
+        total_count=answer.summary.fact_count if not page else len(facts),
         next_page=answer.next_page_token,
         **times,
     )
@@ -226,7 +226,7 @@ async def get_snapshot(
     deps = ctx.deps
     look = _look(ctx, "get_snapshot", entity or "")
     request = history_pb2.GetSnapshotRequest(
-        as_of=time_selector(reference_time, reference_end, deps.zone),
+        time=time_selector(reference_time, reference_end, deps.zone),
         entity=_entity(entity, None) if entity else None,
         relation_type=relationship_type or "",
         page_size=_PAGE,
@@ -295,7 +295,7 @@ async def diff_graph(
     if not items:
         return await _nothing_changed(look, times)
     heading = (
-        f"Added {diff.added_total}, ended {diff.ended_total}, changed {diff.changed_total} "
+        f"Added {diff.added_count}, ended {diff.ended_count}, changed {diff.changed_count} "
         "between the two times."
     )
     result = look.result("ok", items=items, total_count=_total(diff), **times)
@@ -312,10 +312,10 @@ async def _history(
         if not is_unknown(error):
             raise
         linked = await deps.tiers.link_entities(entities_pb2.LinkEntitiesRequest(text=name))
-        found = {one.entity.uuid for one in linked.entities}
+        found = {one.entity.id for one in linked.entities}
         if len(found) != 1:
             raise
-    request.entity.CopyFrom(entities_pb2.EntitySelector(uuid=found.pop()))
+    request.entity.CopyFrom(entities_pb2.EntitySelector(id=found.pop()))
     return await deps.tiers.get_entity_history(request)
 
 
@@ -335,7 +335,7 @@ async def _knows(deps: AgentDependencies, entity_name: str | None) -> bool:
 
 async def _is_empty(deps: AgentDependencies) -> bool:
     stats = await deps.tiers.get_graph_stats(query_pb2.GetGraphStatsRequest())
-    return not (stats.entities or stats.facts or stats.local_facts)
+    return not (stats.entity_count or stats.fact_count or stats.local_fact_count)
 
 
 async def _away(look: _Look, error: BraidError) -> ToolReturn[str]:
@@ -410,8 +410,8 @@ def _shown_first(answer: history_pb2.GetEntityHistoryResponse) -> list[facts_pb2
     if len(facts) <= MAX_ITEMS or not answer.HasField("summary"):
         return facts
     current = list(answer.summary.current)
-    shown = {fact.uuid for fact in current}
-    return current + [fact for fact in facts if fact.uuid not in shown]
+    shown = {fact.id for fact in current}
+    return current + [fact for fact in facts if fact.id not in shown]
 
 
 def _change_items(
@@ -442,13 +442,13 @@ def _by_question(deps: AgentDependencies, facts: Iterable[facts_pb2.Fact]) -> li
     asked = {word.casefold() for word in _WORD.findall(deps.question)}
 
     def unlike(fact: facts_pb2.Fact) -> int:
-        return -len(asked & {word.casefold() for word in _WORD.findall(fact.fact)})
+        return -len(asked & {word.casefold() for word in _WORD.findall(fact.statement)})
 
     return sorted(facts, key=unlike)
 
 
 def _total(diff: history_pb2.GraphDiff) -> int:
-    return diff.added_total + diff.ended_total + diff.changed_total
+    return diff.added_count + diff.ended_count + diff.changed_count
 
 
 def _entity(name: str, of_type: str | None) -> entities_pb2.EntitySelector:
@@ -475,4 +475,4 @@ def _times(deps: AgentDependencies, start: Time | None, end: Time | None) -> Tim
 def _look(ctx: Context, tool: str, entity: str) -> _Look:
     # The tool goes by another name in some profiles.
     name = ctx.tool_name or tool
-    return _Look(ctx, name, entity, LegClock(ctx.deps, ctx.tool_call_id or "", "graph"))
+    return _Look(ctx, name, entity, LegClock(ctx.deps, ctx.tool_call_id or "", legs_pb2.LEG_GRAPH))

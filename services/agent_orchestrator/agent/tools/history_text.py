@@ -22,21 +22,21 @@ def history_heading(name: str, answer: history_pb2.GetEntityHistoryResponse) -> 
     said = []
     if summary.HasField("first_seen_time"):
         said.append(f"First seen {_day(summary.first_seen_time)}.")
-    if summary.never_changed and summary.total:
+    if summary.never_changed and summary.fact_count:
         said.append("It has never changed: everything stated about it still holds.")
     elif summary.HasField("unchanged_since_time"):
         said.append(f"Unchanged since {_day(summary.unchanged_since_time)}.")
-    said.append(f"Facts: {summary.total}, of which {summary.current_total} hold.")
+    said.append(f"Facts: {summary.fact_count}, of which {summary.current_fact_count} hold.")
     if answer.next_page_token:
         said.append(f"Next page: {answer.next_page_token} .")
-    if summary.total > MAX_ITEMS:
+    if summary.fact_count > MAX_ITEMS:
         said.append(_periods(summary))
     return f"{name}: {' '.join(said)}"
 
 
 def _periods(summary: history_pb2.HistorySummary) -> str:
     rows = [
-        f"{row.relation} {_span(row)}: {row.began} began, {row.ended} ended"
+        f"{row.relation_type} {_span(row)}: {row.began_count} began, {row.ended_count} ended"
         for row in summary.periods[:_MAX_PERIODS]
     ]
     more = len(summary.periods) > _MAX_PERIODS or summary.periods_truncated

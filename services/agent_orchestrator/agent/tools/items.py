@@ -81,11 +81,11 @@ def fact_item(
     local = fact.origin == facts_pb2.FACT_ORIGIN_LOCAL
     return ResultItem(
         kind="mention" if local else kind,
-        text=fact.fact,
+        text=fact.statement,
         score=score,
-        subject=fact.source_entity.name,
-        relation=fact.relation,
-        object=fact.target_entity.name,
+        subject=fact.subject.name,
+        relation=fact.relation_type,
+        object=fact.object.name,
         valid_from=_instant(fact, "mention_time" if local else "valid_time"),
         valid_until=_instant(fact, "invalid_time"),
         is_event=fact.event or local,

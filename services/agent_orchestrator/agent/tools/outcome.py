@@ -80,10 +80,10 @@ def is_unknown(error: BraidError) -> bool:
 class LegClock:
     """Times one leg of a tool and reports how it ended."""
 
-    def __init__(self, deps: AgentDependencies, call_id: str, name: str) -> None:
+    def __init__(self, deps: AgentDependencies, call_id: str, leg: legs_pb2.Leg.ValueType) -> None:
         self._deps = deps
         self._call_id = call_id
-        self._name = name
+        self._leg = leg
         self._started = time.perf_counter_ns()
 
     def ended(
@@ -95,11 +95,11 @@ class LegClock:
         """Reports an answer."""
         seconds, nanos = divmod(time.perf_counter_ns() - self._started, 1_000_000_000)
         report = Report(
-            name=self._name,
+            leg=self._leg,
             status=status,
             reason=reason,
-            took=Duration(seconds=seconds, nanos=nanos),
-            hits=count,
+            elapsed=Duration(seconds=seconds, nanos=nanos),
+            hit_count=count,
         )
         self._deps.leg_ended(self._call_id, report)
 

@@ -71,6 +71,10 @@ FRAMES = _frames(
     ("deploy host ship provision", Frame(U, "with", target="tool")),
     ("host store keep save put", Frame(U, "in", target="tool")),
     ("host keep store", Frame(U, "on", target="tool")),
+    (
+        "type put enter log write paste import dump save copy",
+        Frame(U, "into", target="known tool", confidence=IMPLIED),
+    ),
     ("live", Frame(U, "in", target="tool")),
     ("live sit reside", Frame(U, "on", target="tool")),
     ("switch move migrate convert upgrade", Frame(U, "to", event=True, target="thing")),

@@ -89,7 +89,7 @@ class EpisodeSender:
                 reason = reason_of(error)
             else:
                 return {}
-        return {episode[0].uuid: reason}
+        return {episode[0].chunk_id: reason}
 
     async def _add(self, episodes: Episodes) -> None:
         if episodes:
@@ -100,7 +100,7 @@ class EpisodeSender:
 def episode_of(chunk: chunks_pb2.Chunk) -> ingest_pb2.EpisodeInput:
     """A stored chunk as the graph takes it, of the version that is in view."""
     return ingest_pb2.EpisodeInput(
-        uuid=chunk.id,
+        chunk_id=chunk.id,
         document_id=chunk.document_id,
         document_title=chunk.document_title,
         source=chunk.source,

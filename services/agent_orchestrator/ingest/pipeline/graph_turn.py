@@ -194,7 +194,7 @@ class GraphTurns:
             progress.through += len(part)
 
     async def _remove(self, documents: Documents, batch_size: AdaptiveBatch) -> None:
-        uuids = [episode.uuid for document in documents for episode in _episodes(document)]
+        uuids = [episode.chunk_id for document in documents for episode in _episodes(document)]
         with batch_size.measured():
             await self._graph.delete_episodes(uuids)
 

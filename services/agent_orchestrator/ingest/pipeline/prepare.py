@@ -58,7 +58,7 @@ class Prepared:
         known = self.input.valid_time if self.input.HasField("valid_time") else accepted
         return [
             ingest_pb2.EpisodeInput(
-                uuid=chunk.id,
+                chunk_id=chunk.id,
                 document_id=self.input.document_id,
                 document_title=self.input.title,
                 source=self.input.source,

@@ -114,7 +114,7 @@ class Stages:
                 document.version_time = (
                     outcome.valid_time if outcome.HasField("valid_time") else None
                 )
-                document.chunks_added = outcome.chunks_added
+                document.chunks_added = outcome.added_chunk_count
             return [None] * len(documents)
 
         changed = [document for document in batch.documents if not document.unchanged]

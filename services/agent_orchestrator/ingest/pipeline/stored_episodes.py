@@ -14,7 +14,14 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from braid.graph.v1 import ingest_pb2
 
 VERSION = 1
-_TEXTS = ("uuid", "document_id", "document_title", "source", "content")
+# Names of the stored form, and of the contract's fields.
+_TEXTS = {
+    "uuid": "chunk_id",
+    "document_id": "document_id",
+    "document_title": "document_title",
+    "source": "source",
+    "content": "content",
+}
 _Time = Literal["reference_time", "version_time", "valid_time"]
 _TIMES: tuple[_Time, ...] = (
     "reference_time",
@@ -38,7 +45,7 @@ def decode_episodes(stored: bytes) -> list[ingest_pb2.EpisodeInput]:
 
 
 def _values(episode: ingest_pb2.EpisodeInput) -> dict[str, str]:
-    values: dict[str, str] = {name: getattr(episode, name) for name in _TEXTS}
+    values: dict[str, str] = {name: getattr(episode, field) for name, field in _TEXTS.items()}
     for name in _TIMES:
         if episode.HasField(name):
             values[name] = getattr(episode, name).ToJsonString()
@@ -46,7 +53,7 @@ def _values(episode: ingest_pb2.EpisodeInput) -> dict[str, str]:
 
 
 def _episode(values: dict[str, Any]) -> ingest_pb2.EpisodeInput:
-    episode = ingest_pb2.EpisodeInput(**{name: values[name] for name in _TEXTS})
+    episode = ingest_pb2.EpisodeInput(**{field: values[name] for name, field in _TEXTS.items()})
     for name in _TIMES:
         if name in values:
             time = Timestamp()

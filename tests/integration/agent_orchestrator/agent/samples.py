@@ -49,11 +49,11 @@ def fact(
 ) -> facts_pb2.Fact:
     """A stated fact."""
     stated = facts_pb2.Fact(
-        uuid=f"00000000-0000-4000-8000-{number:012d}",
-        fact=f"{owner} owns the Ledger Service",
-        relation="OWNS",
-        source_entity=facts_pb2.EntityRef(uuid="e1", name=owner, type=type_name),
-        target_entity=facts_pb2.EntityRef(uuid="e2", name="Ledger Service", type=type_name),
+        id=f"00000000-0000-4000-8000-{number:012d}",
+        statement=f"{owner} owns the Ledger Service",
+        relation_type="OWNS",
+        subject=facts_pb2.EntityRef(id="e1", name=owner, type=type_name),
+        object=facts_pb2.EntityRef(id="e2", name="Ledger Service", type=type_name),
         origin=facts_pb2.FACT_ORIGIN_GIVEN,
         valid_time=day(start) if start else None,
         invalid_time=day(end) if end else None,
@@ -71,7 +71,7 @@ def fact(
 FORMER = fact(1, start="2020-01-01", end="2023-03-01")
 CURRENT = fact(2, owner="Jonas Weber", start="2023-03-01", chunk_id=LATER_CHUNK, quote=LATER_TEXT)
 ENTITY = facts_pb2.Entity(
-    uuid="33333333-3333-4333-8333-333333333333", name="Ledger Service", type="System"
+    id="33333333-3333-4333-8333-333333333333", name="Ledger Service", type="System"
 )
 
 
@@ -89,16 +89,16 @@ def tell_the_story(world: World) -> None:
         entities=[entities_pb2.LinkedEntity(entity=ENTITY, text="Ledger Service")]
     )
     summary = history_pb2.HistorySummary(
-        total=2,
-        current_total=1,
+        fact_count=2,
+        current_fact_count=1,
         current=[CURRENT],
         first_seen_time=day("2020-01-01"),
         unchanged_since_time=day("2023-03-01"),
     )
     changed = history_pb2.ChangedFacts(before=[FORMER], after=[CURRENT])
-    diff = history_pb2.GraphDiff(changed=[changed], changed_total=1)
+    diff = history_pb2.GraphDiff(changed=[changed], changed_count=1)
     finding = findings_pb2.Finding(
-        uuid="f1",
+        id="f1",
         finding=findings_pb2.FindingDetails(
             key_insight="Ownership moved in 2023", type="trend", confidence=0.9
         ),

@@ -189,8 +189,8 @@ async def test_an_unknown_entity_is_named_and_looked_for_in_documents(
 async def test_homonyms_are_listed_and_nothing_is_guessed(tools: Call, world: World) -> None:
     world.graph.replies["GetEntityHistory"] = history_pb2.GetEntityHistoryResponse(
         homonyms=[
-            facts_pb2.EntityRef(uuid="1", name="Mercury", type="Planet"),
-            facts_pb2.EntityRef(uuid="2", name="Mercury", type="Entity"),
+            facts_pb2.EntityRef(id="1", name="Mercury", type="Planet"),
+            facts_pb2.EntityRef(id="2", name="Mercury", type="Entity"),
         ]
     )
     text, result = await tools("get_entity_history")
@@ -201,7 +201,7 @@ async def test_homonyms_are_listed_and_nothing_is_guessed(tools: Call, world: Wo
 
 async def test_an_entity_that_never_changed_is_said_plainly(tools: Call, world: World) -> None:
     summary = history_pb2.HistorySummary(
-        total=1, current_total=1, current=[CURRENT], never_changed=True
+        fact_count=1, current_fact_count=1, current=[CURRENT], never_changed=True
     )
     summary.first_seen_time.CopyFrom(CURRENT.valid_time)
     world.graph.replies["GetEntityHistory"] = history_pb2.GetEntityHistoryResponse(
@@ -213,7 +213,7 @@ async def test_an_entity_that_never_changed_is_said_plainly(tools: Call, world: 
 
 async def test_a_long_history_is_summarised_and_goes_on_in_pages(tools: Call, world: World) -> None:
     facts = [fact(n, owner=f"Owner {n}", start=f"{1950 + n}-01-01") for n in range(45)]
-    period = history_pb2.HistoryPeriod(relation="OWNS", began=10, ended=9)
+    period = history_pb2.HistoryPeriod(relation_type="OWNS", began_count=10, ended_count=9)
     period.start_time.CopyFrom(facts[0].valid_time)
     period.end_time.CopyFrom(facts[10].valid_time)
     world.graph.replies["GetEntityHistory"] = history_pb2.GetEntityHistoryResponse(
@@ -221,7 +221,7 @@ async def test_a_long_history_is_summarised_and_goes_on_in_pages(tools: Call, wo
         facts=facts,
         next_page_token="more",
         summary=history_pb2.HistorySummary(
-            total=120, current_total=1, current=[facts[-1]], periods=[period]
+            fact_count=120, current_fact_count=1, current=[facts[-1]], periods=[period]
         ),
     )
     text, result = await tools("get_entity_history")
@@ -262,7 +262,7 @@ async def test_a_snapshot_tells_what_held_and_what_has_changed_since(tools: Call
         ("state", ""),
         ("change", "changed"),
     ]
-    assert result.items[0].text == FORMER.fact
+    assert result.items[0].text == FORMER.statement
     assert "after: Jonas Weber owns" in result.items[1].text
 
 

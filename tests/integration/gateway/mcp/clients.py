@@ -17,11 +17,11 @@ Era = Literal["legacy", "auto"]
 
 @asynccontextmanager
 async def http_client(
-    url: str, key: str = "", era: Era = "auto", query: str = ""
+    url: str, key: str = "", era: Era = "auto", query: str = "", seconds: float = 20
 ) -> AsyncIterator[Client]:
     """A client of `/mcp`; `era` is the protocol's: `auto` finds the latest one."""
     headers = {"authorization": f"Bearer {key}"} if key else {}
-    async with httpx2.AsyncClient(headers=headers, timeout=20) as http:
+    async with httpx2.AsyncClient(headers=headers, timeout=seconds) as http:
         transport = streamable_http_client(f"{url}/mcp{query}", http_client=http)
         async with Client(transport, mode=era) as client:
             yield client

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from braid.agent.v1 import agent_pb2, entity_memory_pb2, ingest_pb2, search_pb2
+from braid.agent.v1 import agent_pb2, entity_memory_pb2, ingest_pb2, jobs_pb2, search_pb2
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2
@@ -191,16 +191,14 @@ async def test_a_client_that_leaves_in_mid_call_ends_the_call_behind_it(
 
 @pytest.mark.parametrize("era", ERAS)
 async def test_an_upload_reports_its_progress(served: Served, era: Era) -> None:
-    accepted = ingest_pb2.IngestJob(
-        id=JOB_ID, state=ingest_pb2.JOB_STATE_RUNNING, documents_total=1
-    )
-    searchable = ingest_pb2.IngestJob(documents_searchable=1)
+    accepted = jobs_pb2.Job(id=JOB_ID, state=jobs_pb2.JOB_STATE_RUNNING, unit_count=1)
+    searchable = jobs_pb2.Job(searchable_count=1)
     searchable.MergeFrom(accepted)
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=accepted))
     served.script.answer(
-        "WatchIngestJob",
-        ingest_pb2.WatchIngestJobResponse(job=accepted),
-        ingest_pb2.WatchIngestJobResponse(job=searchable),
+        "WatchJob",
+        jobs_pb2.WatchJobResponse(job=accepted),
+        jobs_pb2.WatchJobResponse(job=searchable),
     )
     seen: list[tuple[float, float | None, str | None]] = []
 
@@ -270,8 +268,8 @@ async def test_a_comprehensive_search_says_which_leg_was_away(served: Served) ->
     answer = search_pb2.ComprehensiveSearchResponse(
         results=[search_pb2.SearchResult(id="c", title="T", content="C", facts=[FACT])],
         legs=[
-            legs_pb2.LegReport(name="vector", status=legs_pb2.LEG_STATUS_OK),
-            legs_pb2.LegReport(name="graph", status=legs_pb2.LEG_STATUS_UNAVAILABLE),
+            legs_pb2.LegReport(leg=legs_pb2.LEG_VECTOR, status=legs_pb2.LEG_STATUS_OK),
+            legs_pb2.LegReport(leg=legs_pb2.LEG_GRAPH, status=legs_pb2.LEG_STATUS_UNAVAILABLE),
         ],
     )
     served.script.answer("ComprehensiveSearch", answer)

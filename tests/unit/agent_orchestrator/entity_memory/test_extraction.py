@@ -60,6 +60,11 @@ def user(relation: str, *targets: str) -> Facts:
         pytest.param("My friend Luca called.", user("KNOWS", "Luca"), id="apposition"),
         pytest.param("I maintain a tool called oxen.", user("WORKS_ON", "oxen"), id="called"),
         pytest.param("I maintain a tool named oxen.", user("WORKS_ON", "oxen"), id="named"),
+        pytest.param(
+            "I met Ruby, our manager.",
+            user("KNOWS", "Ruby") | user("WORKS_WITH", "Ruby"),
+            id="human role",
+        ),
         pytest.param("I have a boss called Tariq.", user("WORKS_WITH", "Tariq"), id="had role"),
         pytest.param(
             "I use Deno for scripts and Gleam for services.",
@@ -76,6 +81,7 @@ def user(relation: str, *targets: str) -> Facts:
         ),
         pytest.param("All our secrets live in Vault.", user("USES", "Vault"), id="own plural"),
         pytest.param("Everything runs on Docker.", user("USES", "Docker"), id="everything"),
+        pytest.param("I type all my notes into Logseq.", user("USES", "Logseq"), id="into"),
         pytest.param("We moved over to Docker.", user("USES", "Docker"), id="particle"),
         pytest.param("Our app talks to Stripe.", user("USES", "Stripe"), id="system of ours"),
         pytest.param("I write Julia.", user("USES", "Julia"), id="tool with a person's name"),
@@ -142,6 +148,11 @@ def test_a_statement_about_the_user_is_saved(
         ),
         pytest.param(
             "Beacon's API is written in Rust.", {("Beacon", "USES", "Rust")}, id="part of a system"
+        ),
+        pytest.param(
+            "Beacon, the project I maintain, is written in Rust.",
+            {("User", "WORKS_ON", "Beacon"), ("Beacon", "USES", "Rust")},
+            id="relative clause of an apposition",
         ),
         pytest.param(
             "My colleague Tariq swears by Docker.",

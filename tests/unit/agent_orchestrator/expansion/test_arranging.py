@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import expansion_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2
 from services.agent_orchestrator.expansion.arranging import arrange, report_lists
 from services.agent_orchestrator.expansion.query_aware import ReachedPassage
 
 
 def result(name: str, score: float) -> search_pb2.SearchResult:
-    part = search_pb2.Contribution(leg="vector", rank=1, score=score, share=score)
+    part = search_pb2.Contribution(leg=legs_pb2.LEG_VECTOR, rank=1, score=score, share=score)
     return search_pb2.SearchResult(id=name, score=score, contributions=[part])
 
 
@@ -43,7 +43,7 @@ def test_the_shares_of_the_contributions_add_up_to_the_score() -> None:
     for one in found:
         assert sum(part.share for part in one.contributions) == pytest.approx(one.score)
     step = found[0].contributions[-1]
-    assert (step.leg, step.rank, step.score) == ("expansion", 1, 9)
+    assert (step.leg, step.rank, step.score) == (legs_pb2.LEG_EXPANSION, 1, 9)
     assert found[0].expansion.seed_id == "a"
 
 
@@ -92,7 +92,7 @@ def test_counts_what_came_and_went() -> None:
 
 def supported(name: str, score: float) -> search_pb2.SearchResult:
     found = result(name, score)
-    found.contributions.add(leg="graph", rank=1, score=0.6, share=0.1)
+    found.contributions.add(leg=legs_pb2.LEG_GRAPH, rank=1, score=0.6, share=0.1)
     return found
 
 

@@ -38,7 +38,7 @@ def results(*texts: str) -> list[search_pb2.SearchResult]:
     made = []
     for place, text in enumerate(texts):
         score = 0.9 - place / 100
-        part = search_pb2.Contribution(leg="vector", share=score)
+        part = search_pb2.Contribution(leg=legs_pb2.LEG_VECTOR, share=score)
         made.append(
             search_pb2.SearchResult(id=text, content=text, score=score, contributions=[part])
         )
@@ -52,7 +52,7 @@ async def test_the_model_decides_the_order_and_scores_fall_along_it() -> None:
     assert [round(one.score, 2) for one in found] == [0.9, 0.89, 0.88]
     assert report.status == legs_pb2.LEG_STATUS_OK
     step = found[0].contributions[-1]
-    assert (step.leg, step.rank, step.score) == ("rerank", 1, 1.0)
+    assert (step.leg, step.rank, step.score) == (legs_pb2.LEG_RERANK, 1, 1.0)
     assert sum(part.share for part in found[0].contributions) == pytest.approx(found[0].score)
 
 

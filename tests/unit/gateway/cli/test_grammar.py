@@ -28,7 +28,7 @@ VERBS = {
 VIEWS = {
     *("graph entities", "graph neighborhood", "graph history"),
     *("graph snapshot", "graph diff", "graph paths"),
-    *("jobs dead", "memories stats", "memories types"),
+    *("documents versions", "jobs dead", "memories stats", "memories types"),
 }
 # It speaks MCP on its standard output.
 WITHOUT_JSON = {"mcp"}

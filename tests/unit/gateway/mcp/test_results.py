@@ -58,10 +58,10 @@ def _stubs(answers: dict[str, Answer]) -> dict[str, Any]:
 def fact(number: int, text: str = "") -> facts_pb2.Fact:
     """A fact with a number in it."""
     return facts_pb2.Fact(
-        fact=f"Statement {number} {text}",
-        relation="OWNS",
-        source_entity=facts_pb2.EntityRef(name=HOSTILE),
-        target_entity=facts_pb2.EntityRef(name=f"Service {number}"),
+        statement=f"Statement {number} {text}",
+        relation_type="OWNS",
+        subject=facts_pb2.EntityRef(name=HOSTILE),
+        object=facts_pb2.EntityRef(name=f"Service {number}"),
     )
 
 
@@ -150,7 +150,7 @@ async def test_a_defect_is_answered_with_a_fixed_sentence_and_the_requests_id() 
 
 async def test_several_entities_of_a_name_are_offered_to_choose_from() -> None:
     def ambiguous(_: Any) -> structure_pb2.FindPathsResponse:
-        refs = [facts_pb2.EntityRef(name="Atlas", type=kind, uuid=kind) for kind in ("A", "B")]
+        refs = [facts_pb2.EntityRef(name="Atlas", type=kind, id=kind) for kind in ("A", "B")]
         return structure_pb2.FindPathsResponse(source_homonyms=refs)
 
     async with client_of(FindPaths=ambiguous) as client:
@@ -177,7 +177,7 @@ async def test_neighbours_beyond_the_limit_are_counted() -> None:
             center=facts_pb2.Entity(name="Hub"),
             nodes=[facts_pb2.Entity(name="N")],
             edges=[fact(1)],
-            total=45,
+            neighbor_count=45,
             truncated=True,
         )
 

@@ -48,7 +48,7 @@ def end(name: str) -> ingest_pb2.EntityInput:
 def refusals(relation: str) -> list[str]:
     """What is wrong with the name as a fact's and as an ontology's relation."""
     messages: tuple[Message, ...] = (
-        ingest_pb2.FactInput(subject=end("a"), relation=relation, object=end("b")),
+        ingest_pb2.FactInput(subject=end("a"), relation_type=relation, object=end("b")),
         ontology_pb2.RelationType(name=relation),
     )
     found = [VALIDATOR.collect_violations(message) for message in messages]
@@ -140,12 +140,12 @@ def test_all_relations_that_a_model_read_in_wikipedia_are_names() -> None:
     with gzip.open(OPENIE) as lines:
         triples = [triple for line in lines for triple in json.loads(line)["triples"]]
     facts = [
-        ingest_pb2.FactInput(subject=end(s), relation=r, object=end(o))
+        ingest_pb2.FactInput(subject=end(s), relation_type=r, object=end(o))
         for s, r, o in triples
         if s != o
     ]
     assert len(facts) == 17_214
-    assert [one.relation for one in facts if VALIDATOR.collect_violations(one)] == []
+    assert [one.relation_type for one in facts if VALIDATOR.collect_violations(one)] == []
 
 
 @given(name=st.one_of(NAMES, st.text(max_size=40)))

@@ -49,7 +49,7 @@ def given(*vectors: list[float], model: str = "") -> ingest_pb2.AddFactsRequest:
     facts = [
         ingest_pb2.FactInput(
             subject=ingest_pb2.EntityInput(name="Anna"),
-            relation="KNOWS",
+            relation_type="KNOWS",
             object=ingest_pb2.EntityInput(name=f"Friend {n}"),
             embedding=vector,
         )
@@ -65,7 +65,7 @@ async def taken(
     async with FactIntake(store, SPACE, models(store)) as intake:
         for request in requests:
             await intake.take(request)
-    return intake.response().added, [one.reason for one in intake.response().refused]
+    return intake.response().added_count, [one.reason for one in intake.response().refused]
 
 
 async def test_a_space_is_embedded_with_its_own_model(store: FakeGraphStore) -> None:

@@ -24,7 +24,7 @@ def intake_into(store: FakeGraphStore) -> FactIntake:
 def typed(kind: str) -> ingest_pb2.AddFactsRequest:
     fact = ingest_pb2.FactInput(
         subject=ingest_pb2.EntityInput(name="Mira Okafor", type=kind),
-        relation="OWNS",
+        relation_type="OWNS",
         object=ingest_pb2.EntityInput(name="Payments Service"),
     )
     return ingest_pb2.AddFactsRequest(facts=[fact])
@@ -35,14 +35,14 @@ async def test_a_type_that_is_a_label_of_the_graphs_own_is_refused(kind: str) ->
     async with intake_into(FakeGraphStore()) as intake:
         await intake.take(typed(kind))
     answer = intake.response()
-    assert (answer.added, answer.refused_total) == (0, 1)
+    assert (answer.added_count, answer.refused_count) == (0, 1)
     assert kind in answer.refused[0].reason
 
 
 async def test_any_other_type_is_taken() -> None:
     async with intake_into(FakeGraphStore()) as intake:
         await intake.take(typed("Person"))
-    assert (intake.response().added, intake.response().refused_total) == (1, 0)
+    assert (intake.response().added_count, intake.response().refused_count) == (1, 0)
 
 
 @pytest.mark.parametrize("blank", ["\u00a0", "\u3000", "\u2003\u2028", " \u00a0 "])
@@ -58,7 +58,7 @@ async def test_a_name_of_unicode_white_space_alone_is_refused_by_its_field(blank
         "the subject's name must not be blank",
         "the object's name must not be blank",
     ]
-    assert intake.response().added == 0
+    assert intake.response().added_count == 0
 
 
 @pytest.mark.parametrize("key", ["", " ", "\u00a0", "a\0b", "k" * 201])
@@ -72,7 +72,7 @@ async def test_an_attribute_that_the_graph_cannot_name_is_refused_with_its_fact_
     async with intake_into(FakeGraphStore()) as intake:
         await intake.take(request)
     answer = intake.response()
-    assert (answer.added, [one.index for one in answer.refused]) == (1, [0])
+    assert (answer.added_count, [one.index for one in answer.refused]) == (1, [0])
     assert answer.refused[0].reason.startswith("attributes: a name must")
 
 

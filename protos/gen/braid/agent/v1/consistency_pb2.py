@@ -26,7 +26,7 @@ from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n braid/agent/v1/consistency.proto\x12\x0e\x62raid.agent.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"M\n\x17\x43heckConsistencyRequest\x12#\n\nmax_listed\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00H\x00\x88\x01\x01\x42\r\n\x0b_max_listed\"M\n\x18\x43heckConsistencyResponse\x12\x31\n\x06report\x18\x01 \x01(\x0b\x32!.braid.agent.v1.ConsistencyReport\"N\n\x18RepairConsistencyRequest\x12#\n\nmax_listed\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00H\x00\x88\x01\x01\x42\r\n\x0b_max_listed\"N\n\x19RepairConsistencyResponse\x12\x31\n\x06report\x18\x01 \x01(\x0b\x32!.braid.agent.v1.ConsistencyReport\"\xe8\x01\n\x11\x43onsistencyReport\x12\x0e\n\x06\x63hunks\x18\x01 \x01(\x03\x12\x10\n\x08\x65pisodes\x18\x02 \x01(\x03\x12\x17\n\x0fgraph_documents\x18\x03 \x01(\x03\x12\x10\n\x08\x65ntities\x18\x04 \x01(\x03\x12\x0f\n\x07pending\x18\x05 \x01(\x03\x12\x32\n\x06\x63ounts\x18\x06 \x03(\x0b\x32\".braid.agent.v1.InconsistencyCount\x12-\n\x06listed\x18\x07 \x03(\x0b\x32\x1d.braid.agent.v1.Inconsistency\x12\x12\n\nconsistent\x18\x08 \x01(\x08\"f\n\x12InconsistencyCount\x12/\n\x04kind\x18\x01 \x01(\x0e\x32!.braid.agent.v1.InconsistencyKind\x12\r\n\x05\x66ound\x18\x02 \x01(\x03\x12\x10\n\x08repaired\x18\x03 \x01(\x03\"a\n\rInconsistency\x12/\n\x04kind\x18\x01 \x01(\x0e\x32!.braid.agent.v1.InconsistencyKind\x12\n\n\x02id\x18\x02 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x03 \x01(\t*\x8c\x02\n\x11InconsistencyKind\x12\"\n\x1eINCONSISTENCY_KIND_UNSPECIFIED\x10\x00\x12,\n(INCONSISTENCY_KIND_CHUNK_WITHOUT_EPISODE\x10\x01\x12,\n(INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK\x10\x02\x12\'\n#INCONSISTENCY_KIND_UNKNOWN_DOCUMENT\x10\x03\x12-\n)INCONSISTENCY_KIND_ENTITY_WITHOUT_MENTION\x10\x04\x12\x1f\n\x1bINCONSISTENCY_KIND_DEAD_JOB\x10\x05\x32\xf7\x01\n\x12\x43onsistencyService\x12n\n\x10\x43heckConsistency\x12\'.braid.agent.v1.CheckConsistencyRequest\x1a(.braid.agent.v1.CheckConsistencyResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12q\n\x11RepairConsistency\x12(.braid.agent.v1.RepairConsistencyRequest\x1a).braid.agent.v1.RepairConsistencyResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n braid/agent/v1/consistency.proto\x12\x0e\x62raid.agent.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"M\n\x17\x43heckConsistencyRequest\x12#\n\nmax_listed\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00H\x00\x88\x01\x01\x42\r\n\x0b_max_listed\"M\n\x18\x43heckConsistencyResponse\x12\x31\n\x06report\x18\x01 \x01(\x0b\x32!.braid.agent.v1.ConsistencyReport\"N\n\x18RepairConsistencyRequest\x12#\n\nmax_listed\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00H\x00\x88\x01\x01\x42\r\n\x0b_max_listed\"N\n\x19RepairConsistencyResponse\x12\x31\n\x06report\x18\x01 \x01(\x0b\x32!.braid.agent.v1.ConsistencyReport\"\x81\x02\n\x11\x43onsistencyReport\x12\x13\n\x0b\x63hunk_count\x18\x01 \x01(\x03\x12\x15\n\repisode_count\x18\x02 \x01(\x03\x12\x1c\n\x14graph_document_count\x18\x03 \x01(\x03\x12\x14\n\x0c\x65ntity_count\x18\x04 \x01(\x03\x12\x15\n\rpending_count\x18\x05 \x01(\x03\x12\x32\n\x06\x63ounts\x18\x06 \x03(\x0b\x32\".braid.agent.v1.InconsistencyCount\x12-\n\x06listed\x18\x07 \x03(\x0b\x32\x1d.braid.agent.v1.Inconsistency\x12\x12\n\nconsistent\x18\x08 \x01(\x08\"r\n\x12InconsistencyCount\x12/\n\x04kind\x18\x01 \x01(\x0e\x32!.braid.agent.v1.InconsistencyKind\x12\x13\n\x0b\x66ound_count\x18\x02 \x01(\x03\x12\x16\n\x0erepaired_count\x18\x03 \x01(\x03\"a\n\rInconsistency\x12/\n\x04kind\x18\x01 \x01(\x0e\x32!.braid.agent.v1.InconsistencyKind\x12\n\n\x02id\x18\x02 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x03 \x01(\t*\x8c\x02\n\x11InconsistencyKind\x12\"\n\x1eINCONSISTENCY_KIND_UNSPECIFIED\x10\x00\x12,\n(INCONSISTENCY_KIND_CHUNK_WITHOUT_EPISODE\x10\x01\x12,\n(INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK\x10\x02\x12\'\n#INCONSISTENCY_KIND_UNKNOWN_DOCUMENT\x10\x03\x12-\n)INCONSISTENCY_KIND_ENTITY_WITHOUT_MENTION\x10\x04\x12\x1f\n\x1bINCONSISTENCY_KIND_DEAD_JOB\x10\x05\x32\xf7\x01\n\x12\x43onsistencyService\x12n\n\x10\x43heckConsistency\x12\'.braid.agent.v1.CheckConsistencyRequest\x1a(.braid.agent.v1.CheckConsistencyResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12q\n\x11RepairConsistency\x12(.braid.agent.v1.RepairConsistencyRequest\x1a).braid.agent.v1.RepairConsistencyResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,8 +41,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CONSISTENCYSERVICE'].methods_by_name['CheckConsistency']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_CONSISTENCYSERVICE'].methods_by_name['RepairConsistency']._loaded_options = None
   _globals['_CONSISTENCYSERVICE'].methods_by_name['RepairConsistency']._serialized_options = b'\220\002\002\310\332\030\003'
-  _globals['_INCONSISTENCYKIND']._serialized_start=869
-  _globals['_INCONSISTENCYKIND']._serialized_end=1137
+  _globals['_INCONSISTENCYKIND']._serialized_start=906
+  _globals['_INCONSISTENCYKIND']._serialized_end=1174
   _globals['_CHECKCONSISTENCYREQUEST']._serialized_start=112
   _globals['_CHECKCONSISTENCYREQUEST']._serialized_end=189
   _globals['_CHECKCONSISTENCYRESPONSE']._serialized_start=191
@@ -52,11 +52,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_REPAIRCONSISTENCYRESPONSE']._serialized_start=350
   _globals['_REPAIRCONSISTENCYRESPONSE']._serialized_end=428
   _globals['_CONSISTENCYREPORT']._serialized_start=431
-  _globals['_CONSISTENCYREPORT']._serialized_end=663
-  _globals['_INCONSISTENCYCOUNT']._serialized_start=665
-  _globals['_INCONSISTENCYCOUNT']._serialized_end=767
-  _globals['_INCONSISTENCY']._serialized_start=769
-  _globals['_INCONSISTENCY']._serialized_end=866
-  _globals['_CONSISTENCYSERVICE']._serialized_start=1140
-  _globals['_CONSISTENCYSERVICE']._serialized_end=1387
+  _globals['_CONSISTENCYREPORT']._serialized_end=688
+  _globals['_INCONSISTENCYCOUNT']._serialized_start=690
+  _globals['_INCONSISTENCYCOUNT']._serialized_end=804
+  _globals['_INCONSISTENCY']._serialized_start=806
+  _globals['_INCONSISTENCY']._serialized_end=903
+  _globals['_CONSISTENCYSERVICE']._serialized_start=1177
+  _globals['_CONSISTENCYSERVICE']._serialized_end=1424
 # @@protoc_insertion_point(module_scope)

@@ -161,23 +161,23 @@ class ConsistencyReport(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    CHUNKS_FIELD_NUMBER: _builtins.int
-    EPISODES_FIELD_NUMBER: _builtins.int
-    GRAPH_DOCUMENTS_FIELD_NUMBER: _builtins.int
-    ENTITIES_FIELD_NUMBER: _builtins.int
-    PENDING_FIELD_NUMBER: _builtins.int
+    CHUNK_COUNT_FIELD_NUMBER: _builtins.int
+    EPISODE_COUNT_FIELD_NUMBER: _builtins.int
+    GRAPH_DOCUMENT_COUNT_FIELD_NUMBER: _builtins.int
+    ENTITY_COUNT_FIELD_NUMBER: _builtins.int
+    PENDING_COUNT_FIELD_NUMBER: _builtins.int
     COUNTS_FIELD_NUMBER: _builtins.int
     LISTED_FIELD_NUMBER: _builtins.int
     CONSISTENT_FIELD_NUMBER: _builtins.int
-    chunks: _builtins.int
+    chunk_count: _builtins.int
     """Chunks looked through, those of former versions included."""
-    episodes: _builtins.int
+    episode_count: _builtins.int
     """Episodes looked through."""
-    graph_documents: _builtins.int
+    graph_document_count: _builtins.int
     """Documents of the graph looked through."""
-    entities: _builtins.int
+    entity_count: _builtins.int
     """Entities looked through."""
-    pending: _builtins.int
+    pending_count: _builtins.int
     """Chunks and episodes without the other whose documents unfinished jobs are working on: no finding."""
     consistent: _builtins.bool
     """Whether nothing is amiss, or all of it was mended."""
@@ -192,18 +192,18 @@ class ConsistencyReport(_message.Message):
     def __init__(
         self,
         *,
-        chunks: _builtins.int = ...,
-        episodes: _builtins.int = ...,
-        graph_documents: _builtins.int = ...,
-        entities: _builtins.int = ...,
-        pending: _builtins.int = ...,
+        chunk_count: _builtins.int = ...,
+        episode_count: _builtins.int = ...,
+        graph_document_count: _builtins.int = ...,
+        entity_count: _builtins.int = ...,
+        pending_count: _builtins.int = ...,
         counts: _abc.Iterable[Global___InconsistencyCount] | None = ...,
         listed: _abc.Iterable[Global___Inconsistency] | None = ...,
         consistent: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks", b"chunks", "consistent", b"consistent", "counts", b"counts", "entities", b"entities", "episodes", b"episodes", "graph_documents", b"graph_documents", "listed", b"listed", "pending", b"pending"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_count", b"chunk_count", "consistent", b"consistent", "counts", b"counts", "entity_count", b"entity_count", "episode_count", b"episode_count", "graph_document_count", b"graph_document_count", "listed", b"listed", "pending_count", b"pending_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -216,24 +216,24 @@ class InconsistencyCount(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     KIND_FIELD_NUMBER: _builtins.int
-    FOUND_FIELD_NUMBER: _builtins.int
-    REPAIRED_FIELD_NUMBER: _builtins.int
+    FOUND_COUNT_FIELD_NUMBER: _builtins.int
+    REPAIRED_COUNT_FIELD_NUMBER: _builtins.int
     kind: Global___InconsistencyKind.ValueType
     """The kind."""
-    found: _builtins.int
+    found_count: _builtins.int
     """How many were found."""
-    repaired: _builtins.int
+    repaired_count: _builtins.int
     """How many of them were mended; 0 for a check."""
     def __init__(
         self,
         *,
         kind: Global___InconsistencyKind.ValueType = ...,
-        found: _builtins.int = ...,
-        repaired: _builtins.int = ...,
+        found_count: _builtins.int = ...,
+        repaired_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["found", b"found", "kind", b"kind", "repaired", b"repaired"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["found_count", b"found_count", "kind", b"kind", "repaired_count", b"repaired_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -22,6 +22,7 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from braid.agent.v1 import jobs_pb2 as braid_dot_agent_dot_v1_dot_jobs__pb2
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
 from braid.graph.v1 import ingest_pb2 as braid_dot_graph_dot_v1_dot_ingest__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
@@ -29,7 +30,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/ingest.proto\x12\x0e\x62raid.agent.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62raid/graph/v1/ingest.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"w\n\x15IngestDocumentRequest\x12\x34\n\x08metadata\x18\x01 \x01(\x0b\x32 .braid.agent.v1.DocumentMetadataH\x00\x12\x19\n\x04\x64\x61ta\x18\x02 \x01(\x0c\x42\t\xbaH\x06z\x04\x18\x80\x80@H\x00\x42\r\n\x04part\x12\x05\xbaH\x02\x08\x01\"\xc7\x03\n\x10\x44ocumentMetadata\x12!\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\x80\x04\xba\x01\x01\x00\x12\x1b\n\x05title\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12\xf9\x01\n\x0c\x63ontent_type\x18\x04 \x01(\tB\xe2\x01\xbaH\xde\x01r\xdb\x01R\ntext/plainR\rtext/markdownR\ttext/htmlR\x0f\x61pplication/pdfRGapplication/vnd.openxmlformats-officedocument.wordprocessingml.documentR\x11\x61pplication/jsonlR$application/vnd.braid.messages+jsonlR\x0emessage/rfc822R\x10\x61pplication/mbox\x12)\n\x08metadata\x18\x05 \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"@\n\x16IngestDocumentResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.braid.agent.v1.IngestJob\"\x9a\x05\n\tIngestJob\x12\n\n\x02id\x18\x01 \x01(\t\x12\'\n\x05state\x18\x02 \x01(\x0e\x32\x18.braid.agent.v1.JobState\x12\x17\n\x0f\x64ocuments_total\x18\x03 \x01(\x05\x12\x1c\n\x14\x64ocuments_searchable\x18\x04 \x01(\x05\x12\x1d\n\x15\x64ocuments_graph_ready\x18\x05 \x01(\x05\x12\x1b\n\x13\x64ocuments_unchanged\x18\x06 \x01(\x05\x12\x16\n\x0e\x63hunks_written\x18\x07 \x01(\x05\x12/\n\x08\x66\x61ilures\x18\x08 \x03(\x0b\x32\x1d.braid.agent.v1.IngestFailure\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x18\n\x10\x64ocuments_failed\x18\x0b \x01(\x05\x12\x0c\n\x04kind\x18\x0c \x01(\t\x12\x13\n\x0bwaiting_for\x18\r \x01(\t\x12\x1d\n\x15searchable_per_second\x18\x0e \x01(\x01\x12\x1e\n\x16graph_ready_per_second\x18\x0f \x01(\x01\x12,\n\x07removed\x18\x10 \x03(\x0b\x32\x1b.braid.agent.v1.RemovedRows\x12\x13\n\x0b\x64ocument_id\x18\x11 \x01(\t\x12\r\n\x05title\x18\x12 \x01(\t\x12\x0e\n\x06source\x18\x13 \x01(\t\x12.\n\nstart_time\x18\x14 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x15 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"C\n\rIngestFailure\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x0e\n\x06reason\x18\x02 \x01(\t\x12\r\n\x05stage\x18\x03 \x01(\t\"\xc0\x01\n\x15ListIngestJobsRequest\x12\"\n\tpage_size\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xc8\x01(\x01H\x00\x88\x01\x01\x12\x1d\n\npage_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x12;\n\x06states\x18\x03 \x03(\x0e\x32\x18.braid.agent.v1.JobStateB\x11\xbaH\x0e\x92\x01\x0b\x10\n\"\x07\x82\x01\x04\x10\x01 \x00\x12\x19\n\x04kind\x18\x04 \x01(\tB\x0b\xbaH\x08r\x06\x18@\xba\x01\x01\x00\x42\x0c\n\n_page_size\"Z\n\x16ListIngestJobsResponse\x12\'\n\x04jobs\x18\x01 \x03(\x0b\x32\x19.braid.agent.v1.IngestJob\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"k\n\x18ListDeadDocumentsRequest\x12\"\n\tpage_size\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xc8\x01(\x01H\x00\x88\x01\x01\x12\x1d\n\npage_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x42\x0c\n\n_page_size\"e\n\x19ListDeadDocumentsResponse\x12/\n\tdocuments\x18\x01 \x03(\x0b\x32\x1c.braid.agent.v1.DeadDocument\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x7f\n\x0c\x44\x65\x61\x64\x44ocument\x12\x0e\n\x06job_id\x18\x01 \x01(\t\x12.\n\x07\x66\x61ilure\x18\x02 \x01(\x0b\x32\x1d.braid.agent.v1.IngestFailure\x12/\n\x0b\x63reate_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"2\n\x16\x43\x61ncelIngestJobRequest\x12\x18\n\x06job_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"A\n\x17\x43\x61ncelIngestJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.braid.agent.v1.IngestJob\"1\n\x15RetryIngestJobRequest\x12\x18\n\x06job_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"@\n\x16RetryIngestJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.braid.agent.v1.IngestJob\"3\n\x1a\x43heckIngestCapacityRequest\x12\x15\n\x04size\x18\x01 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"\x1d\n\x1b\x43heckIngestCapacityResponse\"p\n\x12IngestFactsRequest\x12\x33\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x19.braid.graph.v1.FactInputB\t\xbaH\x06\x92\x01\x03\x10\xe8\x07\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"|\n\x13IngestFactsResponse\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x01 \x01(\x03\x12\x11\n\tunchanged\x18\x02 \x01(\x03\x12,\n\x07refused\x18\x03 \x03(\x0b\x32\x1b.braid.graph.v1.RefusedFact\x12\x15\n\rrefused_total\x18\x04 \x01(\x03\"/\n\x13GetIngestJobRequest\x12\x18\n\x06job_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\">\n\x14GetIngestJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.braid.agent.v1.IngestJob\"1\n\x15WatchIngestJobRequest\x12\x18\n\x06job_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"@\n\x16WatchIngestJobResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.braid.agent.v1.IngestJob\"<\n\x15\x44\x65leteDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\"n\n\x16\x44\x65leteDocumentResponse\x12,\n\x07removed\x18\x01 \x03(\x0b\x32\x1b.braid.agent.v1.RemovedRows\x12&\n\x03job\x18\x02 \x01(\x0b\x32\x19.braid.agent.v1.IngestJob\"9\n\x0bRemovedRows\x12\r\n\x05store\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\r\n\x05\x63ount\x18\x03 \x01(\x03*\x9a\x01\n\x08JobState\x12\x19\n\x15JOB_STATE_UNSPECIFIED\x10\x00\x12\x14\n\x10JOB_STATE_QUEUED\x10\x01\x12\x15\n\x11JOB_STATE_RUNNING\x10\x02\x12\x17\n\x13JOB_STATE_SUCCEEDED\x10\x03\x12\x14\n\x10JOB_STATE_FAILED\x10\x04\x12\x17\n\x13JOB_STATE_CANCELLED\x10\x05\x32\xc2\x08\n\rIngestService\x12j\n\x0eIngestDocument\x12%.braid.agent.v1.IngestDocumentRequest\x1a&.braid.agent.v1.IngestDocumentResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02(\x01\x12\x61\n\x0bIngestFacts\x12\".braid.agent.v1.IngestFactsRequest\x1a#.braid.agent.v1.IngestFactsResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02(\x01\x12\x62\n\x0cGetIngestJob\x12#.braid.agent.v1.GetIngestJobRequest\x1a$.braid.agent.v1.GetIngestJobResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12j\n\x0eWatchIngestJob\x12%.braid.agent.v1.WatchIngestJobRequest\x1a&.braid.agent.v1.WatchIngestJobResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x30\x01\x12h\n\x0eListIngestJobs\x12%.braid.agent.v1.ListIngestJobsRequest\x1a&.braid.agent.v1.ListIngestJobsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12q\n\x11ListDeadDocuments\x12(.braid.agent.v1.ListDeadDocumentsRequest\x1a).braid.agent.v1.ListDeadDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12k\n\x0f\x43\x61ncelIngestJob\x12&.braid.agent.v1.CancelIngestJobRequest\x1a\'.braid.agent.v1.CancelIngestJobResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12\x65\n\x0eRetryIngestJob\x12%.braid.agent.v1.RetryIngestJobRequest\x1a&.braid.agent.v1.RetryIngestJobResponse\"\x04\xc8\xda\x18\x02\x12w\n\x13\x43heckIngestCapacity\x12*.braid.agent.v1.CheckIngestCapacityRequest\x1a+.braid.agent.v1.CheckIngestCapacityResponse\"\x07\x90\x02\x01\xc8\xda\x18\x02\x12h\n\x0e\x44\x65leteDocument\x12%.braid.agent.v1.DeleteDocumentRequest\x1a&.braid.agent.v1.DeleteDocumentResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/ingest.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62raid/graph/v1/ingest.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"w\n\x15IngestDocumentRequest\x12\x34\n\x08metadata\x18\x01 \x01(\x0b\x32 .braid.agent.v1.DocumentMetadataH\x00\x12\x19\n\x04\x64\x61ta\x18\x02 \x01(\x0c\x42\t\xbaH\x06z\x04\x18\x80\x80@H\x00\x42\r\n\x04part\x12\x05\xbaH\x02\x08\x01\"\xc7\x03\n\x10\x44ocumentMetadata\x12!\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\x80\x04\xba\x01\x01\x00\x12\x1b\n\x05title\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12\xf9\x01\n\x0c\x63ontent_type\x18\x04 \x01(\tB\xe2\x01\xbaH\xde\x01r\xdb\x01R\ntext/plainR\rtext/markdownR\ttext/htmlR\x0f\x61pplication/pdfRGapplication/vnd.openxmlformats-officedocument.wordprocessingml.documentR\x11\x61pplication/jsonlR$application/vnd.braid.messages+jsonlR\x0emessage/rfc822R\x10\x61pplication/mbox\x12)\n\x08metadata\x18\x05 \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\":\n\x16IngestDocumentResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job\"3\n\x1a\x43heckIngestCapacityRequest\x12\x15\n\x04size\x18\x01 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"\x1d\n\x1b\x43heckIngestCapacityResponse\"p\n\x12IngestFactsRequest\x12\x33\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x19.braid.graph.v1.FactInputB\t\xbaH\x06\x92\x01\x03\x10\xe8\x07\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"\x88\x01\n\x13IngestFactsResponse\x12\x13\n\x0b\x61\x64\x64\x65\x64_count\x18\x01 \x01(\x03\x12\x17\n\x0funchanged_count\x18\x02 \x01(\x03\x12,\n\x07refused\x18\x03 \x03(\x0b\x32\x1b.braid.graph.v1.RefusedFact\x12\x15\n\rrefused_count\x18\x04 \x01(\x03\"<\n\x15\x44\x65leteDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\"h\n\x16\x44\x65leteDocumentResponse\x12,\n\x07removed\x18\x01 \x03(\x0b\x32\x1b.braid.agent.v1.RemovedRows\x12 \n\x03job\x18\x02 \x01(\x0b\x32\x13.braid.agent.v1.Job2\xc1\x03\n\rIngestService\x12j\n\x0eIngestDocument\x12%.braid.agent.v1.IngestDocumentRequest\x1a&.braid.agent.v1.IngestDocumentResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02(\x01\x12\x61\n\x0bIngestFacts\x12\".braid.agent.v1.IngestFactsRequest\x1a#.braid.agent.v1.IngestFactsResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02(\x01\x12w\n\x13\x43heckIngestCapacity\x12*.braid.agent.v1.CheckIngestCapacityRequest\x1a+.braid.agent.v1.CheckIngestCapacityResponse\"\x07\x90\x02\x01\xc8\xda\x18\x02\x12h\n\x0e\x44\x65leteDocument\x12%.braid.agent.v1.DeleteDocumentRequest\x1a&.braid.agent.v1.DeleteDocumentResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -48,106 +49,40 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DOCUMENTMETADATA'].fields_by_name['source']._serialized_options = b'\272H\tr\007\030\320\017\272\001\001\000'
   _globals['_DOCUMENTMETADATA'].fields_by_name['content_type']._loaded_options = None
   _globals['_DOCUMENTMETADATA'].fields_by_name['content_type']._serialized_options = b'\272H\336\001r\333\001R\ntext/plainR\rtext/markdownR\ttext/htmlR\017application/pdfRGapplication/vnd.openxmlformats-officedocument.wordprocessingml.documentR\021application/jsonlR$application/vnd.braid.messages+jsonlR\016message/rfc822R\020application/mbox'
-  _globals['_LISTINGESTJOBSREQUEST'].fields_by_name['page_size']._loaded_options = None
-  _globals['_LISTINGESTJOBSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\007\032\005\030\310\001(\001'
-  _globals['_LISTINGESTJOBSREQUEST'].fields_by_name['page_token']._loaded_options = None
-  _globals['_LISTINGESTJOBSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
-  _globals['_LISTINGESTJOBSREQUEST'].fields_by_name['states']._loaded_options = None
-  _globals['_LISTINGESTJOBSREQUEST'].fields_by_name['states']._serialized_options = b'\272H\016\222\001\013\020\n\"\007\202\001\004\020\001 \000'
-  _globals['_LISTINGESTJOBSREQUEST'].fields_by_name['kind']._loaded_options = None
-  _globals['_LISTINGESTJOBSREQUEST'].fields_by_name['kind']._serialized_options = b'\272H\010r\006\030@\272\001\001\000'
-  _globals['_LISTDEADDOCUMENTSREQUEST'].fields_by_name['page_size']._loaded_options = None
-  _globals['_LISTDEADDOCUMENTSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\007\032\005\030\310\001(\001'
-  _globals['_LISTDEADDOCUMENTSREQUEST'].fields_by_name['page_token']._loaded_options = None
-  _globals['_LISTDEADDOCUMENTSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
-  _globals['_CANCELINGESTJOBREQUEST'].fields_by_name['job_id']._loaded_options = None
-  _globals['_CANCELINGESTJOBREQUEST'].fields_by_name['job_id']._serialized_options = b'\272H\005r\003\260\001\001'
-  _globals['_RETRYINGESTJOBREQUEST'].fields_by_name['job_id']._loaded_options = None
-  _globals['_RETRYINGESTJOBREQUEST'].fields_by_name['job_id']._serialized_options = b'\272H\005r\003\260\001\001'
   _globals['_CHECKINGESTCAPACITYREQUEST'].fields_by_name['size']._loaded_options = None
   _globals['_CHECKINGESTCAPACITYREQUEST'].fields_by_name['size']._serialized_options = b'\272H\004\"\002(\000'
   _globals['_INGESTFACTSREQUEST'].fields_by_name['facts']._loaded_options = None
   _globals['_INGESTFACTSREQUEST'].fields_by_name['facts']._serialized_options = b'\272H\006\222\001\003\020\350\007'
   _globals['_INGESTFACTSREQUEST'].fields_by_name['embedding_model']._loaded_options = None
   _globals['_INGESTFACTSREQUEST'].fields_by_name['embedding_model']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
-  _globals['_GETINGESTJOBREQUEST'].fields_by_name['job_id']._loaded_options = None
-  _globals['_GETINGESTJOBREQUEST'].fields_by_name['job_id']._serialized_options = b'\272H\005r\003\260\001\001'
-  _globals['_WATCHINGESTJOBREQUEST'].fields_by_name['job_id']._loaded_options = None
-  _globals['_WATCHINGESTJOBREQUEST'].fields_by_name['job_id']._serialized_options = b'\272H\005r\003\260\001\001'
   _globals['_DELETEDOCUMENTREQUEST'].fields_by_name['document_id']._loaded_options = None
   _globals['_DELETEDOCUMENTREQUEST'].fields_by_name['document_id']._serialized_options = b'\272H\013r\t\020\001\030\200\004\272\001\001\000'
   _globals['_INGESTSERVICE'].methods_by_name['IngestDocument']._loaded_options = None
   _globals['_INGESTSERVICE'].methods_by_name['IngestDocument']._serialized_options = b'\220\002\002\310\332\030\002'
   _globals['_INGESTSERVICE'].methods_by_name['IngestFacts']._loaded_options = None
   _globals['_INGESTSERVICE'].methods_by_name['IngestFacts']._serialized_options = b'\220\002\002\310\332\030\002'
-  _globals['_INGESTSERVICE'].methods_by_name['GetIngestJob']._loaded_options = None
-  _globals['_INGESTSERVICE'].methods_by_name['GetIngestJob']._serialized_options = b'\220\002\001\310\332\030\001'
-  _globals['_INGESTSERVICE'].methods_by_name['WatchIngestJob']._loaded_options = None
-  _globals['_INGESTSERVICE'].methods_by_name['WatchIngestJob']._serialized_options = b'\220\002\001\310\332\030\001'
-  _globals['_INGESTSERVICE'].methods_by_name['ListIngestJobs']._loaded_options = None
-  _globals['_INGESTSERVICE'].methods_by_name['ListIngestJobs']._serialized_options = b'\220\002\001\310\332\030\001'
-  _globals['_INGESTSERVICE'].methods_by_name['ListDeadDocuments']._loaded_options = None
-  _globals['_INGESTSERVICE'].methods_by_name['ListDeadDocuments']._serialized_options = b'\220\002\001\310\332\030\001'
-  _globals['_INGESTSERVICE'].methods_by_name['CancelIngestJob']._loaded_options = None
-  _globals['_INGESTSERVICE'].methods_by_name['CancelIngestJob']._serialized_options = b'\220\002\002\310\332\030\002'
-  _globals['_INGESTSERVICE'].methods_by_name['RetryIngestJob']._loaded_options = None
-  _globals['_INGESTSERVICE'].methods_by_name['RetryIngestJob']._serialized_options = b'\310\332\030\002'
   _globals['_INGESTSERVICE'].methods_by_name['CheckIngestCapacity']._loaded_options = None
   _globals['_INGESTSERVICE'].methods_by_name['CheckIngestCapacity']._serialized_options = b'\220\002\001\310\332\030\002'
   _globals['_INGESTSERVICE'].methods_by_name['DeleteDocument']._loaded_options = None
   _globals['_INGESTSERVICE'].methods_by_name['DeleteDocument']._serialized_options = b'\220\002\002\310\332\030\002'
-  _globals['_JOBSTATE']._serialized_start=3234
-  _globals['_JOBSTATE']._serialized_end=3388
-  _globals['_INGESTDOCUMENTREQUEST']._serialized_start=199
-  _globals['_INGESTDOCUMENTREQUEST']._serialized_end=318
-  _globals['_DOCUMENTMETADATA']._serialized_start=321
-  _globals['_DOCUMENTMETADATA']._serialized_end=776
-  _globals['_INGESTDOCUMENTRESPONSE']._serialized_start=778
-  _globals['_INGESTDOCUMENTRESPONSE']._serialized_end=842
-  _globals['_INGESTJOB']._serialized_start=845
-  _globals['_INGESTJOB']._serialized_end=1511
-  _globals['_INGESTFAILURE']._serialized_start=1513
-  _globals['_INGESTFAILURE']._serialized_end=1580
-  _globals['_LISTINGESTJOBSREQUEST']._serialized_start=1583
-  _globals['_LISTINGESTJOBSREQUEST']._serialized_end=1775
-  _globals['_LISTINGESTJOBSRESPONSE']._serialized_start=1777
-  _globals['_LISTINGESTJOBSRESPONSE']._serialized_end=1867
-  _globals['_LISTDEADDOCUMENTSREQUEST']._serialized_start=1869
-  _globals['_LISTDEADDOCUMENTSREQUEST']._serialized_end=1976
-  _globals['_LISTDEADDOCUMENTSRESPONSE']._serialized_start=1978
-  _globals['_LISTDEADDOCUMENTSRESPONSE']._serialized_end=2079
-  _globals['_DEADDOCUMENT']._serialized_start=2081
-  _globals['_DEADDOCUMENT']._serialized_end=2208
-  _globals['_CANCELINGESTJOBREQUEST']._serialized_start=2210
-  _globals['_CANCELINGESTJOBREQUEST']._serialized_end=2260
-  _globals['_CANCELINGESTJOBRESPONSE']._serialized_start=2262
-  _globals['_CANCELINGESTJOBRESPONSE']._serialized_end=2327
-  _globals['_RETRYINGESTJOBREQUEST']._serialized_start=2329
-  _globals['_RETRYINGESTJOBREQUEST']._serialized_end=2378
-  _globals['_RETRYINGESTJOBRESPONSE']._serialized_start=2380
-  _globals['_RETRYINGESTJOBRESPONSE']._serialized_end=2444
-  _globals['_CHECKINGESTCAPACITYREQUEST']._serialized_start=2446
-  _globals['_CHECKINGESTCAPACITYREQUEST']._serialized_end=2497
-  _globals['_CHECKINGESTCAPACITYRESPONSE']._serialized_start=2499
-  _globals['_CHECKINGESTCAPACITYRESPONSE']._serialized_end=2528
-  _globals['_INGESTFACTSREQUEST']._serialized_start=2530
-  _globals['_INGESTFACTSREQUEST']._serialized_end=2642
-  _globals['_INGESTFACTSRESPONSE']._serialized_start=2644
-  _globals['_INGESTFACTSRESPONSE']._serialized_end=2768
-  _globals['_GETINGESTJOBREQUEST']._serialized_start=2770
-  _globals['_GETINGESTJOBREQUEST']._serialized_end=2817
-  _globals['_GETINGESTJOBRESPONSE']._serialized_start=2819
-  _globals['_GETINGESTJOBRESPONSE']._serialized_end=2881
-  _globals['_WATCHINGESTJOBREQUEST']._serialized_start=2883
-  _globals['_WATCHINGESTJOBREQUEST']._serialized_end=2932
-  _globals['_WATCHINGESTJOBRESPONSE']._serialized_start=2934
-  _globals['_WATCHINGESTJOBRESPONSE']._serialized_end=2998
-  _globals['_DELETEDOCUMENTREQUEST']._serialized_start=3000
-  _globals['_DELETEDOCUMENTREQUEST']._serialized_end=3060
-  _globals['_DELETEDOCUMENTRESPONSE']._serialized_start=3062
-  _globals['_DELETEDOCUMENTRESPONSE']._serialized_end=3172
-  _globals['_REMOVEDROWS']._serialized_start=3174
-  _globals['_REMOVEDROWS']._serialized_end=3231
-  _globals['_INGESTSERVICE']._serialized_start=3391
-  _globals['_INGESTSERVICE']._serialized_end=4481
+  _globals['_INGESTDOCUMENTREQUEST']._serialized_start=226
+  _globals['_INGESTDOCUMENTREQUEST']._serialized_end=345
+  _globals['_DOCUMENTMETADATA']._serialized_start=348
+  _globals['_DOCUMENTMETADATA']._serialized_end=803
+  _globals['_INGESTDOCUMENTRESPONSE']._serialized_start=805
+  _globals['_INGESTDOCUMENTRESPONSE']._serialized_end=863
+  _globals['_CHECKINGESTCAPACITYREQUEST']._serialized_start=865
+  _globals['_CHECKINGESTCAPACITYREQUEST']._serialized_end=916
+  _globals['_CHECKINGESTCAPACITYRESPONSE']._serialized_start=918
+  _globals['_CHECKINGESTCAPACITYRESPONSE']._serialized_end=947
+  _globals['_INGESTFACTSREQUEST']._serialized_start=949
+  _globals['_INGESTFACTSREQUEST']._serialized_end=1061
+  _globals['_INGESTFACTSRESPONSE']._serialized_start=1064
+  _globals['_INGESTFACTSRESPONSE']._serialized_end=1200
+  _globals['_DELETEDOCUMENTREQUEST']._serialized_start=1202
+  _globals['_DELETEDOCUMENTREQUEST']._serialized_end=1262
+  _globals['_DELETEDOCUMENTRESPONSE']._serialized_start=1264
+  _globals['_DELETEDOCUMENTRESPONSE']._serialized_end=1368
+  _globals['_INGESTSERVICE']._serialized_start=1371
+  _globals['_INGESTSERVICE']._serialized_end=1820
 # @@protoc_insertion_point(module_scope)

@@ -3,6 +3,7 @@
 isort:skip_file
 """
 
+from braid.agent.v1 import jobs_pb2 as _jobs_pb2
 from braid.graph.v1 import ingest_pb2 as _ingest_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
@@ -10,7 +11,6 @@ from google.protobuf import message as _message
 from google.protobuf import struct_pb2 as _struct_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
-from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
 import sys
 import typing as _typing
@@ -21,42 +21,6 @@ else:
     from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
 
 DESCRIPTOR: _descriptor.FileDescriptor
-
-class _JobState:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _JobStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobState.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    JOB_STATE_UNSPECIFIED: _JobState.ValueType  # 0
-    """Never sent."""
-    JOB_STATE_QUEUED: _JobState.ValueType  # 1
-    """Accepted and waiting."""
-    JOB_STATE_RUNNING: _JobState.ValueType  # 2
-    """Being worked on."""
-    JOB_STATE_SUCCEEDED: _JobState.ValueType  # 3
-    """Every document is searchable and graph-ready; those that could not be read are listed."""
-    JOB_STATE_FAILED: _JobState.ValueType  # 4
-    """The job ended before its documents were done, or none of them could be taken; the reasons are listed."""
-    JOB_STATE_CANCELLED: _JobState.ValueType  # 5
-    """Ended by CancelIngestJob. What was searchable then still goes into the graph."""
-
-class JobState(_JobState, metaclass=_JobStateEnumTypeWrapper):
-    """How far a job is."""
-
-JOB_STATE_UNSPECIFIED: JobState.ValueType  # 0
-"""Never sent."""
-JOB_STATE_QUEUED: JobState.ValueType  # 1
-"""Accepted and waiting."""
-JOB_STATE_RUNNING: JobState.ValueType  # 2
-"""Being worked on."""
-JOB_STATE_SUCCEEDED: JobState.ValueType  # 3
-"""Every document is searchable and graph-ready; those that could not be read are listed."""
-JOB_STATE_FAILED: JobState.ValueType  # 4
-"""The job ended before its documents were done, or none of them could be taken; the reasons are listed."""
-JOB_STATE_CANCELLED: JobState.ValueType  # 5
-"""Ended by CancelIngestJob. What was searchable then still goes into the graph."""
-Global___JobState: _TypeAlias = JobState  # noqa: Y015
 
 @_typing.final
 class IngestDocumentRequest(_message.Message):
@@ -156,13 +120,13 @@ class IngestDocumentResponse(_message.Message):
 
     JOB_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def job(self) -> Global___IngestJob:
+    def job(self) -> _jobs_pb2.Job:
         """The job that works on it."""
 
     def __init__(
         self,
         *,
-        job: Global___IngestJob | None = ...,
+        job: _jobs_pb2.Job | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -171,398 +135,6 @@ class IngestDocumentResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___IngestDocumentResponse: _TypeAlias = IngestDocumentResponse  # noqa: Y015
-
-@_typing.final
-class IngestJob(_message.Message):
-    """An upload's way through the tiers."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    ID_FIELD_NUMBER: _builtins.int
-    STATE_FIELD_NUMBER: _builtins.int
-    DOCUMENTS_TOTAL_FIELD_NUMBER: _builtins.int
-    DOCUMENTS_SEARCHABLE_FIELD_NUMBER: _builtins.int
-    DOCUMENTS_GRAPH_READY_FIELD_NUMBER: _builtins.int
-    DOCUMENTS_UNCHANGED_FIELD_NUMBER: _builtins.int
-    CHUNKS_WRITTEN_FIELD_NUMBER: _builtins.int
-    FAILURES_FIELD_NUMBER: _builtins.int
-    CREATE_TIME_FIELD_NUMBER: _builtins.int
-    UPDATE_TIME_FIELD_NUMBER: _builtins.int
-    DOCUMENTS_FAILED_FIELD_NUMBER: _builtins.int
-    KIND_FIELD_NUMBER: _builtins.int
-    WAITING_FOR_FIELD_NUMBER: _builtins.int
-    SEARCHABLE_PER_SECOND_FIELD_NUMBER: _builtins.int
-    GRAPH_READY_PER_SECOND_FIELD_NUMBER: _builtins.int
-    REMOVED_FIELD_NUMBER: _builtins.int
-    DOCUMENT_ID_FIELD_NUMBER: _builtins.int
-    TITLE_FIELD_NUMBER: _builtins.int
-    SOURCE_FIELD_NUMBER: _builtins.int
-    START_TIME_FIELD_NUMBER: _builtins.int
-    END_TIME_FIELD_NUMBER: _builtins.int
-    id: _builtins.str
-    """The job's id."""
-    state: Global___JobState.ValueType
-    """How far it is."""
-    documents_total: _builtins.int
-    """Documents in the upload."""
-    documents_searchable: _builtins.int
-    """Documents whose chunks and vectors are stored: found by search. Includes unchanged ones."""
-    documents_graph_ready: _builtins.int
-    """Documents whose entities and mentions are in the graph. Includes unchanged ones."""
-    documents_unchanged: _builtins.int
-    """Documents that were there already with the same content."""
-    chunks_written: _builtins.int
-    """Chunks written."""
-    documents_failed: _builtins.int
-    """How many documents could not be taken."""
-    kind: _builtins.str
-    """What is done: `upload`, or the kind of other work on the space."""
-    waiting_for: _builtins.str
-    """Why it does not go on at this moment, such as a store that is away; empty while it does. Nothing is lost meanwhile."""
-    searchable_per_second: _builtins.float
-    """Documents a second that became searchable, from the start of the work to the last of them. 0 before the first."""
-    graph_ready_per_second: _builtins.float
-    """Documents a second that became graph-ready, likewise."""
-    document_id: _builtins.str
-    """The document's id that the upload named, or the document to delete. Empty when none was named."""
-    title: _builtins.str
-    """The title that the upload named. Empty when none was named."""
-    source: _builtins.str
-    """The source that the upload named, such as its file's name. Empty when none was named."""
-    @_builtins.property
-    def failures(self) -> _containers.RepeatedCompositeFieldContainer[Global___IngestFailure]:
-        """Documents that could not be taken, with the reason; at most the first 1,000, in ListIngestJobs the first 10."""
-
-    @_builtins.property
-    def create_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was accepted."""
-
-    @_builtins.property
-    def update_time(self) -> _timestamp_pb2.Timestamp:
-        """When it last went on."""
-
-    @_builtins.property
-    def removed(self) -> _containers.RepeatedCompositeFieldContainer[Global___RemovedRows]:
-        """What a job of kind `delete` has removed, once it has succeeded."""
-
-    @_builtins.property
-    def start_time(self) -> _timestamp_pb2.Timestamp:
-        """When the work began; unset before."""
-
-    @_builtins.property
-    def end_time(self) -> _timestamp_pb2.Timestamp:
-        """When it ended; unset before."""
-
-    def __init__(
-        self,
-        *,
-        id: _builtins.str = ...,
-        state: Global___JobState.ValueType = ...,
-        documents_total: _builtins.int = ...,
-        documents_searchable: _builtins.int = ...,
-        documents_graph_ready: _builtins.int = ...,
-        documents_unchanged: _builtins.int = ...,
-        chunks_written: _builtins.int = ...,
-        failures: _abc.Iterable[Global___IngestFailure] | None = ...,
-        create_time: _timestamp_pb2.Timestamp | None = ...,
-        update_time: _timestamp_pb2.Timestamp | None = ...,
-        documents_failed: _builtins.int = ...,
-        kind: _builtins.str = ...,
-        waiting_for: _builtins.str = ...,
-        searchable_per_second: _builtins.float = ...,
-        graph_ready_per_second: _builtins.float = ...,
-        removed: _abc.Iterable[Global___RemovedRows] | None = ...,
-        document_id: _builtins.str = ...,
-        title: _builtins.str = ...,
-        source: _builtins.str = ...,
-        start_time: _timestamp_pb2.Timestamp | None = ...,
-        end_time: _timestamp_pb2.Timestamp | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "start_time", b"start_time", "update_time", b"update_time"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks_written", b"chunks_written", "create_time", b"create_time", "document_id", b"document_id", "documents_failed", b"documents_failed", "documents_graph_ready", b"documents_graph_ready", "documents_searchable", b"documents_searchable", "documents_total", b"documents_total", "documents_unchanged", b"documents_unchanged", "end_time", b"end_time", "failures", b"failures", "graph_ready_per_second", b"graph_ready_per_second", "id", b"id", "kind", b"kind", "removed", b"removed", "searchable_per_second", b"searchable_per_second", "source", b"source", "start_time", b"start_time", "state", b"state", "title", b"title", "update_time", b"update_time", "waiting_for", b"waiting_for"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___IngestJob: _TypeAlias = IngestJob  # noqa: Y015
-
-@_typing.final
-class IngestFailure(_message.Message):
-    """A document that could not be taken."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    DOCUMENT_ID_FIELD_NUMBER: _builtins.int
-    REASON_FIELD_NUMBER: _builtins.int
-    STAGE_FIELD_NUMBER: _builtins.int
-    document_id: _builtins.str
-    """The document's id, or `line N` of JSON lines that could not be read. Empty when the reason is the whole job's."""
-    reason: _builtins.str
-    """Why, in words without the document's own text."""
-    stage: _builtins.str
-    """At which stage: `search` (reading, embedding, storing), `graph`, or `task`."""
-    def __init__(
-        self,
-        *,
-        document_id: _builtins.str = ...,
-        reason: _builtins.str = ...,
-        stage: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id", "reason", b"reason", "stage", b"stage"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___IngestFailure: _TypeAlias = IngestFailure  # noqa: Y015
-
-@_typing.final
-class ListIngestJobsRequest(_message.Message):
-    """Which jobs to list."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PAGE_SIZE_FIELD_NUMBER: _builtins.int
-    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
-    STATES_FIELD_NUMBER: _builtins.int
-    KIND_FIELD_NUMBER: _builtins.int
-    page_size: _builtins.int
-    """How many at most, 1–200. Default 50."""
-    page_token: _builtins.str
-    """`next_page_token` of the page before. Default: the first page."""
-    kind: _builtins.str
-    """Only jobs of this kind. Default: all."""
-    @_builtins.property
-    def states(self) -> _containers.RepeatedScalarFieldContainer[Global___JobState.ValueType]:
-        """Only jobs in one of these states. Default: all."""
-
-    def __init__(
-        self,
-        *,
-        page_size: _builtins.int | None = ...,
-        page_token: _builtins.str = ...,
-        states: _abc.Iterable[Global___JobState.ValueType] | None = ...,
-        kind: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "page_size", b"page_size"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "kind", b"kind", "page_size", b"page_size", "page_token", b"page_token", "states", b"states"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__page_size: _TypeAlias = _typing.Literal["page_size"]  # noqa: Y015
-    _WhichOneofArgType__page_size: _TypeAlias = _typing.Literal["_page_size", b"_page_size"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__page_size) -> _WhichOneofReturnType__page_size | None: ...
-
-Global___ListIngestJobsRequest: _TypeAlias = ListIngestJobsRequest  # noqa: Y015
-
-@_typing.final
-class ListIngestJobsResponse(_message.Message):
-    """A page of jobs."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    JOBS_FIELD_NUMBER: _builtins.int
-    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
-    next_page_token: _builtins.str
-    """For the next page; empty on the last."""
-    @_builtins.property
-    def jobs(self) -> _containers.RepeatedCompositeFieldContainer[Global___IngestJob]:
-        """The jobs, the latest first."""
-
-    def __init__(
-        self,
-        *,
-        jobs: _abc.Iterable[Global___IngestJob] | None = ...,
-        next_page_token: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["jobs", b"jobs", "next_page_token", b"next_page_token"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListIngestJobsResponse: _TypeAlias = ListIngestJobsResponse  # noqa: Y015
-
-@_typing.final
-class ListDeadDocumentsRequest(_message.Message):
-    """Which dead documents to list."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    PAGE_SIZE_FIELD_NUMBER: _builtins.int
-    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
-    page_size: _builtins.int
-    """How many at most, 1–200. Default 50."""
-    page_token: _builtins.str
-    """`next_page_token` of the page before. Default: the first page."""
-    def __init__(
-        self,
-        *,
-        page_size: _builtins.int | None = ...,
-        page_token: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "page_size", b"page_size"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__page_size: _TypeAlias = _typing.Literal["page_size"]  # noqa: Y015
-    _WhichOneofArgType__page_size: _TypeAlias = _typing.Literal["_page_size", b"_page_size"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__page_size) -> _WhichOneofReturnType__page_size | None: ...
-
-Global___ListDeadDocumentsRequest: _TypeAlias = ListDeadDocumentsRequest  # noqa: Y015
-
-@_typing.final
-class ListDeadDocumentsResponse(_message.Message):
-    """A page of dead documents."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    DOCUMENTS_FIELD_NUMBER: _builtins.int
-    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
-    next_page_token: _builtins.str
-    """For the next page; empty on the last."""
-    @_builtins.property
-    def documents(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeadDocument]:
-        """The documents, the latest first."""
-
-    def __init__(
-        self,
-        *,
-        documents: _abc.Iterable[Global___DeadDocument] | None = ...,
-        next_page_token: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["documents", b"documents", "next_page_token", b"next_page_token"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___ListDeadDocumentsResponse: _TypeAlias = ListDeadDocumentsResponse  # noqa: Y015
-
-@_typing.final
-class DeadDocument(_message.Message):
-    """A document that was accepted and could not be taken."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    JOB_ID_FIELD_NUMBER: _builtins.int
-    FAILURE_FIELD_NUMBER: _builtins.int
-    CREATE_TIME_FIELD_NUMBER: _builtins.int
-    job_id: _builtins.str
-    """The job it came with."""
-    @_builtins.property
-    def failure(self) -> Global___IngestFailure:
-        """Which, where and why."""
-
-    @_builtins.property
-    def create_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was given up."""
-
-    def __init__(
-        self,
-        *,
-        job_id: _builtins.str = ...,
-        failure: Global___IngestFailure | None = ...,
-        create_time: _timestamp_pb2.Timestamp | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "failure", b"failure"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "failure", b"failure", "job_id", b"job_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___DeadDocument: _TypeAlias = DeadDocument  # noqa: Y015
-
-@_typing.final
-class CancelIngestJobRequest(_message.Message):
-    """A job to end."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    JOB_ID_FIELD_NUMBER: _builtins.int
-    job_id: _builtins.str
-    """The job's id."""
-    def __init__(
-        self,
-        *,
-        job_id: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["job_id", b"job_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___CancelIngestJobRequest: _TypeAlias = CancelIngestJobRequest  # noqa: Y015
-
-@_typing.final
-class CancelIngestJobResponse(_message.Message):
-    """The ended job."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    JOB_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def job(self) -> Global___IngestJob:
-        """The job."""
-
-    def __init__(
-        self,
-        *,
-        job: Global___IngestJob | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___CancelIngestJobResponse: _TypeAlias = CancelIngestJobResponse  # noqa: Y015
-
-@_typing.final
-class RetryIngestJobRequest(_message.Message):
-    """A job to try again."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    JOB_ID_FIELD_NUMBER: _builtins.int
-    job_id: _builtins.str
-    """The job's id."""
-    def __init__(
-        self,
-        *,
-        job_id: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["job_id", b"job_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___RetryIngestJobRequest: _TypeAlias = RetryIngestJobRequest  # noqa: Y015
-
-@_typing.final
-class RetryIngestJobResponse(_message.Message):
-    """The job, waiting again."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    JOB_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def job(self) -> Global___IngestJob:
-        """The job."""
-
-    def __init__(
-        self,
-        *,
-        job: Global___IngestJob | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___RetryIngestJobResponse: _TypeAlias = RetryIngestJobResponse  # noqa: Y015
 
 @_typing.final
 class CheckIngestCapacityRequest(_message.Message):
@@ -639,15 +211,15 @@ class IngestFactsResponse(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    ADDED_FIELD_NUMBER: _builtins.int
-    UNCHANGED_FIELD_NUMBER: _builtins.int
+    ADDED_COUNT_FIELD_NUMBER: _builtins.int
+    UNCHANGED_COUNT_FIELD_NUMBER: _builtins.int
     REFUSED_FIELD_NUMBER: _builtins.int
-    REFUSED_TOTAL_FIELD_NUMBER: _builtins.int
-    added: _builtins.int
+    REFUSED_COUNT_FIELD_NUMBER: _builtins.int
+    added_count: _builtins.int
     """Facts that were not there before."""
-    unchanged: _builtins.int
+    unchanged_count: _builtins.int
     """Facts that were there already."""
-    refused_total: _builtins.int
+    refused_count: _builtins.int
     """How many were refused in all."""
     @_builtins.property
     def refused(self) -> _containers.RepeatedCompositeFieldContainer[_ingest_pb2.RefusedFact]:
@@ -656,110 +228,18 @@ class IngestFactsResponse(_message.Message):
     def __init__(
         self,
         *,
-        added: _builtins.int = ...,
-        unchanged: _builtins.int = ...,
+        added_count: _builtins.int = ...,
+        unchanged_count: _builtins.int = ...,
         refused: _abc.Iterable[_ingest_pb2.RefusedFact] | None = ...,
-        refused_total: _builtins.int = ...,
+        refused_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added", b"added", "refused", b"refused", "refused_total", b"refused_total", "unchanged", b"unchanged"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_count", b"added_count", "refused", b"refused", "refused_count", b"refused_count", "unchanged_count", b"unchanged_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___IngestFactsResponse: _TypeAlias = IngestFactsResponse  # noqa: Y015
-
-@_typing.final
-class GetIngestJobRequest(_message.Message):
-    """A job to read."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    JOB_ID_FIELD_NUMBER: _builtins.int
-    job_id: _builtins.str
-    """The job's id."""
-    def __init__(
-        self,
-        *,
-        job_id: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["job_id", b"job_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___GetIngestJobRequest: _TypeAlias = GetIngestJobRequest  # noqa: Y015
-
-@_typing.final
-class GetIngestJobResponse(_message.Message):
-    """A job."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    JOB_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def job(self) -> Global___IngestJob:
-        """The job."""
-
-    def __init__(
-        self,
-        *,
-        job: Global___IngestJob | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___GetIngestJobResponse: _TypeAlias = GetIngestJobResponse  # noqa: Y015
-
-@_typing.final
-class WatchIngestJobRequest(_message.Message):
-    """A job to watch."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    JOB_ID_FIELD_NUMBER: _builtins.int
-    job_id: _builtins.str
-    """The job's id."""
-    def __init__(
-        self,
-        *,
-        job_id: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["job_id", b"job_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___WatchIngestJobRequest: _TypeAlias = WatchIngestJobRequest  # noqa: Y015
-
-@_typing.final
-class WatchIngestJobResponse(_message.Message):
-    """A job as it stands now."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    JOB_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def job(self) -> Global___IngestJob:
-        """The job."""
-
-    def __init__(
-        self,
-        *,
-        job: Global___IngestJob | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___WatchIngestJobResponse: _TypeAlias = WatchIngestJobResponse  # noqa: Y015
 
 @_typing.final
 class DeleteDocumentRequest(_message.Message):
@@ -792,18 +272,18 @@ class DeleteDocumentResponse(_message.Message):
     REMOVED_FIELD_NUMBER: _builtins.int
     JOB_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def removed(self) -> _containers.RepeatedCompositeFieldContainer[Global___RemovedRows]:
+    def removed(self) -> _containers.RepeatedCompositeFieldContainer[_jobs_pb2.RemovedRows]:
         """Rows removed, one entry a kind; none while the job goes on."""
 
     @_builtins.property
-    def job(self) -> Global___IngestJob:
-        """The job of the deletion, of kind `delete`: to be watched when it has not ended."""
+    def job(self) -> _jobs_pb2.Job:
+        """The job of the deletion, of kind DELETE: to be watched when it has not ended."""
 
     def __init__(
         self,
         *,
-        removed: _abc.Iterable[Global___RemovedRows] | None = ...,
-        job: Global___IngestJob | None = ...,
+        removed: _abc.Iterable[_jobs_pb2.RemovedRows] | None = ...,
+        job: _jobs_pb2.Job | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -812,33 +292,3 @@ class DeleteDocumentResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___DeleteDocumentResponse: _TypeAlias = DeleteDocumentResponse  # noqa: Y015
-
-@_typing.final
-class RemovedRows(_message.Message):
-    """A count of removed rows."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    STORE_FIELD_NUMBER: _builtins.int
-    KIND_FIELD_NUMBER: _builtins.int
-    COUNT_FIELD_NUMBER: _builtins.int
-    store: _builtins.str
-    """`postgresql` or `neo4j`."""
-    kind: _builtins.str
-    """What they were: versions, chunks, episodes, facts, local_facts, mentions, entities, findings."""
-    count: _builtins.int
-    """How many."""
-    def __init__(
-        self,
-        *,
-        store: _builtins.str = ...,
-        kind: _builtins.str = ...,
-        count: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "kind", b"kind", "store", b"store"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___RemovedRows: _TypeAlias = RemovedRows  # noqa: Y015

@@ -22,22 +22,6 @@ class IngestServiceStub:
     """Takes dated facts, embeds their sentences, and adds them to the graph. A message that breaks a rule ends the call;
     facts of the messages before it may stay, and sending all of them again changes nothing.
     """
-    GetIngestJob: _aio.UnaryUnaryMultiCallable[_ingest_pb2.GetIngestJobRequest, _ingest_pb2.GetIngestJobResponse]
-    """A job as it stands."""
-    WatchIngestJob: _aio.UnaryStreamMultiCallable[_ingest_pb2.WatchIngestJobRequest, _ingest_pb2.WatchIngestJobResponse]
-    """A job as it goes on: at once, then at each change, until it has ended."""
-    ListIngestJobs: _aio.UnaryUnaryMultiCallable[_ingest_pb2.ListIngestJobsRequest, _ingest_pb2.ListIngestJobsResponse]
-    """A space's jobs, the latest first, in pages."""
-    ListDeadDocuments: _aio.UnaryUnaryMultiCallable[_ingest_pb2.ListDeadDocumentsRequest, _ingest_pb2.ListDeadDocumentsResponse]
-    """A space's documents that could not be taken, with their reasons, the latest first, in pages."""
-    CancelIngestJob: _aio.UnaryUnaryMultiCallable[_ingest_pb2.CancelIngestJobRequest, _ingest_pb2.CancelIngestJobResponse]
-    """Ends a job; what is searchable of it still goes into the graph. One that has ended, or
-    that deletes, stays as it is.
-    """
-    RetryIngestJob: _aio.UnaryUnaryMultiCallable[_ingest_pb2.RetryIngestJobRequest, _ingest_pb2.RetryIngestJobResponse]
-    """Tries again what an ended job did not do: documents that could not be taken, and those that were not reached. They
-    are written now, after everything accepted since. Reason WRONG_STATE while the job runs, and when nothing is left.
-    """
     CheckIngestCapacity: _aio.UnaryUnaryMultiCallable[_ingest_pb2.CheckIngestCapacityRequest, _ingest_pb2.CheckIngestCapacityResponse]
     """Whether an upload would be accepted now: reason OVERLOADED with a delay when too much waits. Asked before a body is read.
     A space with nothing waiting gets any free place; one with something gets another while it holds at most four times
@@ -69,58 +53,6 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_ingest_pb2.IngestFactsResponse]:
         """Takes dated facts, embeds their sentences, and adds them to the graph. A message that breaks a rule ends the call;
         facts of the messages before it may stay, and sending all of them again changes nothing.
-        """
-
-    @_abc_1.abstractmethod
-    def GetIngestJob(
-        self,
-        request: _ingest_pb2.GetIngestJobRequest,
-        context: _aio.ServicerContext[_ingest_pb2.GetIngestJobRequest, _abc.Awaitable[_ingest_pb2.GetIngestJobResponse]],
-    ) -> _abc.Awaitable[_ingest_pb2.GetIngestJobResponse]:
-        """A job as it stands."""
-
-    @_abc_1.abstractmethod
-    def WatchIngestJob(
-        self,
-        request: _ingest_pb2.WatchIngestJobRequest,
-        context: _aio.ServicerContext[_ingest_pb2.WatchIngestJobRequest, _abc.AsyncIterator[_ingest_pb2.WatchIngestJobResponse]],
-    ) -> _abc.AsyncIterator[_ingest_pb2.WatchIngestJobResponse]:
-        """A job as it goes on: at once, then at each change, until it has ended."""
-
-    @_abc_1.abstractmethod
-    def ListIngestJobs(
-        self,
-        request: _ingest_pb2.ListIngestJobsRequest,
-        context: _aio.ServicerContext[_ingest_pb2.ListIngestJobsRequest, _abc.Awaitable[_ingest_pb2.ListIngestJobsResponse]],
-    ) -> _abc.Awaitable[_ingest_pb2.ListIngestJobsResponse]:
-        """A space's jobs, the latest first, in pages."""
-
-    @_abc_1.abstractmethod
-    def ListDeadDocuments(
-        self,
-        request: _ingest_pb2.ListDeadDocumentsRequest,
-        context: _aio.ServicerContext[_ingest_pb2.ListDeadDocumentsRequest, _abc.Awaitable[_ingest_pb2.ListDeadDocumentsResponse]],
-    ) -> _abc.Awaitable[_ingest_pb2.ListDeadDocumentsResponse]:
-        """A space's documents that could not be taken, with their reasons, the latest first, in pages."""
-
-    @_abc_1.abstractmethod
-    def CancelIngestJob(
-        self,
-        request: _ingest_pb2.CancelIngestJobRequest,
-        context: _aio.ServicerContext[_ingest_pb2.CancelIngestJobRequest, _abc.Awaitable[_ingest_pb2.CancelIngestJobResponse]],
-    ) -> _abc.Awaitable[_ingest_pb2.CancelIngestJobResponse]:
-        """Ends a job; what is searchable of it still goes into the graph. One that has ended, or
-        that deletes, stays as it is.
-        """
-
-    @_abc_1.abstractmethod
-    def RetryIngestJob(
-        self,
-        request: _ingest_pb2.RetryIngestJobRequest,
-        context: _aio.ServicerContext[_ingest_pb2.RetryIngestJobRequest, _abc.Awaitable[_ingest_pb2.RetryIngestJobResponse]],
-    ) -> _abc.Awaitable[_ingest_pb2.RetryIngestJobResponse]:
-        """Tries again what an ended job did not do: documents that could not be taken, and those that were not reached. They
-        are written now, after everything accepted since. Reason WRONG_STATE while the job runs, and when nothing is left.
         """
 
     @_abc_1.abstractmethod

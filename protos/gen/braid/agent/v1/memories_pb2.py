@@ -26,15 +26,16 @@ from braid.common.v1 import expansion_pb2 as braid_dot_common_dot_v1_dot_expansi
 from braid.common.v1 import legs_pb2 as braid_dot_common_dot_v1_dot_legs__pb2
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
 from braid.common.v1 import reranking_pb2 as braid_dot_common_dot_v1_dot_reranking__pb2
+from braid.common.v1 import retrieval_pb2 as braid_dot_common_dot_v1_dot_retrieval__pb2
+from braid.common.v1 import rules_pb2 as braid_dot_common_dot_v1_dot_rules__pb2
 from braid.graph.v1 import expansion_pb2 as braid_dot_graph_dot_v1_dot_expansion__pb2
 from braid.graph.v1 import relations_pb2 as braid_dot_graph_dot_v1_dot_relations__pb2
-from braid.vector.v1 import chunks_pb2 as braid_dot_vector_dot_v1_dot_chunks__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/agent/v1/memories.proto\x12\x0e\x62raid.agent.v1\x1a\x1f\x62raid/common/v1/expansion.proto\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1f\x62raid/common/v1/reranking.proto\x1a\x1e\x62raid/graph/v1/expansion.proto\x1a\x1e\x62raid/graph/v1/relations.proto\x1a\x1c\x62raid/vector/v1/chunks.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa0\x02\n\x06Memory\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04type\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x04 \x01(\t\x12\x0c\n\x04tags\x18\x05 \x03(\t\x12\x12\n\nimportance\x18\x06 \x01(\x01\x12\x12\n\nsession_id\x18\x07 \x01(\t\x12)\n\x08metadata\x18\x08 \x01(\x0b\x32\x17.google.protobuf.Struct\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x61\x63\x63\x65ss_count\x18\n \x01(\x03\x12\x34\n\x10last_access_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb7\x03\n\x13MemoryRelationInput\x12\x1b\n\ttarget_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x44\n\rrelation_type\x18\x02 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12.\n\x08strength\x18\x03 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12.\n\nvalid_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp:\x9d\x01\xbaH\x99\x01\x1a\x96\x01\n\x14memory_relation.time\x12%invalid_time must be after valid_time\x1aW!has(this.valid_time) || !has(this.invalid_time) || this.valid_time < this.invalid_timeB\x0b\n\t_strength\"\xb9\x02\n\x0eMemoryRelation\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x11\n\ttarget_id\x18\x02 \x01(\t\x12\x38\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationType\x12\x10\n\x08strength\x18\x04 \x01(\x01\x12.\n\nvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08inferred\x18\x07 \x01(\x08\x12\x10\n\x08\x65vidence\x18\x08 \x01(\t\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xe3\x03\n\x13\x43reateMemoryRequest\x12\x31\n\x04type\x18\x01 \x01(\tB#\xbaH r\x1e\x18@2\x1a^([A-Za-z][A-Za-z0-9_]*)?$\x12\x1b\n\x05title\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12n\n\x07\x63ontent\x18\x03 \x01(\tB]\xbaHZr\x08\x18\x80\x80\x02\xba\x01\x01\x00\xba\x01M\n\x10string.not_blank\x12\x11must not be blank\x1a&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')\x12$\n\x04tags\x18\x04 \x03(\tB\x16\xbaH\x13\x92\x01\x10\x10 \x18\x01\"\nr\x08\x10\x01\x18\x64\xba\x01\x01\x00\x12\x30\n\nimportance\x18\x05 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12 \n\nsession_id\x18\x06 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12)\n\x08metadata\x18\x07 \x01(\x0b\x32\x17.google.protobuf.Struct\x12@\n\trelations\x18\x08 \x03(\x0b\x32#.braid.agent.v1.MemoryRelationInputB\x08\xbaH\x05\x92\x01\x02\x10\x64\x12\x16\n\x0eskip_inference\x18\t \x01(\x08\x42\r\n\x0b_importance\"q\n\x14\x43reateMemoryResponse\x12&\n\x06memory\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\x31\n\trelations\x18\x02 \x03(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\"/\n\x10GetMemoryRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"\xc7\x01\n\x11GetMemoryResponse\x12&\n\x06memory\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\x31\n\trelations\x18\x02 \x03(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\x12:\n\x12incoming_relations\x18\x03 \x03(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\x12\x1b\n\x13relations_truncated\x18\x04 \x01(\x08\"\x93\x01\n\x13ListMemoriesRequest\x12\x1f\n\x05types\x18\x01 \x03(\tB\x10\xbaH\r\x92\x01\n\x10 \"\x06r\x04\x10\x01\x18@\x12 \n\nsession_id\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x1a\n\tpage_size\x18\x03 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"Y\n\x14ListMemoriesResponse\x12(\n\x08memories\x18\x01 \x03(\x0b\x32\x16.braid.agent.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"2\n\x13\x44\x65leteMemoryRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"\x16\n\x14\x44\x65leteMemoryResponse\"v\n\x18PutMemoryRelationRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12=\n\x08relation\x18\x02 \x01(\x0b\x32#.braid.agent.v1.MemoryRelationInputB\x06\xbaH\x03\xc8\x01\x01\"^\n\x19PutMemoryRelationResponse\x12\x30\n\x08relation\x18\x01 \x01(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"\x9b\x01\n\x1b\x44\x65leteMemoryRelationRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x1b\n\ttarget_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x42\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\x08\xbaH\x05\x82\x01\x02\x10\x01\"5\n\x1c\x44\x65leteMemoryRelationResponse\x12\x15\n\rdeleted_count\x18\x01 \x01(\x05\"\xc1\x04\n\x15SearchMemoriesRequest\x12k\n\x05query\x18\x01 \x01(\tB\\\xbaHYr\x07\x18\x80 \xba\x01\x01\x00\xba\x01M\n\x10string.not_blank\x12\x11must not be blank\x1a&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12\x38\n\x04mode\x18\x03 \x01(\x0e\x32 .braid.agent.v1.MemorySearchModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x1f\n\x05types\x18\x04 \x03(\tB\x10\xbaH\r\x92\x01\n\x10 \"\x06r\x04\x10\x01\x18@\x12\x1e\n\x04tags\x18\x05 \x03(\tB\x10\xbaH\r\x92\x01\n\x10 \"\x06r\x04\x10\x01\x18\x64\x12 \n\nsession_id\x18\x06 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12/\n\tmin_score\x18\x07 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x01\x88\x01\x01\x12\x33\n\x05\x63\x61\x63he\x18\x08 \x01(\x0e\x32\x1a.braid.vector.v1.CacheModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x35\n\x06rerank\x18\t \x01(\x0e\x32\x1b.braid.common.v1.RerankModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x34\n\texpansion\x18\n \x01(\x0b\x32!.braid.common.v1.ExpansionOptions\x12\x14\n\x0ckeep_ranking\x18\x0b \x01(\x08\x42\x08\n\x06_limitB\x0c\n\n_min_score\"\xfa\x01\n\x16SearchMemoriesResponse\x12\'\n\x04hits\x18\x01 \x03(\x0b\x32\x19.braid.agent.v1.MemoryHit\x12*\n\x07related\x18\x02 \x03(\x0b\x32\x19.braid.agent.v1.MemoryHit\x12*\n\x06status\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x04 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\x12\x33\n\texpansion\x18\x05 \x01(\x0b\x32 .braid.common.v1.ExpansionReport\"\xa8\x01\n\tMemoryHit\x12&\n\x06memory\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x17\n\x0f\x63omposite_score\x18\x03 \x01(\x01\x12\r\n\x05\x64\x65pth\x18\x04 \x01(\x05\x12+\n\x04path\x18\x05 \x03(\x0b\x32\x1d.braid.graph.v1.ExpansionStep\x12\x0f\n\x07penalty\x18\x06 \x01(\x01\"?\n\x19\x43loseMemorySessionRequest\x12\"\n\nsession_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\"[\n\x1a\x43loseMemorySessionResponse\x12\'\n\x07summary\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\x14\n\x0cmemory_count\x18\x02 \x01(\x05\"\x17\n\x15GetMemoryTypesRequest\"\'\n\x16GetMemoryTypesResponse\x12\r\n\x05types\x18\x01 \x03(\t\"Q\n\x15PutMemoryTypesRequest\x12\x38\n\x05types\x18\x01 \x03(\tB)\xbaH&\x92\x01#\x08\x01\x10\x64\"\x1dr\x1b\x18@2\x17^[A-Za-z][A-Za-z0-9_]*$\"\'\n\x16PutMemoryTypesResponse\x12\r\n\x05types\x18\x01 \x03(\t\":\n\x19RunMemoryInferenceRequest\x12\x1d\n\x0cmemory_limit\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\"\xd8\x01\n\x1aRunMemoryInferenceResponse\x12\x16\n\x0e\x65xamined_count\x18\x01 \x01(\x05\x12U\n\x0e\x63reated_counts\x18\x02 \x03(\x0b\x32=.braid.agent.v1.RunMemoryInferenceResponse.CreatedCountsEntry\x12\x15\n\rremoved_count\x18\x03 \x01(\x05\x1a\x34\n\x12\x43reatedCountsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\"\x17\n\x15GetMemoryStatsRequest\"}\n\x16GetMemoryStatsResponse\x12\x14\n\x0cmemory_count\x18\x01 \x01(\x03\x12\x16\n\x0erelation_count\x18\x02 \x01(\x03\x12\x35\n\x0e\x63ounts_by_type\x18\x03 \x03(\x0b\x32\x1d.braid.graph.v1.RelationCount*\x91\x01\n\x10MemorySearchMode\x12\"\n\x1eMEMORY_SEARCH_MODE_UNSPECIFIED\x10\x00\x12\x1d\n\x19MEMORY_SEARCH_MODE_HYBRID\x10\x01\x12\x1d\n\x19MEMORY_SEARCH_MODE_VECTOR\x10\x02\x12\x1b\n\x17MEMORY_SEARCH_MODE_TEXT\x10\x03\x32\x96\n\n\rMemoryService\x12_\n\x0c\x43reateMemory\x12#.braid.agent.v1.CreateMemoryRequest\x1a$.braid.agent.v1.CreateMemoryResponse\"\x04\xc8\xda\x18\x02\x12Y\n\tGetMemory\x12 .braid.agent.v1.GetMemoryRequest\x1a!.braid.agent.v1.GetMemoryResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0cListMemories\x12#.braid.agent.v1.ListMemoriesRequest\x1a$.braid.agent.v1.ListMemoriesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0c\x44\x65leteMemory\x12#.braid.agent.v1.DeleteMemoryRequest\x1a$.braid.agent.v1.DeleteMemoryResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12q\n\x11PutMemoryRelation\x12(.braid.agent.v1.PutMemoryRelationRequest\x1a).braid.agent.v1.PutMemoryRelationResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12z\n\x14\x44\x65leteMemoryRelation\x12+.braid.agent.v1.DeleteMemoryRelationRequest\x1a,.braid.agent.v1.DeleteMemoryRelationResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12h\n\x0eSearchMemories\x12%.braid.agent.v1.SearchMemoriesRequest\x1a&.braid.agent.v1.SearchMemoriesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12t\n\x12\x43loseMemorySession\x12).braid.agent.v1.CloseMemorySessionRequest\x1a*.braid.agent.v1.CloseMemorySessionResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12h\n\x0eGetMemoryTypes\x12%.braid.agent.v1.GetMemoryTypesRequest\x1a&.braid.agent.v1.GetMemoryTypesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12h\n\x0ePutMemoryTypes\x12%.braid.agent.v1.PutMemoryTypesRequest\x1a&.braid.agent.v1.PutMemoryTypesResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12t\n\x12RunMemoryInference\x12).braid.agent.v1.RunMemoryInferenceRequest\x1a*.braid.agent.v1.RunMemoryInferenceResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12h\n\x0eGetMemoryStats\x12%.braid.agent.v1.GetMemoryStatsRequest\x1a&.braid.agent.v1.GetMemoryStatsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/agent/v1/memories.proto\x12\x0e\x62raid.agent.v1\x1a\x1f\x62raid/common/v1/expansion.proto\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1f\x62raid/common/v1/reranking.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1e\x62raid/graph/v1/expansion.proto\x1a\x1e\x62raid/graph/v1/relations.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa0\x02\n\x06Memory\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04type\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x04 \x01(\t\x12\x0c\n\x04tags\x18\x05 \x03(\t\x12\x12\n\nimportance\x18\x06 \x01(\x01\x12\x12\n\nsession_id\x18\x07 \x01(\t\x12)\n\x08metadata\x18\x08 \x01(\x0b\x32\x17.google.protobuf.Struct\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x61\x63\x63\x65ss_count\x18\n \x01(\x03\x12\x34\n\x10last_access_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb7\x03\n\x13MemoryRelationInput\x12\x1b\n\ttarget_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x44\n\rrelation_type\x18\x02 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12.\n\x08strength\x18\x03 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12.\n\nvalid_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp:\x9d\x01\xbaH\x99\x01\x1a\x96\x01\n\x14memory_relation.time\x12%invalid_time must be after valid_time\x1aW!has(this.valid_time) || !has(this.invalid_time) || this.valid_time < this.invalid_timeB\x0b\n\t_strength\"\xb9\x02\n\x0eMemoryRelation\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x11\n\ttarget_id\x18\x02 \x01(\t\x12\x38\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationType\x12\x10\n\x08strength\x18\x04 \x01(\x01\x12.\n\nvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08inferred\x18\x07 \x01(\x08\x12\x10\n\x08\x65vidence\x18\x08 \x01(\t\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x97\x03\n\x13\x43reateMemoryRequest\x12\x31\n\x04type\x18\x01 \x01(\tB#\xbaH r\x1e\x18@2\x1a^([A-Za-z][A-Za-z0-9_]*)?$\x12\x1b\n\x05title\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\"\n\x07\x63ontent\x18\x03 \x01(\tB\x11\xbaH\x0er\x0c\x18\x80\x80\x02\xba\x01\x01\x00\xe8\xe0\x18\x01\x12$\n\x04tags\x18\x04 \x03(\tB\x16\xbaH\x13\x92\x01\x10\x10 \x18\x01\"\nr\x08\x10\x01\x18\x64\xba\x01\x01\x00\x12\x30\n\nimportance\x18\x05 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12 \n\nsession_id\x18\x06 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12)\n\x08metadata\x18\x07 \x01(\x0b\x32\x17.google.protobuf.Struct\x12@\n\trelations\x18\x08 \x03(\x0b\x32#.braid.agent.v1.MemoryRelationInputB\x08\xbaH\x05\x92\x01\x02\x10\x64\x12\x16\n\x0eskip_inference\x18\t \x01(\x08\x42\r\n\x0b_importance\"q\n\x14\x43reateMemoryResponse\x12&\n\x06memory\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\x31\n\trelations\x18\x02 \x03(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\"/\n\x10GetMemoryRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"\xc7\x01\n\x11GetMemoryResponse\x12&\n\x06memory\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\x31\n\trelations\x18\x02 \x03(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\x12:\n\x12incoming_relations\x18\x03 \x03(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\x12\x1b\n\x13relations_truncated\x18\x04 \x01(\x08\"\x93\x01\n\x13ListMemoriesRequest\x12\x1f\n\x05types\x18\x01 \x03(\tB\x10\xbaH\r\x92\x01\n\x10 \"\x06r\x04\x10\x01\x18@\x12 \n\nsession_id\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x1a\n\tpage_size\x18\x03 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"Y\n\x14ListMemoriesResponse\x12(\n\x08memories\x18\x01 \x03(\x0b\x32\x16.braid.agent.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"2\n\x13\x44\x65leteMemoryRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"\x16\n\x14\x44\x65leteMemoryResponse\"v\n\x18PutMemoryRelationRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12=\n\x08relation\x18\x02 \x01(\x0b\x32#.braid.agent.v1.MemoryRelationInputB\x06\xbaH\x03\xc8\x01\x01\"^\n\x19PutMemoryRelationResponse\x12\x30\n\x08relation\x18\x01 \x01(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"\x9b\x01\n\x1b\x44\x65leteMemoryRelationRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x1b\n\ttarget_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x42\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\x08\xbaH\x05\x82\x01\x02\x10\x01\"5\n\x1c\x44\x65leteMemoryRelationResponse\x12\x15\n\rdeleted_count\x18\x01 \x01(\x05\"\xf5\x03\n\x15SearchMemoriesRequest\x12\x1f\n\x05query\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12\x38\n\x04mode\x18\x03 \x01(\x0e\x32 .braid.agent.v1.MemorySearchModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x1f\n\x05types\x18\x04 \x03(\tB\x10\xbaH\r\x92\x01\n\x10 \"\x06r\x04\x10\x01\x18@\x12\x1e\n\x04tags\x18\x05 \x03(\tB\x10\xbaH\r\x92\x01\n\x10 \"\x06r\x04\x10\x01\x18\x64\x12 \n\nsession_id\x18\x06 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12/\n\tmin_score\x18\x07 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x01\x88\x01\x01\x12\x33\n\x05\x63\x61\x63he\x18\x08 \x01(\x0e\x32\x1a.braid.common.v1.CacheModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x35\n\x06rerank\x18\t \x01(\x0e\x32\x1b.braid.common.v1.RerankModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x34\n\texpansion\x18\n \x01(\x0b\x32!.braid.common.v1.ExpansionOptions\x12\x14\n\x0ckeep_ranking\x18\x0b \x01(\x08\x42\x08\n\x06_limitB\x0c\n\n_min_score\"\xfa\x01\n\x16SearchMemoriesResponse\x12\'\n\x04hits\x18\x01 \x03(\x0b\x32\x19.braid.agent.v1.MemoryHit\x12*\n\x07related\x18\x02 \x03(\x0b\x32\x19.braid.agent.v1.MemoryHit\x12*\n\x06status\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x04 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\x12\x33\n\texpansion\x18\x05 \x01(\x0b\x32 .braid.common.v1.ExpansionReport\"\xa8\x01\n\tMemoryHit\x12&\n\x06memory\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x17\n\x0f\x63omposite_score\x18\x03 \x01(\x01\x12\r\n\x05\x64\x65pth\x18\x04 \x01(\x05\x12+\n\x04path\x18\x05 \x03(\x0b\x32\x1d.braid.graph.v1.ExpansionStep\x12\x0f\n\x07penalty\x18\x06 \x01(\x01\"?\n\x19\x43loseMemorySessionRequest\x12\"\n\nsession_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\"[\n\x1a\x43loseMemorySessionResponse\x12\'\n\x07summary\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\x14\n\x0cmemory_count\x18\x02 \x01(\x05\"\x17\n\x15GetMemoryTypesRequest\"\'\n\x16GetMemoryTypesResponse\x12\r\n\x05types\x18\x01 \x03(\t\"Q\n\x15PutMemoryTypesRequest\x12\x38\n\x05types\x18\x01 \x03(\tB)\xbaH&\x92\x01#\x08\x01\x10\x64\"\x1dr\x1b\x18@2\x17^[A-Za-z][A-Za-z0-9_]*$\"\'\n\x16PutMemoryTypesResponse\x12\r\n\x05types\x18\x01 \x03(\t\":\n\x19RunMemoryInferenceRequest\x12\x1d\n\x0cmemory_limit\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\"\xd8\x01\n\x1aRunMemoryInferenceResponse\x12\x16\n\x0e\x65xamined_count\x18\x01 \x01(\x05\x12U\n\x0e\x63reated_counts\x18\x02 \x03(\x0b\x32=.braid.agent.v1.RunMemoryInferenceResponse.CreatedCountsEntry\x12\x15\n\rremoved_count\x18\x03 \x01(\x05\x1a\x34\n\x12\x43reatedCountsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\"\x17\n\x15GetMemoryStatsRequest\"}\n\x16GetMemoryStatsResponse\x12\x14\n\x0cmemory_count\x18\x01 \x01(\x03\x12\x16\n\x0erelation_count\x18\x02 \x01(\x03\x12\x35\n\x0e\x63ounts_by_type\x18\x03 \x03(\x0b\x32\x1d.braid.graph.v1.RelationCount*\x91\x01\n\x10MemorySearchMode\x12\"\n\x1eMEMORY_SEARCH_MODE_UNSPECIFIED\x10\x00\x12\x1d\n\x19MEMORY_SEARCH_MODE_HYBRID\x10\x01\x12\x1d\n\x19MEMORY_SEARCH_MODE_VECTOR\x10\x02\x12\x1b\n\x17MEMORY_SEARCH_MODE_TEXT\x10\x03\x32\x96\n\n\rMemoryService\x12_\n\x0c\x43reateMemory\x12#.braid.agent.v1.CreateMemoryRequest\x1a$.braid.agent.v1.CreateMemoryResponse\"\x04\xc8\xda\x18\x02\x12Y\n\tGetMemory\x12 .braid.agent.v1.GetMemoryRequest\x1a!.braid.agent.v1.GetMemoryResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0cListMemories\x12#.braid.agent.v1.ListMemoriesRequest\x1a$.braid.agent.v1.ListMemoriesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0c\x44\x65leteMemory\x12#.braid.agent.v1.DeleteMemoryRequest\x1a$.braid.agent.v1.DeleteMemoryResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12q\n\x11PutMemoryRelation\x12(.braid.agent.v1.PutMemoryRelationRequest\x1a).braid.agent.v1.PutMemoryRelationResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12z\n\x14\x44\x65leteMemoryRelation\x12+.braid.agent.v1.DeleteMemoryRelationRequest\x1a,.braid.agent.v1.DeleteMemoryRelationResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12h\n\x0eSearchMemories\x12%.braid.agent.v1.SearchMemoriesRequest\x1a&.braid.agent.v1.SearchMemoriesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12t\n\x12\x43loseMemorySession\x12).braid.agent.v1.CloseMemorySessionRequest\x1a*.braid.agent.v1.CloseMemorySessionResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12h\n\x0eGetMemoryTypes\x12%.braid.agent.v1.GetMemoryTypesRequest\x1a&.braid.agent.v1.GetMemoryTypesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12h\n\x0ePutMemoryTypes\x12%.braid.agent.v1.PutMemoryTypesRequest\x1a&.braid.agent.v1.PutMemoryTypesResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12t\n\x12RunMemoryInference\x12).braid.agent.v1.RunMemoryInferenceRequest\x1a*.braid.agent.v1.RunMemoryInferenceResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12h\n\x0eGetMemoryStats\x12%.braid.agent.v1.GetMemoryStatsRequest\x1a&.braid.agent.v1.GetMemoryStatsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -54,7 +55,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CREATEMEMORYREQUEST'].fields_by_name['title']._loaded_options = None
   _globals['_CREATEMEMORYREQUEST'].fields_by_name['title']._serialized_options = b'\272H\tr\007\030\350\007\272\001\001\000'
   _globals['_CREATEMEMORYREQUEST'].fields_by_name['content']._loaded_options = None
-  _globals['_CREATEMEMORYREQUEST'].fields_by_name['content']._serialized_options = b'\272HZr\010\030\200\200\002\272\001\001\000\272\001M\n\020string.not_blank\022\021must not be blank\032&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')'
+  _globals['_CREATEMEMORYREQUEST'].fields_by_name['content']._serialized_options = b'\272H\016r\014\030\200\200\002\272\001\001\000\350\340\030\001'
   _globals['_CREATEMEMORYREQUEST'].fields_by_name['tags']._loaded_options = None
   _globals['_CREATEMEMORYREQUEST'].fields_by_name['tags']._serialized_options = b'\272H\023\222\001\020\020 \030\001\"\nr\010\020\001\030d\272\001\001\000'
   _globals['_CREATEMEMORYREQUEST'].fields_by_name['importance']._loaded_options = None
@@ -86,7 +87,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DELETEMEMORYRELATIONREQUEST'].fields_by_name['relation_type']._loaded_options = None
   _globals['_DELETEMEMORYRELATIONREQUEST'].fields_by_name['relation_type']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_SEARCHMEMORIESREQUEST'].fields_by_name['query']._loaded_options = None
-  _globals['_SEARCHMEMORIESREQUEST'].fields_by_name['query']._serialized_options = b'\272HYr\007\030\200 \272\001\001\000\272\001M\n\020string.not_blank\022\021must not be blank\032&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')'
+  _globals['_SEARCHMEMORIESREQUEST'].fields_by_name['query']._serialized_options = b'\272H\rr\013\030\200 \272\001\001\000\350\340\030\001'
   _globals['_SEARCHMEMORIESREQUEST'].fields_by_name['limit']._loaded_options = None
   _globals['_SEARCHMEMORIESREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\006\032\004\0302(\001'
   _globals['_SEARCHMEMORIESREQUEST'].fields_by_name['mode']._loaded_options = None
@@ -135,66 +136,66 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MEMORYSERVICE'].methods_by_name['RunMemoryInference']._serialized_options = b'\220\002\002\310\332\030\002'
   _globals['_MEMORYSERVICE'].methods_by_name['GetMemoryStats']._loaded_options = None
   _globals['_MEMORYSERVICE'].methods_by_name['GetMemoryStats']._serialized_options = b'\220\002\001\310\332\030\001'
-  _globals['_MEMORYSEARCHMODE']._serialized_start=4791
-  _globals['_MEMORYSEARCHMODE']._serialized_end=4936
-  _globals['_MEMORY']._serialized_start=361
-  _globals['_MEMORY']._serialized_end=649
-  _globals['_MEMORYRELATIONINPUT']._serialized_start=652
-  _globals['_MEMORYRELATIONINPUT']._serialized_end=1091
-  _globals['_MEMORYRELATION']._serialized_start=1094
-  _globals['_MEMORYRELATION']._serialized_end=1407
-  _globals['_CREATEMEMORYREQUEST']._serialized_start=1410
-  _globals['_CREATEMEMORYREQUEST']._serialized_end=1893
-  _globals['_CREATEMEMORYRESPONSE']._serialized_start=1895
-  _globals['_CREATEMEMORYRESPONSE']._serialized_end=2008
-  _globals['_GETMEMORYREQUEST']._serialized_start=2010
-  _globals['_GETMEMORYREQUEST']._serialized_end=2057
-  _globals['_GETMEMORYRESPONSE']._serialized_start=2060
-  _globals['_GETMEMORYRESPONSE']._serialized_end=2259
-  _globals['_LISTMEMORIESREQUEST']._serialized_start=2262
-  _globals['_LISTMEMORIESREQUEST']._serialized_end=2409
-  _globals['_LISTMEMORIESRESPONSE']._serialized_start=2411
-  _globals['_LISTMEMORIESRESPONSE']._serialized_end=2500
-  _globals['_DELETEMEMORYREQUEST']._serialized_start=2502
-  _globals['_DELETEMEMORYREQUEST']._serialized_end=2552
-  _globals['_DELETEMEMORYRESPONSE']._serialized_start=2554
-  _globals['_DELETEMEMORYRESPONSE']._serialized_end=2576
-  _globals['_PUTMEMORYRELATIONREQUEST']._serialized_start=2578
-  _globals['_PUTMEMORYRELATIONREQUEST']._serialized_end=2696
-  _globals['_PUTMEMORYRELATIONRESPONSE']._serialized_start=2698
-  _globals['_PUTMEMORYRELATIONRESPONSE']._serialized_end=2792
-  _globals['_DELETEMEMORYRELATIONREQUEST']._serialized_start=2795
-  _globals['_DELETEMEMORYRELATIONREQUEST']._serialized_end=2950
-  _globals['_DELETEMEMORYRELATIONRESPONSE']._serialized_start=2952
-  _globals['_DELETEMEMORYRELATIONRESPONSE']._serialized_end=3005
-  _globals['_SEARCHMEMORIESREQUEST']._serialized_start=3008
-  _globals['_SEARCHMEMORIESREQUEST']._serialized_end=3585
-  _globals['_SEARCHMEMORIESRESPONSE']._serialized_start=3588
-  _globals['_SEARCHMEMORIESRESPONSE']._serialized_end=3838
-  _globals['_MEMORYHIT']._serialized_start=3841
-  _globals['_MEMORYHIT']._serialized_end=4009
-  _globals['_CLOSEMEMORYSESSIONREQUEST']._serialized_start=4011
-  _globals['_CLOSEMEMORYSESSIONREQUEST']._serialized_end=4074
-  _globals['_CLOSEMEMORYSESSIONRESPONSE']._serialized_start=4076
-  _globals['_CLOSEMEMORYSESSIONRESPONSE']._serialized_end=4167
-  _globals['_GETMEMORYTYPESREQUEST']._serialized_start=4169
-  _globals['_GETMEMORYTYPESREQUEST']._serialized_end=4192
-  _globals['_GETMEMORYTYPESRESPONSE']._serialized_start=4194
-  _globals['_GETMEMORYTYPESRESPONSE']._serialized_end=4233
-  _globals['_PUTMEMORYTYPESREQUEST']._serialized_start=4235
-  _globals['_PUTMEMORYTYPESREQUEST']._serialized_end=4316
-  _globals['_PUTMEMORYTYPESRESPONSE']._serialized_start=4318
-  _globals['_PUTMEMORYTYPESRESPONSE']._serialized_end=4357
-  _globals['_RUNMEMORYINFERENCEREQUEST']._serialized_start=4359
-  _globals['_RUNMEMORYINFERENCEREQUEST']._serialized_end=4417
-  _globals['_RUNMEMORYINFERENCERESPONSE']._serialized_start=4420
-  _globals['_RUNMEMORYINFERENCERESPONSE']._serialized_end=4636
-  _globals['_RUNMEMORYINFERENCERESPONSE_CREATEDCOUNTSENTRY']._serialized_start=4584
-  _globals['_RUNMEMORYINFERENCERESPONSE_CREATEDCOUNTSENTRY']._serialized_end=4636
-  _globals['_GETMEMORYSTATSREQUEST']._serialized_start=4638
-  _globals['_GETMEMORYSTATSREQUEST']._serialized_end=4661
-  _globals['_GETMEMORYSTATSRESPONSE']._serialized_start=4663
-  _globals['_GETMEMORYSTATSRESPONSE']._serialized_end=4788
-  _globals['_MEMORYSERVICE']._serialized_start=4939
-  _globals['_MEMORYSERVICE']._serialized_end=6241
+  _globals['_MEMORYSEARCHMODE']._serialized_start=4671
+  _globals['_MEMORYSEARCHMODE']._serialized_end=4816
+  _globals['_MEMORY']._serialized_start=393
+  _globals['_MEMORY']._serialized_end=681
+  _globals['_MEMORYRELATIONINPUT']._serialized_start=684
+  _globals['_MEMORYRELATIONINPUT']._serialized_end=1123
+  _globals['_MEMORYRELATION']._serialized_start=1126
+  _globals['_MEMORYRELATION']._serialized_end=1439
+  _globals['_CREATEMEMORYREQUEST']._serialized_start=1442
+  _globals['_CREATEMEMORYREQUEST']._serialized_end=1849
+  _globals['_CREATEMEMORYRESPONSE']._serialized_start=1851
+  _globals['_CREATEMEMORYRESPONSE']._serialized_end=1964
+  _globals['_GETMEMORYREQUEST']._serialized_start=1966
+  _globals['_GETMEMORYREQUEST']._serialized_end=2013
+  _globals['_GETMEMORYRESPONSE']._serialized_start=2016
+  _globals['_GETMEMORYRESPONSE']._serialized_end=2215
+  _globals['_LISTMEMORIESREQUEST']._serialized_start=2218
+  _globals['_LISTMEMORIESREQUEST']._serialized_end=2365
+  _globals['_LISTMEMORIESRESPONSE']._serialized_start=2367
+  _globals['_LISTMEMORIESRESPONSE']._serialized_end=2456
+  _globals['_DELETEMEMORYREQUEST']._serialized_start=2458
+  _globals['_DELETEMEMORYREQUEST']._serialized_end=2508
+  _globals['_DELETEMEMORYRESPONSE']._serialized_start=2510
+  _globals['_DELETEMEMORYRESPONSE']._serialized_end=2532
+  _globals['_PUTMEMORYRELATIONREQUEST']._serialized_start=2534
+  _globals['_PUTMEMORYRELATIONREQUEST']._serialized_end=2652
+  _globals['_PUTMEMORYRELATIONRESPONSE']._serialized_start=2654
+  _globals['_PUTMEMORYRELATIONRESPONSE']._serialized_end=2748
+  _globals['_DELETEMEMORYRELATIONREQUEST']._serialized_start=2751
+  _globals['_DELETEMEMORYRELATIONREQUEST']._serialized_end=2906
+  _globals['_DELETEMEMORYRELATIONRESPONSE']._serialized_start=2908
+  _globals['_DELETEMEMORYRELATIONRESPONSE']._serialized_end=2961
+  _globals['_SEARCHMEMORIESREQUEST']._serialized_start=2964
+  _globals['_SEARCHMEMORIESREQUEST']._serialized_end=3465
+  _globals['_SEARCHMEMORIESRESPONSE']._serialized_start=3468
+  _globals['_SEARCHMEMORIESRESPONSE']._serialized_end=3718
+  _globals['_MEMORYHIT']._serialized_start=3721
+  _globals['_MEMORYHIT']._serialized_end=3889
+  _globals['_CLOSEMEMORYSESSIONREQUEST']._serialized_start=3891
+  _globals['_CLOSEMEMORYSESSIONREQUEST']._serialized_end=3954
+  _globals['_CLOSEMEMORYSESSIONRESPONSE']._serialized_start=3956
+  _globals['_CLOSEMEMORYSESSIONRESPONSE']._serialized_end=4047
+  _globals['_GETMEMORYTYPESREQUEST']._serialized_start=4049
+  _globals['_GETMEMORYTYPESREQUEST']._serialized_end=4072
+  _globals['_GETMEMORYTYPESRESPONSE']._serialized_start=4074
+  _globals['_GETMEMORYTYPESRESPONSE']._serialized_end=4113
+  _globals['_PUTMEMORYTYPESREQUEST']._serialized_start=4115
+  _globals['_PUTMEMORYTYPESREQUEST']._serialized_end=4196
+  _globals['_PUTMEMORYTYPESRESPONSE']._serialized_start=4198
+  _globals['_PUTMEMORYTYPESRESPONSE']._serialized_end=4237
+  _globals['_RUNMEMORYINFERENCEREQUEST']._serialized_start=4239
+  _globals['_RUNMEMORYINFERENCEREQUEST']._serialized_end=4297
+  _globals['_RUNMEMORYINFERENCERESPONSE']._serialized_start=4300
+  _globals['_RUNMEMORYINFERENCERESPONSE']._serialized_end=4516
+  _globals['_RUNMEMORYINFERENCERESPONSE_CREATEDCOUNTSENTRY']._serialized_start=4464
+  _globals['_RUNMEMORYINFERENCERESPONSE_CREATEDCOUNTSENTRY']._serialized_end=4516
+  _globals['_GETMEMORYSTATSREQUEST']._serialized_start=4518
+  _globals['_GETMEMORYSTATSREQUEST']._serialized_end=4541
+  _globals['_GETMEMORYSTATSRESPONSE']._serialized_start=4543
+  _globals['_GETMEMORYSTATSRESPONSE']._serialized_end=4668
+  _globals['_MEMORYSERVICE']._serialized_start=4819
+  _globals['_MEMORYSERVICE']._serialized_end=6121
 # @@protoc_insertion_point(module_scope)

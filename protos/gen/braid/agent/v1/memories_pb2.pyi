@@ -6,9 +6,9 @@ isort:skip_file
 from braid.common.v1 import expansion_pb2 as _expansion_pb2
 from braid.common.v1 import legs_pb2 as _legs_pb2
 from braid.common.v1 import reranking_pb2 as _reranking_pb2
+from braid.common.v1 import retrieval_pb2 as _retrieval_pb2
 from braid.graph.v1 import expansion_pb2 as _expansion_pb2_1
 from braid.graph.v1 import relations_pb2 as _relations_pb2
-from braid.vector.v1 import chunks_pb2 as _chunks_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
@@ -623,7 +623,7 @@ class SearchMemoriesRequest(_message.Message):
     """Only memories of this session. Default: all."""
     min_score: _builtins.float
     """Leave out memories that the search scores below this, 0–1. Default: those that are not relevant."""
-    cache: _chunks_pb2.CacheMode.ValueType
+    cache: _retrieval_pb2.CacheMode.ValueType
     """Whether an earlier answer may be given. Default: yes, while nothing has changed."""
     rerank: _reranking_pb2.RerankMode.ValueType
     """How to rerank. Default: the service's setting, or LOCAL where that is NONE."""
@@ -651,7 +651,7 @@ class SearchMemoriesRequest(_message.Message):
         tags: _abc.Iterable[_builtins.str] | None = ...,
         session_id: _builtins.str = ...,
         min_score: _builtins.float | None = ...,
-        cache: _chunks_pb2.CacheMode.ValueType = ...,
+        cache: _retrieval_pb2.CacheMode.ValueType = ...,
         rerank: _reranking_pb2.RerankMode.ValueType = ...,
         expansion: _expansion_pb2.ExpansionOptions | None = ...,
         keep_ranking: _builtins.bool = ...,

@@ -22,11 +22,11 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
-from braid.agent.v1 import ingest_pb2 as braid_dot_agent_dot_v1_dot_ingest__pb2
+from braid.agent.v1 import jobs_pb2 as braid_dot_agent_dot_v1_dot_jobs__pb2
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/models.proto\x12\x0e\x62raid.agent.v1\x1a\x1b\x62raid/agent/v1/ingest.proto\x1a\x1d\x62raid/common/v1/options.proto\"\x17\n\x15GetSpaceModelsRequest\"U\n\x16GetSpaceModelsResponse\x12\x17\n\x0f\x65mbedding_model\x18\x01 \x01(\t\x12\"\n\x1a\x63onfigured_embedding_model\x18\x02 \x01(\t\".\n\x17StartReembeddingRequest\x12\x13\n\x0bkeep_former\x18\x01 \x01(\x08\"B\n\x18StartReembeddingResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.braid.agent.v1.IngestJob\"\x1a\n\x18StartReextractionRequest\"C\n\x19StartReextractionResponse\x12&\n\x03job\x18\x01 \x01(\x0b\x32\x19.braid.agent.v1.IngestJob2\xdb\x02\n\x0cModelService\x12h\n\x0eGetSpaceModels\x12%.braid.agent.v1.GetSpaceModelsRequest\x1a&.braid.agent.v1.GetSpaceModelsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12n\n\x10StartReembedding\x12\'.braid.agent.v1.StartReembeddingRequest\x1a(.braid.agent.v1.StartReembeddingResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x12q\n\x11StartReextraction\x12(.braid.agent.v1.StartReextractionRequest\x1a).braid.agent.v1.StartReextractionResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/models.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1d\x62raid/common/v1/options.proto\"\x17\n\x15GetSpaceModelsRequest\"U\n\x16GetSpaceModelsResponse\x12\x17\n\x0f\x65mbedding_model\x18\x01 \x01(\t\x12\"\n\x1a\x63onfigured_embedding_model\x18\x02 \x01(\t\".\n\x17StartReembeddingRequest\x12\x13\n\x0bkeep_former\x18\x01 \x01(\x08\"<\n\x18StartReembeddingResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job\"\x1a\n\x18StartReextractionRequest\"=\n\x19StartReextractionResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job2\xdb\x02\n\x0cModelService\x12h\n\x0eGetSpaceModels\x12%.braid.agent.v1.GetSpaceModelsRequest\x1a&.braid.agent.v1.GetSpaceModelsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12n\n\x10StartReembedding\x12\'.braid.agent.v1.StartReembeddingRequest\x1a(.braid.agent.v1.StartReembeddingResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x12q\n\x11StartReextraction\x12(.braid.agent.v1.StartReextractionRequest\x1a).braid.agent.v1.StartReextractionResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,18 +39,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MODELSERVICE'].methods_by_name['StartReembedding']._serialized_options = b'\220\002\002\310\332\030\003'
   _globals['_MODELSERVICE'].methods_by_name['StartReextraction']._loaded_options = None
   _globals['_MODELSERVICE'].methods_by_name['StartReextraction']._serialized_options = b'\220\002\002\310\332\030\003'
-  _globals['_GETSPACEMODELSREQUEST']._serialized_start=107
-  _globals['_GETSPACEMODELSREQUEST']._serialized_end=130
-  _globals['_GETSPACEMODELSRESPONSE']._serialized_start=132
-  _globals['_GETSPACEMODELSRESPONSE']._serialized_end=217
-  _globals['_STARTREEMBEDDINGREQUEST']._serialized_start=219
-  _globals['_STARTREEMBEDDINGREQUEST']._serialized_end=265
-  _globals['_STARTREEMBEDDINGRESPONSE']._serialized_start=267
-  _globals['_STARTREEMBEDDINGRESPONSE']._serialized_end=333
-  _globals['_STARTREEXTRACTIONREQUEST']._serialized_start=335
-  _globals['_STARTREEXTRACTIONREQUEST']._serialized_end=361
-  _globals['_STARTREEXTRACTIONRESPONSE']._serialized_start=363
-  _globals['_STARTREEXTRACTIONRESPONSE']._serialized_end=430
-  _globals['_MODELSERVICE']._serialized_start=433
-  _globals['_MODELSERVICE']._serialized_end=780
+  _globals['_GETSPACEMODELSREQUEST']._serialized_start=105
+  _globals['_GETSPACEMODELSREQUEST']._serialized_end=128
+  _globals['_GETSPACEMODELSRESPONSE']._serialized_start=130
+  _globals['_GETSPACEMODELSRESPONSE']._serialized_end=215
+  _globals['_STARTREEMBEDDINGREQUEST']._serialized_start=217
+  _globals['_STARTREEMBEDDINGREQUEST']._serialized_end=263
+  _globals['_STARTREEMBEDDINGRESPONSE']._serialized_start=265
+  _globals['_STARTREEMBEDDINGRESPONSE']._serialized_end=325
+  _globals['_STARTREEXTRACTIONREQUEST']._serialized_start=327
+  _globals['_STARTREEXTRACTIONREQUEST']._serialized_end=353
+  _globals['_STARTREEXTRACTIONRESPONSE']._serialized_start=355
+  _globals['_STARTREEXTRACTIONRESPONSE']._serialized_end=416
+  _globals['_MODELSERVICE']._serialized_start=419
+  _globals['_MODELSERVICE']._serialized_end=766
 # @@protoc_insertion_point(module_scope)

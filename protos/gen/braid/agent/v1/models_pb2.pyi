@@ -3,7 +3,7 @@
 isort:skip_file
 """
 
-from braid.agent.v1 import ingest_pb2 as _ingest_pb2
+from braid.agent.v1 import jobs_pb2 as _jobs_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 import builtins as _builtins
@@ -19,7 +19,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class GetSpaceModelsRequest(_message.Message):
-    """Nothing to say: the space comes from the credential."""
+    """Empty: the space comes from the credential."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -90,15 +90,15 @@ class StartReembeddingResponse(_message.Message):
 
     JOB_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def job(self) -> _ingest_pb2.IngestJob:
-        """Its job: `documents_total` counts chunks, `documents_searchable` those with a vector of the new model, and
-        `documents_graph_ready` reaches the total when the graph has changed over.
+    def job(self) -> _jobs_pb2.Job:
+        """Its job: `unit_count` counts chunks, `searchable_count` those with a vector of the new model, and
+        `graph_ready_count` reaches the total when the graph has changed over.
         """
 
     def __init__(
         self,
         *,
-        job: _ingest_pb2.IngestJob | None = ...,
+        job: _jobs_pb2.Job | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -110,7 +110,7 @@ Global___StartReembeddingResponse: _TypeAlias = StartReembeddingResponse  # noqa
 
 @_typing.final
 class StartReextractionRequest(_message.Message):
-    """Nothing to say: the space comes from the credential."""
+    """Empty: the space comes from the credential."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -133,13 +133,13 @@ class StartReextractionResponse(_message.Message):
 
     JOB_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def job(self) -> _ingest_pb2.IngestJob:
-        """Its job: `documents_total` counts chunks, and `documents_graph_ready` those that the graph has taken."""
+    def job(self) -> _jobs_pb2.Job:
+        """Its job: `unit_count` counts chunks, and `graph_ready_count` those that the graph has taken."""
 
     def __init__(
         self,
         *,
-        job: _ingest_pb2.IngestJob | None = ...,
+        job: _jobs_pb2.Job | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

@@ -65,7 +65,7 @@ class ModelServiceServicer:
 
     def StartReembedding(self, request, context):
         """Gives everything that the space holds (chunks, facts, findings, names) vectors of the model that the settings name,
-        as a job of kind `reembed`. The space serves with its former model until each store has changed over. One that
+        as a job of kind REEMBED. The space serves with its former model until each store has changed over. One that
         runs already is answered with. The job fails where the space has the same model in another dimension, for it can have
         a model in one only.
         """
@@ -74,7 +74,7 @@ class ModelServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def StartReextraction(self, request, context):
-        """Gives every chunk to the graph again, as a job of kind `reextract`: with a language model configured, those that it
+        """Gives every chunk to the graph again, as a job of kind REEXTRACT: with a language model configured, those that it
         has not read are read by it. One that runs already is answered with.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -20,12 +20,12 @@ class ModelServiceStub:
     """Which embedding model the space is embedded with, and which one the settings name."""
     StartReembedding: _aio.UnaryUnaryMultiCallable[_models_pb2.StartReembeddingRequest, _models_pb2.StartReembeddingResponse]
     """Gives everything that the space holds (chunks, facts, findings, names) vectors of the model that the settings name,
-    as a job of kind `reembed`. The space serves with its former model until each store has changed over. One that
+    as a job of kind REEMBED. The space serves with its former model until each store has changed over. One that
     runs already is answered with. The job fails where the space has the same model in another dimension, for it can have
     a model in one only.
     """
     StartReextraction: _aio.UnaryUnaryMultiCallable[_models_pb2.StartReextractionRequest, _models_pb2.StartReextractionResponse]
-    """Gives every chunk to the graph again, as a job of kind `reextract`: with a language model configured, those that it
+    """Gives every chunk to the graph again, as a job of kind REEXTRACT: with a language model configured, those that it
     has not read are read by it. One that runs already is answered with.
     """
 
@@ -47,7 +47,7 @@ class ModelServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_models_pb2.StartReembeddingRequest, _abc.Awaitable[_models_pb2.StartReembeddingResponse]],
     ) -> _abc.Awaitable[_models_pb2.StartReembeddingResponse]:
         """Gives everything that the space holds (chunks, facts, findings, names) vectors of the model that the settings name,
-        as a job of kind `reembed`. The space serves with its former model until each store has changed over. One that
+        as a job of kind REEMBED. The space serves with its former model until each store has changed over. One that
         runs already is answered with. The job fails where the space has the same model in another dimension, for it can have
         a model in one only.
         """
@@ -58,7 +58,7 @@ class ModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.StartReextractionRequest,
         context: _aio.ServicerContext[_models_pb2.StartReextractionRequest, _abc.Awaitable[_models_pb2.StartReextractionResponse]],
     ) -> _abc.Awaitable[_models_pb2.StartReextractionResponse]:
-        """Gives every chunk to the graph again, as a job of kind `reextract`: with a language model configured, those that it
+        """Gives every chunk to the graph again, as a job of kind REEXTRACT: with a language model configured, those that it
         has not read are read by it. One that runs already is answered with.
         """
 

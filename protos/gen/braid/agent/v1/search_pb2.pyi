@@ -46,7 +46,7 @@ class _AnswerPartEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AnswerPart
     """How each leg ended, `legs`: alone, it leaves every list out."""
 
 class AnswerPart(_AnswerPart, metaclass=_AnswerPartEnumTypeWrapper):
-    """A part of an answer, named like its field. `legs`, `total_results` and `embedding` are in every answer, so that none
+    """A part of an answer, named like its field. `legs`, `result_count` and `embedding_source` are in every answer, so that none
     leaves open whether a leg found nothing or could not look.
     """
 
@@ -91,7 +91,7 @@ class ComprehensiveSearchRequest(_message.Message):
     """Search the graph. Default true."""
     text_weight: _builtins.float
     """Share of the text score within the chunks' leg, 0–1. Default 0.3."""
-    cache: _chunks_pb2.CacheMode.ValueType
+    cache: _retrieval_pb2.CacheMode.ValueType
     """Whether earlier answers of the tiers, and an earlier vector of the query, may be used. Default: yes, while nothing
     has changed.
     """
@@ -103,7 +103,7 @@ class ComprehensiveSearchRequest(_message.Message):
 
     @_builtins.property
     def filter(self) -> _chunks_pb2.ChunkFilter:
-        """Which chunks the leg `vector` may find. Facts are of the whole space, and with them the documents that they cite:
+        """Which chunks the leg VECTOR may find. Facts are of the whole space, and with them the documents that they cite:
         `use_graph` false leaves them out.
         """
 
@@ -127,7 +127,7 @@ class ComprehensiveSearchRequest(_message.Message):
         text_weight: _builtins.float | None = ...,
         as_of: _timestamp_pb2.Timestamp | None = ...,
         filter: _chunks_pb2.ChunkFilter | None = ...,
-        cache: _chunks_pb2.CacheMode.ValueType = ...,
+        cache: _retrieval_pb2.CacheMode.ValueType = ...,
         include: _abc.Iterable[Global___AnswerPart.ValueType] | None = ...,
         expansion: _expansion_pb2.ExpansionOptions | None = ...,
         rerank: _reranking_pb2.RerankMode.ValueType = ...,
@@ -165,13 +165,13 @@ class ComprehensiveSearchResponse(_message.Message):
     GRAPH_RESULTS_FIELD_NUMBER: _builtins.int
     RESULTS_FIELD_NUMBER: _builtins.int
     LEGS_FIELD_NUMBER: _builtins.int
-    TOTAL_RESULTS_FIELD_NUMBER: _builtins.int
-    EMBEDDING_FIELD_NUMBER: _builtins.int
+    RESULT_COUNT_FIELD_NUMBER: _builtins.int
+    EMBEDDING_SOURCE_FIELD_NUMBER: _builtins.int
     EXPANSION_FIELD_NUMBER: _builtins.int
     RERANKING_FIELD_NUMBER: _builtins.int
-    total_results: _builtins.int
+    result_count: _builtins.int
     """Number of entries in `vector_results` and `graph_results` together, also where `include` leaves these out."""
-    embedding: _retrieval_pb2.EmbeddingSource.ValueType
+    embedding_source: _retrieval_pb2.EmbeddingSource.ValueType
     """Where the query's vector came from; unspecified when no leg needed one or none could be made."""
     @_builtins.property
     def vector_results(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
@@ -204,14 +204,14 @@ class ComprehensiveSearchResponse(_message.Message):
         graph_results: _abc.Iterable[_facts_pb2.FactHit] | None = ...,
         results: _abc.Iterable[Global___SearchResult] | None = ...,
         legs: _abc.Iterable[_legs_pb2.LegReport] | None = ...,
-        total_results: _builtins.int = ...,
-        embedding: _retrieval_pb2.EmbeddingSource.ValueType = ...,
+        result_count: _builtins.int = ...,
+        embedding_source: _retrieval_pb2.EmbeddingSource.ValueType = ...,
         expansion: _expansion_pb2.ExpansionReport | None = ...,
         reranking: Global___RerankReport | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion", "reranking", b"reranking"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding", b"embedding", "expansion", b"expansion", "graph_results", b"graph_results", "legs", b"legs", "reranking", b"reranking", "results", b"results", "total_results", b"total_results", "vector_results", b"vector_results"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_source", b"embedding_source", "expansion", b"expansion", "graph_results", b"graph_results", "legs", b"legs", "reranking", b"reranking", "result_count", b"result_count", "results", b"results", "vector_results", b"vector_results"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -266,7 +266,7 @@ class SearchResult(_message.Message):
     METADATA_FIELD_NUMBER: _builtins.int
     EXPANSION_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """The chunk's id; the fact's uuid where a fact has no chunk."""
+    """The chunk's id; the fact's id where a fact has no chunk."""
     document_id: _builtins.str
     """The document's id; empty where a fact has no document."""
     title: _builtins.str
@@ -329,8 +329,8 @@ class Contribution(_message.Message):
     RANK_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
     SHARE_FIELD_NUMBER: _builtins.int
-    leg: _builtins.str
-    """The leg's name: `vector` or `graph`; `rerank` and `expansion` for the steps after them."""
+    leg: _legs_pb2.Leg.ValueType
+    """The leg, or the step after them."""
     rank: _builtins.int
     """Rank in that leg, from 1; 0 for a chunk that only facts brought."""
     score: _builtins.float
@@ -344,7 +344,7 @@ class Contribution(_message.Message):
     def __init__(
         self,
         *,
-        leg: _builtins.str = ...,
+        leg: _legs_pb2.Leg.ValueType = ...,
         rank: _builtins.int = ...,
         score: _builtins.float = ...,
         share: _builtins.float = ...,
@@ -401,14 +401,14 @@ class ExpandedHybridSearchResponse(_message.Message):
     LEG_FIELD_NUMBER: _builtins.int
     VECTOR_PATH_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
-    EMBEDDING_FIELD_NUMBER: _builtins.int
+    EMBEDDING_SOURCE_FIELD_NUMBER: _builtins.int
     EXPANSION_FIELD_NUMBER: _builtins.int
     RERANKING_FIELD_NUMBER: _builtins.int
-    vector_path: _chunks_pb2.VectorPath.ValueType
+    vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the vector index was used."""
     space_revision: _builtins.int
     """The space's revision in the vector tier that the search was read at."""
-    embedding: _retrieval_pb2.EmbeddingSource.ValueType
+    embedding_source: _retrieval_pb2.EmbeddingSource.ValueType
     """Where the query's vector came from."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExpandedHit]:
@@ -431,15 +431,15 @@ class ExpandedHybridSearchResponse(_message.Message):
         *,
         hits: _abc.Iterable[Global___ExpandedHit] | None = ...,
         leg: _legs_pb2.LegReport | None = ...,
-        vector_path: _chunks_pb2.VectorPath.ValueType = ...,
+        vector_path: _retrieval_pb2.VectorPath.ValueType = ...,
         space_revision: _builtins.int = ...,
-        embedding: _retrieval_pb2.EmbeddingSource.ValueType = ...,
+        embedding_source: _retrieval_pb2.EmbeddingSource.ValueType = ...,
         expansion: _expansion_pb2.ExpansionReport | None = ...,
         reranking: Global___RerankReport | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion", "leg", b"leg", "reranking", b"reranking"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding", b"embedding", "expansion", b"expansion", "hits", b"hits", "leg", b"leg", "reranking", b"reranking", "space_revision", b"space_revision", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_source", b"embedding_source", "expansion", b"expansion", "hits", b"hits", "leg", b"leg", "reranking", b"reranking", "space_revision", b"space_revision", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -552,11 +552,11 @@ class LegResults(_message.Message):
 
     @_builtins.property
     def vector_results(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
-        """Its chunks, when it is the leg `vector`."""
+        """Its chunks, when it is the leg VECTOR."""
 
     @_builtins.property
     def graph_results(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.FactHit]:
-        """Its facts, when it is the leg `graph`."""
+        """Its facts, when it is the leg GRAPH."""
 
     def __init__(
         self,

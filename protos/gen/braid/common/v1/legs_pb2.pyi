@@ -124,45 +124,77 @@ LEG_REASON_RERANKER_UNAVAILABLE: LegReason.ValueType  # 11
 """The reranking model did not answer: the order is that of the fused ranks."""
 Global___LegReason: _TypeAlias = LegReason  # noqa: Y015
 
+class _Leg:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _LegEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Leg.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    LEG_UNSPECIFIED: _Leg.ValueType  # 0
+    """Never sent."""
+    LEG_VECTOR: _Leg.ValueType  # 1
+    """Chunks, by similarity and full text."""
+    LEG_GRAPH: _Leg.ValueType  # 2
+    """Facts of the graph."""
+    LEG_RERANK: _Leg.ValueType  # 3
+    """The reranking of the fused list. It has no report of its own among the legs."""
+    LEG_EXPANSION: _Leg.ValueType  # 4
+    """The expansion of the fused list along the graph. It has no report of its own among the legs."""
+
+class Leg(_Leg, metaclass=_LegEnumTypeWrapper):
+    """A retrieval path of a search, or a step after them that moves results."""
+
+LEG_UNSPECIFIED: Leg.ValueType  # 0
+"""Never sent."""
+LEG_VECTOR: Leg.ValueType  # 1
+"""Chunks, by similarity and full text."""
+LEG_GRAPH: Leg.ValueType  # 2
+"""Facts of the graph."""
+LEG_RERANK: Leg.ValueType  # 3
+"""The reranking of the fused list. It has no report of its own among the legs."""
+LEG_EXPANSION: Leg.ValueType  # 4
+"""The expansion of the fused list along the graph. It has no report of its own among the legs."""
+Global___Leg: _TypeAlias = Leg  # noqa: Y015
+
 @_typing.final
 class LegReport(_message.Message):
     """One leg's outcome in a search."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    NAME_FIELD_NUMBER: _builtins.int
+    LEG_FIELD_NUMBER: _builtins.int
     STATUS_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
-    TOOK_FIELD_NUMBER: _builtins.int
-    HITS_FIELD_NUMBER: _builtins.int
+    ELAPSED_FIELD_NUMBER: _builtins.int
+    HIT_COUNT_FIELD_NUMBER: _builtins.int
     CACHED_FIELD_NUMBER: _builtins.int
-    name: _builtins.str
-    """The leg's name: `vector` (chunks, by similarity and full text) or `graph` (facts)."""
+    leg: Global___Leg.ValueType
+    """The leg."""
     status: Global___LegStatus.ValueType
     """How it ended."""
     reason: Global___LegReason.ValueType
     """Why, when it is not plainly OK."""
-    hits: _builtins.int
+    hit_count: _builtins.int
     """How many hits it brought."""
     cached: _builtins.bool
     """Its hits are those of an earlier answer, which nothing has changed since."""
     @_builtins.property
-    def took(self) -> _duration_pb2.Duration:
+    def elapsed(self) -> _duration_pb2.Duration:
         """Time spent on the leg as its caller saw it."""
 
     def __init__(
         self,
         *,
-        name: _builtins.str = ...,
+        leg: Global___Leg.ValueType = ...,
         status: Global___LegStatus.ValueType = ...,
         reason: Global___LegReason.ValueType = ...,
-        took: _duration_pb2.Duration | None = ...,
-        hits: _builtins.int = ...,
+        elapsed: _duration_pb2.Duration | None = ...,
+        hit_count: _builtins.int = ...,
         cached: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["took", b"took"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["elapsed", b"elapsed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "hits", b"hits", "name", b"name", "reason", b"reason", "status", b"status", "took", b"took"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "elapsed", b"elapsed", "hit_count", b"hit_count", "leg", b"leg", "reason", b"reason", "status", b"status"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -52,15 +52,67 @@ EMBEDDING_SOURCE_STORED: EmbeddingSource.ValueType  # 4
 """It was in the tier's store, where vectors outlive the process and are shared by its replicas."""
 Global___EmbeddingSource: _TypeAlias = EmbeddingSource  # noqa: Y015
 
+class _VectorPath:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _VectorPathEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_VectorPath.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    VECTOR_PATH_UNSPECIFIED: _VectorPath.ValueType  # 0
+    """The vector part did not run: no vector was needed or none could be had."""
+    VECTOR_PATH_EXACT: _VectorPath.ValueType  # 1
+    """Every candidate was compared: small spaces and selective filters."""
+    VECTOR_PATH_INDEX: _VectorPath.ValueType  # 2
+    """The approximate index (HNSW), searched with space, time and filters inside it."""
+
+class VectorPath(_VectorPath, metaclass=_VectorPathEnumTypeWrapper):
+    """How vectors were searched."""
+
+VECTOR_PATH_UNSPECIFIED: VectorPath.ValueType  # 0
+"""The vector part did not run: no vector was needed or none could be had."""
+VECTOR_PATH_EXACT: VectorPath.ValueType  # 1
+"""Every candidate was compared: small spaces and selective filters."""
+VECTOR_PATH_INDEX: VectorPath.ValueType  # 2
+"""The approximate index (HNSW), searched with space, time and filters inside it."""
+Global___VectorPath: _TypeAlias = VectorPath  # noqa: Y015
+
+class _CacheMode:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _CacheModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CacheMode.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CACHE_MODE_UNSPECIFIED: _CacheMode.ValueType  # 0
+    """The default: CACHE_MODE_USE."""
+    CACHE_MODE_USE: _CacheMode.ValueType  # 1
+    """An earlier answer to the same request may be given while the space's revision is the one it was read at: it is
+    what searching again would find, whichever replica wrote last. A text that was embedded before is not embedded again.
+    """
+    CACHE_MODE_BYPASS: _CacheMode.ValueType  # 2
+    """Embed and search again, and remember neither vector nor answer."""
+
+class CacheMode(_CacheMode, metaclass=_CacheModeEnumTypeWrapper):
+    """Whether an answer, or the query's vector, may come from what is remembered of earlier calls."""
+
+CACHE_MODE_UNSPECIFIED: CacheMode.ValueType  # 0
+"""The default: CACHE_MODE_USE."""
+CACHE_MODE_USE: CacheMode.ValueType  # 1
+"""An earlier answer to the same request may be given while the space's revision is the one it was read at: it is
+what searching again would find, whichever replica wrote last. A text that was embedded before is not embedded again.
+"""
+CACHE_MODE_BYPASS: CacheMode.ValueType  # 2
+"""Embed and search again, and remember neither vector nor answer."""
+Global___CacheMode: _TypeAlias = CacheMode  # noqa: Y015
+
 @_typing.final
 class QueryEmbedding(_message.Message):
     """A query's vector, made by a caller that has already embedded the text."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    MODEL_FIELD_NUMBER: _builtins.int
+    EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     VALUES_FIELD_NUMBER: _builtins.int
-    model: _builtins.str
+    embedding_model: _builtins.str
     """Name of the model that made it; it must be the space's model, or the tier embeds the text itself."""
     @_builtins.property
     def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
@@ -69,12 +121,12 @@ class QueryEmbedding(_message.Message):
     def __init__(
         self,
         *,
-        model: _builtins.str = ...,
+        embedding_model: _builtins.str = ...,
         values: _abc.Iterable[_builtins.float] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["model", b"model", "values", b"values"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_model", b"embedding_model", "values", b"values"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -154,7 +206,7 @@ class Citation(_message.Message):
     SOURCE_FIELD_NUMBER: _builtins.int
     QUOTE_FIELD_NUMBER: _builtins.int
     chunk_id: _builtins.str
-    """The chunk's id, which is its episode's uuid in the graph."""
+    """The chunk's id, which is its episode's id in the graph."""
     document_id: _builtins.str
     """The document's id."""
     document_title: _builtins.str

@@ -22,12 +22,13 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from braid.common.v1 import rules_pb2 as braid_dot_common_dot_v1_dot_rules__pb2
 from braid.graph.v1 import facts_pb2 as braid_dot_graph_dot_v1_dot_facts__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/graph/v1/entities.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc1\x01\n\x0e\x45ntitySelector\x12\x18\n\x04uuid\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01H\x00\x12l\n\x04name\x18\x02 \x01(\tB\\\xbaHYr\x07\x18\xe8\x07\xba\x01\x01\x00\xba\x01M\n\x10string.not_blank\x12\x11must not be blank\x1a&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')H\x00\x12\x1a\n\x04type\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x42\x0b\n\x02\x62y\x12\x05\xbaH\x02\x08\x01\"J\n\x10GetEntityRequest\x12\x36\n\x06\x65ntity\x18\x01 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelectorB\x06\xbaH\x03\xc8\x01\x01\"D\n\x11GetEntityResponse\x12/\n\x08\x65ntities\x18\x01 \x03(\x0b\x32\x1d.braid.graph.v1.EntityDetails\"\x8c\x01\n\rEntityDetails\x12&\n\x06\x65ntity\x18\x01 \x01(\x0b\x32\x16.braid.graph.v1.Entity\x12\x0f\n\x07\x61liases\x18\x02 \x03(\t\x12\r\n\x05\x66\x61\x63ts\x18\x03 \x01(\x03\x12\x33\n\x0f\x66irst_seen_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"^\n\x13LinkEntitiesRequest\x12\x1d\n\x04text\x18\x01 \x01(\tB\x0f\xbaH\x0cr\n\x10\x01\x18\x80\x80\x02\xba\x01\x01\x00\x12\x1e\n\x05limit\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xc8\x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_limit\"Y\n\x14LinkEntitiesResponse\x12.\n\x08\x65ntities\x18\x01 \x03(\x0b\x32\x1c.braid.graph.v1.LinkedEntity\x12\x11\n\ttruncated\x18\x02 \x01(\x08\"p\n\x0cLinkedEntity\x12&\n\x06\x65ntity\x18\x01 \x01(\x0b\x32\x16.braid.graph.v1.Entity\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\r\n\x05start\x18\x03 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x04 \x01(\x05\x12\x0e\n\x06titled\x18\x05 \x01(\x08\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/graph/v1/entities.proto\x12\x0e\x62raid.graph.v1\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"s\n\x0e\x45ntitySelector\x12\x16\n\x02id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01H\x00\x12 \n\x04name\x18\x02 \x01(\tB\x10\xbaH\rr\x0b\x18\xe8\x07\xba\x01\x01\x00\xe8\xe0\x18\x01H\x00\x12\x1a\n\x04type\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x42\x0b\n\x02\x62y\x12\x05\xbaH\x02\x08\x01\"J\n\x10GetEntityRequest\x12\x36\n\x06\x65ntity\x18\x01 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelectorB\x06\xbaH\x03\xc8\x01\x01\"D\n\x11GetEntityResponse\x12/\n\x08\x65ntities\x18\x01 \x03(\x0b\x32\x1d.braid.graph.v1.EntityDetails\"\x91\x01\n\rEntityDetails\x12&\n\x06\x65ntity\x18\x01 \x01(\x0b\x32\x16.braid.graph.v1.Entity\x12\x0f\n\x07\x61liases\x18\x02 \x03(\t\x12\x12\n\nfact_count\x18\x03 \x01(\x03\x12\x33\n\x0f\x66irst_seen_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"^\n\x13LinkEntitiesRequest\x12\x1d\n\x04text\x18\x01 \x01(\tB\x0f\xbaH\x0cr\n\x10\x01\x18\x80\x80\x02\xba\x01\x01\x00\x12\x1e\n\x05limit\x18\x02 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xc8\x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_limit\"Y\n\x14LinkEntitiesResponse\x12.\n\x08\x65ntities\x18\x01 \x03(\x0b\x32\x1c.braid.graph.v1.LinkedEntity\x12\x11\n\ttruncated\x18\x02 \x01(\x08\"p\n\x0cLinkedEntity\x12&\n\x06\x65ntity\x18\x01 \x01(\x0b\x32\x16.braid.graph.v1.Entity\x12\x0c\n\x04text\x18\x02 \x01(\t\x12\r\n\x05start\x18\x03 \x01(\x05\x12\x0b\n\x03\x65nd\x18\x04 \x01(\x05\x12\x0e\n\x06titled\x18\x05 \x01(\x08\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,10 +37,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_ENTITYSELECTOR'].oneofs_by_name['by']._loaded_options = None
   _globals['_ENTITYSELECTOR'].oneofs_by_name['by']._serialized_options = b'\272H\002\010\001'
-  _globals['_ENTITYSELECTOR'].fields_by_name['uuid']._loaded_options = None
-  _globals['_ENTITYSELECTOR'].fields_by_name['uuid']._serialized_options = b'\272H\005r\003\260\001\001'
+  _globals['_ENTITYSELECTOR'].fields_by_name['id']._loaded_options = None
+  _globals['_ENTITYSELECTOR'].fields_by_name['id']._serialized_options = b'\272H\005r\003\260\001\001'
   _globals['_ENTITYSELECTOR'].fields_by_name['name']._loaded_options = None
-  _globals['_ENTITYSELECTOR'].fields_by_name['name']._serialized_options = b'\272HYr\007\030\350\007\272\001\001\000\272\001M\n\020string.not_blank\022\021must not be blank\032&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')'
+  _globals['_ENTITYSELECTOR'].fields_by_name['name']._serialized_options = b'\272H\rr\013\030\350\007\272\001\001\000\350\340\030\001'
   _globals['_ENTITYSELECTOR'].fields_by_name['type']._loaded_options = None
   _globals['_ENTITYSELECTOR'].fields_by_name['type']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
   _globals['_GETENTITYREQUEST'].fields_by_name['entity']._loaded_options = None
@@ -48,18 +49,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LINKENTITIESREQUEST'].fields_by_name['text']._serialized_options = b'\272H\014r\n\020\001\030\200\200\002\272\001\001\000'
   _globals['_LINKENTITIESREQUEST'].fields_by_name['limit']._loaded_options = None
   _globals['_LINKENTITIESREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\007\032\005\030\310\001(\001'
-  _globals['_ENTITYSELECTOR']._serialized_start=140
-  _globals['_ENTITYSELECTOR']._serialized_end=333
-  _globals['_GETENTITYREQUEST']._serialized_start=335
-  _globals['_GETENTITYREQUEST']._serialized_end=409
-  _globals['_GETENTITYRESPONSE']._serialized_start=411
-  _globals['_GETENTITYRESPONSE']._serialized_end=479
-  _globals['_ENTITYDETAILS']._serialized_start=482
-  _globals['_ENTITYDETAILS']._serialized_end=622
-  _globals['_LINKENTITIESREQUEST']._serialized_start=624
-  _globals['_LINKENTITIESREQUEST']._serialized_end=718
-  _globals['_LINKENTITIESRESPONSE']._serialized_start=720
-  _globals['_LINKENTITIESRESPONSE']._serialized_end=809
-  _globals['_LINKEDENTITY']._serialized_start=811
-  _globals['_LINKEDENTITY']._serialized_end=923
+  _globals['_ENTITYSELECTOR']._serialized_start=168
+  _globals['_ENTITYSELECTOR']._serialized_end=283
+  _globals['_GETENTITYREQUEST']._serialized_start=285
+  _globals['_GETENTITYREQUEST']._serialized_end=359
+  _globals['_GETENTITYRESPONSE']._serialized_start=361
+  _globals['_GETENTITYRESPONSE']._serialized_end=429
+  _globals['_ENTITYDETAILS']._serialized_start=432
+  _globals['_ENTITYDETAILS']._serialized_end=577
+  _globals['_LINKENTITIESREQUEST']._serialized_start=579
+  _globals['_LINKENTITIESREQUEST']._serialized_end=673
+  _globals['_LINKENTITIESRESPONSE']._serialized_start=675
+  _globals['_LINKENTITIESRESPONSE']._serialized_end=764
+  _globals['_LINKEDENTITY']._serialized_start=766
+  _globals['_LINKEDENTITY']._serialized_end=878
 # @@protoc_insertion_point(module_scope)

@@ -22,15 +22,15 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class EntitySelector(_message.Message):
-    """Which entity is meant: by uuid, or by name and, where several share it, by type."""
+    """Which entity is meant: by id, or by name and, where several share it, by type."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    UUID_FIELD_NUMBER: _builtins.int
+    ID_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     TYPE_FIELD_NUMBER: _builtins.int
-    uuid: _builtins.str
-    """The entity's uuid. One of another space is unknown here."""
+    id: _builtins.str
+    """The entity's id. One of another space is unknown here."""
     name: _builtins.str
     """The exact name, letter case and repeated white space ignored, 1–1,000 characters."""
     type: _builtins.str
@@ -38,15 +38,15 @@ class EntitySelector(_message.Message):
     def __init__(
         self,
         *,
-        uuid: _builtins.str = ...,
+        id: _builtins.str = ...,
         name: _builtins.str = ...,
         type: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "name", b"name", "uuid", b"uuid"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "id", b"id", "name", b"name"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "name", b"name", "type", b"type", "uuid", b"uuid"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["by", b"by", "id", b"id", "name", b"name", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_by: _TypeAlias = _typing.Literal["uuid", "name"]  # noqa: Y015
+    _WhichOneofReturnType_by: _TypeAlias = _typing.Literal["id", "name"]  # noqa: Y015
     _WhichOneofArgType_by: _TypeAlias = _typing.Literal["by", b"by"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_by) -> _WhichOneofReturnType_by | None: ...
 
@@ -85,7 +85,7 @@ class GetEntityResponse(_message.Message):
     ENTITIES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def entities(self) -> _containers.RepeatedCompositeFieldContainer[Global___EntityDetails]:
-        """Most mentioned first, then by number of facts, then by uuid; never empty (an unknown entity is NOT_FOUND)."""
+        """Most mentioned first, then by number of facts, then by id; never empty (an unknown entity is NOT_FOUND)."""
 
     def __init__(
         self,
@@ -108,9 +108,9 @@ class EntityDetails(_message.Message):
 
     ENTITY_FIELD_NUMBER: _builtins.int
     ALIASES_FIELD_NUMBER: _builtins.int
-    FACTS_FIELD_NUMBER: _builtins.int
+    FACT_COUNT_FIELD_NUMBER: _builtins.int
     FIRST_SEEN_TIME_FIELD_NUMBER: _builtins.int
-    facts: _builtins.int
+    fact_count: _builtins.int
     """Number of stated facts with it at either end that hold now."""
     @_builtins.property
     def entity(self) -> _facts_pb2.Entity:
@@ -129,12 +129,12 @@ class EntityDetails(_message.Message):
         *,
         entity: _facts_pb2.Entity | None = ...,
         aliases: _abc.Iterable[_builtins.str] | None = ...,
-        facts: _builtins.int = ...,
+        fact_count: _builtins.int = ...,
         first_seen_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "first_seen_time", b"first_seen_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["aliases", b"aliases", "entity", b"entity", "facts", b"facts", "first_seen_time", b"first_seen_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["aliases", b"aliases", "entity", b"entity", "fact_count", b"fact_count", "first_seen_time", b"first_seen_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -219,7 +219,7 @@ class LinkedEntity(_message.Message):
     """Whether it is the subject of a document: a title's name."""
     @_builtins.property
     def entity(self) -> _facts_pb2.Entity:
-        """The entity; `mentions` is the number of chunks that name it."""
+        """The entity; `mention_count` is the number of chunks that name it."""
 
     def __init__(
         self,

@@ -22,12 +22,13 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from braid.common.v1 import retrieval_pb2 as braid_dot_common_dot_v1_dot_retrieval__pb2
 from braid.graph.v1 import relations_pb2 as braid_dot_graph_dot_v1_dot_relations__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x62raid/graph/v1/expansion.proto\x12\x0e\x62raid.graph.v1\x1a\x1e\x62raid/graph/v1/relations.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdf\x04\n\rExpandRequest\x12\x39\n\x05seeds\x18\x01 \x03(\x0b\x32\x1d.braid.graph.v1.ExpansionSeedB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\x12\x1c\n\x04hops\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x03(\x01H\x00\x88\x01\x01\x12L\n\x0erelation_types\x18\x03 \x03(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\x11\xbaH\x0e\x92\x01\x0b\x10\x08\"\x07\x82\x01\x04\x10\x01 \x00\x12\x36\n\x10\x65xpansion_factor\x18\x04 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x01\x88\x01\x01\x12\x17\n\x0f\x61\x64\x61ptive_factor\x18\x05 \x01(\x08\x12\x32\n\x0cmin_strength\x18\x06 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x02\x88\x01\x01\x12#\n\nmax_degree\x18\x07 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x01H\x03\x88\x01\x01\x12)\n\x05\x61s_of\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12>\n\tdirection\x18\t \x01(\x0e\x32!.braid.graph.v1.RelationDirectionB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x1e\n\x05limit\x18\n \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x01H\x04\x88\x01\x01\x12\x14\n\x0ckeep_ranking\x18\x0b \x01(\x08\x12\x14\n\x0c\x62ypass_cache\x18\x0c \x01(\x08\x42\x07\n\x05_hopsB\x13\n\x11_expansion_factorB\x0f\n\r_min_strengthB\r\n\x0b_max_degreeB\x08\n\x06_limit\"S\n\rExpansionSeed\x12\x1a\n\x08\x63hunk_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12&\n\x05score\x18\x02 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00\"\xd6\x01\n\x0e\x45xpandResponse\x12+\n\x05items\x18\x01 \x03(\x0b\x32\x1c.braid.graph.v1.ExpandedItem\x12-\n\x07\x63ontext\x18\x02 \x03(\x0b\x32\x1c.braid.graph.v1.ExpandedItem\x12-\n\x05stats\x18\x03 \x01(\x0b\x32\x1e.braid.graph.v1.ExpansionStats\x12\x16\n\x0espace_revision\x18\x04 \x01(\x03\x12\x0e\n\x06\x63\x61\x63hed\x18\x05 \x01(\x08\x12\x11\n\ttruncated\x18\x06 \x01(\x08\"\xdf\x01\n\x0c\x45xpandedItem\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x1a\n\rinitial_score\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05\x64\x65pth\x18\x04 \x01(\x05\x12+\n\x04path\x18\x05 \x03(\x0b\x32\x1d.braid.graph.v1.ExpansionStep\x12\x0f\n\x07penalty\x18\x06 \x01(\x01\x12\x33\n\x0cpenalty_path\x18\x07 \x03(\x0b\x32\x1d.braid.graph.v1.ExpansionStepB\x10\n\x0e_initial_score\"\x9d\x01\n\rExpansionStep\x12\x0f\n\x07\x66rom_id\x18\x01 \x01(\t\x12\r\n\x05to_id\x18\x02 \x01(\t\x12/\n\x04type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationType\x12\x0e\n\x06weight\x18\x04 \x01(\x01\x12\x10\n\x08strength\x18\x05 \x01(\x01\x12\x19\n\x11\x61gainst_direction\x18\x06 \x01(\x08\"\xf2\x01\n\x0e\x45xpansionStats\x12\x15\n\rinitial_count\x18\x01 \x01(\x05\x12\x16\n\x0e\x65xpanded_count\x18\x02 \x01(\x05\x12\x13\n\x0bnew_results\x18\x03 \x01(\x05\x12\x14\n\x0ckept_results\x18\x04 \x01(\x05\x12\x17\n\x0f\x64ropped_results\x18\x05 \x01(\x05\x12\x16\n\x0e\x65xpansion_rate\x18\x06 \x01(\x01\x12\x13\n\x0butilisation\x18\x07 \x01(\x01\x12\x1f\n\x17\x66ollowed_relation_count\x18\x08 \x01(\x03\x12\x1f\n\x17incident_relation_count\x18\t \x01(\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x62raid/graph/v1/expansion.proto\x12\x0e\x62raid.graph.v1\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1e\x62raid/graph/v1/relations.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x86\x05\n\rExpandRequest\x12\x39\n\x05seeds\x18\x01 \x03(\x0b\x32\x1d.braid.graph.v1.ExpansionSeedB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\x12 \n\x08max_hops\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x03(\x01H\x00\x88\x01\x01\x12L\n\x0erelation_types\x18\x03 \x03(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\x11\xbaH\x0e\x92\x01\x0b\x10\x08\"\x07\x82\x01\x04\x10\x01 \x00\x12\x36\n\x10\x65xpansion_factor\x18\x04 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x01\x88\x01\x01\x12\x17\n\x0f\x61\x64\x61ptive_factor\x18\x05 \x01(\x08\x12\x32\n\x0cmin_strength\x18\x06 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x02\x88\x01\x01\x12#\n\nmax_degree\x18\x07 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x01H\x03\x88\x01\x01\x12)\n\x05\x61s_of\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12>\n\tdirection\x18\t \x01(\x0e\x32!.braid.graph.v1.RelationDirectionB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x1e\n\x05limit\x18\n \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x01H\x04\x88\x01\x01\x12\x14\n\x0ckeep_ranking\x18\x0b \x01(\x08\x12\x33\n\x05\x63\x61\x63he\x18\x0c \x01(\x0e\x32\x1a.braid.common.v1.CacheModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x42\x0b\n\t_max_hopsB\x13\n\x11_expansion_factorB\x0f\n\r_min_strengthB\r\n\x0b_max_degreeB\x08\n\x06_limit\"S\n\rExpansionSeed\x12\x1a\n\x08\x63hunk_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12&\n\x05score\x18\x02 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00\"\xd6\x01\n\x0e\x45xpandResponse\x12+\n\x05items\x18\x01 \x03(\x0b\x32\x1c.braid.graph.v1.ExpandedItem\x12-\n\x07\x63ontext\x18\x02 \x03(\x0b\x32\x1c.braid.graph.v1.ExpandedItem\x12-\n\x05stats\x18\x03 \x01(\x0b\x32\x1e.braid.graph.v1.ExpansionStats\x12\x16\n\x0espace_revision\x18\x04 \x01(\x03\x12\x0e\n\x06\x63\x61\x63hed\x18\x05 \x01(\x08\x12\x11\n\ttruncated\x18\x06 \x01(\x08\"\xdf\x01\n\x0c\x45xpandedItem\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x1a\n\rinitial_score\x18\x03 \x01(\x01H\x00\x88\x01\x01\x12\r\n\x05\x64\x65pth\x18\x04 \x01(\x05\x12+\n\x04path\x18\x05 \x03(\x0b\x32\x1d.braid.graph.v1.ExpansionStep\x12\x0f\n\x07penalty\x18\x06 \x01(\x01\x12\x33\n\x0cpenalty_path\x18\x07 \x03(\x0b\x32\x1d.braid.graph.v1.ExpansionStepB\x10\n\x0e_initial_score\"\xa6\x01\n\rExpansionStep\x12\x0f\n\x07\x66rom_id\x18\x01 \x01(\t\x12\r\n\x05to_id\x18\x02 \x01(\t\x12\x38\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationType\x12\x0e\n\x06weight\x18\x04 \x01(\x01\x12\x10\n\x08strength\x18\x05 \x01(\x01\x12\x19\n\x11\x61gainst_direction\x18\x06 \x01(\x08\"\xec\x01\n\x0e\x45xpansionStats\x12\x15\n\rinitial_count\x18\x01 \x01(\x05\x12\x16\n\x0e\x65xpanded_count\x18\x02 \x01(\x05\x12\x11\n\tnew_count\x18\x03 \x01(\x05\x12\x12\n\nkept_count\x18\x04 \x01(\x05\x12\x15\n\rdropped_count\x18\x05 \x01(\x05\x12\x16\n\x0e\x65xpansion_rate\x18\x06 \x01(\x01\x12\x13\n\x0butilisation\x18\x07 \x01(\x01\x12\x1f\n\x17\x66ollowed_relation_count\x18\x08 \x01(\x03\x12\x1f\n\x17incident_relation_count\x18\t \x01(\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,8 +37,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_EXPANDREQUEST'].fields_by_name['seeds']._loaded_options = None
   _globals['_EXPANDREQUEST'].fields_by_name['seeds']._serialized_options = b'\272H\010\222\001\005\010\001\020\350\007'
-  _globals['_EXPANDREQUEST'].fields_by_name['hops']._loaded_options = None
-  _globals['_EXPANDREQUEST'].fields_by_name['hops']._serialized_options = b'\272H\006\032\004\030\003(\001'
+  _globals['_EXPANDREQUEST'].fields_by_name['max_hops']._loaded_options = None
+  _globals['_EXPANDREQUEST'].fields_by_name['max_hops']._serialized_options = b'\272H\006\032\004\030\003(\001'
   _globals['_EXPANDREQUEST'].fields_by_name['relation_types']._loaded_options = None
   _globals['_EXPANDREQUEST'].fields_by_name['relation_types']._serialized_options = b'\272H\016\222\001\013\020\010\"\007\202\001\004\020\001 \000'
   _globals['_EXPANDREQUEST'].fields_by_name['expansion_factor']._loaded_options = None
@@ -50,20 +51,22 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EXPANDREQUEST'].fields_by_name['direction']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_EXPANDREQUEST'].fields_by_name['limit']._loaded_options = None
   _globals['_EXPANDREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\007\032\005\030\350\007(\001'
+  _globals['_EXPANDREQUEST'].fields_by_name['cache']._loaded_options = None
+  _globals['_EXPANDREQUEST'].fields_by_name['cache']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_EXPANSIONSEED'].fields_by_name['chunk_id']._loaded_options = None
   _globals['_EXPANSIONSEED'].fields_by_name['chunk_id']._serialized_options = b'\272H\005r\003\260\001\001'
   _globals['_EXPANSIONSEED'].fields_by_name['score']._loaded_options = None
   _globals['_EXPANSIONSEED'].fields_by_name['score']._serialized_options = b'\272H\024\022\022\031\000\000\000\000\000\000\360?)\000\000\000\000\000\000\000\000'
-  _globals['_EXPANDREQUEST']._serialized_start=145
-  _globals['_EXPANDREQUEST']._serialized_end=752
-  _globals['_EXPANSIONSEED']._serialized_start=754
-  _globals['_EXPANSIONSEED']._serialized_end=837
-  _globals['_EXPANDRESPONSE']._serialized_start=840
-  _globals['_EXPANDRESPONSE']._serialized_end=1054
-  _globals['_EXPANDEDITEM']._serialized_start=1057
-  _globals['_EXPANDEDITEM']._serialized_end=1280
-  _globals['_EXPANSIONSTEP']._serialized_start=1283
-  _globals['_EXPANSIONSTEP']._serialized_end=1440
-  _globals['_EXPANSIONSTATS']._serialized_start=1443
-  _globals['_EXPANSIONSTATS']._serialized_end=1685
+  _globals['_EXPANDREQUEST']._serialized_start=178
+  _globals['_EXPANDREQUEST']._serialized_end=824
+  _globals['_EXPANSIONSEED']._serialized_start=826
+  _globals['_EXPANSIONSEED']._serialized_end=909
+  _globals['_EXPANDRESPONSE']._serialized_start=912
+  _globals['_EXPANDRESPONSE']._serialized_end=1126
+  _globals['_EXPANDEDITEM']._serialized_start=1129
+  _globals['_EXPANDEDITEM']._serialized_end=1352
+  _globals['_EXPANSIONSTEP']._serialized_start=1355
+  _globals['_EXPANSIONSTEP']._serialized_end=1521
+  _globals['_EXPANSIONSTATS']._serialized_start=1524
+  _globals['_EXPANSIONSTATS']._serialized_end=1760
 # @@protoc_insertion_point(module_scope)

@@ -3,6 +3,7 @@
 isort:skip_file
 """
 
+from braid.common.v1 import retrieval_pb2 as _retrieval_pb2
 from braid.graph.v1 import relations_pb2 as _relations_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
@@ -27,7 +28,7 @@ class ExpandRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SEEDS_FIELD_NUMBER: _builtins.int
-    HOPS_FIELD_NUMBER: _builtins.int
+    MAX_HOPS_FIELD_NUMBER: _builtins.int
     RELATION_TYPES_FIELD_NUMBER: _builtins.int
     EXPANSION_FACTOR_FIELD_NUMBER: _builtins.int
     ADAPTIVE_FACTOR_FIELD_NUMBER: _builtins.int
@@ -37,8 +38,8 @@ class ExpandRequest(_message.Message):
     DIRECTION_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
     KEEP_RANKING_FIELD_NUMBER: _builtins.int
-    BYPASS_CACHE_FIELD_NUMBER: _builtins.int
-    hops: _builtins.int
+    CACHE_FIELD_NUMBER: _builtins.int
+    max_hops: _builtins.int
     """How many relations away from a seed at most, 1–3. Default 1."""
     expansion_factor: _builtins.float
     """The share of a seed's score that it passes on, before weight and depth, 0–1. Default 0.6."""
@@ -54,10 +55,8 @@ class ExpandRequest(_message.Message):
     """How many items at most, 1–1,000. Default 50."""
     keep_ranking: _builtins.bool
     """Leave the list's order and scores as they are, and answer with what is related to it in `context`."""
-    bypass_cache: _builtins.bool
-    """Read the graph again, and remember nothing. Default: an earlier answer to the same request may be given while the space
-    has not changed.
-    """
+    cache: _retrieval_pb2.CacheMode.ValueType
+    """Whether an earlier answer to the same request may be given. Default: yes, while the space has not changed."""
     @_builtins.property
     def seeds(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExpansionSeed]:
         """The list, 1–1,000 distinct chunks. Chunks that the graph does not have keep their score and bring nothing."""
@@ -74,7 +73,7 @@ class ExpandRequest(_message.Message):
         self,
         *,
         seeds: _abc.Iterable[Global___ExpansionSeed] | None = ...,
-        hops: _builtins.int | None = ...,
+        max_hops: _builtins.int | None = ...,
         relation_types: _abc.Iterable[_relations_pb2.ChunkRelationType.ValueType] | None = ...,
         expansion_factor: _builtins.float | None = ...,
         adaptive_factor: _builtins.bool = ...,
@@ -84,30 +83,30 @@ class ExpandRequest(_message.Message):
         direction: _relations_pb2.RelationDirection.ValueType = ...,
         limit: _builtins.int | None = ...,
         keep_ranking: _builtins.bool = ...,
-        bypass_cache: _builtins.bool = ...,
+        cache: _retrieval_pb2.CacheMode.ValueType = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_expansion_factor", b"_expansion_factor", "_hops", b"_hops", "_limit", b"_limit", "_max_degree", b"_max_degree", "_min_strength", b"_min_strength", "as_of", b"as_of", "expansion_factor", b"expansion_factor", "hops", b"hops", "limit", b"limit", "max_degree", b"max_degree", "min_strength", b"min_strength"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_expansion_factor", b"_expansion_factor", "_limit", b"_limit", "_max_degree", b"_max_degree", "_max_hops", b"_max_hops", "_min_strength", b"_min_strength", "as_of", b"as_of", "expansion_factor", b"expansion_factor", "limit", b"limit", "max_degree", b"max_degree", "max_hops", b"max_hops", "min_strength", b"min_strength"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expansion_factor", b"_expansion_factor", "_hops", b"_hops", "_limit", b"_limit", "_max_degree", b"_max_degree", "_min_strength", b"_min_strength", "adaptive_factor", b"adaptive_factor", "as_of", b"as_of", "bypass_cache", b"bypass_cache", "direction", b"direction", "expansion_factor", b"expansion_factor", "hops", b"hops", "keep_ranking", b"keep_ranking", "limit", b"limit", "max_degree", b"max_degree", "min_strength", b"min_strength", "relation_types", b"relation_types", "seeds", b"seeds"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_expansion_factor", b"_expansion_factor", "_limit", b"_limit", "_max_degree", b"_max_degree", "_max_hops", b"_max_hops", "_min_strength", b"_min_strength", "adaptive_factor", b"adaptive_factor", "as_of", b"as_of", "cache", b"cache", "direction", b"direction", "expansion_factor", b"expansion_factor", "keep_ranking", b"keep_ranking", "limit", b"limit", "max_degree", b"max_degree", "max_hops", b"max_hops", "min_strength", b"min_strength", "relation_types", b"relation_types", "seeds", b"seeds"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__expansion_factor: _TypeAlias = _typing.Literal["expansion_factor"]  # noqa: Y015
     _WhichOneofArgType__expansion_factor: _TypeAlias = _typing.Literal["_expansion_factor", b"_expansion_factor"]  # noqa: Y015
-    _WhichOneofReturnType__hops: _TypeAlias = _typing.Literal["hops"]  # noqa: Y015
-    _WhichOneofArgType__hops: _TypeAlias = _typing.Literal["_hops", b"_hops"]  # noqa: Y015
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
     _WhichOneofReturnType__max_degree: _TypeAlias = _typing.Literal["max_degree"]  # noqa: Y015
     _WhichOneofArgType__max_degree: _TypeAlias = _typing.Literal["_max_degree", b"_max_degree"]  # noqa: Y015
+    _WhichOneofReturnType__max_hops: _TypeAlias = _typing.Literal["max_hops"]  # noqa: Y015
+    _WhichOneofArgType__max_hops: _TypeAlias = _typing.Literal["_max_hops", b"_max_hops"]  # noqa: Y015
     _WhichOneofReturnType__min_strength: _TypeAlias = _typing.Literal["min_strength"]  # noqa: Y015
     _WhichOneofArgType__min_strength: _TypeAlias = _typing.Literal["_min_strength", b"_min_strength"]  # noqa: Y015
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__expansion_factor) -> _WhichOneofReturnType__expansion_factor | None: ...
     @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__hops) -> _WhichOneofReturnType__hops | None: ...
-    @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__limit) -> _WhichOneofReturnType__limit | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__max_degree) -> _WhichOneofReturnType__max_degree | None: ...
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__max_hops) -> _WhichOneofReturnType__max_hops | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__min_strength) -> _WhichOneofReturnType__min_strength | None: ...
 
@@ -251,7 +250,7 @@ class ExpansionStep(_message.Message):
 
     FROM_ID_FIELD_NUMBER: _builtins.int
     TO_ID_FIELD_NUMBER: _builtins.int
-    TYPE_FIELD_NUMBER: _builtins.int
+    RELATION_TYPE_FIELD_NUMBER: _builtins.int
     WEIGHT_FIELD_NUMBER: _builtins.int
     STRENGTH_FIELD_NUMBER: _builtins.int
     AGAINST_DIRECTION_FIELD_NUMBER: _builtins.int
@@ -259,7 +258,7 @@ class ExpansionStep(_message.Message):
     """The chunk that the step begins at."""
     to_id: _builtins.str
     """The chunk that it leads to."""
-    type: _relations_pb2.ChunkRelationType.ValueType
+    relation_type: _relations_pb2.ChunkRelationType.ValueType
     """The relation's type."""
     weight: _builtins.float
     """The type's weight."""
@@ -272,14 +271,14 @@ class ExpansionStep(_message.Message):
         *,
         from_id: _builtins.str = ...,
         to_id: _builtins.str = ...,
-        type: _relations_pb2.ChunkRelationType.ValueType = ...,
+        relation_type: _relations_pb2.ChunkRelationType.ValueType = ...,
         weight: _builtins.float = ...,
         strength: _builtins.float = ...,
         against_direction: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["against_direction", b"against_direction", "from_id", b"from_id", "strength", b"strength", "to_id", b"to_id", "type", b"type", "weight", b"weight"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["against_direction", b"against_direction", "from_id", b"from_id", "relation_type", b"relation_type", "strength", b"strength", "to_id", b"to_id", "weight", b"weight"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -293,9 +292,9 @@ class ExpansionStats(_message.Message):
 
     INITIAL_COUNT_FIELD_NUMBER: _builtins.int
     EXPANDED_COUNT_FIELD_NUMBER: _builtins.int
-    NEW_RESULTS_FIELD_NUMBER: _builtins.int
-    KEPT_RESULTS_FIELD_NUMBER: _builtins.int
-    DROPPED_RESULTS_FIELD_NUMBER: _builtins.int
+    NEW_COUNT_FIELD_NUMBER: _builtins.int
+    KEPT_COUNT_FIELD_NUMBER: _builtins.int
+    DROPPED_COUNT_FIELD_NUMBER: _builtins.int
     EXPANSION_RATE_FIELD_NUMBER: _builtins.int
     UTILISATION_FIELD_NUMBER: _builtins.int
     FOLLOWED_RELATION_COUNT_FIELD_NUMBER: _builtins.int
@@ -304,14 +303,14 @@ class ExpansionStats(_message.Message):
     """Seeds."""
     expanded_count: _builtins.int
     """Items in the expanded list before it was cut to `limit`."""
-    new_results: _builtins.int
+    new_count: _builtins.int
     """Items in the answer that are no seeds."""
-    kept_results: _builtins.int
+    kept_count: _builtins.int
     """Seeds that are in the answer."""
-    dropped_results: _builtins.int
+    dropped_count: _builtins.int
     """Seeds that are not."""
     expansion_rate: _builtins.float
-    """New results for each seed: `new_results` / `initial_count`."""
+    """New results for each seed: `new_count` / `initial_count`."""
     utilisation: _builtins.float
     """Relations followed / relations incident to the seeds, 0–1; 0 without any. One between two seeds counts for each of them."""
     followed_relation_count: _builtins.int
@@ -323,9 +322,9 @@ class ExpansionStats(_message.Message):
         *,
         initial_count: _builtins.int = ...,
         expanded_count: _builtins.int = ...,
-        new_results: _builtins.int = ...,
-        kept_results: _builtins.int = ...,
-        dropped_results: _builtins.int = ...,
+        new_count: _builtins.int = ...,
+        kept_count: _builtins.int = ...,
+        dropped_count: _builtins.int = ...,
         expansion_rate: _builtins.float = ...,
         utilisation: _builtins.float = ...,
         followed_relation_count: _builtins.int = ...,
@@ -333,7 +332,7 @@ class ExpansionStats(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["dropped_results", b"dropped_results", "expanded_count", b"expanded_count", "expansion_rate", b"expansion_rate", "followed_relation_count", b"followed_relation_count", "incident_relation_count", b"incident_relation_count", "initial_count", b"initial_count", "kept_results", b"kept_results", "new_results", b"new_results", "utilisation", b"utilisation"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["dropped_count", b"dropped_count", "expanded_count", b"expanded_count", "expansion_rate", b"expansion_rate", "followed_relation_count", b"followed_relation_count", "incident_relation_count", b"incident_relation_count", "initial_count", b"initial_count", "kept_count", b"kept_count", "new_count", b"new_count", "utilisation", b"utilisation"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -60,11 +60,11 @@ class EntityRef(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    UUID_FIELD_NUMBER: _builtins.int
+    ID_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     TYPE_FIELD_NUMBER: _builtins.int
-    uuid: _builtins.str
-    """The entity's uuid."""
+    id: _builtins.str
+    """The entity's id."""
     name: _builtins.str
     """Its name as first written."""
     type: _builtins.str
@@ -72,13 +72,13 @@ class EntityRef(_message.Message):
     def __init__(
         self,
         *,
-        uuid: _builtins.str = ...,
+        id: _builtins.str = ...,
         name: _builtins.str = ...,
         type: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "type", b"type", "uuid", b"uuid"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "name", b"name", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -90,11 +90,11 @@ class Fact(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    UUID_FIELD_NUMBER: _builtins.int
-    FACT_FIELD_NUMBER: _builtins.int
-    RELATION_FIELD_NUMBER: _builtins.int
-    SOURCE_ENTITY_FIELD_NUMBER: _builtins.int
-    TARGET_ENTITY_FIELD_NUMBER: _builtins.int
+    ID_FIELD_NUMBER: _builtins.int
+    STATEMENT_FIELD_NUMBER: _builtins.int
+    RELATION_TYPE_FIELD_NUMBER: _builtins.int
+    SUBJECT_FIELD_NUMBER: _builtins.int
+    OBJECT_FIELD_NUMBER: _builtins.int
     VALID_TIME_FIELD_NUMBER: _builtins.int
     INVALID_TIME_FIELD_NUMBER: _builtins.int
     SOURCES_FIELD_NUMBER: _builtins.int
@@ -103,11 +103,11 @@ class Fact(_message.Message):
     ATTRIBUTES_FIELD_NUMBER: _builtins.int
     EVENT_FIELD_NUMBER: _builtins.int
     MENTION_TIME_FIELD_NUMBER: _builtins.int
-    uuid: _builtins.str
-    """The fact's uuid."""
-    fact: _builtins.str
+    id: _builtins.str
+    """The fact's id."""
+    statement: _builtins.str
     """The statement as a sentence."""
-    relation: _builtins.str
+    relation_type: _builtins.str
     """The relation's name, such as OWNS; CO_OCCURS for local ones."""
     origin: Global___FactOrigin.ValueType
     """Where it comes from."""
@@ -116,11 +116,11 @@ class Fact(_message.Message):
     (UTC), or its relation is an event of the space's ontology and it has no end.
     """
     @_builtins.property
-    def source_entity(self) -> Global___EntityRef:
+    def subject(self) -> Global___EntityRef:
         """Who or what it is said of."""
 
     @_builtins.property
-    def target_entity(self) -> Global___EntityRef:
+    def object(self) -> Global___EntityRef:
         """The other end."""
 
     @_builtins.property
@@ -150,11 +150,11 @@ class Fact(_message.Message):
     def __init__(
         self,
         *,
-        uuid: _builtins.str = ...,
-        fact: _builtins.str = ...,
-        relation: _builtins.str = ...,
-        source_entity: Global___EntityRef | None = ...,
-        target_entity: Global___EntityRef | None = ...,
+        id: _builtins.str = ...,
+        statement: _builtins.str = ...,
+        relation_type: _builtins.str = ...,
+        subject: Global___EntityRef | None = ...,
+        object: Global___EntityRef | None = ...,
         valid_time: _timestamp_pb2.Timestamp | None = ...,
         invalid_time: _timestamp_pb2.Timestamp | None = ...,
         sources: _abc.Iterable[_retrieval_pb2.Citation] | None = ...,
@@ -164,9 +164,9 @@ class Fact(_message.Message):
         event: _builtins.bool = ...,
         mention_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "create_time", b"create_time", "invalid_time", b"invalid_time", "mention_time", b"mention_time", "source_entity", b"source_entity", "target_entity", b"target_entity", "valid_time", b"valid_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "create_time", b"create_time", "invalid_time", b"invalid_time", "mention_time", b"mention_time", "object", b"object", "subject", b"subject", "valid_time", b"valid_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "create_time", b"create_time", "event", b"event", "fact", b"fact", "invalid_time", b"invalid_time", "mention_time", b"mention_time", "origin", b"origin", "relation", b"relation", "source_entity", b"source_entity", "sources", b"sources", "target_entity", b"target_entity", "uuid", b"uuid", "valid_time", b"valid_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "create_time", b"create_time", "event", b"event", "id", b"id", "invalid_time", b"invalid_time", "mention_time", b"mention_time", "object", b"object", "origin", b"origin", "relation_type", b"relation_type", "sources", b"sources", "statement", b"statement", "subject", b"subject", "valid_time", b"valid_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -295,22 +295,22 @@ class Entity(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    UUID_FIELD_NUMBER: _builtins.int
+    ID_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     TYPE_FIELD_NUMBER: _builtins.int
     SUMMARY_FIELD_NUMBER: _builtins.int
-    MENTIONS_FIELD_NUMBER: _builtins.int
+    MENTION_COUNT_FIELD_NUMBER: _builtins.int
     ATTRIBUTES_FIELD_NUMBER: _builtins.int
     DOCUMENT_TITLE_FIELD_NUMBER: _builtins.int
-    uuid: _builtins.str
-    """The entity's uuid."""
+    id: _builtins.str
+    """The entity's id."""
     name: _builtins.str
     """Its name as first written."""
     type: _builtins.str
     """Its type; empty while none is known."""
     summary: _builtins.str
     """A short description where one is known."""
-    mentions: _builtins.int
+    mention_count: _builtins.int
     """Number of chunks that mention it."""
     document_title: _builtins.bool
     """Whether it is known only as the title of a document: no chunk of another document mentions it, no stated fact joins it,
@@ -323,17 +323,17 @@ class Entity(_message.Message):
     def __init__(
         self,
         *,
-        uuid: _builtins.str = ...,
+        id: _builtins.str = ...,
         name: _builtins.str = ...,
         type: _builtins.str = ...,
         summary: _builtins.str = ...,
-        mentions: _builtins.int = ...,
+        mention_count: _builtins.int = ...,
         attributes: _struct_pb2.Struct | None = ...,
         document_title: _builtins.bool | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_document_title", b"_document_title", "attributes", b"attributes", "document_title", b"document_title"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_document_title", b"_document_title", "attributes", b"attributes", "document_title", b"document_title", "mentions", b"mentions", "name", b"name", "summary", b"summary", "type", b"type", "uuid", b"uuid"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_document_title", b"_document_title", "attributes", b"attributes", "document_title", b"document_title", "id", b"id", "mention_count", b"mention_count", "name", b"name", "summary", b"summary", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__document_title: _TypeAlias = _typing.Literal["document_title"]  # noqa: Y015
     _WhichOneofArgType__document_title: _TypeAlias = _typing.Literal["_document_title", b"_document_title"]  # noqa: Y015

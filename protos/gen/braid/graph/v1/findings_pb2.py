@@ -24,12 +24,13 @@ _sym_db = _symbol_database.Default()
 
 from braid.common.v1 import legs_pb2 as braid_dot_common_dot_v1_dot_legs__pb2
 from braid.common.v1 import retrieval_pb2 as braid_dot_common_dot_v1_dot_retrieval__pb2
+from braid.common.v1 import rules_pb2 as braid_dot_common_dot_v1_dot_rules__pb2
 from braid.graph.v1 import facts_pb2 as braid_dot_graph_dot_v1_dot_facts__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/graph/v1/findings.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x82\x02\n\x0e\x46indingDetails\x12q\n\x0bkey_insight\x18\x01 \x01(\tB\\\xbaHYr\x07\x18\x80 \xba\x01\x01\x00\xba\x01M\n\x10string.not_blank\x12\x11must not be blank\x1a&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')\x12\x19\n\x04type\x18\x02 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12\x30\n\nconfidence\x18\x03 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12!\n\x0bmethodology\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x42\r\n\x0b_confidence\"\xf1\x01\n\rIntentDetails\x12j\n\x04goal\x18\x01 \x01(\tB\\\xbaHYr\x07\x18\x80 \xba\x01\x01\x00\xba\x01M\n\x10string.not_blank\x12\x11must not be blank\x1a&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')\x12\x1b\n\x06status\x18\x02 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12:\n\x08priority\x18\x03 \x01(\x0e\x32\x1e.braid.graph.v1.IntentPriorityB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x1b\n\x05owner\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"\xda\x01\n\x0eOutcomeDetails\x12l\n\x06result\x18\x01 \x01(\tB\\\xbaHYr\x07\x18\x80 \xba\x01\x01\x00\xba\x01M\n\x10string.not_blank\x12\x11must not be blank\x1a&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')\x12\x31\n\x07metrics\x18\x02 \x03(\x0b\x32\x16.braid.graph.v1.MetricB\x08\xbaH\x05\x92\x01\x02\x10\x32\x12\'\n\x08\x62lockers\x18\x03 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\x10\x32\"\x0br\t\x10\x01\x18\xe8\x07\xba\x01\x01\x00\"Y\n\x06Metric\x12\x1c\n\x04name\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\x16\n\x05value\x18\x02 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01\x12\x19\n\x04unit\x18\x03 \x01(\tB\x0b\xbaH\x08r\x06\x18\x32\xba\x01\x01\x00\"\xaf\x01\n\x0e\x46indingSubject\x12j\n\x04name\x18\x01 \x01(\tB\\\xbaHYr\x07\x18\xe8\x07\xba\x01\x01\x00\xba\x01M\n\x10string.not_blank\x12\x11must not be blank\x1a&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')\x12\x31\n\x04type\x18\x02 \x01(\tB#\xbaH r\x1e\x18@2\x1a^([A-Za-z][A-Za-z0-9_]*)?$\"\x8e\x03\n\x0c\x46indingInput\x12\x18\n\x02id\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x31\n\x07\x66inding\x18\x02 \x01(\x0b\x32\x1e.braid.graph.v1.FindingDetailsH\x00\x12/\n\x06intent\x18\x03 \x01(\x0b\x32\x1d.braid.graph.v1.IntentDetailsH\x00\x12\x31\n\x07outcome\x18\x04 \x01(\x0b\x32\x1e.braid.graph.v1.OutcomeDetailsH\x00\x12@\n\x0e\x61\x62out_entities\x18\x05 \x03(\x0b\x32\x1e.braid.graph.v1.FindingSubjectB\x08\xbaH\x05\x92\x01\x02\x10\x32\x12-\n\x0e\x61\x62out_findings\x18\x06 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\x10\x32\"\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12&\n\repisode_uuids\x18\x07 \x03(\tB\x0f\xbaH\x0c\x92\x01\t\x10\x64\"\x05r\x03\xb0\x01\x01\x12\"\n\tembedding\x18\x08 \x03(\x02\x42\x0f\xbaH\x0c\x92\x01\t\x10\x80@\"\x04\n\x02@\x01\x42\x10\n\x07\x64\x65tails\x12\x05\xbaH\x02\x08\x01\"x\n\x12\x41\x64\x64\x46indingsRequest\x12;\n\x08\x66indings\x18\x01 \x03(\x0b\x32\x1c.braid.graph.v1.FindingInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"\xb8\x01\n\x13\x41\x64\x64\x46indingsResponse\x12\r\n\x05uuids\x18\x01 \x03(\t\x12\r\n\x05\x61\x64\x64\x65\x64\x18\x02 \x01(\x05\x12\x0f\n\x07updated\x18\x03 \x01(\x05\x12\x11\n\tunchanged\x18\x04 \x01(\x05\x12/\n\x07refused\x18\x05 \x03(\x0b\x32\x1e.braid.graph.v1.RefusedFinding\x12\x16\n\x0ewithout_vector\x18\x06 \x01(\x05\x12\x16\n\x0espace_revision\x18\x07 \x01(\x03\"/\n\x0eRefusedFinding\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x0e\n\x06reason\x18\x02 \x01(\t\"\xc9\x01\n\x0bNumberRange\x12\"\n\x0cgreater_than\x18\x01 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x00\x88\x01\x01\x12\x1e\n\x08\x61t_least\x18\x02 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x01\x88\x01\x01\x12\x1f\n\tless_than\x18\x03 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x02\x88\x01\x01\x12\x1d\n\x07\x61t_most\x18\x04 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x03\x88\x01\x01\x42\x0f\n\r_greater_thanB\x0b\n\t_at_leastB\x0c\n\n_less_thanB\n\n\x08_at_most\"X\n\x0cMetricFilter\x12\x1c\n\x04name\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12*\n\x05value\x18\x02 \x01(\x0b\x32\x1b.braid.graph.v1.NumberRange\"\xc2\x05\n\rFindingFilter\x12=\n\x05kinds\x18\x01 \x03(\x0e\x32\x1b.braid.graph.v1.FindingKindB\x11\xbaH\x0e\x92\x01\x0b\x10\x03\"\x07\x82\x01\x04\x10\x01 \x00\x12\x19\n\x04type\x18\x02 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12/\n\nconfidence\x18\x03 \x01(\x0b\x32\x1b.braid.graph.v1.NumberRange\x12!\n\x0bmethodology\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1b\n\x06status\x18\x05 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12\x43\n\npriorities\x18\x06 \x03(\x0e\x32\x1e.braid.graph.v1.IntentPriorityB\x0f\xbaH\x0c\x92\x01\t\x10\x05\"\x05\x82\x01\x02\x10\x01\x12\x1b\n\x05owner\x18\x07 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12,\n\x06metric\x18\x08 \x01(\x0b\x32\x1c.braid.graph.v1.MetricFilter\x12\x1d\n\x07\x62locker\x18\t \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x19\n\x0chas_blockers\x18\n \x01(\x08H\x00\x88\x01\x01\x12\x34\n\x0c\x61\x62out_entity\x18\x0b \x01(\x0b\x32\x1e.braid.graph.v1.FindingSubject\x12#\n\rabout_finding\x18\x0c \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12!\n\x0c\x65pisode_uuid\x18\r \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\x12\x37\n\x06origin\x18\x0e \x01(\x0e\x32\x1d.braid.graph.v1.FindingOriginB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12/\n\x0b\x63reate_time\x18\x0f \x01(\x0b\x32\x1a.braid.common.v1.TimeRange\x12#\n\x03ids\x18\x10 \x03(\tB\x16\xbaH\x13\x92\x01\x10\x10\xc8\x01\"\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x42\x0f\n\r_has_blockers\"\x81\x02\n\x15SearchFindingsRequest\x12\x1b\n\x05query\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\x80 \xba\x01\x01\x00\x12-\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\x1d.braid.graph.v1.FindingFilter\x12\"\n\tpage_size\x18\x03 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xc8\x01(\x01H\x00\x88\x01\x01\x12\x1d\n\npage_token\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x12\x38\n\x0fquery_embedding\x18\x05 \x01(\x0b\x32\x1f.braid.common.v1.QueryEmbedding\x12\x11\n\ttext_only\x18\x06 \x01(\x08\x42\x0c\n\n_page_size\"\x83\x02\n\x16SearchFindingsResponse\x12(\n\x04hits\x18\x01 \x03(\x0b\x32\x1a.braid.graph.v1.FindingHit\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\x12\x36\n\x0bvector_path\x18\x04 \x01(\x0e\x32!.braid.graph.v1.FindingVectorPath\x12\x17\n\x0fnext_page_token\x18\x05 \x01(\t\x12\x16\n\x0espace_revision\x18\x06 \x01(\x03\"q\n\nFindingHit\x12(\n\x07\x66inding\x18\x01 \x01(\x0b\x32\x17.braid.graph.v1.Finding\x12\r\n\x05score\x18\x02 \x01(\x01\x12*\n\x06scores\x18\x03 \x01(\x0b\x32\x1a.braid.graph.v1.FactScores\"\xd2\x03\n\x07\x46inding\x12\x0c\n\x04uuid\x18\x01 \x01(\t\x12\n\n\x02id\x18\x02 \x01(\t\x12\x31\n\x07\x66inding\x18\x03 \x01(\x0b\x32\x1e.braid.graph.v1.FindingDetailsH\x00\x12/\n\x06intent\x18\x04 \x01(\x0b\x32\x1d.braid.graph.v1.IntentDetailsH\x00\x12\x31\n\x07outcome\x18\x05 \x01(\x0b\x32\x1e.braid.graph.v1.OutcomeDetailsH\x00\x12\x31\n\x0e\x61\x62out_entities\x18\x06 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\x12\x1b\n\x13\x61\x62out_finding_uuids\x18\x07 \x03(\t\x12*\n\x07sources\x18\x08 \x03(\x0b\x32\x19.braid.common.v1.Citation\x12-\n\x06origin\x18\t \x01(\x0e\x32\x1d.braid.graph.v1.FindingOrigin\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.TimestampB\t\n\x07\x64\x65tails*x\n\x0b\x46indingKind\x12\x1c\n\x18\x46INDING_KIND_UNSPECIFIED\x10\x00\x12\x18\n\x14\x46INDING_KIND_FINDING\x10\x01\x12\x17\n\x13\x46INDING_KIND_INTENT\x10\x02\x12\x18\n\x14\x46INDING_KIND_OUTCOME\x10\x03*\x9e\x01\n\x0eIntentPriority\x12\x1f\n\x1bINTENT_PRIORITY_UNSPECIFIED\x10\x00\x12\x17\n\x13INTENT_PRIORITY_LOW\x10\x01\x12\x1a\n\x16INTENT_PRIORITY_MEDIUM\x10\x02\x12\x18\n\x14INTENT_PRIORITY_HIGH\x10\x03\x12\x1c\n\x18INTENT_PRIORITY_CRITICAL\x10\x04*g\n\rFindingOrigin\x12\x1e\n\x1a\x46INDING_ORIGIN_UNSPECIFIED\x10\x00\x12\x18\n\x14\x46INDING_ORIGIN_GIVEN\x10\x01\x12\x1c\n\x18\x46INDING_ORIGIN_EXTRACTED\x10\x02*v\n\x11\x46indingVectorPath\x12#\n\x1f\x46INDING_VECTOR_PATH_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x46INDING_VECTOR_PATH_EXACT\x10\x01\x12\x1d\n\x19\x46INDING_VECTOR_PATH_INDEX\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/graph/v1/findings.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb6\x01\n\x0e\x46indingDetails\x12%\n\x0bkey_insight\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x19\n\x04type\x18\x02 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12\x30\n\nconfidence\x18\x03 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12!\n\x0bmethodology\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x42\r\n\x0b_confidence\"\xa5\x01\n\rIntentDetails\x12\x1e\n\x04goal\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x1b\n\x06status\x18\x02 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12:\n\x08priority\x18\x03 \x01(\x0e\x32\x1e.braid.graph.v1.IntentPriorityB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x1b\n\x05owner\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"\x8e\x01\n\x0eOutcomeDetails\x12 \n\x06result\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x31\n\x07metrics\x18\x02 \x03(\x0b\x32\x16.braid.graph.v1.MetricB\x08\xbaH\x05\x92\x01\x02\x10\x32\x12\'\n\x08\x62lockers\x18\x03 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\x10\x32\"\x0br\t\x10\x01\x18\xe8\x07\xba\x01\x01\x00\"Y\n\x06Metric\x12\x1c\n\x04name\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\x16\n\x05value\x18\x02 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01\x12\x19\n\x04unit\x18\x03 \x01(\tB\x0b\xbaH\x08r\x06\x18\x32\xba\x01\x01\x00\"c\n\x0e\x46indingSubject\x12\x1e\n\x04name\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\xe8\x07\xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x31\n\x04type\x18\x02 \x01(\tB#\xbaH r\x1e\x18@2\x1a^([A-Za-z][A-Za-z0-9_]*)?$\"\x96\x03\n\x0c\x46indingInput\x12!\n\x0b\x65xternal_id\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x31\n\x07\x66inding\x18\x02 \x01(\x0b\x32\x1e.braid.graph.v1.FindingDetailsH\x00\x12/\n\x06intent\x18\x03 \x01(\x0b\x32\x1d.braid.graph.v1.IntentDetailsH\x00\x12\x31\n\x07outcome\x18\x04 \x01(\x0b\x32\x1e.braid.graph.v1.OutcomeDetailsH\x00\x12@\n\x0e\x61\x62out_entities\x18\x05 \x03(\x0b\x32\x1e.braid.graph.v1.FindingSubjectB\x08\xbaH\x05\x92\x01\x02\x10\x32\x12\x30\n\x11\x61\x62out_finding_ids\x18\x06 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\x10\x32\"\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\"\n\tchunk_ids\x18\x07 \x03(\tB\x0f\xbaH\x0c\x92\x01\t\x10\x64\"\x05r\x03\xb0\x01\x01\x12\"\n\tembedding\x18\x08 \x03(\x02\x42\x0f\xbaH\x0c\x92\x01\t\x10\x80@\"\x04\n\x02@\x01\x42\x10\n\x07\x64\x65tails\x12\x05\xbaH\x02\x08\x01\"x\n\x12\x41\x64\x64\x46indingsRequest\x12;\n\x08\x66indings\x18\x01 \x03(\x0b\x32\x1c.braid.graph.v1.FindingInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"\xd6\x01\n\x13\x41\x64\x64\x46indingsResponse\x12\x13\n\x0b\x66inding_ids\x18\x01 \x03(\t\x12\x13\n\x0b\x61\x64\x64\x65\x64_count\x18\x02 \x01(\x05\x12\x15\n\rupdated_count\x18\x03 \x01(\x05\x12\x17\n\x0funchanged_count\x18\x04 \x01(\x05\x12/\n\x07refused\x18\x05 \x03(\x0b\x32\x1e.braid.graph.v1.RefusedFinding\x12\x1c\n\x14without_vector_count\x18\x06 \x01(\x05\x12\x16\n\x0espace_revision\x18\x07 \x01(\x03\"/\n\x0eRefusedFinding\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x0e\n\x06reason\x18\x02 \x01(\t\"\xc9\x01\n\x0bNumberRange\x12\"\n\x0cgreater_than\x18\x01 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x00\x88\x01\x01\x12\x1e\n\x08\x61t_least\x18\x02 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x01\x88\x01\x01\x12\x1f\n\tless_than\x18\x03 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x02\x88\x01\x01\x12\x1d\n\x07\x61t_most\x18\x04 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x03\x88\x01\x01\x42\x0f\n\r_greater_thanB\x0b\n\t_at_leastB\x0c\n\n_less_thanB\n\n\x08_at_most\"X\n\x0cMetricFilter\x12\x1c\n\x04name\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12*\n\x05value\x18\x02 \x01(\x0b\x32\x1b.braid.graph.v1.NumberRange\"\xc1\x05\n\rFindingFilter\x12=\n\x05kinds\x18\x01 \x03(\x0e\x32\x1b.braid.graph.v1.FindingKindB\x11\xbaH\x0e\x92\x01\x0b\x10\x03\"\x07\x82\x01\x04\x10\x01 \x00\x12\x19\n\x04type\x18\x02 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12/\n\nconfidence\x18\x03 \x01(\x0b\x32\x1b.braid.graph.v1.NumberRange\x12!\n\x0bmethodology\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1b\n\x06status\x18\x05 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12\x43\n\npriorities\x18\x06 \x03(\x0e\x32\x1e.braid.graph.v1.IntentPriorityB\x0f\xbaH\x0c\x92\x01\t\x10\x05\"\x05\x82\x01\x02\x10\x01\x12\x1b\n\x05owner\x18\x07 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12,\n\x06metric\x18\x08 \x01(\x0b\x32\x1c.braid.graph.v1.MetricFilter\x12\x1d\n\x07\x62locker\x18\t \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x19\n\x0chas_blockers\x18\n \x01(\x08H\x00\x88\x01\x01\x12\x34\n\x0c\x61\x62out_entity\x18\x0b \x01(\x0b\x32\x1e.braid.graph.v1.FindingSubject\x12&\n\x10\x61\x62out_finding_id\x18\x0c \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x1d\n\x08\x63hunk_id\x18\r \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\x12\x37\n\x06origin\x18\x0e \x01(\x0e\x32\x1d.braid.graph.v1.FindingOriginB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12/\n\x0b\x63reate_time\x18\x0f \x01(\x0b\x32\x1a.braid.common.v1.TimeRange\x12#\n\x03ids\x18\x10 \x03(\tB\x16\xbaH\x13\x92\x01\x10\x10\xc8\x01\"\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x42\x0f\n\r_has_blockers\"\xeb\x01\n\x15SearchFindingsRequest\x12\x1b\n\x05query\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\x80 \xba\x01\x01\x00\x12-\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\x1d.braid.graph.v1.FindingFilter\x12\x1a\n\tpage_size\x18\x03 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x12\x38\n\x0fquery_embedding\x18\x05 \x01(\x0b\x32\x1f.braid.common.v1.QueryEmbedding\x12\x11\n\ttext_only\x18\x06 \x01(\x08\"\xfd\x01\n\x16SearchFindingsResponse\x12(\n\x04hits\x18\x01 \x03(\x0b\x32\x1a.braid.graph.v1.FindingHit\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\x12\x30\n\x0bvector_path\x18\x04 \x01(\x0e\x32\x1b.braid.common.v1.VectorPath\x12\x17\n\x0fnext_page_token\x18\x05 \x01(\t\x12\x16\n\x0espace_revision\x18\x06 \x01(\x03\"q\n\nFindingHit\x12(\n\x07\x66inding\x18\x01 \x01(\x0b\x32\x17.braid.graph.v1.Finding\x12\r\n\x05score\x18\x02 \x01(\x01\x12*\n\x06scores\x18\x03 \x01(\x0b\x32\x1a.braid.graph.v1.FactScores\"\xd7\x03\n\x07\x46inding\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\x0b\x65xternal_id\x18\x02 \x01(\t\x12\x31\n\x07\x66inding\x18\x03 \x01(\x0b\x32\x1e.braid.graph.v1.FindingDetailsH\x00\x12/\n\x06intent\x18\x04 \x01(\x0b\x32\x1d.braid.graph.v1.IntentDetailsH\x00\x12\x31\n\x07outcome\x18\x05 \x01(\x0b\x32\x1e.braid.graph.v1.OutcomeDetailsH\x00\x12\x31\n\x0e\x61\x62out_entities\x18\x06 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\x12\x19\n\x11\x61\x62out_finding_ids\x18\x07 \x03(\t\x12*\n\x07sources\x18\x08 \x03(\x0b\x32\x19.braid.common.v1.Citation\x12-\n\x06origin\x18\t \x01(\x0e\x32\x1d.braid.graph.v1.FindingOrigin\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.TimestampB\t\n\x07\x64\x65tails*x\n\x0b\x46indingKind\x12\x1c\n\x18\x46INDING_KIND_UNSPECIFIED\x10\x00\x12\x18\n\x14\x46INDING_KIND_FINDING\x10\x01\x12\x17\n\x13\x46INDING_KIND_INTENT\x10\x02\x12\x18\n\x14\x46INDING_KIND_OUTCOME\x10\x03*\x9e\x01\n\x0eIntentPriority\x12\x1f\n\x1bINTENT_PRIORITY_UNSPECIFIED\x10\x00\x12\x17\n\x13INTENT_PRIORITY_LOW\x10\x01\x12\x1a\n\x16INTENT_PRIORITY_MEDIUM\x10\x02\x12\x18\n\x14INTENT_PRIORITY_HIGH\x10\x03\x12\x1c\n\x18INTENT_PRIORITY_CRITICAL\x10\x04*g\n\rFindingOrigin\x12\x1e\n\x1a\x46INDING_ORIGIN_UNSPECIFIED\x10\x00\x12\x18\n\x14\x46INDING_ORIGIN_GIVEN\x10\x01\x12\x1c\n\x18\x46INDING_ORIGIN_EXTRACTED\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,7 +38,7 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'braid.graph.v1.findings_pb2
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_FINDINGDETAILS'].fields_by_name['key_insight']._loaded_options = None
-  _globals['_FINDINGDETAILS'].fields_by_name['key_insight']._serialized_options = b'\272HYr\007\030\200 \272\001\001\000\272\001M\n\020string.not_blank\022\021must not be blank\032&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')'
+  _globals['_FINDINGDETAILS'].fields_by_name['key_insight']._serialized_options = b'\272H\rr\013\030\200 \272\001\001\000\350\340\030\001'
   _globals['_FINDINGDETAILS'].fields_by_name['type']._loaded_options = None
   _globals['_FINDINGDETAILS'].fields_by_name['type']._serialized_options = b'\272H\010r\006\030d\272\001\001\000'
   _globals['_FINDINGDETAILS'].fields_by_name['confidence']._loaded_options = None
@@ -45,7 +46,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FINDINGDETAILS'].fields_by_name['methodology']._loaded_options = None
   _globals['_FINDINGDETAILS'].fields_by_name['methodology']._serialized_options = b'\272H\tr\007\030\350\007\272\001\001\000'
   _globals['_INTENTDETAILS'].fields_by_name['goal']._loaded_options = None
-  _globals['_INTENTDETAILS'].fields_by_name['goal']._serialized_options = b'\272HYr\007\030\200 \272\001\001\000\272\001M\n\020string.not_blank\022\021must not be blank\032&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')'
+  _globals['_INTENTDETAILS'].fields_by_name['goal']._serialized_options = b'\272H\rr\013\030\200 \272\001\001\000\350\340\030\001'
   _globals['_INTENTDETAILS'].fields_by_name['status']._loaded_options = None
   _globals['_INTENTDETAILS'].fields_by_name['status']._serialized_options = b'\272H\010r\006\030d\272\001\001\000'
   _globals['_INTENTDETAILS'].fields_by_name['priority']._loaded_options = None
@@ -53,7 +54,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_INTENTDETAILS'].fields_by_name['owner']._loaded_options = None
   _globals['_INTENTDETAILS'].fields_by_name['owner']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
   _globals['_OUTCOMEDETAILS'].fields_by_name['result']._loaded_options = None
-  _globals['_OUTCOMEDETAILS'].fields_by_name['result']._serialized_options = b'\272HYr\007\030\200 \272\001\001\000\272\001M\n\020string.not_blank\022\021must not be blank\032&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')'
+  _globals['_OUTCOMEDETAILS'].fields_by_name['result']._serialized_options = b'\272H\rr\013\030\200 \272\001\001\000\350\340\030\001'
   _globals['_OUTCOMEDETAILS'].fields_by_name['metrics']._loaded_options = None
   _globals['_OUTCOMEDETAILS'].fields_by_name['metrics']._serialized_options = b'\272H\005\222\001\002\0202'
   _globals['_OUTCOMEDETAILS'].fields_by_name['blockers']._loaded_options = None
@@ -65,19 +66,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_METRIC'].fields_by_name['unit']._loaded_options = None
   _globals['_METRIC'].fields_by_name['unit']._serialized_options = b'\272H\010r\006\0302\272\001\001\000'
   _globals['_FINDINGSUBJECT'].fields_by_name['name']._loaded_options = None
-  _globals['_FINDINGSUBJECT'].fields_by_name['name']._serialized_options = b'\272HYr\007\030\350\007\272\001\001\000\272\001M\n\020string.not_blank\022\021must not be blank\032&this.matches(\'[^\\\\s\\\\v\\\\x{85}\\\\p{Z}]\')'
+  _globals['_FINDINGSUBJECT'].fields_by_name['name']._serialized_options = b'\272H\rr\013\030\350\007\272\001\001\000\350\340\030\001'
   _globals['_FINDINGSUBJECT'].fields_by_name['type']._loaded_options = None
   _globals['_FINDINGSUBJECT'].fields_by_name['type']._serialized_options = b'\272H r\036\030@2\032^([A-Za-z][A-Za-z0-9_]*)?$'
   _globals['_FINDINGINPUT'].oneofs_by_name['details']._loaded_options = None
   _globals['_FINDINGINPUT'].oneofs_by_name['details']._serialized_options = b'\272H\002\010\001'
-  _globals['_FINDINGINPUT'].fields_by_name['id']._loaded_options = None
-  _globals['_FINDINGINPUT'].fields_by_name['id']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
+  _globals['_FINDINGINPUT'].fields_by_name['external_id']._loaded_options = None
+  _globals['_FINDINGINPUT'].fields_by_name['external_id']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
   _globals['_FINDINGINPUT'].fields_by_name['about_entities']._loaded_options = None
   _globals['_FINDINGINPUT'].fields_by_name['about_entities']._serialized_options = b'\272H\005\222\001\002\0202'
-  _globals['_FINDINGINPUT'].fields_by_name['about_findings']._loaded_options = None
-  _globals['_FINDINGINPUT'].fields_by_name['about_findings']._serialized_options = b'\272H\022\222\001\017\0202\"\013r\t\020\001\030\310\001\272\001\001\000'
-  _globals['_FINDINGINPUT'].fields_by_name['episode_uuids']._loaded_options = None
-  _globals['_FINDINGINPUT'].fields_by_name['episode_uuids']._serialized_options = b'\272H\014\222\001\t\020d\"\005r\003\260\001\001'
+  _globals['_FINDINGINPUT'].fields_by_name['about_finding_ids']._loaded_options = None
+  _globals['_FINDINGINPUT'].fields_by_name['about_finding_ids']._serialized_options = b'\272H\022\222\001\017\0202\"\013r\t\020\001\030\310\001\272\001\001\000'
+  _globals['_FINDINGINPUT'].fields_by_name['chunk_ids']._loaded_options = None
+  _globals['_FINDINGINPUT'].fields_by_name['chunk_ids']._serialized_options = b'\272H\014\222\001\t\020d\"\005r\003\260\001\001'
   _globals['_FINDINGINPUT'].fields_by_name['embedding']._loaded_options = None
   _globals['_FINDINGINPUT'].fields_by_name['embedding']._serialized_options = b'\272H\014\222\001\t\020\200@\"\004\n\002@\001'
   _globals['_ADDFINDINGSREQUEST'].fields_by_name['findings']._loaded_options = None
@@ -108,10 +109,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FINDINGFILTER'].fields_by_name['owner']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
   _globals['_FINDINGFILTER'].fields_by_name['blocker']._loaded_options = None
   _globals['_FINDINGFILTER'].fields_by_name['blocker']._serialized_options = b'\272H\tr\007\030\350\007\272\001\001\000'
-  _globals['_FINDINGFILTER'].fields_by_name['about_finding']._loaded_options = None
-  _globals['_FINDINGFILTER'].fields_by_name['about_finding']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
-  _globals['_FINDINGFILTER'].fields_by_name['episode_uuid']._loaded_options = None
-  _globals['_FINDINGFILTER'].fields_by_name['episode_uuid']._serialized_options = b'\272H\010r\003\260\001\001\330\001\001'
+  _globals['_FINDINGFILTER'].fields_by_name['about_finding_id']._loaded_options = None
+  _globals['_FINDINGFILTER'].fields_by_name['about_finding_id']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
+  _globals['_FINDINGFILTER'].fields_by_name['chunk_id']._loaded_options = None
+  _globals['_FINDINGFILTER'].fields_by_name['chunk_id']._serialized_options = b'\272H\010r\003\260\001\001\330\001\001'
   _globals['_FINDINGFILTER'].fields_by_name['origin']._loaded_options = None
   _globals['_FINDINGFILTER'].fields_by_name['origin']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_FINDINGFILTER'].fields_by_name['ids']._loaded_options = None
@@ -119,47 +120,45 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SEARCHFINDINGSREQUEST'].fields_by_name['query']._loaded_options = None
   _globals['_SEARCHFINDINGSREQUEST'].fields_by_name['query']._serialized_options = b'\272H\tr\007\030\200 \272\001\001\000'
   _globals['_SEARCHFINDINGSREQUEST'].fields_by_name['page_size']._loaded_options = None
-  _globals['_SEARCHFINDINGSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\007\032\005\030\310\001(\001'
+  _globals['_SEARCHFINDINGSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
   _globals['_SEARCHFINDINGSREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_SEARCHFINDINGSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
-  _globals['_FINDINGKIND']._serialized_start=4063
-  _globals['_FINDINGKIND']._serialized_end=4183
-  _globals['_INTENTPRIORITY']._serialized_start=4186
-  _globals['_INTENTPRIORITY']._serialized_end=4344
-  _globals['_FINDINGORIGIN']._serialized_start=4346
-  _globals['_FINDINGORIGIN']._serialized_end=4449
-  _globals['_FINDINGVECTORPATH']._serialized_start=4451
-  _globals['_FINDINGVECTORPATH']._serialized_end=4569
-  _globals['_FINDINGDETAILS']._serialized_start=201
-  _globals['_FINDINGDETAILS']._serialized_end=459
-  _globals['_INTENTDETAILS']._serialized_start=462
-  _globals['_INTENTDETAILS']._serialized_end=703
-  _globals['_OUTCOMEDETAILS']._serialized_start=706
-  _globals['_OUTCOMEDETAILS']._serialized_end=924
-  _globals['_METRIC']._serialized_start=926
-  _globals['_METRIC']._serialized_end=1015
-  _globals['_FINDINGSUBJECT']._serialized_start=1018
-  _globals['_FINDINGSUBJECT']._serialized_end=1193
-  _globals['_FINDINGINPUT']._serialized_start=1196
-  _globals['_FINDINGINPUT']._serialized_end=1594
-  _globals['_ADDFINDINGSREQUEST']._serialized_start=1596
-  _globals['_ADDFINDINGSREQUEST']._serialized_end=1716
-  _globals['_ADDFINDINGSRESPONSE']._serialized_start=1719
-  _globals['_ADDFINDINGSRESPONSE']._serialized_end=1903
-  _globals['_REFUSEDFINDING']._serialized_start=1905
-  _globals['_REFUSEDFINDING']._serialized_end=1952
-  _globals['_NUMBERRANGE']._serialized_start=1955
-  _globals['_NUMBERRANGE']._serialized_end=2156
-  _globals['_METRICFILTER']._serialized_start=2158
-  _globals['_METRICFILTER']._serialized_end=2246
-  _globals['_FINDINGFILTER']._serialized_start=2249
-  _globals['_FINDINGFILTER']._serialized_end=2955
-  _globals['_SEARCHFINDINGSREQUEST']._serialized_start=2958
-  _globals['_SEARCHFINDINGSREQUEST']._serialized_end=3215
-  _globals['_SEARCHFINDINGSRESPONSE']._serialized_start=3218
-  _globals['_SEARCHFINDINGSRESPONSE']._serialized_end=3477
-  _globals['_FINDINGHIT']._serialized_start=3479
-  _globals['_FINDINGHIT']._serialized_end=3592
-  _globals['_FINDING']._serialized_start=3595
-  _globals['_FINDING']._serialized_end=4061
+  _globals['_FINDINGKIND']._serialized_start=3801
+  _globals['_FINDINGKIND']._serialized_end=3921
+  _globals['_INTENTPRIORITY']._serialized_start=3924
+  _globals['_INTENTPRIORITY']._serialized_end=4082
+  _globals['_FINDINGORIGIN']._serialized_start=4084
+  _globals['_FINDINGORIGIN']._serialized_end=4187
+  _globals['_FINDINGDETAILS']._serialized_start=230
+  _globals['_FINDINGDETAILS']._serialized_end=412
+  _globals['_INTENTDETAILS']._serialized_start=415
+  _globals['_INTENTDETAILS']._serialized_end=580
+  _globals['_OUTCOMEDETAILS']._serialized_start=583
+  _globals['_OUTCOMEDETAILS']._serialized_end=725
+  _globals['_METRIC']._serialized_start=727
+  _globals['_METRIC']._serialized_end=816
+  _globals['_FINDINGSUBJECT']._serialized_start=818
+  _globals['_FINDINGSUBJECT']._serialized_end=917
+  _globals['_FINDINGINPUT']._serialized_start=920
+  _globals['_FINDINGINPUT']._serialized_end=1326
+  _globals['_ADDFINDINGSREQUEST']._serialized_start=1328
+  _globals['_ADDFINDINGSREQUEST']._serialized_end=1448
+  _globals['_ADDFINDINGSRESPONSE']._serialized_start=1451
+  _globals['_ADDFINDINGSRESPONSE']._serialized_end=1665
+  _globals['_REFUSEDFINDING']._serialized_start=1667
+  _globals['_REFUSEDFINDING']._serialized_end=1714
+  _globals['_NUMBERRANGE']._serialized_start=1717
+  _globals['_NUMBERRANGE']._serialized_end=1918
+  _globals['_METRICFILTER']._serialized_start=1920
+  _globals['_METRICFILTER']._serialized_end=2008
+  _globals['_FINDINGFILTER']._serialized_start=2011
+  _globals['_FINDINGFILTER']._serialized_end=2716
+  _globals['_SEARCHFINDINGSREQUEST']._serialized_start=2719
+  _globals['_SEARCHFINDINGSREQUEST']._serialized_end=2954
+  _globals['_SEARCHFINDINGSRESPONSE']._serialized_start=2957
+  _globals['_SEARCHFINDINGSRESPONSE']._serialized_end=3210
+  _globals['_FINDINGHIT']._serialized_start=3212
+  _globals['_FINDINGHIT']._serialized_end=3325
+  _globals['_FINDING']._serialized_start=3328
+  _globals['_FINDING']._serialized_end=3799
 # @@protoc_insertion_point(module_scope)

@@ -107,30 +107,6 @@ FINDING_ORIGIN_EXTRACTED: FindingOrigin.ValueType  # 2
 """Extracted from an episode's text by a language model."""
 Global___FindingOrigin: _TypeAlias = FindingOrigin  # noqa: Y015
 
-class _FindingVectorPath:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _FindingVectorPathEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FindingVectorPath.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    FINDING_VECTOR_PATH_UNSPECIFIED: _FindingVectorPath.ValueType  # 0
-    """The vector part did not run: there was no query, or no vector was needed or could be had."""
-    FINDING_VECTOR_PATH_EXACT: _FindingVectorPath.ValueType  # 1
-    """Every finding that passes the filter was compared."""
-    FINDING_VECTOR_PATH_INDEX: _FindingVectorPath.ValueType  # 2
-    """The approximate index, with the space and the filter inside it."""
-
-class FindingVectorPath(_FindingVectorPath, metaclass=_FindingVectorPathEnumTypeWrapper):
-    """How findings' vectors were searched."""
-
-FINDING_VECTOR_PATH_UNSPECIFIED: FindingVectorPath.ValueType  # 0
-"""The vector part did not run: there was no query, or no vector was needed or could be had."""
-FINDING_VECTOR_PATH_EXACT: FindingVectorPath.ValueType  # 1
-"""Every finding that passes the filter was compared."""
-FINDING_VECTOR_PATH_INDEX: FindingVectorPath.ValueType  # 2
-"""The approximate index, with the space and the filter inside it."""
-Global___FindingVectorPath: _TypeAlias = FindingVectorPath  # noqa: Y015
-
 @_typing.final
 class FindingDetails(_message.Message):
     """The fields of something found out."""
@@ -297,15 +273,15 @@ class FindingInput(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    ID_FIELD_NUMBER: _builtins.int
+    EXTERNAL_ID_FIELD_NUMBER: _builtins.int
     FINDING_FIELD_NUMBER: _builtins.int
     INTENT_FIELD_NUMBER: _builtins.int
     OUTCOME_FIELD_NUMBER: _builtins.int
     ABOUT_ENTITIES_FIELD_NUMBER: _builtins.int
-    ABOUT_FINDINGS_FIELD_NUMBER: _builtins.int
-    EPISODE_UUIDS_FIELD_NUMBER: _builtins.int
+    ABOUT_FINDING_IDS_FIELD_NUMBER: _builtins.int
+    CHUNK_IDS_FIELD_NUMBER: _builtins.int
     EMBEDDING_FIELD_NUMBER: _builtins.int
-    id: _builtins.str
+    external_id: _builtins.str
     """The caller's own name for it, up to 200 characters: sent again with other fields, it replaces what was there.
     Empty: its identity is all it says and what it is about, so that sent again it changes nothing.
     """
@@ -326,12 +302,12 @@ class FindingInput(_message.Message):
         """The entities it is about, at most 50. A name that no entity bears yet leads to the entity as soon as there is one."""
 
     @_builtins.property
-    def about_findings(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Other findings it is about, at most 50, by `id` or uuid: of this call or of the space. An unknown one is a refusal."""
+    def about_finding_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Other findings it is about, at most 50, by `external_id` or id: of this call or of the space. An unknown one is a refusal."""
 
     @_builtins.property
-    def episode_uuids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The episodes it comes from, at most 100. It goes when the last of them is deleted. An unknown one is a refusal."""
+    def chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The chunks it comes from, at most 100. It goes when the last of them is deleted. An unknown one is a refusal."""
 
     @_builtins.property
     def embedding(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
@@ -340,18 +316,18 @@ class FindingInput(_message.Message):
     def __init__(
         self,
         *,
-        id: _builtins.str = ...,
+        external_id: _builtins.str = ...,
         finding: Global___FindingDetails | None = ...,
         intent: Global___IntentDetails | None = ...,
         outcome: Global___OutcomeDetails | None = ...,
         about_entities: _abc.Iterable[Global___FindingSubject] | None = ...,
-        about_findings: _abc.Iterable[_builtins.str] | None = ...,
-        episode_uuids: _abc.Iterable[_builtins.str] | None = ...,
+        about_finding_ids: _abc.Iterable[_builtins.str] | None = ...,
+        chunk_ids: _abc.Iterable[_builtins.str] | None = ...,
         embedding: _abc.Iterable[_builtins.float] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["details", b"details", "finding", b"finding", "intent", b"intent", "outcome", b"outcome"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["about_entities", b"about_entities", "about_findings", b"about_findings", "details", b"details", "embedding", b"embedding", "episode_uuids", b"episode_uuids", "finding", b"finding", "id", b"id", "intent", b"intent", "outcome", b"outcome"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["about_entities", b"about_entities", "about_finding_ids", b"about_finding_ids", "chunk_ids", b"chunk_ids", "details", b"details", "embedding", b"embedding", "external_id", b"external_id", "finding", b"finding", "intent", b"intent", "outcome", b"outcome"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_details: _TypeAlias = _typing.Literal["finding", "intent", "outcome"]  # noqa: Y015
     _WhichOneofArgType_details: _TypeAlias = _typing.Literal["details", b"details"]  # noqa: Y015
@@ -393,28 +369,28 @@ class AddFindingsResponse(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    UUIDS_FIELD_NUMBER: _builtins.int
-    ADDED_FIELD_NUMBER: _builtins.int
-    UPDATED_FIELD_NUMBER: _builtins.int
-    UNCHANGED_FIELD_NUMBER: _builtins.int
+    FINDING_IDS_FIELD_NUMBER: _builtins.int
+    ADDED_COUNT_FIELD_NUMBER: _builtins.int
+    UPDATED_COUNT_FIELD_NUMBER: _builtins.int
+    UNCHANGED_COUNT_FIELD_NUMBER: _builtins.int
     REFUSED_FIELD_NUMBER: _builtins.int
-    WITHOUT_VECTOR_FIELD_NUMBER: _builtins.int
+    WITHOUT_VECTOR_COUNT_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
-    added: _builtins.int
+    added_count: _builtins.int
     """Findings that were not there before."""
-    updated: _builtins.int
-    """Findings that were there under the same `id` and say something else now, or gained an episode or a vector."""
-    unchanged: _builtins.int
+    updated_count: _builtins.int
+    """Findings that were there under the same `external_id` and say something else now, or gained an episode or a vector."""
+    unchanged_count: _builtins.int
     """Findings that were there already."""
-    without_vector: _builtins.int
+    without_vector_count: _builtins.int
     """Findings of this call that have no vector, because none was given and the embedder did not answer:
     they are found by words and fields. Sent again, they get one.
     """
     space_revision: _builtins.int
     """The space's revision after the write."""
     @_builtins.property
-    def uuids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The findings' uuids in the order of the request; empty where one was refused."""
+    def finding_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The findings' ids in the order of the request; empty where one was refused."""
 
     @_builtins.property
     def refused(self) -> _containers.RepeatedCompositeFieldContainer[Global___RefusedFinding]:
@@ -423,17 +399,17 @@ class AddFindingsResponse(_message.Message):
     def __init__(
         self,
         *,
-        uuids: _abc.Iterable[_builtins.str] | None = ...,
-        added: _builtins.int = ...,
-        updated: _builtins.int = ...,
-        unchanged: _builtins.int = ...,
+        finding_ids: _abc.Iterable[_builtins.str] | None = ...,
+        added_count: _builtins.int = ...,
+        updated_count: _builtins.int = ...,
+        unchanged_count: _builtins.int = ...,
         refused: _abc.Iterable[Global___RefusedFinding] | None = ...,
-        without_vector: _builtins.int = ...,
+        without_vector_count: _builtins.int = ...,
         space_revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added", b"added", "refused", b"refused", "space_revision", b"space_revision", "unchanged", b"unchanged", "updated", b"updated", "uuids", b"uuids", "without_vector", b"without_vector"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_count", b"added_count", "finding_ids", b"finding_ids", "refused", b"refused", "space_revision", b"space_revision", "unchanged_count", b"unchanged_count", "updated_count", b"updated_count", "without_vector_count", b"without_vector_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -561,8 +537,8 @@ class FindingFilter(_message.Message):
     BLOCKER_FIELD_NUMBER: _builtins.int
     HAS_BLOCKERS_FIELD_NUMBER: _builtins.int
     ABOUT_ENTITY_FIELD_NUMBER: _builtins.int
-    ABOUT_FINDING_FIELD_NUMBER: _builtins.int
-    EPISODE_UUID_FIELD_NUMBER: _builtins.int
+    ABOUT_FINDING_ID_FIELD_NUMBER: _builtins.int
+    CHUNK_ID_FIELD_NUMBER: _builtins.int
     ORIGIN_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     IDS_FIELD_NUMBER: _builtins.int
@@ -578,10 +554,10 @@ class FindingFilter(_message.Message):
     """Only outcomes with this blocker."""
     has_blockers: _builtins.bool
     """Only outcomes with blockers (true) or everything without any (false); unset: both."""
-    about_finding: _builtins.str
-    """Only findings about this finding, by its `id` or uuid."""
-    episode_uuid: _builtins.str
-    """Only findings from this episode."""
+    about_finding_id: _builtins.str
+    """Only findings about this finding, by its `external_id` or id."""
+    chunk_id: _builtins.str
+    """Only findings from this chunk."""
     origin: Global___FindingOrigin.ValueType
     """Only findings of this origin. Unspecified: any."""
     @_builtins.property
@@ -610,7 +586,7 @@ class FindingFilter(_message.Message):
 
     @_builtins.property
     def ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Only these findings, by `id` or uuid; unknown ones are passed over."""
+        """Only these findings, by `external_id` or id; unknown ones are passed over."""
 
     def __init__(
         self,
@@ -626,15 +602,15 @@ class FindingFilter(_message.Message):
         blocker: _builtins.str = ...,
         has_blockers: _builtins.bool | None = ...,
         about_entity: Global___FindingSubject | None = ...,
-        about_finding: _builtins.str = ...,
-        episode_uuid: _builtins.str = ...,
+        about_finding_id: _builtins.str = ...,
+        chunk_id: _builtins.str = ...,
         origin: Global___FindingOrigin.ValueType = ...,
         create_time: _retrieval_pb2.TimeRange | None = ...,
         ids: _abc.Iterable[_builtins.str] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_has_blockers", b"_has_blockers", "about_entity", b"about_entity", "confidence", b"confidence", "create_time", b"create_time", "has_blockers", b"has_blockers", "metric", b"metric"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_has_blockers", b"_has_blockers", "about_entity", b"about_entity", "about_finding", b"about_finding", "blocker", b"blocker", "confidence", b"confidence", "create_time", b"create_time", "episode_uuid", b"episode_uuid", "has_blockers", b"has_blockers", "ids", b"ids", "kinds", b"kinds", "methodology", b"methodology", "metric", b"metric", "origin", b"origin", "owner", b"owner", "priorities", b"priorities", "status", b"status", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_has_blockers", b"_has_blockers", "about_entity", b"about_entity", "about_finding_id", b"about_finding_id", "blocker", b"blocker", "chunk_id", b"chunk_id", "confidence", b"confidence", "create_time", b"create_time", "has_blockers", b"has_blockers", "ids", b"ids", "kinds", b"kinds", "methodology", b"methodology", "metric", b"metric", "origin", b"origin", "owner", b"owner", "priorities", b"priorities", "status", b"status", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__has_blockers: _TypeAlias = _typing.Literal["has_blockers"]  # noqa: Y015
     _WhichOneofArgType__has_blockers: _TypeAlias = _typing.Literal["_has_blockers", b"_has_blockers"]  # noqa: Y015
@@ -659,7 +635,7 @@ class SearchFindingsRequest(_message.Message):
     Empty or all white space: every finding that passes the filter, newest first, in pages.
     """
     page_size: _builtins.int
-    """How many at most, 1–200. Default 20."""
+    """How many at most, up to 200; larger values count as 200. 0 is the default, 20."""
     page_token: _builtins.str
     """Where to go on: `next_page_token` of the page before, for the same filter. Only without a query."""
     text_only: _builtins.bool
@@ -677,18 +653,16 @@ class SearchFindingsRequest(_message.Message):
         *,
         query: _builtins.str = ...,
         filter: Global___FindingFilter | None = ...,
-        page_size: _builtins.int | None = ...,
+        page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
         query_embedding: _retrieval_pb2.QueryEmbedding | None = ...,
         text_only: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "filter", b"filter", "page_size", b"page_size", "query_embedding", b"query_embedding"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter", "query_embedding", b"query_embedding"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "filter", b"filter", "page_size", b"page_size", "page_token", b"page_token", "query", b"query", "query_embedding", b"query_embedding", "text_only", b"text_only"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["filter", b"filter", "page_size", b"page_size", "page_token", b"page_token", "query", b"query", "query_embedding", b"query_embedding", "text_only", b"text_only"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__page_size: _TypeAlias = _typing.Literal["page_size"]  # noqa: Y015
-    _WhichOneofArgType__page_size: _TypeAlias = _typing.Literal["_page_size", b"_page_size"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__page_size) -> _WhichOneofReturnType__page_size | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___SearchFindingsRequest: _TypeAlias = SearchFindingsRequest  # noqa: Y015
 
@@ -708,7 +682,7 @@ class SearchFindingsResponse(_message.Message):
     """OK, NO_MATCH, or DEGRADED when a part could not be searched."""
     reason: _legs_pb2.LegReason.ValueType
     """Why it is degraded."""
-    vector_path: Global___FindingVectorPath.ValueType
+    vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the vectors were searched."""
     next_page_token: _builtins.str
     """Where the next page begins; empty at the end, and with a query."""
@@ -716,7 +690,7 @@ class SearchFindingsResponse(_message.Message):
     """The space's revision that the answer was read at."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___FindingHit]:
-        """With a query best first, equal scores by uuid; without one newest first."""
+        """With a query best first, equal scores by id; without one newest first."""
 
     def __init__(
         self,
@@ -724,7 +698,7 @@ class SearchFindingsResponse(_message.Message):
         hits: _abc.Iterable[Global___FindingHit] | None = ...,
         status: _legs_pb2.LegStatus.ValueType = ...,
         reason: _legs_pb2.LegReason.ValueType = ...,
-        vector_path: Global___FindingVectorPath.ValueType = ...,
+        vector_path: _retrieval_pb2.VectorPath.ValueType = ...,
         next_page_token: _builtins.str = ...,
         space_revision: _builtins.int = ...,
     ) -> None: ...
@@ -776,20 +750,20 @@ class Finding(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    UUID_FIELD_NUMBER: _builtins.int
     ID_FIELD_NUMBER: _builtins.int
+    EXTERNAL_ID_FIELD_NUMBER: _builtins.int
     FINDING_FIELD_NUMBER: _builtins.int
     INTENT_FIELD_NUMBER: _builtins.int
     OUTCOME_FIELD_NUMBER: _builtins.int
     ABOUT_ENTITIES_FIELD_NUMBER: _builtins.int
-    ABOUT_FINDING_UUIDS_FIELD_NUMBER: _builtins.int
+    ABOUT_FINDING_IDS_FIELD_NUMBER: _builtins.int
     SOURCES_FIELD_NUMBER: _builtins.int
     ORIGIN_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     UPDATE_TIME_FIELD_NUMBER: _builtins.int
-    uuid: _builtins.str
-    """Its uuid."""
     id: _builtins.str
+    """Its id."""
+    external_id: _builtins.str
     """The caller's own name for it; empty when it has none."""
     origin: Global___FindingOrigin.ValueType
     """Where it comes from."""
@@ -807,11 +781,11 @@ class Finding(_message.Message):
 
     @_builtins.property
     def about_entities(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.EntityRef]:
-        """The entities it is about. The uuid is empty while no entity bears the name."""
+        """The entities it is about. The id is empty while no entity bears the name."""
 
     @_builtins.property
-    def about_finding_uuids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The uuids of the findings it is about."""
+    def about_finding_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The ids of the findings it is about."""
 
     @_builtins.property
     def sources(self) -> _containers.RepeatedCompositeFieldContainer[_retrieval_pb2.Citation]:
@@ -828,13 +802,13 @@ class Finding(_message.Message):
     def __init__(
         self,
         *,
-        uuid: _builtins.str = ...,
         id: _builtins.str = ...,
+        external_id: _builtins.str = ...,
         finding: Global___FindingDetails | None = ...,
         intent: Global___IntentDetails | None = ...,
         outcome: Global___OutcomeDetails | None = ...,
         about_entities: _abc.Iterable[_facts_pb2.EntityRef] | None = ...,
-        about_finding_uuids: _abc.Iterable[_builtins.str] | None = ...,
+        about_finding_ids: _abc.Iterable[_builtins.str] | None = ...,
         sources: _abc.Iterable[_retrieval_pb2.Citation] | None = ...,
         origin: Global___FindingOrigin.ValueType = ...,
         create_time: _timestamp_pb2.Timestamp | None = ...,
@@ -842,7 +816,7 @@ class Finding(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "details", b"details", "finding", b"finding", "intent", b"intent", "outcome", b"outcome", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["about_entities", b"about_entities", "about_finding_uuids", b"about_finding_uuids", "create_time", b"create_time", "details", b"details", "finding", b"finding", "id", b"id", "intent", b"intent", "origin", b"origin", "outcome", b"outcome", "sources", b"sources", "update_time", b"update_time", "uuid", b"uuid"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["about_entities", b"about_entities", "about_finding_ids", b"about_finding_ids", "create_time", b"create_time", "details", b"details", "external_id", b"external_id", "finding", b"finding", "id", b"id", "intent", b"intent", "origin", b"origin", "outcome", b"outcome", "sources", b"sources", "update_time", b"update_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_details: _TypeAlias = _typing.Literal["finding", "intent", "outcome"]  # noqa: Y015
     _WhichOneofArgType_details: _TypeAlias = _typing.Literal["details", b"details"]  # noqa: Y015

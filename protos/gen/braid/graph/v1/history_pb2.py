@@ -29,7 +29,7 @@ from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62raid/graph/v1/history.proto\x12\x0e\x62raid.graph.v1\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1d\x62raid/graph/v1/entities.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xdb\x02\n\x17GetEntityHistoryRequest\x12\x36\n\x06\x65ntity\x18\x01 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelectorB\x06\xbaH\x03\xc8\x01\x01\x12#\n\rrelation_type\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12.\n\nsince_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0ereference_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nknown_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\"\n\tpage_size\x18\x06 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xc8\x01(\x01H\x00\x88\x01\x01\x12\x1d\n\npage_token\x18\x07 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x42\x0c\n\n_page_size\"\xde\x01\n\x18GetEntityHistoryResponse\x12&\n\x06\x65ntity\x18\x01 \x01(\x0b\x32\x16.braid.graph.v1.Entity\x12+\n\x08homonyms\x18\x02 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\x12#\n\x05\x66\x61\x63ts\x18\x03 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x17\n\x0fnext_page_token\x18\x04 \x01(\t\x12/\n\x07summary\x18\x05 \x01(\x0b\x32\x1e.braid.graph.v1.HistorySummary\"\xe7\x02\n\x0eHistorySummary\x12\r\n\x05total\x18\x01 \x01(\x03\x12\x15\n\rcurrent_total\x18\x02 \x01(\x03\x12%\n\x07\x63urrent\x18\x03 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x33\n\x0f\x66irst_seen_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x37\n\x13\x65\x61rliest_valid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rnever_changed\x18\x06 \x01(\x08\x12\x38\n\x14unchanged_since_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\x07periods\x18\x08 \x03(\x0b\x32\x1d.braid.graph.v1.HistoryPeriod\x12\x19\n\x11periods_truncated\x18\t \x01(\x08\"\x9d\x01\n\rHistoryPeriod\x12\x10\n\x08relation\x18\x01 \x01(\t\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\r\n\x05\x62\x65gan\x18\x04 \x01(\x03\x12\r\n\x05\x65nded\x18\x05 \x01(\x03\"\xa0\x02\n\x12GetSnapshotRequest\x12\x34\n\x05\x61s_of\x18\x01 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x06\xbaH\x03\xc8\x01\x01\x12.\n\x06\x65ntity\x18\x02 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelector\x12#\n\rrelation_type\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12.\n\nknown_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\"\n\tpage_size\x18\x05 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xc8\x01(\x01H\x00\x88\x01\x01\x12\x1d\n\npage_token\x18\x06 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x42\x0c\n\n_page_size\"\x7f\n\x13GetSnapshotResponse\x12#\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12*\n\x07\x63hanges\x18\x03 \x01(\x0b\x32\x19.braid.graph.v1.GraphDiff\"\xa6\x02\n\x10\x44iffGraphRequest\x12\x35\n\x06\x62\x65\x66ore\x18\x01 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x06\xbaH\x03\xc8\x01\x01\x12,\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelector\x12.\n\x06\x65ntity\x18\x03 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelector\x12#\n\rrelation_type\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12.\n\nknown_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1e\n\x05limit\x18\x06 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xc8\x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_limit\"<\n\x11\x44iffGraphResponse\x12\'\n\x04\x64iff\x18\x01 \x01(\x0b\x32\x19.braid.graph.v1.GraphDiff\"\xd9\x01\n\tGraphDiff\x12#\n\x05\x61\x64\x64\x65\x64\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12#\n\x05\x65nded\x18\x02 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12-\n\x07\x63hanged\x18\x03 \x03(\x0b\x32\x1c.braid.graph.v1.ChangedFacts\x12\x13\n\x0b\x61\x64\x64\x65\x64_total\x18\x04 \x01(\x03\x12\x13\n\x0b\x65nded_total\x18\x05 \x01(\x03\x12\x15\n\rchanged_total\x18\x06 \x01(\x03\x12\x12\n\nincomplete\x18\x07 \x01(\x08\"Y\n\x0c\x43hangedFacts\x12$\n\x06\x62\x65\x66ore\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12#\n\x05\x61\x66ter\x18\x02 \x03(\x0b\x32\x14.braid.graph.v1.Factb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62raid/graph/v1/history.proto\x12\x0e\x62raid.graph.v1\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1d\x62raid/graph/v1/entities.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xc5\x02\n\x17GetEntityHistoryRequest\x12\x36\n\x06\x65ntity\x18\x01 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelectorB\x06\xbaH\x03\xc8\x01\x01\x12#\n\rrelation_type\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12.\n\nsince_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0ereference_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nknown_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1a\n\tpage_size\x18\x06 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x07 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"\xde\x01\n\x18GetEntityHistoryResponse\x12&\n\x06\x65ntity\x18\x01 \x01(\x0b\x32\x16.braid.graph.v1.Entity\x12+\n\x08homonyms\x18\x02 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\x12#\n\x05\x66\x61\x63ts\x18\x03 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x17\n\x0fnext_page_token\x18\x04 \x01(\t\x12/\n\x07summary\x18\x05 \x01(\x0b\x32\x1e.braid.graph.v1.HistorySummary\"\xf1\x02\n\x0eHistorySummary\x12\x12\n\nfact_count\x18\x01 \x01(\x03\x12\x1a\n\x12\x63urrent_fact_count\x18\x02 \x01(\x03\x12%\n\x07\x63urrent\x18\x03 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x33\n\x0f\x66irst_seen_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x37\n\x13\x65\x61rliest_valid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rnever_changed\x18\x06 \x01(\x08\x12\x38\n\x14unchanged_since_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\x07periods\x18\x08 \x03(\x0b\x32\x1d.braid.graph.v1.HistoryPeriod\x12\x19\n\x11periods_truncated\x18\t \x01(\x08\"\xae\x01\n\rHistoryPeriod\x12\x15\n\rrelation_type\x18\x01 \x01(\t\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x62\x65gan_count\x18\x04 \x01(\x03\x12\x13\n\x0b\x65nded_count\x18\x05 \x01(\x03\"\x89\x02\n\x12GetSnapshotRequest\x12\x33\n\x04time\x18\x01 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x06\xbaH\x03\xc8\x01\x01\x12.\n\x06\x65ntity\x18\x02 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelector\x12#\n\rrelation_type\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12.\n\nknown_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1a\n\tpage_size\x18\x05 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x06 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"\x7f\n\x13GetSnapshotResponse\x12#\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12*\n\x07\x63hanges\x18\x03 \x01(\x0b\x32\x19.braid.graph.v1.GraphDiff\"\xa6\x02\n\x10\x44iffGraphRequest\x12\x35\n\x06\x62\x65\x66ore\x18\x01 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x06\xbaH\x03\xc8\x01\x01\x12,\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelector\x12.\n\x06\x65ntity\x18\x03 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelector\x12#\n\rrelation_type\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12.\n\nknown_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1e\n\x05limit\x18\x06 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xc8\x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_limit\"<\n\x11\x44iffGraphResponse\x12\'\n\x04\x64iff\x18\x01 \x01(\x0b\x32\x19.braid.graph.v1.GraphDiff\"\xd9\x01\n\tGraphDiff\x12#\n\x05\x61\x64\x64\x65\x64\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12#\n\x05\x65nded\x18\x02 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12-\n\x07\x63hanged\x18\x03 \x03(\x0b\x32\x1c.braid.graph.v1.ChangedFacts\x12\x13\n\x0b\x61\x64\x64\x65\x64_count\x18\x04 \x01(\x03\x12\x13\n\x0b\x65nded_count\x18\x05 \x01(\x03\x12\x15\n\rchanged_count\x18\x06 \x01(\x03\x12\x12\n\nincomplete\x18\x07 \x01(\x08\"Y\n\x0c\x43hangedFacts\x12$\n\x06\x62\x65\x66ore\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12#\n\x05\x61\x66ter\x18\x02 \x03(\x0b\x32\x14.braid.graph.v1.Factb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,15 +41,15 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETENTITYHISTORYREQUEST'].fields_by_name['relation_type']._loaded_options = None
   _globals['_GETENTITYHISTORYREQUEST'].fields_by_name['relation_type']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
   _globals['_GETENTITYHISTORYREQUEST'].fields_by_name['page_size']._loaded_options = None
-  _globals['_GETENTITYHISTORYREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\007\032\005\030\310\001(\001'
+  _globals['_GETENTITYHISTORYREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
   _globals['_GETENTITYHISTORYREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_GETENTITYHISTORYREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
-  _globals['_GETSNAPSHOTREQUEST'].fields_by_name['as_of']._loaded_options = None
-  _globals['_GETSNAPSHOTREQUEST'].fields_by_name['as_of']._serialized_options = b'\272H\003\310\001\001'
+  _globals['_GETSNAPSHOTREQUEST'].fields_by_name['time']._loaded_options = None
+  _globals['_GETSNAPSHOTREQUEST'].fields_by_name['time']._serialized_options = b'\272H\003\310\001\001'
   _globals['_GETSNAPSHOTREQUEST'].fields_by_name['relation_type']._loaded_options = None
   _globals['_GETSNAPSHOTREQUEST'].fields_by_name['relation_type']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
   _globals['_GETSNAPSHOTREQUEST'].fields_by_name['page_size']._loaded_options = None
-  _globals['_GETSNAPSHOTREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\007\032\005\030\310\001(\001'
+  _globals['_GETSNAPSHOTREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
   _globals['_GETSNAPSHOTREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_GETSNAPSHOTREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
   _globals['_DIFFGRAPHREQUEST'].fields_by_name['before']._loaded_options = None
@@ -59,23 +59,23 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DIFFGRAPHREQUEST'].fields_by_name['limit']._loaded_options = None
   _globals['_DIFFGRAPHREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\007\032\005\030\310\001(\001'
   _globals['_GETENTITYHISTORYREQUEST']._serialized_start=203
-  _globals['_GETENTITYHISTORYREQUEST']._serialized_end=550
-  _globals['_GETENTITYHISTORYRESPONSE']._serialized_start=553
-  _globals['_GETENTITYHISTORYRESPONSE']._serialized_end=775
-  _globals['_HISTORYSUMMARY']._serialized_start=778
-  _globals['_HISTORYSUMMARY']._serialized_end=1137
-  _globals['_HISTORYPERIOD']._serialized_start=1140
-  _globals['_HISTORYPERIOD']._serialized_end=1297
-  _globals['_GETSNAPSHOTREQUEST']._serialized_start=1300
-  _globals['_GETSNAPSHOTREQUEST']._serialized_end=1588
-  _globals['_GETSNAPSHOTRESPONSE']._serialized_start=1590
-  _globals['_GETSNAPSHOTRESPONSE']._serialized_end=1717
-  _globals['_DIFFGRAPHREQUEST']._serialized_start=1720
-  _globals['_DIFFGRAPHREQUEST']._serialized_end=2014
-  _globals['_DIFFGRAPHRESPONSE']._serialized_start=2016
-  _globals['_DIFFGRAPHRESPONSE']._serialized_end=2076
-  _globals['_GRAPHDIFF']._serialized_start=2079
-  _globals['_GRAPHDIFF']._serialized_end=2296
-  _globals['_CHANGEDFACTS']._serialized_start=2298
-  _globals['_CHANGEDFACTS']._serialized_end=2387
+  _globals['_GETENTITYHISTORYREQUEST']._serialized_end=528
+  _globals['_GETENTITYHISTORYRESPONSE']._serialized_start=531
+  _globals['_GETENTITYHISTORYRESPONSE']._serialized_end=753
+  _globals['_HISTORYSUMMARY']._serialized_start=756
+  _globals['_HISTORYSUMMARY']._serialized_end=1125
+  _globals['_HISTORYPERIOD']._serialized_start=1128
+  _globals['_HISTORYPERIOD']._serialized_end=1302
+  _globals['_GETSNAPSHOTREQUEST']._serialized_start=1305
+  _globals['_GETSNAPSHOTREQUEST']._serialized_end=1570
+  _globals['_GETSNAPSHOTRESPONSE']._serialized_start=1572
+  _globals['_GETSNAPSHOTRESPONSE']._serialized_end=1699
+  _globals['_DIFFGRAPHREQUEST']._serialized_start=1702
+  _globals['_DIFFGRAPHREQUEST']._serialized_end=1996
+  _globals['_DIFFGRAPHRESPONSE']._serialized_start=1998
+  _globals['_DIFFGRAPHRESPONSE']._serialized_end=2058
+  _globals['_GRAPHDIFF']._serialized_start=2061
+  _globals['_GRAPHDIFF']._serialized_end=2278
+  _globals['_CHANGEDFACTS']._serialized_start=2280
+  _globals['_CHANGEDFACTS']._serialized_end=2369
 # @@protoc_insertion_point(module_scope)

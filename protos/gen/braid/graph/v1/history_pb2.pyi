@@ -38,7 +38,7 @@ class GetEntityHistoryRequest(_message.Message):
     relation_type: _builtins.str
     """Only facts of this relation: its whole name, letter case and accents ignored. Empty: all."""
     page_size: _builtins.int
-    """How many facts a page, 1–200. Default 50."""
+    """How many facts a page, up to 200; larger values count as 200. 0 is the default, 50."""
     page_token: _builtins.str
     """Where to go on: `next_page_token` of the page before, for the same question."""
     @_builtins.property
@@ -67,16 +67,14 @@ class GetEntityHistoryRequest(_message.Message):
         since_time: _timestamp_pb2.Timestamp | None = ...,
         reference_time: _timestamp_pb2.Timestamp | None = ...,
         known_time: _timestamp_pb2.Timestamp | None = ...,
-        page_size: _builtins.int | None = ...,
+        page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "entity", b"entity", "known_time", b"known_time", "page_size", b"page_size", "reference_time", b"reference_time", "since_time", b"since_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "known_time", b"known_time", "reference_time", b"reference_time", "since_time", b"since_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "entity", b"entity", "known_time", b"known_time", "page_size", b"page_size", "page_token", b"page_token", "reference_time", b"reference_time", "relation_type", b"relation_type", "since_time", b"since_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "known_time", b"known_time", "page_size", b"page_size", "page_token", b"page_token", "reference_time", b"reference_time", "relation_type", b"relation_type", "since_time", b"since_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__page_size: _TypeAlias = _typing.Literal["page_size"]  # noqa: Y015
-    _WhichOneofArgType__page_size: _TypeAlias = _typing.Literal["_page_size", b"_page_size"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__page_size) -> _WhichOneofReturnType__page_size | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetEntityHistoryRequest: _TypeAlias = GetEntityHistoryRequest  # noqa: Y015
 
@@ -99,11 +97,11 @@ class GetEntityHistoryResponse(_message.Message):
 
     @_builtins.property
     def homonyms(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.EntityRef]:
-        """When several entities share the name: all of them, to be chosen from by type or uuid."""
+        """When several entities share the name: all of them, to be chosen from by type or id."""
 
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """A page of facts with the entity at either end: by start (unknown first), then end, then uuid."""
+        """A page of facts with the entity at either end: by start (unknown first), then end, then id."""
 
     @_builtins.property
     def summary(self) -> Global___HistorySummary:
@@ -132,8 +130,8 @@ class HistorySummary(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    TOTAL_FIELD_NUMBER: _builtins.int
-    CURRENT_TOTAL_FIELD_NUMBER: _builtins.int
+    FACT_COUNT_FIELD_NUMBER: _builtins.int
+    CURRENT_FACT_COUNT_FIELD_NUMBER: _builtins.int
     CURRENT_FIELD_NUMBER: _builtins.int
     FIRST_SEEN_TIME_FIELD_NUMBER: _builtins.int
     EARLIEST_VALID_TIME_FIELD_NUMBER: _builtins.int
@@ -141,9 +139,9 @@ class HistorySummary(_message.Message):
     UNCHANGED_SINCE_TIME_FIELD_NUMBER: _builtins.int
     PERIODS_FIELD_NUMBER: _builtins.int
     PERIODS_TRUNCATED_FIELD_NUMBER: _builtins.int
-    total: _builtins.int
+    fact_count: _builtins.int
     """Facts in the history."""
-    current_total: _builtins.int
+    current_fact_count: _builtins.int
     """Of these, how many hold at the reference time."""
     never_changed: _builtins.bool
     """Nothing was ever ended or replaced: every fact that began by the reference time still holds at it."""
@@ -172,8 +170,8 @@ class HistorySummary(_message.Message):
     def __init__(
         self,
         *,
-        total: _builtins.int = ...,
-        current_total: _builtins.int = ...,
+        fact_count: _builtins.int = ...,
+        current_fact_count: _builtins.int = ...,
         current: _abc.Iterable[_facts_pb2.Fact] | None = ...,
         first_seen_time: _timestamp_pb2.Timestamp | None = ...,
         earliest_valid_time: _timestamp_pb2.Timestamp | None = ...,
@@ -184,7 +182,7 @@ class HistorySummary(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["earliest_valid_time", b"earliest_valid_time", "first_seen_time", b"first_seen_time", "unchanged_since_time", b"unchanged_since_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["current", b"current", "current_total", b"current_total", "earliest_valid_time", b"earliest_valid_time", "first_seen_time", b"first_seen_time", "never_changed", b"never_changed", "periods", b"periods", "periods_truncated", b"periods_truncated", "total", b"total", "unchanged_since_time", b"unchanged_since_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["current", b"current", "current_fact_count", b"current_fact_count", "earliest_valid_time", b"earliest_valid_time", "fact_count", b"fact_count", "first_seen_time", b"first_seen_time", "never_changed", b"never_changed", "periods", b"periods", "periods_truncated", b"periods_truncated", "unchanged_since_time", b"unchanged_since_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -196,16 +194,16 @@ class HistoryPeriod(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    RELATION_FIELD_NUMBER: _builtins.int
+    RELATION_TYPE_FIELD_NUMBER: _builtins.int
     START_TIME_FIELD_NUMBER: _builtins.int
     END_TIME_FIELD_NUMBER: _builtins.int
-    BEGAN_FIELD_NUMBER: _builtins.int
-    ENDED_FIELD_NUMBER: _builtins.int
-    relation: _builtins.str
+    BEGAN_COUNT_FIELD_NUMBER: _builtins.int
+    ENDED_COUNT_FIELD_NUMBER: _builtins.int
+    relation_type: _builtins.str
     """The relation's name."""
-    began: _builtins.int
+    began_count: _builtins.int
     """Facts that began in it; in the row without period, those without a known start."""
-    ended: _builtins.int
+    ended_count: _builtins.int
     """Facts that ended in it; in the row without period, those without an end."""
     @_builtins.property
     def start_time(self) -> _timestamp_pb2.Timestamp:
@@ -220,15 +218,15 @@ class HistoryPeriod(_message.Message):
     def __init__(
         self,
         *,
-        relation: _builtins.str = ...,
+        relation_type: _builtins.str = ...,
         start_time: _timestamp_pb2.Timestamp | None = ...,
         end_time: _timestamp_pb2.Timestamp | None = ...,
-        began: _builtins.int = ...,
-        ended: _builtins.int = ...,
+        began_count: _builtins.int = ...,
+        ended_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["end_time", b"end_time", "start_time", b"start_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["began", b"began", "end_time", b"end_time", "ended", b"ended", "relation", b"relation", "start_time", b"start_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["began_count", b"began_count", "end_time", b"end_time", "ended_count", b"ended_count", "relation_type", b"relation_type", "start_time", b"start_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -240,7 +238,7 @@ class GetSnapshotRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    AS_OF_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
     ENTITY_FIELD_NUMBER: _builtins.int
     RELATION_TYPE_FIELD_NUMBER: _builtins.int
     KNOWN_TIME_FIELD_NUMBER: _builtins.int
@@ -253,7 +251,7 @@ class GetSnapshotRequest(_message.Message):
     page_token: _builtins.str
     """Where to go on: `next_page_token` of the page before, for the same question."""
     @_builtins.property
-    def as_of(self) -> _retrieval_pb2.TimeSelector:
+    def time(self) -> _retrieval_pb2.TimeSelector:
         """The time that the state is asked for: an instant, or a range for what held at any moment of it."""
 
     @_builtins.property
@@ -267,20 +265,18 @@ class GetSnapshotRequest(_message.Message):
     def __init__(
         self,
         *,
-        as_of: _retrieval_pb2.TimeSelector | None = ...,
+        time: _retrieval_pb2.TimeSelector | None = ...,
         entity: _entities_pb2.EntitySelector | None = ...,
         relation_type: _builtins.str = ...,
         known_time: _timestamp_pb2.Timestamp | None = ...,
-        page_size: _builtins.int | None = ...,
+        page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "as_of", b"as_of", "entity", b"entity", "known_time", b"known_time", "page_size", b"page_size"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "known_time", b"known_time", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "as_of", b"as_of", "entity", b"entity", "known_time", b"known_time", "page_size", b"page_size", "page_token", b"page_token", "relation_type", b"relation_type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "known_time", b"known_time", "page_size", b"page_size", "page_token", b"page_token", "relation_type", b"relation_type", "time", b"time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__page_size: _TypeAlias = _typing.Literal["page_size"]  # noqa: Y015
-    _WhichOneofArgType__page_size: _TypeAlias = _typing.Literal["_page_size", b"_page_size"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__page_size) -> _WhichOneofReturnType__page_size | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___GetSnapshotRequest: _TypeAlias = GetSnapshotRequest  # noqa: Y015
 
@@ -297,7 +293,7 @@ class GetSnapshotResponse(_message.Message):
     """Where the next page begins; empty at the end."""
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """A page of the stated facts that held: by start (unknown first), then uuid. Events are among them on their day alone."""
+        """A page of the stated facts that held: by start (unknown first), then id. Events are among them on their day alone."""
 
     @_builtins.property
     def changes(self) -> Global___GraphDiff:
@@ -405,30 +401,30 @@ class GraphDiff(_message.Message):
     ADDED_FIELD_NUMBER: _builtins.int
     ENDED_FIELD_NUMBER: _builtins.int
     CHANGED_FIELD_NUMBER: _builtins.int
-    ADDED_TOTAL_FIELD_NUMBER: _builtins.int
-    ENDED_TOTAL_FIELD_NUMBER: _builtins.int
-    CHANGED_TOTAL_FIELD_NUMBER: _builtins.int
+    ADDED_COUNT_FIELD_NUMBER: _builtins.int
+    ENDED_COUNT_FIELD_NUMBER: _builtins.int
+    CHANGED_COUNT_FIELD_NUMBER: _builtins.int
     INCOMPLETE_FIELD_NUMBER: _builtins.int
-    added_total: _builtins.int
+    added_count: _builtins.int
     """How many facts were added in all."""
-    ended_total: _builtins.int
+    ended_count: _builtins.int
     """How many ended in all."""
-    changed_total: _builtins.int
+    changed_count: _builtins.int
     """How many subjects and relations changed in all."""
     incomplete: _builtins.bool
     """More than 20,000 facts differ: the totals and lists are of the first of them; ask for an entity, a relation or nearer times."""
     @_builtins.property
     def added(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """Facts that hold at the second time only, and events that happened in between: by start, then uuid."""
+        """Facts that hold at the second time only, and events that happened in between: by start, then id."""
 
     @_builtins.property
     def ended(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """Facts that held at the first time only: by start, then uuid."""
+        """Facts that held at the first time only: by start, then id."""
 
     @_builtins.property
     def changed(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChangedFacts]:
         """Subjects and relations of which something ended and something else was added; their facts are in neither list above.
-        By the start of the first fact that came, then uuid.
+        By the start of the first fact that came, then id.
         """
 
     def __init__(
@@ -437,14 +433,14 @@ class GraphDiff(_message.Message):
         added: _abc.Iterable[_facts_pb2.Fact] | None = ...,
         ended: _abc.Iterable[_facts_pb2.Fact] | None = ...,
         changed: _abc.Iterable[Global___ChangedFacts] | None = ...,
-        added_total: _builtins.int = ...,
-        ended_total: _builtins.int = ...,
-        changed_total: _builtins.int = ...,
+        added_count: _builtins.int = ...,
+        ended_count: _builtins.int = ...,
+        changed_count: _builtins.int = ...,
         incomplete: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added", b"added", "added_total", b"added_total", "changed", b"changed", "changed_total", b"changed_total", "ended", b"ended", "ended_total", b"ended_total", "incomplete", b"incomplete"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added", b"added", "added_count", b"added_count", "changed", b"changed", "changed_count", b"changed_count", "ended", b"ended", "ended_count", b"ended_count", "incomplete", b"incomplete"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -460,11 +456,11 @@ class ChangedFacts(_message.Message):
     AFTER_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def before(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """What no longer holds: by start, then uuid, at most 20."""
+        """What no longer holds: by start, then id, at most 20."""
 
     @_builtins.property
     def after(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """What holds instead: by start, then uuid, at most 20."""
+        """What holds instead: by start, then id, at most 20."""
 
     def __init__(
         self,

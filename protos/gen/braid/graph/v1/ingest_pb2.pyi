@@ -27,7 +27,7 @@ class EpisodeInput(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    UUID_FIELD_NUMBER: _builtins.int
+    CHUNK_ID_FIELD_NUMBER: _builtins.int
     DOCUMENT_ID_FIELD_NUMBER: _builtins.int
     DOCUMENT_TITLE_FIELD_NUMBER: _builtins.int
     SOURCE_FIELD_NUMBER: _builtins.int
@@ -35,8 +35,8 @@ class EpisodeInput(_message.Message):
     REFERENCE_TIME_FIELD_NUMBER: _builtins.int
     VERSION_TIME_FIELD_NUMBER: _builtins.int
     VALID_TIME_FIELD_NUMBER: _builtins.int
-    uuid: _builtins.str
-    """The chunk's id, which becomes the episode's uuid."""
+    chunk_id: _builtins.str
+    """The chunk's id, which is the episode's id, too."""
     document_id: _builtins.str
     """The document's id."""
     document_title: _builtins.str
@@ -65,7 +65,7 @@ class EpisodeInput(_message.Message):
     def __init__(
         self,
         *,
-        uuid: _builtins.str = ...,
+        chunk_id: _builtins.str = ...,
         document_id: _builtins.str = ...,
         document_title: _builtins.str = ...,
         source: _builtins.str = ...,
@@ -76,7 +76,7 @@ class EpisodeInput(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["reference_time", b"reference_time", "valid_time", b"valid_time", "version_time", b"version_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "document_id", b"document_id", "document_title", b"document_title", "reference_time", b"reference_time", "source", b"source", "uuid", b"uuid", "valid_time", b"valid_time", "version_time", b"version_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_id", b"chunk_id", "content", b"content", "document_id", b"document_id", "document_title", b"document_title", "reference_time", b"reference_time", "source", b"source", "valid_time", b"valid_time", "version_time", b"version_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -144,7 +144,7 @@ class BatchAddEpisodesRequest(_message.Message):
     """
     @_builtins.property
     def episodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___EpisodeInput]:
-        """The chunks, 1–500, uuids distinct."""
+        """The chunks, 1–500, ids distinct."""
 
     def __init__(
         self,
@@ -194,37 +194,37 @@ class EpisodeCounts(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    EPISODES_ADDED_FIELD_NUMBER: _builtins.int
-    ENTITIES_ADDED_FIELD_NUMBER: _builtins.int
-    MENTIONS_ADDED_FIELD_NUMBER: _builtins.int
-    LOCAL_FACTS_ADDED_FIELD_NUMBER: _builtins.int
-    FACTS_ADDED_FIELD_NUMBER: _builtins.int
-    FACTS_ENDED_FIELD_NUMBER: _builtins.int
-    episodes_added: _builtins.int
+    ADDED_EPISODE_COUNT_FIELD_NUMBER: _builtins.int
+    ADDED_ENTITY_COUNT_FIELD_NUMBER: _builtins.int
+    ADDED_MENTION_COUNT_FIELD_NUMBER: _builtins.int
+    ADDED_LOCAL_FACT_COUNT_FIELD_NUMBER: _builtins.int
+    ADDED_FACT_COUNT_FIELD_NUMBER: _builtins.int
+    ENDED_FACT_COUNT_FIELD_NUMBER: _builtins.int
+    added_episode_count: _builtins.int
     """Chunks that were not there before."""
-    entities_added: _builtins.int
+    added_entity_count: _builtins.int
     """Entities that were not there before."""
-    mentions_added: _builtins.int
+    added_mention_count: _builtins.int
     """Mentions that were not there before, those that a new name brought to older chunks included."""
-    local_facts_added: _builtins.int
+    added_local_fact_count: _builtins.int
     """Co-occurrences that were not there before."""
-    facts_added: _builtins.int
+    added_fact_count: _builtins.int
     """Facts that a language model read in the chunks and that were not there before."""
-    facts_ended: _builtins.int
+    ended_fact_count: _builtins.int
     """Facts that the chunks contradict and that therefore ended."""
     def __init__(
         self,
         *,
-        episodes_added: _builtins.int = ...,
-        entities_added: _builtins.int = ...,
-        mentions_added: _builtins.int = ...,
-        local_facts_added: _builtins.int = ...,
-        facts_added: _builtins.int = ...,
-        facts_ended: _builtins.int = ...,
+        added_episode_count: _builtins.int = ...,
+        added_entity_count: _builtins.int = ...,
+        added_mention_count: _builtins.int = ...,
+        added_local_fact_count: _builtins.int = ...,
+        added_fact_count: _builtins.int = ...,
+        ended_fact_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities_added", b"entities_added", "episodes_added", b"episodes_added", "facts_added", b"facts_added", "facts_ended", b"facts_ended", "local_facts_added", b"local_facts_added", "mentions_added", b"mentions_added"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_entity_count", b"added_entity_count", "added_episode_count", b"added_episode_count", "added_fact_count", b"added_fact_count", "added_local_fact_count", b"added_local_fact_count", "added_mention_count", b"added_mention_count", "ended_fact_count", b"ended_fact_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -263,21 +263,21 @@ class FactInput(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SUBJECT_FIELD_NUMBER: _builtins.int
-    RELATION_FIELD_NUMBER: _builtins.int
+    RELATION_TYPE_FIELD_NUMBER: _builtins.int
     OBJECT_FIELD_NUMBER: _builtins.int
-    FACT_FIELD_NUMBER: _builtins.int
+    STATEMENT_FIELD_NUMBER: _builtins.int
     VALID_TIME_FIELD_NUMBER: _builtins.int
     INVALID_TIME_FIELD_NUMBER: _builtins.int
     DOCUMENT_ID_FIELD_NUMBER: _builtins.int
     ATTRIBUTES_FIELD_NUMBER: _builtins.int
     EMBEDDING_FIELD_NUMBER: _builtins.int
-    relation: _builtins.str
+    relation_type: _builtins.str
     """The relation's name, such as OWNS or "editor-in-chief is": letters of any script with their marks, digits, spaces,
     underscores, hyphens, apostrophes, full stops, commas and round brackets; at least one letter, no space or mark at
     the beginning, 200 characters at most. Names that differ only in letter case, accents, repeated spaces, or the kind
     of hyphen or apostrophe are one relation.
     """
-    fact: _builtins.str
+    statement: _builtins.str
     """The statement as a sentence. Default: subject, relation and object in words."""
     document_id: _builtins.str
     """The document that says it, if it is one of the space; empty otherwise."""
@@ -309,9 +309,9 @@ class FactInput(_message.Message):
         self,
         *,
         subject: Global___EntityInput | None = ...,
-        relation: _builtins.str = ...,
+        relation_type: _builtins.str = ...,
         object: Global___EntityInput | None = ...,
-        fact: _builtins.str = ...,
+        statement: _builtins.str = ...,
         valid_time: _timestamp_pb2.Timestamp | None = ...,
         invalid_time: _timestamp_pb2.Timestamp | None = ...,
         document_id: _builtins.str = ...,
@@ -320,7 +320,7 @@ class FactInput(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "invalid_time", b"invalid_time", "object", b"object", "subject", b"subject", "valid_time", b"valid_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "document_id", b"document_id", "embedding", b"embedding", "fact", b"fact", "invalid_time", b"invalid_time", "object", b"object", "relation", b"relation", "subject", b"subject", "valid_time", b"valid_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attributes", b"attributes", "document_id", b"document_id", "embedding", b"embedding", "invalid_time", b"invalid_time", "object", b"object", "relation_type", b"relation_type", "statement", b"statement", "subject", b"subject", "valid_time", b"valid_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -360,16 +360,16 @@ class AddFactsResponse(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    ADDED_FIELD_NUMBER: _builtins.int
-    UNCHANGED_FIELD_NUMBER: _builtins.int
+    ADDED_COUNT_FIELD_NUMBER: _builtins.int
+    UNCHANGED_COUNT_FIELD_NUMBER: _builtins.int
     REFUSED_FIELD_NUMBER: _builtins.int
-    REFUSED_TOTAL_FIELD_NUMBER: _builtins.int
+    REFUSED_COUNT_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
-    added: _builtins.int
+    added_count: _builtins.int
     """Facts that were not there before."""
-    unchanged: _builtins.int
+    unchanged_count: _builtins.int
     """Facts that were there already."""
-    refused_total: _builtins.int
+    refused_count: _builtins.int
     """How many were refused in all."""
     space_revision: _builtins.int
     """The space's revision after the write."""
@@ -380,15 +380,15 @@ class AddFactsResponse(_message.Message):
     def __init__(
         self,
         *,
-        added: _builtins.int = ...,
-        unchanged: _builtins.int = ...,
+        added_count: _builtins.int = ...,
+        unchanged_count: _builtins.int = ...,
         refused: _abc.Iterable[Global___RefusedFact] | None = ...,
-        refused_total: _builtins.int = ...,
+        refused_count: _builtins.int = ...,
         space_revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added", b"added", "refused", b"refused", "refused_total", b"refused_total", "space_revision", b"space_revision", "unchanged", b"unchanged"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_count", b"added_count", "refused", b"refused", "refused_count", b"refused_count", "space_revision", b"space_revision", "unchanged_count", b"unchanged_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -421,85 +421,15 @@ class RefusedFact(_message.Message):
 Global___RefusedFact: _TypeAlias = RefusedFact  # noqa: Y015
 
 @_typing.final
-class DeleteEpisodesRequest(_message.Message):
-    """Chunks to remove."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    UUIDS_FIELD_NUMBER: _builtins.int
-    @_builtins.property
-    def uuids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Their uuids, 1–10,000; unknown ones are passed over."""
-
-    def __init__(
-        self,
-        *,
-        uuids: _abc.Iterable[_builtins.str] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["uuids", b"uuids"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___DeleteEpisodesRequest: _TypeAlias = DeleteEpisodesRequest  # noqa: Y015
-
-@_typing.final
-class DeleteEpisodesResponse(_message.Message):
-    """What was removed."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    EPISODES_DELETED_FIELD_NUMBER: _builtins.int
-    FACTS_DELETED_FIELD_NUMBER: _builtins.int
-    LOCAL_FACTS_DELETED_FIELD_NUMBER: _builtins.int
-    MENTIONS_DELETED_FIELD_NUMBER: _builtins.int
-    ENTITIES_DELETED_FIELD_NUMBER: _builtins.int
-    FINDINGS_DELETED_FIELD_NUMBER: _builtins.int
-    FACTS_REVIVED_FIELD_NUMBER: _builtins.int
-    episodes_deleted: _builtins.int
-    """Episodes."""
-    facts_deleted: _builtins.int
-    """Facts that no other episode supports."""
-    local_facts_deleted: _builtins.int
-    """Co-occurrences of the episodes."""
-    mentions_deleted: _builtins.int
-    """Mentions of the episodes, and of names that only they introduced."""
-    entities_deleted: _builtins.int
-    """Entities that nothing mentions any more."""
-    findings_deleted: _builtins.int
-    """Findings, intents and outcomes that came from these episodes alone."""
-    facts_revived: _builtins.int
-    """Facts that the episodes had ended and that hold again, or until later."""
-    def __init__(
-        self,
-        *,
-        episodes_deleted: _builtins.int = ...,
-        facts_deleted: _builtins.int = ...,
-        local_facts_deleted: _builtins.int = ...,
-        mentions_deleted: _builtins.int = ...,
-        entities_deleted: _builtins.int = ...,
-        findings_deleted: _builtins.int = ...,
-        facts_revived: _builtins.int = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities_deleted", b"entities_deleted", "episodes_deleted", b"episodes_deleted", "facts_deleted", b"facts_deleted", "facts_revived", b"facts_revived", "findings_deleted", b"findings_deleted", "local_facts_deleted", b"local_facts_deleted", "mentions_deleted", b"mentions_deleted"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___DeleteEpisodesResponse: _TypeAlias = DeleteEpisodesResponse  # noqa: Y015
-
-@_typing.final
 class EndFactRequest(_message.Message):
     """A fact to end."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    FACT_UUID_FIELD_NUMBER: _builtins.int
+    FACT_ID_FIELD_NUMBER: _builtins.int
     INVALID_TIME_FIELD_NUMBER: _builtins.int
-    fact_uuid: _builtins.str
-    """The fact's uuid."""
+    fact_id: _builtins.str
+    """The fact's id."""
     @_builtins.property
     def invalid_time(self) -> _timestamp_pb2.Timestamp:
         """First instant at which it no longer holds. INVALID_FIELD when that is not after the instant since when it holds."""
@@ -507,12 +437,12 @@ class EndFactRequest(_message.Message):
     def __init__(
         self,
         *,
-        fact_uuid: _builtins.str = ...,
+        fact_id: _builtins.str = ...,
         invalid_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["invalid_time", b"invalid_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["fact_uuid", b"fact_uuid", "invalid_time", b"invalid_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fact_id", b"fact_id", "invalid_time", b"invalid_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

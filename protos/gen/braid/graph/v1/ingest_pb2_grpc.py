@@ -58,16 +58,6 @@ class GraphIngestServiceStub:
                 request_serializer=braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactRequest.SerializeToString,
                 response_deserializer=braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactResponse.FromString,
                 _registered_method=True)
-        self.DeleteEpisodes = channel.unary_unary(
-                '/braid.graph.v1.GraphIngestService/DeleteEpisodes',
-                request_serializer=braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesRequest.SerializeToString,
-                response_deserializer=braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesResponse.FromString,
-                _registered_method=True)
-        self.GetOntology = channel.unary_unary(
-                '/braid.graph.v1.GraphIngestService/GetOntology',
-                request_serializer=braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyRequest.SerializeToString,
-                response_deserializer=braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyResponse.FromString,
-                _registered_method=True)
         self.PutOntology = channel.unary_unary(
                 '/braid.graph.v1.GraphIngestService/PutOntology',
                 request_serializer=braid_dot_graph_dot_v1_dot_ontology__pb2.PutOntologyRequest.SerializeToString,
@@ -87,11 +77,6 @@ class GraphIngestServiceStub:
                 '/braid.graph.v1.GraphIngestService/DeleteRelations',
                 request_serializer=braid_dot_graph_dot_v1_dot_relations__pb2.DeleteRelationsRequest.SerializeToString,
                 response_deserializer=braid_dot_graph_dot_v1_dot_relations__pb2.DeleteRelationsResponse.FromString,
-                _registered_method=True)
-        self.SearchFindings = channel.unary_unary(
-                '/braid.graph.v1.GraphIngestService/SearchFindings',
-                request_serializer=braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsRequest.SerializeToString,
-                response_deserializer=braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsResponse.FromString,
                 _registered_method=True)
 
 
@@ -134,21 +119,6 @@ class GraphIngestServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def DeleteEpisodes(self, request, context):
-        """Removes chunks and what only they say; facts that other chunks support stay, and facts that only these chunks had
-        ended hold again.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
-    def GetOntology(self, request, context):
-        """The kinds of things and relations that the space is about.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
     def PutOntology(self, request, context):
         """Replaces the space's ontology. Names are checked whole; reserved ones are refused field by field.
         """
@@ -179,13 +149,6 @@ class GraphIngestServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def SearchFindings(self, request, context):
-        """Findings by any of their fields, by words and by similarity.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
 
 def add_GraphIngestServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -209,16 +172,6 @@ def add_GraphIngestServiceServicer_to_server(servicer, server):
                     request_deserializer=braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactRequest.FromString,
                     response_serializer=braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactResponse.SerializeToString,
             ),
-            'DeleteEpisodes': grpc.unary_unary_rpc_method_handler(
-                    servicer.DeleteEpisodes,
-                    request_deserializer=braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesRequest.FromString,
-                    response_serializer=braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesResponse.SerializeToString,
-            ),
-            'GetOntology': grpc.unary_unary_rpc_method_handler(
-                    servicer.GetOntology,
-                    request_deserializer=braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyRequest.FromString,
-                    response_serializer=braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyResponse.SerializeToString,
-            ),
             'PutOntology': grpc.unary_unary_rpc_method_handler(
                     servicer.PutOntology,
                     request_deserializer=braid_dot_graph_dot_v1_dot_ontology__pb2.PutOntologyRequest.FromString,
@@ -238,11 +191,6 @@ def add_GraphIngestServiceServicer_to_server(servicer, server):
                     servicer.DeleteRelations,
                     request_deserializer=braid_dot_graph_dot_v1_dot_relations__pb2.DeleteRelationsRequest.FromString,
                     response_serializer=braid_dot_graph_dot_v1_dot_relations__pb2.DeleteRelationsResponse.SerializeToString,
-            ),
-            'SearchFindings': grpc.unary_unary_rpc_method_handler(
-                    servicer.SearchFindings,
-                    request_deserializer=braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsRequest.FromString,
-                    response_serializer=braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -365,60 +313,6 @@ class GraphIngestService:
             _registered_method=True)
 
     @staticmethod
-    def DeleteEpisodes(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/braid.graph.v1.GraphIngestService/DeleteEpisodes',
-            braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesRequest.SerializeToString,
-            braid_dot_graph_dot_v1_dot_ingest__pb2.DeleteEpisodesResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def GetOntology(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/braid.graph.v1.GraphIngestService/GetOntology',
-            braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyRequest.SerializeToString,
-            braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
     def PutOntology(request,
             target,
             options=(),
@@ -516,33 +410,6 @@ class GraphIngestService:
             '/braid.graph.v1.GraphIngestService/DeleteRelations',
             braid_dot_graph_dot_v1_dot_relations__pb2.DeleteRelationsRequest.SerializeToString,
             braid_dot_graph_dot_v1_dot_relations__pb2.DeleteRelationsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def SearchFindings(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/braid.graph.v1.GraphIngestService/SearchFindings',
-            braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsRequest.SerializeToString,
-            braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -38,12 +38,6 @@ class GraphIngestServiceStub:
     """Ends a fact at a time: from then on it no longer holds, and what was known before stays on record. Again with the same
     time changes nothing; with another time it is a correction. NOT_FOUND for facts of other spaces and for co-occurrences.
     """
-    DeleteEpisodes: _aio.UnaryUnaryMultiCallable[_ingest_pb2.DeleteEpisodesRequest, _ingest_pb2.DeleteEpisodesResponse]
-    """Removes chunks and what only they say; facts that other chunks support stay, and facts that only these chunks had
-    ended hold again.
-    """
-    GetOntology: _aio.UnaryUnaryMultiCallable[_ontology_pb2.GetOntologyRequest, _ontology_pb2.GetOntologyResponse]
-    """The kinds of things and relations that the space is about."""
     PutOntology: _aio.UnaryUnaryMultiCallable[_ontology_pb2.PutOntologyRequest, _ontology_pb2.PutOntologyResponse]
     """Replaces the space's ontology. Names are checked whole; reserved ones are refused field by field."""
     AddFindings: _aio.UnaryUnaryMultiCallable[_findings_pb2.AddFindingsRequest, _findings_pb2.AddFindingsResponse]
@@ -56,8 +50,6 @@ class GraphIngestServiceStub:
     """
     DeleteRelations: _aio.UnaryUnaryMultiCallable[_relations_pb2.DeleteRelationsRequest, _relations_pb2.DeleteRelationsResponse]
     """Removes relations between chunks."""
-    SearchFindings: _aio.UnaryUnaryMultiCallable[_findings_pb2.SearchFindingsRequest, _findings_pb2.SearchFindingsResponse]
-    """Findings by any of their fields, by words and by similarity."""
 
 class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
     """Writes the graph of the caller's space. Every call is idempotent: the same input again changes nothing."""
@@ -106,24 +98,6 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         """
 
     @_abc_1.abstractmethod
-    def DeleteEpisodes(
-        self,
-        request: _ingest_pb2.DeleteEpisodesRequest,
-        context: _aio.ServicerContext[_ingest_pb2.DeleteEpisodesRequest, _abc.Awaitable[_ingest_pb2.DeleteEpisodesResponse]],
-    ) -> _abc.Awaitable[_ingest_pb2.DeleteEpisodesResponse]:
-        """Removes chunks and what only they say; facts that other chunks support stay, and facts that only these chunks had
-        ended hold again.
-        """
-
-    @_abc_1.abstractmethod
-    def GetOntology(
-        self,
-        request: _ontology_pb2.GetOntologyRequest,
-        context: _aio.ServicerContext[_ontology_pb2.GetOntologyRequest, _abc.Awaitable[_ontology_pb2.GetOntologyResponse]],
-    ) -> _abc.Awaitable[_ontology_pb2.GetOntologyResponse]:
-        """The kinds of things and relations that the space is about."""
-
-    @_abc_1.abstractmethod
     def PutOntology(
         self,
         request: _ontology_pb2.PutOntologyRequest,
@@ -158,13 +132,5 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_relations_pb2.DeleteRelationsRequest, _abc.Awaitable[_relations_pb2.DeleteRelationsResponse]],
     ) -> _abc.Awaitable[_relations_pb2.DeleteRelationsResponse]:
         """Removes relations between chunks."""
-
-    @_abc_1.abstractmethod
-    def SearchFindings(
-        self,
-        request: _findings_pb2.SearchFindingsRequest,
-        context: _aio.ServicerContext[_findings_pb2.SearchFindingsRequest, _abc.Awaitable[_findings_pb2.SearchFindingsResponse]],
-    ) -> _abc.Awaitable[_findings_pb2.SearchFindingsResponse]:
-        """Findings by any of their fields, by words and by similarity."""
 
 def add_GraphIngestServiceServicer_to_server(servicer: GraphIngestServiceServicer, server: _aio.Server) -> None: ...

@@ -141,7 +141,7 @@ class RelationType(_message.Message):
     ENDPOINTS_FIELD_NUMBER: _builtins.int
     EVENT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """Its name, such as OWNS, by the rule of `FactInput.relation`, 64 characters at most."""
+    """Its name, such as OWNS, by the rule of `FactInput.relation_type`, 64 characters at most."""
     description: _builtins.str
     """What it says, in words for a language model, at most 2,000 characters."""
     event: _builtins.bool
@@ -235,7 +235,7 @@ Global___AttributeType: _TypeAlias = AttributeType  # noqa: Y015
 
 @_typing.final
 class GetOntologyRequest(_message.Message):
-    """Nothing to say: the space comes from the credential."""
+    """Empty: the space comes from the credential."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

@@ -59,30 +59,6 @@ FACT_RERANKER_CROSS_ENCODER: FactReranker.ValueType  # 4
 """By a model that reads question and fact together. FAILED_PRECONDITION when none is configured."""
 Global___FactReranker: _TypeAlias = FactReranker  # noqa: Y015
 
-class _FactVectorPath:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _FactVectorPathEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FactVectorPath.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    FACT_VECTOR_PATH_UNSPECIFIED: _FactVectorPath.ValueType  # 0
-    """The vector part did not run: no vector was needed or none could be had."""
-    FACT_VECTOR_PATH_EXACT: _FactVectorPath.ValueType  # 1
-    """Every fact of the space was compared."""
-    FACT_VECTOR_PATH_INDEX: _FactVectorPath.ValueType  # 2
-    """The approximate index, with the space and the time inside its filter."""
-
-class FactVectorPath(_FactVectorPath, metaclass=_FactVectorPathEnumTypeWrapper):
-    """How facts' vectors were searched."""
-
-FACT_VECTOR_PATH_UNSPECIFIED: FactVectorPath.ValueType  # 0
-"""The vector part did not run: no vector was needed or none could be had."""
-FACT_VECTOR_PATH_EXACT: FactVectorPath.ValueType  # 1
-"""Every fact of the space was compared."""
-FACT_VECTOR_PATH_INDEX: FactVectorPath.ValueType  # 2
-"""The approximate index, with the space and the time inside its filter."""
-Global___FactVectorPath: _TypeAlias = FactVectorPath  # noqa: Y015
-
 class _EntityOrder:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -92,9 +68,9 @@ class _EntityOrderEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EntityOrd
     ENTITY_ORDER_UNSPECIFIED: _EntityOrder.ValueType  # 0
     """The default: by name."""
     ENTITY_ORDER_NAME: _EntityOrder.ValueType  # 1
-    """By name, letter case ignored, then uuid. No write makes the listing skip or repeat an entity that stays."""
+    """By name, letter case ignored, then id. No write makes the listing skip or repeat an entity that stays."""
     ENTITY_ORDER_MENTIONS: _EntityOrder.ValueType  # 2
-    """Most mentioned first, then by name, letter case ignored, then uuid. An entity whose number of mentions does not change
+    """Most mentioned first, then by name, letter case ignored, then id. An entity whose number of mentions does not change
     meanwhile is neither skipped nor repeated; one that changes its place may be.
     """
 
@@ -104,9 +80,9 @@ class EntityOrder(_EntityOrder, metaclass=_EntityOrderEnumTypeWrapper):
 ENTITY_ORDER_UNSPECIFIED: EntityOrder.ValueType  # 0
 """The default: by name."""
 ENTITY_ORDER_NAME: EntityOrder.ValueType  # 1
-"""By name, letter case ignored, then uuid. No write makes the listing skip or repeat an entity that stays."""
+"""By name, letter case ignored, then id. No write makes the listing skip or repeat an entity that stays."""
 ENTITY_ORDER_MENTIONS: EntityOrder.ValueType  # 2
-"""Most mentioned first, then by name, letter case ignored, then uuid. An entity whose number of mentions does not change
+"""Most mentioned first, then by name, letter case ignored, then id. An entity whose number of mentions does not change
 meanwhile is neither skipped nor repeated; one that changes its place may be.
 """
 Global___EntityOrder: _TypeAlias = EntityOrder  # noqa: Y015
@@ -139,6 +115,34 @@ DOCUMENT_TITLES_ONLY: DocumentTitles.ValueType  # 3
 """Only they are listed."""
 Global___DocumentTitles: _TypeAlias = DocumentTitles  # noqa: Y015
 
+class _IndexState:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _IndexStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_IndexState.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    INDEX_STATE_UNSPECIFIED: _IndexState.ValueType  # 0
+    """Never sent."""
+    INDEX_STATE_ONLINE: _IndexState.ValueType  # 1
+    """It is complete."""
+    INDEX_STATE_POPULATING: _IndexState.ValueType  # 2
+    """It is being built: what it finds is incomplete."""
+    INDEX_STATE_FAILED: _IndexState.ValueType  # 3
+    """It could not be built: searches fall back to comparing one by one."""
+
+class IndexState(_IndexState, metaclass=_IndexStateEnumTypeWrapper):
+    """Whether an index of the graph can be used."""
+
+INDEX_STATE_UNSPECIFIED: IndexState.ValueType  # 0
+"""Never sent."""
+INDEX_STATE_ONLINE: IndexState.ValueType  # 1
+"""It is complete."""
+INDEX_STATE_POPULATING: IndexState.ValueType  # 2
+"""It is being built: what it finds is incomplete."""
+INDEX_STATE_FAILED: IndexState.ValueType  # 3
+"""It could not be built: searches fall back to comparing one by one."""
+Global___IndexState: _TypeAlias = IndexState  # noqa: Y015
+
 @_typing.final
 class SearchFactsRequest(_message.Message):
     """A search for facts."""
@@ -150,7 +154,7 @@ class SearchFactsRequest(_message.Message):
     ENTITY_NAME_FIELD_NUMBER: _builtins.int
     RELATION_TYPE_FIELD_NUMBER: _builtins.int
     QUERY_EMBEDDING_FIELD_NUMBER: _builtins.int
-    AS_OF_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
     TEXT_ONLY_FIELD_NUMBER: _builtins.int
     RERANKER_FIELD_NUMBER: _builtins.int
     CENTER_ENTITY_NAME_FIELD_NUMBER: _builtins.int
@@ -186,7 +190,7 @@ class SearchFactsRequest(_message.Message):
         """The query's vector; without it, or with another model's, the tier embeds the query itself, if the space has vectors."""
 
     @_builtins.property
-    def as_of(self) -> _retrieval_pb2.TimeSelector:
+    def time(self) -> _retrieval_pb2.TimeSelector:
         """The time that the answer is about. Default: now."""
 
     @_builtins.property
@@ -203,7 +207,7 @@ class SearchFactsRequest(_message.Message):
         entity_name: _builtins.str = ...,
         relation_type: _builtins.str = ...,
         query_embedding: _retrieval_pb2.QueryEmbedding | None = ...,
-        as_of: _retrieval_pb2.TimeSelector | None = ...,
+        time: _retrieval_pb2.TimeSelector | None = ...,
         text_only: _builtins.bool = ...,
         reranker: Global___FactReranker.ValueType = ...,
         center_entity_name: _builtins.str = ...,
@@ -212,9 +216,9 @@ class SearchFactsRequest(_message.Message):
         known_time: _timestamp_pb2.Timestamp | None = ...,
         min_score: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_mmr_lambda", b"_mmr_lambda", "as_of", b"as_of", "known_time", b"known_time", "limit", b"limit", "min_score", b"min_score", "mmr_lambda", b"mmr_lambda", "query_embedding", b"query_embedding"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_mmr_lambda", b"_mmr_lambda", "known_time", b"known_time", "limit", b"limit", "min_score", b"min_score", "mmr_lambda", b"mmr_lambda", "query_embedding", b"query_embedding", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_mmr_lambda", b"_mmr_lambda", "as_of", b"as_of", "center_entity_name", b"center_entity_name", "center_entity_type", b"center_entity_type", "entity_name", b"entity_name", "known_time", b"known_time", "limit", b"limit", "min_score", b"min_score", "mmr_lambda", b"mmr_lambda", "query", b"query", "query_embedding", b"query_embedding", "relation_type", b"relation_type", "reranker", b"reranker", "text_only", b"text_only"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_mmr_lambda", b"_mmr_lambda", "center_entity_name", b"center_entity_name", "center_entity_type", b"center_entity_type", "entity_name", b"entity_name", "known_time", b"known_time", "limit", b"limit", "min_score", b"min_score", "mmr_lambda", b"mmr_lambda", "query", b"query", "query_embedding", b"query_embedding", "relation_type", b"relation_type", "reranker", b"reranker", "text_only", b"text_only", "time", b"time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
@@ -250,7 +254,7 @@ class SearchFactsResponse(_message.Message):
     """
     reason: _legs_pb2.LegReason.ValueType
     """Why it is degraded."""
-    vector_path: Global___FactVectorPath.ValueType
+    vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the vectors were searched."""
     space_revision: _builtins.int
     """The space's revision that the answer was read at."""
@@ -260,7 +264,7 @@ class SearchFactsResponse(_message.Message):
     """The score that a fact with a vector needed, by default; 0 where the model has no floor yet."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.FactHit]:
-        """Best first; equal scores by uuid."""
+        """Best first; equal scores by id."""
 
     def __init__(
         self,
@@ -268,7 +272,7 @@ class SearchFactsResponse(_message.Message):
         hits: _abc.Iterable[_facts_pb2.FactHit] | None = ...,
         status: _legs_pb2.LegStatus.ValueType = ...,
         reason: _legs_pb2.LegReason.ValueType = ...,
-        vector_path: Global___FactVectorPath.ValueType = ...,
+        vector_path: _retrieval_pb2.VectorPath.ValueType = ...,
         space_revision: _builtins.int = ...,
         reranker: Global___FactReranker.ValueType = ...,
         relevance_floor: _builtins.float = ...,
@@ -290,7 +294,7 @@ class GetNeighborhoodRequest(_message.Message):
     ENTITY_NAME_FIELD_NUMBER: _builtins.int
     ENTITY_TYPE_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
-    AS_OF_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
     entity_name: _builtins.str
     """The entity's exact name, letter case and repeated white space ignored, 1–1,000 characters."""
     entity_type: _builtins.str
@@ -298,7 +302,7 @@ class GetNeighborhoodRequest(_message.Message):
     limit: _builtins.int
     """How many neighbours at most, 1–100. Default 20."""
     @_builtins.property
-    def as_of(self) -> _retrieval_pb2.TimeSelector:
+    def time(self) -> _retrieval_pb2.TimeSelector:
         """The time that the answer is about. Default: now."""
 
     def __init__(
@@ -307,11 +311,11 @@ class GetNeighborhoodRequest(_message.Message):
         entity_name: _builtins.str = ...,
         entity_type: _builtins.str = ...,
         limit: _builtins.int | None = ...,
-        as_of: _retrieval_pb2.TimeSelector | None = ...,
+        time: _retrieval_pb2.TimeSelector | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "as_of", b"as_of", "limit", b"limit"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "limit", b"limit", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "as_of", b"as_of", "entity_name", b"entity_name", "entity_type", b"entity_type", "limit", b"limit"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "entity_name", b"entity_name", "entity_type", b"entity_type", "limit", b"limit", "time", b"time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
@@ -328,10 +332,10 @@ class GetNeighborhoodResponse(_message.Message):
     CENTER_FIELD_NUMBER: _builtins.int
     NODES_FIELD_NUMBER: _builtins.int
     EDGES_FIELD_NUMBER: _builtins.int
-    TOTAL_FIELD_NUMBER: _builtins.int
+    NEIGHBOR_COUNT_FIELD_NUMBER: _builtins.int
     TRUNCATED_FIELD_NUMBER: _builtins.int
     HOMONYMS_FIELD_NUMBER: _builtins.int
-    total: _builtins.int
+    neighbor_count: _builtins.int
     """How many distinct neighbours there are."""
     truncated: _builtins.bool
     """More neighbours exist than are shown."""
@@ -359,13 +363,13 @@ class GetNeighborhoodResponse(_message.Message):
         center: _facts_pb2.Entity | None = ...,
         nodes: _abc.Iterable[_facts_pb2.Entity] | None = ...,
         edges: _abc.Iterable[_facts_pb2.Fact] | None = ...,
-        total: _builtins.int = ...,
+        neighbor_count: _builtins.int = ...,
         truncated: _builtins.bool = ...,
         homonyms: _abc.Iterable[_facts_pb2.EntityRef] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["center", b"center"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["center", b"center", "edges", b"edges", "homonyms", b"homonyms", "nodes", b"nodes", "total", b"total", "truncated", b"truncated"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["center", b"center", "edges", b"edges", "homonyms", b"homonyms", "neighbor_count", b"neighbor_count", "nodes", b"nodes", "truncated", b"truncated"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -385,7 +389,7 @@ class ListEntitiesRequest(_message.Message):
     type: _builtins.str
     """Only entities of this type. Empty: all."""
     page_size: _builtins.int
-    """How many at most, 1–200. Default 50."""
+    """How many at most, up to 200; larger values count as 200. 0 is the default, 50."""
     page_token: _builtins.str
     """Where to go on: `next_page_token` of the page before, for the same type, order and titles."""
     order_by: Global___EntityOrder.ValueType
@@ -396,18 +400,16 @@ class ListEntitiesRequest(_message.Message):
         self,
         *,
         type: _builtins.str = ...,
-        page_size: _builtins.int | None = ...,
+        page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
         order_by: Global___EntityOrder.ValueType = ...,
         document_titles: Global___DocumentTitles.ValueType = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "page_size", b"page_size"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "document_titles", b"document_titles", "order_by", b"order_by", "page_size", b"page_size", "page_token", b"page_token", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_titles", b"document_titles", "order_by", b"order_by", "page_size", b"page_size", "page_token", b"page_token", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__page_size: _TypeAlias = _typing.Literal["page_size"]  # noqa: Y015
-    _WhichOneofArgType__page_size: _TypeAlias = _typing.Literal["_page_size", b"_page_size"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__page_size) -> _WhichOneofReturnType__page_size | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListEntitiesRequest: _TypeAlias = ListEntitiesRequest  # noqa: Y015
 
@@ -443,7 +445,7 @@ Global___ListEntitiesResponse: _TypeAlias = ListEntitiesResponse  # noqa: Y015
 
 @_typing.final
 class GetGraphStatsRequest(_message.Message):
-    """Nothing to say: the space comes from the credential."""
+    """Empty: the space comes from the credential."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -465,7 +467,7 @@ class GetGraphStatsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     @_typing.final
-    class EntitiesByTypeEntry(_message.Message):
+    class EntityCountsByTypeEntry(_message.Message):
         DESCRIPTOR: _descriptor.Descriptor
 
         KEY_FIELD_NUMBER: _builtins.int
@@ -485,18 +487,18 @@ class GetGraphStatsResponse(_message.Message):
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
     @_typing.final
-    class IndexesEntry(_message.Message):
+    class IndexStatesEntry(_message.Message):
         DESCRIPTOR: _descriptor.Descriptor
 
         KEY_FIELD_NUMBER: _builtins.int
         VALUE_FIELD_NUMBER: _builtins.int
         key: _builtins.str
-        value: _builtins.str
+        value: Global___IndexState.ValueType
         def __init__(
             self,
             *,
             key: _builtins.str = ...,
-            value: _builtins.str = ...,
+            value: Global___IndexState.ValueType = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -504,26 +506,26 @@ class GetGraphStatsResponse(_message.Message):
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
-    ENTITIES_FIELD_NUMBER: _builtins.int
-    FACTS_FIELD_NUMBER: _builtins.int
-    LOCAL_FACTS_FIELD_NUMBER: _builtins.int
-    EPISODES_FIELD_NUMBER: _builtins.int
-    ENTITIES_BY_TYPE_FIELD_NUMBER: _builtins.int
+    ENTITY_COUNT_FIELD_NUMBER: _builtins.int
+    FACT_COUNT_FIELD_NUMBER: _builtins.int
+    LOCAL_FACT_COUNT_FIELD_NUMBER: _builtins.int
+    EPISODE_COUNT_FIELD_NUMBER: _builtins.int
+    ENTITY_COUNTS_BY_TYPE_FIELD_NUMBER: _builtins.int
     LAST_INGEST_TIME_FIELD_NUMBER: _builtins.int
-    INDEXES_FIELD_NUMBER: _builtins.int
+    INDEX_STATES_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
-    entities: _builtins.int
+    entity_count: _builtins.int
     """Entities."""
-    facts: _builtins.int
+    fact_count: _builtins.int
     """Facts, given and extracted, current and past."""
-    local_facts: _builtins.int
+    local_fact_count: _builtins.int
     """Co-occurrences found by the local extractor."""
-    episodes: _builtins.int
+    episode_count: _builtins.int
     """Episodes: chunks that the graph knows."""
     space_revision: _builtins.int
     """The space's revision: raised by every write."""
     @_builtins.property
-    def entities_by_type(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
+    def entity_counts_by_type(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Entities by type; those without a type under the empty name."""
 
     @_builtins.property
@@ -531,24 +533,24 @@ class GetGraphStatsResponse(_message.Message):
         """When the graph was last written to; unset while it is empty."""
 
     @_builtins.property
-    def indexes(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
-        """State of each index: ONLINE, POPULATING or FAILED."""
+    def index_states(self) -> _containers.ScalarMap[_builtins.str, Global___IndexState.ValueType]:
+        """State of each index by its name."""
 
     def __init__(
         self,
         *,
-        entities: _builtins.int = ...,
-        facts: _builtins.int = ...,
-        local_facts: _builtins.int = ...,
-        episodes: _builtins.int = ...,
-        entities_by_type: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+        entity_count: _builtins.int = ...,
+        fact_count: _builtins.int = ...,
+        local_fact_count: _builtins.int = ...,
+        episode_count: _builtins.int = ...,
+        entity_counts_by_type: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         last_ingest_time: _timestamp_pb2.Timestamp | None = ...,
-        indexes: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        index_states: _abc.Mapping[_builtins.str, Global___IndexState.ValueType] | None = ...,
         space_revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["last_ingest_time", b"last_ingest_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entities", b"entities", "entities_by_type", b"entities_by_type", "episodes", b"episodes", "facts", b"facts", "indexes", b"indexes", "last_ingest_time", b"last_ingest_time", "local_facts", b"local_facts", "space_revision", b"space_revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity_count", b"entity_count", "entity_counts_by_type", b"entity_counts_by_type", "episode_count", b"episode_count", "fact_count", b"fact_count", "index_states", b"index_states", "last_ingest_time", b"last_ingest_time", "local_fact_count", b"local_fact_count", "space_revision", b"space_revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -5,7 +5,9 @@ import warnings
 
 from braid.graph.v1 import entities_pb2 as braid_dot_graph_dot_v1_dot_entities__pb2
 from braid.graph.v1 import expansion_pb2 as braid_dot_graph_dot_v1_dot_expansion__pb2
+from braid.graph.v1 import findings_pb2 as braid_dot_graph_dot_v1_dot_findings__pb2
 from braid.graph.v1 import history_pb2 as braid_dot_graph_dot_v1_dot_history__pb2
+from braid.graph.v1 import ontology_pb2 as braid_dot_graph_dot_v1_dot_ontology__pb2
 from braid.graph.v1 import query_pb2 as braid_dot_graph_dot_v1_dot_query__pb2
 from braid.graph.v1 import relations_pb2 as braid_dot_graph_dot_v1_dot_relations__pb2
 from braid.graph.v1 import structure_pb2 as braid_dot_graph_dot_v1_dot_structure__pb2
@@ -115,6 +117,16 @@ class GraphQueryServiceStub:
                 request_serializer=braid_dot_graph_dot_v1_dot_relations__pb2.GetRelationStatsRequest.SerializeToString,
                 response_deserializer=braid_dot_graph_dot_v1_dot_relations__pb2.GetRelationStatsResponse.FromString,
                 _registered_method=True)
+        self.SearchFindings = channel.unary_unary(
+                '/braid.graph.v1.GraphQueryService/SearchFindings',
+                request_serializer=braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsResponse.FromString,
+                _registered_method=True)
+        self.GetOntology = channel.unary_unary(
+                '/braid.graph.v1.GraphQueryService/GetOntology',
+                request_serializer=braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyResponse.FromString,
+                _registered_method=True)
         self.GetGraphStats = channel.unary_unary(
                 '/braid.graph.v1.GraphQueryService/GetGraphStats',
                 request_serializer=braid_dot_graph_dot_v1_dot_query__pb2.GetGraphStatsRequest.SerializeToString,
@@ -163,7 +175,7 @@ class GraphQueryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetEntity(self, request, context):
-        """An entity by its exact name or its uuid; homonyms are listed, never guessed.
+        """An entity by its exact name or its id; homonyms are listed, never guessed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -227,6 +239,20 @@ class GraphQueryServiceServicer:
 
     def GetRelationStats(self, request, context):
         """Counts of the relations between chunks.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SearchFindings(self, request, context):
+        """Findings by any of their fields, by words and by similarity.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetOntology(self, request, context):
+        """The kinds of things and relations that the space is about.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -316,6 +342,16 @@ def add_GraphQueryServiceServicer_to_server(servicer, server):
                     servicer.GetRelationStats,
                     request_deserializer=braid_dot_graph_dot_v1_dot_relations__pb2.GetRelationStatsRequest.FromString,
                     response_serializer=braid_dot_graph_dot_v1_dot_relations__pb2.GetRelationStatsResponse.SerializeToString,
+            ),
+            'SearchFindings': grpc.unary_unary_rpc_method_handler(
+                    servicer.SearchFindings,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsResponse.SerializeToString,
+            ),
+            'GetOntology': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetOntology,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyResponse.SerializeToString,
             ),
             'GetGraphStats': grpc.unary_unary_rpc_method_handler(
                     servicer.GetGraphStats,
@@ -729,6 +765,60 @@ class GraphQueryService:
             '/braid.graph.v1.GraphQueryService/GetRelationStats',
             braid_dot_graph_dot_v1_dot_relations__pb2.GetRelationStatsRequest.SerializeToString,
             braid_dot_graph_dot_v1_dot_relations__pb2.GetRelationStatsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SearchFindings(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphQueryService/SearchFindings',
+            braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_findings__pb2.SearchFindingsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetOntology(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphQueryService/GetOntology',
+            braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_ontology__pb2.GetOntologyResponse.FromString,
             options,
             channel_credentials,
             insecure,

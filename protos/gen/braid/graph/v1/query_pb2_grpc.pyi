@@ -5,7 +5,9 @@ isort:skip_file
 
 from braid.graph.v1 import entities_pb2 as _entities_pb2
 from braid.graph.v1 import expansion_pb2 as _expansion_pb2
+from braid.graph.v1 import findings_pb2 as _findings_pb2
 from braid.graph.v1 import history_pb2 as _history_pb2
+from braid.graph.v1 import ontology_pb2 as _ontology_pb2
 from braid.graph.v1 import query_pb2 as _query_pb2
 from braid.graph.v1 import relations_pb2 as _relations_pb2
 from braid.graph.v1 import structure_pb2 as _structure_pb2
@@ -34,7 +36,7 @@ class GraphQueryServiceStub:
     GetFact: _aio.UnaryUnaryMultiCallable[_structure_pb2.GetFactRequest, _structure_pb2.GetFactResponse]
     """A fact with all that was ever known of it."""
     GetEntity: _aio.UnaryUnaryMultiCallable[_entities_pb2.GetEntityRequest, _entities_pb2.GetEntityResponse]
-    """An entity by its exact name or its uuid; homonyms are listed, never guessed."""
+    """An entity by its exact name or its id; homonyms are listed, never guessed."""
     LinkEntities: _aio.UnaryUnaryMultiCallable[_entities_pb2.LinkEntitiesRequest, _entities_pb2.LinkEntitiesResponse]
     """The entities that a text names."""
     GetEntityHistory: _aio.UnaryUnaryMultiCallable[_history_pb2.GetEntityHistoryRequest, _history_pb2.GetEntityHistoryResponse]
@@ -53,6 +55,10 @@ class GraphQueryServiceStub:
     """Relations between chunks, in pages."""
     GetRelationStats: _aio.UnaryUnaryMultiCallable[_relations_pb2.GetRelationStatsRequest, _relations_pb2.GetRelationStatsResponse]
     """Counts of the relations between chunks."""
+    SearchFindings: _aio.UnaryUnaryMultiCallable[_findings_pb2.SearchFindingsRequest, _findings_pb2.SearchFindingsResponse]
+    """Findings by any of their fields, by words and by similarity."""
+    GetOntology: _aio.UnaryUnaryMultiCallable[_ontology_pb2.GetOntologyRequest, _ontology_pb2.GetOntologyResponse]
+    """The kinds of things and relations that the space is about."""
     GetGraphStats: _aio.UnaryUnaryMultiCallable[_query_pb2.GetGraphStatsRequest, _query_pb2.GetGraphStatsResponse]
     """Counts of the space's graph."""
 
@@ -107,7 +113,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entities_pb2.GetEntityRequest,
         context: _aio.ServicerContext[_entities_pb2.GetEntityRequest, _abc.Awaitable[_entities_pb2.GetEntityResponse]],
     ) -> _abc.Awaitable[_entities_pb2.GetEntityResponse]:
-        """An entity by its exact name or its uuid; homonyms are listed, never guessed."""
+        """An entity by its exact name or its id; homonyms are listed, never guessed."""
 
     @_abc_1.abstractmethod
     def LinkEntities(
@@ -180,6 +186,22 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_relations_pb2.GetRelationStatsRequest, _abc.Awaitable[_relations_pb2.GetRelationStatsResponse]],
     ) -> _abc.Awaitable[_relations_pb2.GetRelationStatsResponse]:
         """Counts of the relations between chunks."""
+
+    @_abc_1.abstractmethod
+    def SearchFindings(
+        self,
+        request: _findings_pb2.SearchFindingsRequest,
+        context: _aio.ServicerContext[_findings_pb2.SearchFindingsRequest, _abc.Awaitable[_findings_pb2.SearchFindingsResponse]],
+    ) -> _abc.Awaitable[_findings_pb2.SearchFindingsResponse]:
+        """Findings by any of their fields, by words and by similarity."""
+
+    @_abc_1.abstractmethod
+    def GetOntology(
+        self,
+        request: _ontology_pb2.GetOntologyRequest,
+        context: _aio.ServicerContext[_ontology_pb2.GetOntologyRequest, _abc.Awaitable[_ontology_pb2.GetOntologyResponse]],
+    ) -> _abc.Awaitable[_ontology_pb2.GetOntologyResponse]:
+        """The kinds of things and relations that the space is about."""
 
     @_abc_1.abstractmethod
     def GetGraphStats(

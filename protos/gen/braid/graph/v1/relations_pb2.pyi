@@ -130,7 +130,7 @@ class ChunkRelationInput(_message.Message):
 
     SOURCE_ID_FIELD_NUMBER: _builtins.int
     TARGET_ID_FIELD_NUMBER: _builtins.int
-    TYPE_FIELD_NUMBER: _builtins.int
+    RELATION_TYPE_FIELD_NUMBER: _builtins.int
     STRENGTH_FIELD_NUMBER: _builtins.int
     VALID_TIME_FIELD_NUMBER: _builtins.int
     INVALID_TIME_FIELD_NUMBER: _builtins.int
@@ -140,7 +140,7 @@ class ChunkRelationInput(_message.Message):
     """The chunk that the relation starts at."""
     target_id: _builtins.str
     """The chunk that it leads to."""
-    type: Global___ChunkRelationType.ValueType
+    relation_type: Global___ChunkRelationType.ValueType
     """What it says."""
     strength: _builtins.float
     """How strong it is, 0–1; the weight of its type is multiplied by it. Default 1."""
@@ -161,7 +161,7 @@ class ChunkRelationInput(_message.Message):
         *,
         source_id: _builtins.str = ...,
         target_id: _builtins.str = ...,
-        type: Global___ChunkRelationType.ValueType = ...,
+        relation_type: Global___ChunkRelationType.ValueType = ...,
         strength: _builtins.float | None = ...,
         valid_time: _timestamp_pb2.Timestamp | None = ...,
         invalid_time: _timestamp_pb2.Timestamp | None = ...,
@@ -170,7 +170,7 @@ class ChunkRelationInput(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_strength", b"_strength", "invalid_time", b"invalid_time", "strength", b"strength", "valid_time", b"valid_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_strength", b"_strength", "evidence", b"evidence", "invalid_time", b"invalid_time", "origin", b"origin", "source_id", b"source_id", "strength", b"strength", "target_id", b"target_id", "type", b"type", "valid_time", b"valid_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_strength", b"_strength", "evidence", b"evidence", "invalid_time", b"invalid_time", "origin", b"origin", "relation_type", b"relation_type", "source_id", b"source_id", "strength", b"strength", "target_id", b"target_id", "valid_time", b"valid_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__strength: _TypeAlias = _typing.Literal["strength"]  # noqa: Y015
     _WhichOneofArgType__strength: _TypeAlias = _typing.Literal["_strength", b"_strength"]  # noqa: Y015
@@ -186,7 +186,7 @@ class ChunkRelation(_message.Message):
 
     SOURCE_ID_FIELD_NUMBER: _builtins.int
     TARGET_ID_FIELD_NUMBER: _builtins.int
-    TYPE_FIELD_NUMBER: _builtins.int
+    RELATION_TYPE_FIELD_NUMBER: _builtins.int
     STRENGTH_FIELD_NUMBER: _builtins.int
     VALID_TIME_FIELD_NUMBER: _builtins.int
     INVALID_TIME_FIELD_NUMBER: _builtins.int
@@ -198,7 +198,7 @@ class ChunkRelation(_message.Message):
     """The chunk that the relation starts at."""
     target_id: _builtins.str
     """The chunk that it leads to."""
-    type: Global___ChunkRelationType.ValueType
+    relation_type: Global___ChunkRelationType.ValueType
     """What it says."""
     strength: _builtins.float
     """How strong it is, 0–1."""
@@ -227,7 +227,7 @@ class ChunkRelation(_message.Message):
         *,
         source_id: _builtins.str = ...,
         target_id: _builtins.str = ...,
-        type: Global___ChunkRelationType.ValueType = ...,
+        relation_type: Global___ChunkRelationType.ValueType = ...,
         strength: _builtins.float = ...,
         valid_time: _timestamp_pb2.Timestamp | None = ...,
         invalid_time: _timestamp_pb2.Timestamp | None = ...,
@@ -238,7 +238,7 @@ class ChunkRelation(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "invalid_time", b"invalid_time", "update_time", b"update_time", "valid_time", b"valid_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "evidence", b"evidence", "invalid_time", b"invalid_time", "origin", b"origin", "source_id", b"source_id", "strength", b"strength", "target_id", b"target_id", "type", b"type", "update_time", b"update_time", "valid_time", b"valid_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "evidence", b"evidence", "invalid_time", b"invalid_time", "origin", b"origin", "relation_type", b"relation_type", "source_id", b"source_id", "strength", b"strength", "target_id", b"target_id", "update_time", b"update_time", "valid_time", b"valid_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -310,23 +310,23 @@ class RelationRef(_message.Message):
 
     SOURCE_ID_FIELD_NUMBER: _builtins.int
     TARGET_ID_FIELD_NUMBER: _builtins.int
-    TYPE_FIELD_NUMBER: _builtins.int
+    RELATION_TYPE_FIELD_NUMBER: _builtins.int
     source_id: _builtins.str
     """The chunk that the relation starts at."""
     target_id: _builtins.str
     """The chunk that it leads to."""
-    type: Global___ChunkRelationType.ValueType
+    relation_type: Global___ChunkRelationType.ValueType
     """What it says. Default: relations of every type between the two, in this direction."""
     def __init__(
         self,
         *,
         source_id: _builtins.str = ...,
         target_id: _builtins.str = ...,
-        type: Global___ChunkRelationType.ValueType = ...,
+        relation_type: Global___ChunkRelationType.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["source_id", b"source_id", "target_id", b"target_id", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["relation_type", b"relation_type", "source_id", b"source_id", "target_id", b"target_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -390,7 +390,7 @@ class ListRelationsRequest(_message.Message):
 
     CHUNK_ID_FIELD_NUMBER: _builtins.int
     DIRECTION_FIELD_NUMBER: _builtins.int
-    TYPES_FIELD_NUMBER: _builtins.int
+    RELATION_TYPES_FIELD_NUMBER: _builtins.int
     ORIGIN_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
@@ -405,7 +405,7 @@ class ListRelationsRequest(_message.Message):
     page_token: _builtins.str
     """Where to go on: `next_page_token` of the page before, for the same question."""
     @_builtins.property
-    def types(self) -> _containers.RepeatedScalarFieldContainer[Global___ChunkRelationType.ValueType]:
+    def relation_types(self) -> _containers.RepeatedScalarFieldContainer[Global___ChunkRelationType.ValueType]:
         """Only relations of these types. Default: all."""
 
     def __init__(
@@ -413,14 +413,14 @@ class ListRelationsRequest(_message.Message):
         *,
         chunk_id: _builtins.str = ...,
         direction: Global___RelationDirection.ValueType = ...,
-        types: _abc.Iterable[Global___ChunkRelationType.ValueType] | None = ...,
+        relation_types: _abc.Iterable[Global___ChunkRelationType.ValueType] | None = ...,
         origin: Global___RelationOrigin.ValueType = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_id", b"chunk_id", "direction", b"direction", "origin", b"origin", "page_size", b"page_size", "page_token", b"page_token", "types", b"types"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_id", b"chunk_id", "direction", b"direction", "origin", b"origin", "page_size", b"page_size", "page_token", b"page_token", "relation_types", b"relation_types"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -509,21 +509,21 @@ class RelationCount(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    TYPE_FIELD_NUMBER: _builtins.int
+    RELATION_TYPE_FIELD_NUMBER: _builtins.int
     COUNT_FIELD_NUMBER: _builtins.int
-    type: Global___ChunkRelationType.ValueType
+    relation_type: Global___ChunkRelationType.ValueType
     """The type."""
     count: _builtins.int
     """How many."""
     def __init__(
         self,
         *,
-        type: Global___ChunkRelationType.ValueType = ...,
+        relation_type: Global___ChunkRelationType.ValueType = ...,
         count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "relation_type", b"relation_type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -60,16 +60,16 @@ class ListFactsRequest(_message.Message):
     SUBJECT_FIELD_NUMBER: _builtins.int
     RELATION_TYPE_FIELD_NUMBER: _builtins.int
     OBJECT_FIELD_NUMBER: _builtins.int
-    AS_OF_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
     KNOWN_TIME_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     relation_type: _builtins.str
     """Only facts of this relation: its whole name, letter case and accents ignored. Empty: all."""
     page_size: _builtins.int
-    """How many at most, 1–200. Default 50."""
+    """How many at most, up to 200; larger values count as 200. 0 is the default, 50."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before, for the same question; without `as_of` all pages are as of the first."""
+    """Where to go on: `next_page_token` of the page before, for the same question; without `time` all pages are as of the first."""
     @_builtins.property
     def subject(self) -> _entities_pb2.EntitySelector:
         """Only facts said of this entity (of every entity of the name, where several share it)."""
@@ -79,7 +79,7 @@ class ListFactsRequest(_message.Message):
         """Only facts with this entity at the other end (with every entity of the name, where several share it)."""
 
     @_builtins.property
-    def as_of(self) -> _retrieval_pb2.TimeSelector:
+    def time(self) -> _retrieval_pb2.TimeSelector:
         """The time that the answer is about: an instant, or a range that facts overlap. Default: now. A range without ends is all time."""
 
     @_builtins.property
@@ -92,18 +92,16 @@ class ListFactsRequest(_message.Message):
         subject: _entities_pb2.EntitySelector | None = ...,
         relation_type: _builtins.str = ...,
         object: _entities_pb2.EntitySelector | None = ...,
-        as_of: _retrieval_pb2.TimeSelector | None = ...,
+        time: _retrieval_pb2.TimeSelector | None = ...,
         known_time: _timestamp_pb2.Timestamp | None = ...,
-        page_size: _builtins.int | None = ...,
+        page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "as_of", b"as_of", "known_time", b"known_time", "object", b"object", "page_size", b"page_size", "subject", b"subject"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["known_time", b"known_time", "object", b"object", "subject", b"subject", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "as_of", b"as_of", "known_time", b"known_time", "object", b"object", "page_size", b"page_size", "page_token", b"page_token", "relation_type", b"relation_type", "subject", b"subject"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["known_time", b"known_time", "object", b"object", "page_size", b"page_size", "page_token", b"page_token", "relation_type", b"relation_type", "subject", b"subject", "time", b"time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__page_size: _TypeAlias = _typing.Literal["page_size"]  # noqa: Y015
-    _WhichOneofArgType__page_size: _TypeAlias = _typing.Literal["_page_size", b"_page_size"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__page_size) -> _WhichOneofReturnType__page_size | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListFactsRequest: _TypeAlias = ListFactsRequest  # noqa: Y015
 
@@ -119,7 +117,7 @@ class ListFactsResponse(_message.Message):
     """Where the next page begins; empty at the end."""
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """By start (unknown first), then uuid."""
+        """By start (unknown first), then id."""
 
     def __init__(
         self,
@@ -141,17 +139,17 @@ class GetFactRequest(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    UUID_FIELD_NUMBER: _builtins.int
-    uuid: _builtins.str
-    """The fact's uuid. One of another space is unknown here."""
+    FACT_ID_FIELD_NUMBER: _builtins.int
+    fact_id: _builtins.str
+    """The fact's id. One of another space is unknown here."""
     def __init__(
         self,
         *,
-        uuid: _builtins.str = ...,
+        fact_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["uuid", b"uuid"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["fact_id", b"fact_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -237,7 +235,7 @@ class FindPathsRequest(_message.Message):
     TARGET_FIELD_NUMBER: _builtins.int
     MAX_HOPS_FIELD_NUMBER: _builtins.int
     LIMIT_FIELD_NUMBER: _builtins.int
-    AS_OF_FIELD_NUMBER: _builtins.int
+    TIME_FIELD_NUMBER: _builtins.int
     INCLUDE_LOCAL_FIELD_NUMBER: _builtins.int
     max_hops: _builtins.int
     """How many facts long at most, 1–6. Default 4."""
@@ -256,7 +254,7 @@ class FindPathsRequest(_message.Message):
         """Where they end."""
 
     @_builtins.property
-    def as_of(self) -> _retrieval_pb2.TimeSelector:
+    def time(self) -> _retrieval_pb2.TimeSelector:
         """The time at which all facts of a path hold. Default: now."""
 
     def __init__(
@@ -266,12 +264,12 @@ class FindPathsRequest(_message.Message):
         target: _entities_pb2.EntitySelector | None = ...,
         max_hops: _builtins.int | None = ...,
         limit: _builtins.int | None = ...,
-        as_of: _retrieval_pb2.TimeSelector | None = ...,
+        time: _retrieval_pb2.TimeSelector | None = ...,
         include_local: _builtins.bool = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_max_hops", b"_max_hops", "as_of", b"as_of", "limit", b"limit", "max_hops", b"max_hops", "source", b"source", "target", b"target"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_max_hops", b"_max_hops", "limit", b"limit", "max_hops", b"max_hops", "source", b"source", "target", b"target", "time", b"time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_max_hops", b"_max_hops", "as_of", b"as_of", "include_local", b"include_local", "limit", b"limit", "max_hops", b"max_hops", "source", b"source", "target", b"target"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_max_hops", b"_max_hops", "include_local", b"include_local", "limit", b"limit", "max_hops", b"max_hops", "source", b"source", "target", b"target", "time", b"time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
@@ -301,17 +299,17 @@ class FindPathsResponse(_message.Message):
     """The search was given up after 50,000 entities or 200,000 steps of one level: a path may exist all the same, or more of them."""
     @_builtins.property
     def paths(self) -> _containers.RepeatedCompositeFieldContainer[Global___Path]:
-        """The shortest ones, all of the same length: those over entities with fewer facts first, then by the uuids of their entities.
+        """The shortest ones, all of the same length: those over entities with fewer facts first, then by the ids of their entities.
         Empty when there is no path within the bounds, or while an end is ambiguous.
         """
 
     @_builtins.property
     def source_homonyms(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.EntityRef]:
-        """When several entities share the name of `source`: all of them; choose by type or uuid."""
+        """When several entities share the name of `source`: all of them; choose by type or id."""
 
     @_builtins.property
     def target_homonyms(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.EntityRef]:
-        """When several entities share the name of `target`: all of them; choose by type or uuid."""
+        """When several entities share the name of `target`: all of them; choose by type or id."""
 
     def __init__(
         self,
@@ -367,7 +365,7 @@ class GetMentionSubgraphRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     CHUNK_IDS_FIELD_NUMBER: _builtins.int
-    ENTITY_UUIDS_FIELD_NUMBER: _builtins.int
+    ENTITY_IDS_FIELD_NUMBER: _builtins.int
     MAX_MENTIONS_FIELD_NUMBER: _builtins.int
     MAX_ABOUT_FIELD_NUMBER: _builtins.int
     MAX_EPISODES_FIELD_NUMBER: _builtins.int
@@ -388,7 +386,7 @@ class GetMentionSubgraphRequest(_message.Message):
         """Chunks to start from, at most 200; unknown ones are passed over."""
 
     @_builtins.property
-    def entity_uuids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+    def entity_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Entities to start from, at most 100; unknown ones are passed over."""
 
     @_builtins.property
@@ -399,7 +397,7 @@ class GetMentionSubgraphRequest(_message.Message):
         self,
         *,
         chunk_ids: _abc.Iterable[_builtins.str] | None = ...,
-        entity_uuids: _abc.Iterable[_builtins.str] | None = ...,
+        entity_ids: _abc.Iterable[_builtins.str] | None = ...,
         max_mentions: _builtins.int | None = ...,
         max_about: _builtins.int | None = ...,
         max_episodes: _builtins.int | None = ...,
@@ -408,7 +406,7 @@ class GetMentionSubgraphRequest(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_max_about", b"_max_about", "_max_episodes", b"_max_episodes", "_max_mentions", b"_max_mentions", "as_of", b"as_of", "max_about", b"max_about", "max_episodes", b"max_episodes", "max_mentions", b"max_mentions"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_about", b"_max_about", "_max_episodes", b"_max_episodes", "_max_mentions", b"_max_mentions", "as_of", b"as_of", "chunk_ids", b"chunk_ids", "entity_uuids", b"entity_uuids", "max_about", b"max_about", "max_episodes", b"max_episodes", "max_mentions", b"max_mentions", "without_details", b"without_details"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_about", b"_max_about", "_max_episodes", b"_max_episodes", "_max_mentions", b"_max_mentions", "as_of", b"as_of", "chunk_ids", b"chunk_ids", "entity_ids", b"entity_ids", "max_about", b"max_about", "max_episodes", b"max_episodes", "max_mentions", b"max_mentions", "without_details", b"without_details"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_about: _TypeAlias = _typing.Literal["max_about"]  # noqa: Y015
     _WhichOneofArgType__max_about: _TypeAlias = _typing.Literal["_max_about", b"_max_about"]  # noqa: Y015
@@ -513,33 +511,33 @@ class SubgraphEntity(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    UUID_FIELD_NUMBER: _builtins.int
+    ID_FIELD_NUMBER: _builtins.int
     NAME_FIELD_NUMBER: _builtins.int
     TYPE_FIELD_NUMBER: _builtins.int
-    FREQUENCY_FIELD_NUMBER: _builtins.int
+    MENTION_COUNT_FIELD_NUMBER: _builtins.int
     TITLED_FIELD_NUMBER: _builtins.int
-    uuid: _builtins.str
-    """The entity's uuid."""
+    id: _builtins.str
+    """The entity's id."""
     name: _builtins.str
     """Its name."""
     type: _builtins.str
     """Its type; empty while none is known."""
-    frequency: _builtins.int
+    mention_count: _builtins.int
     """Number of chunks of the space that are about it or mention it."""
     titled: _builtins.bool
     """Whether it is the title of a document."""
     def __init__(
         self,
         *,
-        uuid: _builtins.str = ...,
+        id: _builtins.str = ...,
         name: _builtins.str = ...,
         type: _builtins.str = ...,
-        frequency: _builtins.int = ...,
+        mention_count: _builtins.int = ...,
         titled: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["frequency", b"frequency", "name", b"name", "titled", b"titled", "type", b"type", "uuid", b"uuid"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["id", b"id", "mention_count", b"mention_count", "name", b"name", "titled", b"titled", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -554,26 +552,26 @@ class SubgraphStatement(_message.Message):
     EPISODE_FIELD_NUMBER: _builtins.int
     ENTITY_FIELD_NUMBER: _builtins.int
     RELATION_TYPE_FIELD_NUMBER: _builtins.int
-    FACT_UUID_FIELD_NUMBER: _builtins.int
+    FACT_ID_FIELD_NUMBER: _builtins.int
     episode: _builtins.int
     """The chunk's place in `episodes`, from 0."""
     entity: _builtins.int
     """The entity's place in `entities`, from 0."""
     relation_type: _builtins.str
     """The fact's relation."""
-    fact_uuid: _builtins.str
-    """The fact's uuid."""
+    fact_id: _builtins.str
+    """The fact's id."""
     def __init__(
         self,
         *,
         episode: _builtins.int = ...,
         entity: _builtins.int = ...,
         relation_type: _builtins.str = ...,
-        fact_uuid: _builtins.str = ...,
+        fact_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "episode", b"episode", "fact_uuid", b"fact_uuid", "relation_type", b"relation_type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "episode", b"episode", "fact_id", b"fact_id", "relation_type", b"relation_type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

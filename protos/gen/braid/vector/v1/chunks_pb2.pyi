@@ -21,30 +21,6 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
-class _VectorPath:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _VectorPathEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_VectorPath.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    VECTOR_PATH_UNSPECIFIED: _VectorPath.ValueType  # 0
-    """The vector part did not run."""
-    VECTOR_PATH_EXACT: _VectorPath.ValueType  # 1
-    """Every candidate was compared: small spaces and selective filters."""
-    VECTOR_PATH_HNSW: _VectorPath.ValueType  # 2
-    """The approximate index (HNSW), scanned on until the filters were satisfied."""
-
-class VectorPath(_VectorPath, metaclass=_VectorPathEnumTypeWrapper):
-    """How the vector part was searched."""
-
-VECTOR_PATH_UNSPECIFIED: VectorPath.ValueType  # 0
-"""The vector part did not run."""
-VECTOR_PATH_EXACT: VectorPath.ValueType  # 1
-"""Every candidate was compared: small spaces and selective filters."""
-VECTOR_PATH_HNSW: VectorPath.ValueType  # 2
-"""The approximate index (HNSW), scanned on until the filters were satisfied."""
-Global___VectorPath: _TypeAlias = VectorPath  # noqa: Y015
-
 class _TextMatch:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -117,34 +93,6 @@ a chunk is not in is 0. Without a vector the text part counts fully: 1 / (60 + r
 """
 Global___Fusion: _TypeAlias = Fusion  # noqa: Y015
 
-class _CacheMode:
-    ValueType = _typing.NewType("ValueType", _builtins.int)
-    V: _TypeAlias = ValueType  # noqa: Y015
-
-class _CacheModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CacheMode.ValueType], _builtins.type):
-    DESCRIPTOR: _descriptor.EnumDescriptor
-    CACHE_MODE_UNSPECIFIED: _CacheMode.ValueType  # 0
-    """The default: CACHE_MODE_USE."""
-    CACHE_MODE_USE: _CacheMode.ValueType  # 1
-    """An earlier answer to the same request may be given while the space's revision is the one it was read at: it is
-    what searching again would find, whichever replica wrote last. A text that was embedded before is not embedded again.
-    """
-    CACHE_MODE_BYPASS: _CacheMode.ValueType  # 2
-    """Embed and search again, and remember neither vector nor answer."""
-
-class CacheMode(_CacheMode, metaclass=_CacheModeEnumTypeWrapper):
-    """Whether an answer, or the query's vector, may come from what is remembered of earlier calls."""
-
-CACHE_MODE_UNSPECIFIED: CacheMode.ValueType  # 0
-"""The default: CACHE_MODE_USE."""
-CACHE_MODE_USE: CacheMode.ValueType  # 1
-"""An earlier answer to the same request may be given while the space's revision is the one it was read at: it is
-what searching again would find, whichever replica wrote last. A text that was embedded before is not embedded again.
-"""
-CACHE_MODE_BYPASS: CacheMode.ValueType  # 2
-"""Embed and search again, and remember neither vector nor answer."""
-Global___CacheMode: _TypeAlias = CacheMode  # noqa: Y015
-
 @_typing.final
 class Chunk(_message.Message):
     """A stretch of a document's text, stored, embedded and found as one."""
@@ -163,7 +111,7 @@ class Chunk(_message.Message):
     VALID_TIME_FIELD_NUMBER: _builtins.int
     PAGE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """UUIDv5 of (space, document, content hash, occurrence); the uuid of its episode in the graph."""
+    """UUIDv5 of (space, document, content hash, occurrence); also the id of its episode in the graph."""
     document_id: _builtins.str
     """The document's id."""
     document_title: _builtins.str
@@ -212,7 +160,7 @@ class Chunk(_message.Message):
 Global___Chunk: _TypeAlias = Chunk  # noqa: Y015
 
 @_typing.final
-class ScoreParts(_message.Message):
+class ChunkScores(_message.Message):
     """How a hit came by its score. Parts that did not run are unset."""
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -277,7 +225,7 @@ class ScoreParts(_message.Message):
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__vector_rank) -> _WhichOneofReturnType__vector_rank | None: ...
 
-Global___ScoreParts: _TypeAlias = ScoreParts  # noqa: Y015
+Global___ChunkScores: _TypeAlias = ChunkScores  # noqa: Y015
 
 @_typing.final
 class ChunkHit(_message.Message):
@@ -298,7 +246,7 @@ class ChunkHit(_message.Message):
         """The chunk."""
 
     @_builtins.property
-    def scores(self) -> Global___ScoreParts:
+    def scores(self) -> Global___ChunkScores:
         """Its parts."""
 
     def __init__(
@@ -306,7 +254,7 @@ class ChunkHit(_message.Message):
         *,
         chunk: Global___Chunk | None = ...,
         score: _builtins.float = ...,
-        scores: Global___ScoreParts | None = ...,
+        scores: Global___ChunkScores | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["chunk", b"chunk", "scores", b"scores"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...

@@ -249,8 +249,8 @@ class UpsertOutcome(_message.Message):
     DOCUMENT_ID_FIELD_NUMBER: _builtins.int
     UNCHANGED_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
-    CHUNKS_ADDED_FIELD_NUMBER: _builtins.int
-    CHUNKS_RETIRED_FIELD_NUMBER: _builtins.int
+    ADDED_CHUNK_COUNT_FIELD_NUMBER: _builtins.int
+    RETIRED_CHUNK_COUNT_FIELD_NUMBER: _builtins.int
     ADDED_CHUNK_IDS_FIELD_NUMBER: _builtins.int
     REINDEXED_CHUNK_IDS_FIELD_NUMBER: _builtins.int
     VALID_TIME_FIELD_NUMBER: _builtins.int
@@ -260,9 +260,9 @@ class UpsertOutcome(_message.Message):
     """The document had this content already: nothing was written."""
     version: _builtins.int
     """The version's number, from 1."""
-    chunks_added: _builtins.int
+    added_chunk_count: _builtins.int
     """Chunks that were not there before."""
-    chunks_retired: _builtins.int
+    retired_chunk_count: _builtins.int
     """Chunks of the former version that the new one does not have."""
     @_builtins.property
     def added_chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -285,15 +285,15 @@ class UpsertOutcome(_message.Message):
         document_id: _builtins.str = ...,
         unchanged: _builtins.bool = ...,
         version: _builtins.int = ...,
-        chunks_added: _builtins.int = ...,
-        chunks_retired: _builtins.int = ...,
+        added_chunk_count: _builtins.int = ...,
+        retired_chunk_count: _builtins.int = ...,
         added_chunk_ids: _abc.Iterable[_builtins.str] | None = ...,
         reindexed_chunk_ids: _abc.Iterable[_builtins.str] | None = ...,
         valid_time: _timestamp_pb2.Timestamp | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["valid_time", b"valid_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_chunk_ids", b"added_chunk_ids", "chunks_added", b"chunks_added", "chunks_retired", b"chunks_retired", "document_id", b"document_id", "reindexed_chunk_ids", b"reindexed_chunk_ids", "unchanged", b"unchanged", "valid_time", b"valid_time", "version", b"version"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_chunk_count", b"added_chunk_count", "added_chunk_ids", b"added_chunk_ids", "document_id", b"document_id", "reindexed_chunk_ids", b"reindexed_chunk_ids", "retired_chunk_count", b"retired_chunk_count", "unchanged", b"unchanged", "valid_time", b"valid_time", "version", b"version"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -355,29 +355,51 @@ class CheckDocumentsResponse(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    UNCHANGED_DOCUMENT_IDS_FIELD_NUMBER: _builtins.int
-    UNCHANGED_VALID_TIMES_FIELD_NUMBER: _builtins.int
+    UNCHANGED_DOCUMENTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
-    def unchanged_document_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ids of the documents whose current version has the given hash."""
-
-    @_builtins.property
-    def unchanged_valid_times(self) -> _containers.RepeatedCompositeFieldContainer[_timestamp_pb2.Timestamp]:
-        """Since when these versions hold, in the same order."""
+    def unchanged_documents(self) -> _containers.RepeatedCompositeFieldContainer[Global___UnchangedDocument]:
+        """Documents whose current version has the given hash."""
 
     def __init__(
         self,
         *,
-        unchanged_document_ids: _abc.Iterable[_builtins.str] | None = ...,
-        unchanged_valid_times: _abc.Iterable[_timestamp_pb2.Timestamp] | None = ...,
+        unchanged_documents: _abc.Iterable[Global___UnchangedDocument] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["unchanged_document_ids", b"unchanged_document_ids", "unchanged_valid_times", b"unchanged_valid_times"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["unchanged_documents", b"unchanged_documents"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___CheckDocumentsResponse: _TypeAlias = CheckDocumentsResponse  # noqa: Y015
+
+@_typing.final
+class UnchangedDocument(_message.Message):
+    """A document whose content is stored already."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DOCUMENT_ID_FIELD_NUMBER: _builtins.int
+    VALID_TIME_FIELD_NUMBER: _builtins.int
+    document_id: _builtins.str
+    """The document."""
+    @_builtins.property
+    def valid_time(self) -> _timestamp_pb2.Timestamp:
+        """Since when its current version holds."""
+
+    def __init__(
+        self,
+        *,
+        document_id: _builtins.str = ...,
+        valid_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["valid_time", b"valid_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id", "valid_time", b"valid_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___UnchangedDocument: _TypeAlias = UnchangedDocument  # noqa: Y015
 
 @_typing.final
 class GetDocumentRequest(_message.Message):
@@ -488,6 +510,116 @@ class Document(_message.Message):
 Global___Document: _TypeAlias = Document  # noqa: Y015
 
 @_typing.final
+class ListDocumentVersionsRequest(_message.Message):
+    """Which document's versions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DOCUMENT_ID_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    document_id: _builtins.str
+    """The document's id."""
+    page_size: _builtins.int
+    """How many at most. 0 means 50; more than 200 means 200."""
+    page_token: _builtins.str
+    """Where to go on: `next_page_token` of the page before."""
+    def __init__(
+        self,
+        *,
+        document_id: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDocumentVersionsRequest: _TypeAlias = ListDocumentVersionsRequest  # noqa: Y015
+
+@_typing.final
+class ListDocumentVersionsResponse(_message.Message):
+    """A page of versions."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERSIONS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Where the next page begins; empty at the end."""
+    @_builtins.property
+    def versions(self) -> _containers.RepeatedCompositeFieldContainer[Global___DocumentVersion]:
+        """The versions, the latest first."""
+
+    def __init__(
+        self,
+        *,
+        versions: _abc.Iterable[Global___DocumentVersion] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "versions", b"versions"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDocumentVersionsResponse: _TypeAlias = ListDocumentVersionsResponse  # noqa: Y015
+
+@_typing.final
+class DocumentVersion(_message.Message):
+    """A version of a document: it holds from `valid_time` until `end_time`."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERSION_FIELD_NUMBER: _builtins.int
+    TITLE_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
+    VALID_TIME_FIELD_NUMBER: _builtins.int
+    END_TIME_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    CHUNK_COUNT_FIELD_NUMBER: _builtins.int
+    version: _builtins.int
+    """The version's number, from 1."""
+    title: _builtins.str
+    """The document's title in this version."""
+    source: _builtins.str
+    """Where this version came from."""
+    chunk_count: _builtins.int
+    """How many chunks it has."""
+    @_builtins.property
+    def valid_time(self) -> _timestamp_pb2.Timestamp:
+        """Since when it holds."""
+
+    @_builtins.property
+    def end_time(self) -> _timestamp_pb2.Timestamp:
+        """Until when it held; absent while no later version has ended it."""
+
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was written."""
+
+    def __init__(
+        self,
+        *,
+        version: _builtins.int = ...,
+        title: _builtins.str = ...,
+        source: _builtins.str = ...,
+        valid_time: _timestamp_pb2.Timestamp | None = ...,
+        end_time: _timestamp_pb2.Timestamp | None = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+        chunk_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "valid_time", b"valid_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_count", b"chunk_count", "create_time", b"create_time", "end_time", b"end_time", "source", b"source", "title", b"title", "valid_time", b"valid_time", "version", b"version"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DocumentVersion: _TypeAlias = DocumentVersion  # noqa: Y015
+
+@_typing.final
 class ListDocumentsRequest(_message.Message):
     """A page of documents."""
 
@@ -496,22 +628,20 @@ class ListDocumentsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """How many at most, 1–200. Default 50. A page of large ones ends earlier."""
+    """How many at most, up to 200; larger values count as 200. 0 is the default, 50. A page of large ones ends earlier."""
     page_token: _builtins.str
     """Where to go on: `next_page_token` of the page before."""
     def __init__(
         self,
         *,
-        page_size: _builtins.int | None = ...,
+        page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "page_size", b"page_size"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_page_size", b"_page_size", "page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType__page_size: _TypeAlias = _typing.Literal["page_size"]  # noqa: Y015
-    _WhichOneofArgType__page_size: _TypeAlias = _typing.Literal["_page_size", b"_page_size"]  # noqa: Y015
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__page_size) -> _WhichOneofReturnType__page_size | None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ListDocumentsRequest: _TypeAlias = ListDocumentsRequest  # noqa: Y015
 
@@ -544,68 +674,8 @@ class ListDocumentsResponse(_message.Message):
 Global___ListDocumentsResponse: _TypeAlias = ListDocumentsResponse  # noqa: Y015
 
 @_typing.final
-class DeleteDocumentRequest(_message.Message):
-    """A document to remove."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    DOCUMENT_ID_FIELD_NUMBER: _builtins.int
-    DELETION_ID_FIELD_NUMBER: _builtins.int
-    document_id: _builtins.str
-    """The document's id."""
-    deletion_id: _builtins.str
-    """What this deletion is called, if it may be sent again after a crash. Its counts are kept for 30 days: the same
-    deletion again answers with them and removes nothing, not even a document of the same id that was written since.
-    """
-    def __init__(
-        self,
-        *,
-        document_id: _builtins.str = ...,
-        deletion_id: _builtins.str = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["deletion_id", b"deletion_id", "document_id", b"document_id"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___DeleteDocumentRequest: _TypeAlias = DeleteDocumentRequest  # noqa: Y015
-
-@_typing.final
-class DeleteDocumentResponse(_message.Message):
-    """What was removed."""
-
-    DESCRIPTOR: _descriptor.Descriptor
-
-    VERSIONS_DELETED_FIELD_NUMBER: _builtins.int
-    CHUNKS_DELETED_FIELD_NUMBER: _builtins.int
-    DELETED_CHUNK_IDS_FIELD_NUMBER: _builtins.int
-    versions_deleted: _builtins.int
-    """Versions of the document."""
-    chunks_deleted: _builtins.int
-    """Chunks, with their vectors and postings."""
-    @_builtins.property
-    def deleted_chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ids of those chunks, which are the uuids of their episodes; none when a deletion is sent again."""
-
-    def __init__(
-        self,
-        *,
-        versions_deleted: _builtins.int = ...,
-        chunks_deleted: _builtins.int = ...,
-        deleted_chunk_ids: _abc.Iterable[_builtins.str] | None = ...,
-    ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
-    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks_deleted", b"chunks_deleted", "deleted_chunk_ids", b"deleted_chunk_ids", "versions_deleted", b"versions_deleted"]  # noqa: Y015
-    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    def WhichOneof(self, oneof_group: _Never) -> None: ...
-
-Global___DeleteDocumentResponse: _TypeAlias = DeleteDocumentResponse  # noqa: Y015
-
-@_typing.final
 class GetTextLanguageRequest(_message.Message):
-    """Nothing to say: the space comes from the credential."""
+    """Empty: the space comes from the credential."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -691,7 +761,7 @@ Global___SetTextLanguageResponse: _TypeAlias = SetTextLanguageResponse  # noqa: 
 
 @_typing.final
 class GetVectorStatsRequest(_message.Message):
-    """Nothing to say: the space comes from the credential."""
+    """Empty: the space comes from the credential."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -712,14 +782,14 @@ class GetVectorStatsResponse(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
-    DOCUMENTS_FIELD_NUMBER: _builtins.int
-    CHUNKS_FIELD_NUMBER: _builtins.int
+    DOCUMENT_COUNT_FIELD_NUMBER: _builtins.int
+    CHUNK_COUNT_FIELD_NUMBER: _builtins.int
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     EMBEDDING_DIMENSION_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
-    documents: _builtins.int
+    document_count: _builtins.int
     """Documents."""
-    chunks: _builtins.int
+    chunk_count: _builtins.int
     """Chunks."""
     embedding_model: _builtins.str
     """Name of the model that the space is embedded with; empty while it holds nothing."""
@@ -730,15 +800,15 @@ class GetVectorStatsResponse(_message.Message):
     def __init__(
         self,
         *,
-        documents: _builtins.int = ...,
-        chunks: _builtins.int = ...,
+        document_count: _builtins.int = ...,
+        chunk_count: _builtins.int = ...,
         embedding_model: _builtins.str = ...,
         embedding_dimension: _builtins.int = ...,
         space_revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunks", b"chunks", "documents", b"documents", "embedding_dimension", b"embedding_dimension", "embedding_model", b"embedding_model", "space_revision", b"space_revision"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_count", b"chunk_count", "document_count", b"document_count", "embedding_dimension", b"embedding_dimension", "embedding_model", b"embedding_model", "space_revision", b"space_revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

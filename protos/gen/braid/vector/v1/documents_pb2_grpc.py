@@ -55,15 +55,15 @@ class DocumentServiceStub:
                 request_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.GetDocumentRequest.SerializeToString,
                 response_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.GetDocumentResponse.FromString,
                 _registered_method=True)
+        self.ListDocumentVersions = channel.unary_unary(
+                '/braid.vector.v1.DocumentService/ListDocumentVersions',
+                request_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentVersionsRequest.SerializeToString,
+                response_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentVersionsResponse.FromString,
+                _registered_method=True)
         self.ListDocuments = channel.unary_unary(
                 '/braid.vector.v1.DocumentService/ListDocuments',
                 request_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentsRequest.SerializeToString,
                 response_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentsResponse.FromString,
-                _registered_method=True)
-        self.DeleteDocument = channel.unary_unary(
-                '/braid.vector.v1.DocumentService/DeleteDocument',
-                request_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentRequest.SerializeToString,
-                response_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentResponse.FromString,
                 _registered_method=True)
         self.GetTextLanguage = channel.unary_unary(
                 '/braid.vector.v1.DocumentService/GetTextLanguage',
@@ -114,15 +114,15 @@ class DocumentServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def ListDocuments(self, request, context):
-        """The space's documents by id, in pages.
+    def ListDocumentVersions(self, request, context):
+        """A document's versions, the latest first, in pages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def DeleteDocument(self, request, context):
-        """Removes a document, its versions, and the chunks that no version references; answers with what was removed.
+    def ListDocuments(self, request, context):
+        """The space's documents by id, in pages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -173,15 +173,15 @@ def add_DocumentServiceServicer_to_server(servicer, server):
                     request_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.GetDocumentRequest.FromString,
                     response_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.GetDocumentResponse.SerializeToString,
             ),
+            'ListDocumentVersions': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDocumentVersions,
+                    request_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentVersionsRequest.FromString,
+                    response_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentVersionsResponse.SerializeToString,
+            ),
             'ListDocuments': grpc.unary_unary_rpc_method_handler(
                     servicer.ListDocuments,
                     request_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentsRequest.FromString,
                     response_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentsResponse.SerializeToString,
-            ),
-            'DeleteDocument': grpc.unary_unary_rpc_method_handler(
-                    servicer.DeleteDocument,
-                    request_deserializer=braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentRequest.FromString,
-                    response_serializer=braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentResponse.SerializeToString,
             ),
             'GetTextLanguage': grpc.unary_unary_rpc_method_handler(
                     servicer.GetTextLanguage,
@@ -319,6 +319,33 @@ class DocumentService:
             _registered_method=True)
 
     @staticmethod
+    def ListDocumentVersions(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.vector.v1.DocumentService/ListDocumentVersions',
+            braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentVersionsRequest.SerializeToString,
+            braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentVersionsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
     def ListDocuments(request,
             target,
             options=(),
@@ -335,33 +362,6 @@ class DocumentService:
             '/braid.vector.v1.DocumentService/ListDocuments',
             braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentsRequest.SerializeToString,
             braid_dot_vector_dot_v1_dot_documents__pb2.ListDocumentsResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def DeleteDocument(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/braid.vector.v1.DocumentService/DeleteDocument',
-            braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentRequest.SerializeToString,
-            braid_dot_vector_dot_v1_dot_documents__pb2.DeleteDocumentResponse.FromString,
             options,
             channel_credentials,
             insecure,

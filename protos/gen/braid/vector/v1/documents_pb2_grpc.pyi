@@ -24,10 +24,10 @@ class DocumentServiceStub:
     """Which of the given contents are already stored as their documents' current versions."""
     GetDocument: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetDocumentRequest, _documents_pb2.GetDocumentResponse]
     """One document, its current version and its chunks' ids."""
+    ListDocumentVersions: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListDocumentVersionsRequest, _documents_pb2.ListDocumentVersionsResponse]
+    """A document's versions, the latest first, in pages."""
     ListDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListDocumentsRequest, _documents_pb2.ListDocumentsResponse]
     """The space's documents by id, in pages."""
-    DeleteDocument: _aio.UnaryUnaryMultiCallable[_documents_pb2.DeleteDocumentRequest, _documents_pb2.DeleteDocumentResponse]
-    """Removes a document, its versions, and the chunks that no version references; answers with what was removed."""
     GetTextLanguage: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetTextLanguageRequest, _documents_pb2.GetTextLanguageResponse]
     """The language whose rules the space's words are read by."""
     SetTextLanguage: _aio.UnaryUnaryMultiCallable[_documents_pb2.SetTextLanguageRequest, _documents_pb2.SetTextLanguageResponse]
@@ -73,20 +73,20 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         """One document, its current version and its chunks' ids."""
 
     @_abc_1.abstractmethod
+    def ListDocumentVersions(
+        self,
+        request: _documents_pb2.ListDocumentVersionsRequest,
+        context: _aio.ServicerContext[_documents_pb2.ListDocumentVersionsRequest, _abc.Awaitable[_documents_pb2.ListDocumentVersionsResponse]],
+    ) -> _abc.Awaitable[_documents_pb2.ListDocumentVersionsResponse]:
+        """A document's versions, the latest first, in pages."""
+
+    @_abc_1.abstractmethod
     def ListDocuments(
         self,
         request: _documents_pb2.ListDocumentsRequest,
         context: _aio.ServicerContext[_documents_pb2.ListDocumentsRequest, _abc.Awaitable[_documents_pb2.ListDocumentsResponse]],
     ) -> _abc.Awaitable[_documents_pb2.ListDocumentsResponse]:
         """The space's documents by id, in pages."""
-
-    @_abc_1.abstractmethod
-    def DeleteDocument(
-        self,
-        request: _documents_pb2.DeleteDocumentRequest,
-        context: _aio.ServicerContext[_documents_pb2.DeleteDocumentRequest, _abc.Awaitable[_documents_pb2.DeleteDocumentResponse]],
-    ) -> _abc.Awaitable[_documents_pb2.DeleteDocumentResponse]:
-        """Removes a document, its versions, and the chunks that no version references; answers with what was removed."""
 
     @_abc_1.abstractmethod
     def GetTextLanguage(

@@ -41,7 +41,7 @@ class VectorSearchRequest(_message.Message):
     """How many hits at most, 1–50. Default 10."""
     min_score: _builtins.float
     """Leave out hits below this cosine similarity, −1 to 1."""
-    cache: _chunks_pb2.CacheMode.ValueType
+    cache: _retrieval_pb2.CacheMode.ValueType
     """Whether an earlier answer may be given. Default: yes, while nothing of the space has changed."""
     @_builtins.property
     def query_embedding(self) -> _retrieval_pb2.QueryEmbedding:
@@ -64,7 +64,7 @@ class VectorSearchRequest(_message.Message):
         filter: _chunks_pb2.ChunkFilter | None = ...,
         as_of: _timestamp_pb2.Timestamp | None = ...,
         min_score: _builtins.float | None = ...,
-        cache: _chunks_pb2.CacheMode.ValueType = ...,
+        cache: _retrieval_pb2.CacheMode.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "as_of", b"as_of", "filter", b"filter", "limit", b"limit", "min_score", b"min_score", "query_embedding", b"query_embedding"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -92,16 +92,16 @@ class VectorSearchResponse(_message.Message):
     VECTOR_PATH_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
     CACHED_FIELD_NUMBER: _builtins.int
-    EMBEDDING_FIELD_NUMBER: _builtins.int
+    EMBEDDING_SOURCE_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
     """OK or NO_MATCH."""
-    vector_path: _chunks_pb2.VectorPath.ValueType
+    vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the index was used."""
     space_revision: _builtins.int
     """The space's revision that the answer was read at."""
     cached: _builtins.bool
     """The hits are those of an earlier answer, which nothing has changed since."""
-    embedding: _retrieval_pb2.EmbeddingSource.ValueType
+    embedding_source: _retrieval_pb2.EmbeddingSource.ValueType
     """Where the query's vector came from."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
@@ -112,14 +112,14 @@ class VectorSearchResponse(_message.Message):
         *,
         hits: _abc.Iterable[_chunks_pb2.ChunkHit] | None = ...,
         status: _legs_pb2.LegStatus.ValueType = ...,
-        vector_path: _chunks_pb2.VectorPath.ValueType = ...,
+        vector_path: _retrieval_pb2.VectorPath.ValueType = ...,
         space_revision: _builtins.int = ...,
         cached: _builtins.bool = ...,
-        embedding: _retrieval_pb2.EmbeddingSource.ValueType = ...,
+        embedding_source: _retrieval_pb2.EmbeddingSource.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding", b"embedding", "hits", b"hits", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding_source", b"embedding_source", "hits", b"hits", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -144,7 +144,7 @@ class TextSearchRequest(_message.Message):
     """How many hits at most, 1–50. Default 10."""
     min_score: _builtins.float
     """Leave out hits below this score, 0–1."""
-    cache: _chunks_pb2.CacheMode.ValueType
+    cache: _retrieval_pb2.CacheMode.ValueType
     """Whether an earlier answer may be given. Default: yes, while nothing of the space has changed."""
     match: _chunks_pb2.TextMatch.ValueType
     """How the words are looked for. Default: any of them."""
@@ -164,7 +164,7 @@ class TextSearchRequest(_message.Message):
         filter: _chunks_pb2.ChunkFilter | None = ...,
         as_of: _timestamp_pb2.Timestamp | None = ...,
         min_score: _builtins.float | None = ...,
-        cache: _chunks_pb2.CacheMode.ValueType = ...,
+        cache: _retrieval_pb2.CacheMode.ValueType = ...,
         match: _chunks_pb2.TextMatch.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "as_of", b"as_of", "filter", b"filter", "limit", b"limit", "min_score", b"min_score"]  # noqa: Y015
@@ -252,7 +252,7 @@ class HybridSearchRequest(_message.Message):
     """
     text_only: _builtins.bool
     """Search by words alone; set by a caller that knows the embedder is away, so that it is not tried again."""
-    cache: _chunks_pb2.CacheMode.ValueType
+    cache: _retrieval_pb2.CacheMode.ValueType
     """Whether an earlier answer may be given. Default: yes, while nothing of the space has changed."""
     @_builtins.property
     def query_embedding(self) -> _retrieval_pb2.QueryEmbedding:
@@ -278,7 +278,7 @@ class HybridSearchRequest(_message.Message):
         as_of: _timestamp_pb2.Timestamp | None = ...,
         min_score: _builtins.float | None = ...,
         text_only: _builtins.bool = ...,
-        cache: _chunks_pb2.CacheMode.ValueType = ...,
+        cache: _retrieval_pb2.CacheMode.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_min_score", b"_min_score", "_text_weight", b"_text_weight", "as_of", b"as_of", "filter", b"filter", "limit", b"limit", "min_score", b"min_score", "query_embedding", b"query_embedding", "text_weight", b"text_weight"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
@@ -311,7 +311,7 @@ class HybridSearchResponse(_message.Message):
     VECTOR_PATH_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
     CACHED_FIELD_NUMBER: _builtins.int
-    EMBEDDING_FIELD_NUMBER: _builtins.int
+    EMBEDDING_SOURCE_FIELD_NUMBER: _builtins.int
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     RELEVANCE_FLOOR_FIELD_NUMBER: _builtins.int
     LIST_FLOOR_FIELD_NUMBER: _builtins.int
@@ -321,13 +321,13 @@ class HybridSearchResponse(_message.Message):
     """
     reason: _legs_pb2.LegReason.ValueType
     """Why it is neither OK nor NO_MATCH."""
-    vector_path: _chunks_pb2.VectorPath.ValueType
+    vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the vector index was used."""
     space_revision: _builtins.int
     """The space's revision that the answer was read at."""
     cached: _builtins.bool
     """The hits are those of an earlier answer, which nothing has changed since."""
-    embedding: _retrieval_pb2.EmbeddingSource.ValueType
+    embedding_source: _retrieval_pb2.EmbeddingSource.ValueType
     """Where the query's vector came from."""
     embedding_model: _builtins.str
     """The model that the space is embedded with; empty where it holds nothing."""
@@ -345,17 +345,17 @@ class HybridSearchResponse(_message.Message):
         hits: _abc.Iterable[_chunks_pb2.ChunkHit] | None = ...,
         status: _legs_pb2.LegStatus.ValueType = ...,
         reason: _legs_pb2.LegReason.ValueType = ...,
-        vector_path: _chunks_pb2.VectorPath.ValueType = ...,
+        vector_path: _retrieval_pb2.VectorPath.ValueType = ...,
         space_revision: _builtins.int = ...,
         cached: _builtins.bool = ...,
-        embedding: _retrieval_pb2.EmbeddingSource.ValueType = ...,
+        embedding_source: _retrieval_pb2.EmbeddingSource.ValueType = ...,
         embedding_model: _builtins.str = ...,
         relevance_floor: _builtins.float = ...,
         list_floor: _builtins.float = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding", b"embedding", "embedding_model", b"embedding_model", "hits", b"hits", "list_floor", b"list_floor", "reason", b"reason", "relevance_floor", b"relevance_floor", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding_model", b"embedding_model", "embedding_source", b"embedding_source", "hits", b"hits", "list_floor", b"list_floor", "reason", b"reason", "relevance_floor", b"relevance_floor", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -376,7 +376,7 @@ class ScoreChunksRequest(_message.Message):
     AS_OF_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space."""
-    cache: _chunks_pb2.CacheMode.ValueType
+    cache: _retrieval_pb2.CacheMode.ValueType
     """Whether a remembered vector of the query may be used. Default: use."""
     text_weight: _builtins.float
     """Share of the text score in the score, 0–1. Default 0.3."""
@@ -400,7 +400,7 @@ class ScoreChunksRequest(_message.Message):
         query: _builtins.str = ...,
         chunk_ids: _abc.Iterable[_builtins.str] | None = ...,
         query_embedding: _retrieval_pb2.QueryEmbedding | None = ...,
-        cache: _chunks_pb2.CacheMode.ValueType = ...,
+        cache: _retrieval_pb2.CacheMode.ValueType = ...,
         text_weight: _builtins.float | None = ...,
         include_chunks: _builtins.bool = ...,
         as_of: _timestamp_pb2.Timestamp | None = ...,
@@ -422,8 +422,8 @@ class ScoreChunksResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SCORES_FIELD_NUMBER: _builtins.int
-    EMBEDDING_FIELD_NUMBER: _builtins.int
-    embedding: _retrieval_pb2.EmbeddingSource.ValueType
+    EMBEDDING_SOURCE_FIELD_NUMBER: _builtins.int
+    embedding_source: _retrieval_pb2.EmbeddingSource.ValueType
     """Where the query's vector came from."""
     @_builtins.property
     def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChunkScore]:
@@ -433,11 +433,11 @@ class ScoreChunksResponse(_message.Message):
         self,
         *,
         scores: _abc.Iterable[Global___ChunkScore] | None = ...,
-        embedding: _retrieval_pb2.EmbeddingSource.ValueType = ...,
+        embedding_source: _retrieval_pb2.EmbeddingSource.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding", b"embedding", "scores", b"scores"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_source", b"embedding_source", "scores", b"scores"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -463,7 +463,7 @@ class ChunkScore(_message.Message):
     that has it.
     """
     @_builtins.property
-    def scores(self) -> _chunks_pb2.ScoreParts:
+    def scores(self) -> _chunks_pb2.ChunkScores:
         """Its parts; ranks are not set."""
 
     @_builtins.property
@@ -474,7 +474,7 @@ class ChunkScore(_message.Message):
         self,
         *,
         chunk_id: _builtins.str = ...,
-        scores: _chunks_pb2.ScoreParts | None = ...,
+        scores: _chunks_pb2.ChunkScores | None = ...,
         score: _builtins.float = ...,
         chunk: _chunks_pb2.Chunk | None = ...,
         in_force: _builtins.bool = ...,

@@ -73,6 +73,7 @@ class Copulas:
     def equate(self) -> None:
         """ "the editor I use is X", "X is what I use": notes what a noun phrase without a name stands for."""
         for clause in self._clauses:
+            self._equate_appositions(clause)
             verb = clause.verb
             if (
                 verb is None
@@ -101,6 +102,13 @@ class Copulas:
                 elif noun.names and any(each.pronoun == "it" for each in clause.subject):
                     for each in clause.subject:
                         each.stands_for = [noun]
+
+    def _equate_appositions(self, clause: Clause) -> None:
+        """ "Beacon, the project I maintain, …": the project is Beacon."""
+        for pair in clause.appositions:
+            for named, described in (pair, pair[::-1]):
+                if named.names and not described.names and self._is_antecedent(described):
+                    described.stands_for = [named]
 
     def _is_antecedent(self, noun: NounPhrase) -> bool:
         return any(each.antecedent is noun for each in self._clauses)

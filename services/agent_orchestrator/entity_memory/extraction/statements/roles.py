@@ -42,6 +42,13 @@ _CHOICE = frozenset({"choice", "pick", "decision", "selection", "winner"})
 
 _PROJECT_HEADS = frozenset({"project", "side_project", "side-project", "baby", "hobby", "startup"})
 
+_HUMAN_ROLES = (PERSON_ROLES_AT_WORK | PERSON_ROLES_PRIVATE) - word_set(
+    """
+    assistant partner contractor consultant collaborator successor predecessor report friend buddy pal mate
+    acquaintance designer tester peer coach
+    """
+)
+"""Roles that people alone have: "my manager Ruby" is a person, whatever else is called Ruby."""
 _AT_VERBS = word_set(
     """
     work meet study start join teach intern see know
@@ -177,6 +184,8 @@ class Roles:
             if source is None:
                 return
             for referent in named:
+                if noun.head in _HUMAN_ROLES and not referent.lower:
+                    self._types.remember(referent.name, EntityType.PERSON)
                 if self._types.accepts("person", referent):
                     yield Statement(source, relation, referent, confidence)
             return

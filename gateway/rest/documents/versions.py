@@ -1,0 +1,52 @@
+"""`/api/document-versions`: the versions of a document."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from starlette.responses import Response
+
+from braid.vector.v1 import documents_pb2
+from gateway.rest.documents.responses import DocumentVersions, version
+from gateway.rest.http.calls import CallerDep, ClientsDep
+from gateway.rest.mapping.contract_rules import Bounds
+from gateway.rest.mapping.field_names import rest_name
+from gateway.rest.mapping.json_encoding import JsonResponse
+from gateway.rest.mapping.openapi import problems
+
+router = APIRouter(prefix="/api/document-versions", tags=["documents"], responses=problems())
+
+_METHOD = "/braid.vector.v1.DocumentService/ListDocumentVersions"
+_named = partial(rest_name, names={"page_size": "limit", "page_token": "cursor"})
+
+
+# Not below /api/documents/{id}: an id may hold any character, `/versions` at its end included.
+@router.get("", response_model=DocumentVersions)
+async def listing(
+    caller: CallerDep,
+    clients: ClientsDep,
+    document_id: Annotated[
+        str,
+        Bounds(documents_pb2.ListDocumentVersionsRequest, "document_id"),
+        Query(description="The document's id."),
+    ],
+    limit: Annotated[
+        int,
+        Bounds(documents_pb2.ListDocumentVersionsRequest, "page_size"),
+        Query(ge=0, description="How many, at most 200; 0 for the default of 50."),
+    ] = 0,
+    cursor: Annotated[
+        str,
+        Bounds(documents_pb2.ListDocumentVersionsRequest, "page_token"),
+        Query(description="`next_cursor` of the page before."),
+    ] = "",
+) -> Response:
+    """A document's versions, the latest first, in pages."""
+    request = documents_pb2.ListDocumentVersionsRequest(
+        document_id=document_id, page_size=limit, page_token=cursor
+    )
+    answer = await caller.call(_METHOD, clients.documents.ListDocumentVersions, request, _named)
+    shown = [version(one) for one in answer.versions]
+    return JsonResponse({"versions": shown, "next_cursor": answer.next_page_token or None})
