@@ -67,6 +67,39 @@ async def test_a_conversation_goes_on_until_the_input_ends(gateway: Served, stor
     assert [one["message_count"] for one in kept] == [4]
 
 
+async def test_a_conversation_as_json_is_a_line_for_each_answer_and_each_failure(
+    gateway: Served, story: World
+) -> None:
+    command = await braid(gateway, "chat", "--json")
+    too_long = "x" * 20_000
+    out, err = await command.communicate(f"{QUESTION}\n{too_long}\n".encode())
+    assert command.returncode == 0, err
+    answer, failure = (json.loads(line) for line in out.decode().splitlines())
+    assert "Jonas Weber" in answer["answer"]
+    assert failure["reason"] == "INVALID_FIELD"
+
+
+async def test_conversations_are_listed_read_renamed_and_deleted(
+    gateway: Served, story: World
+) -> None:
+    command = await braid(gateway, "chat")
+    await command.communicate(f"{QUESTION}\n".encode())
+
+    async def run(*words: str) -> tuple[int, str]:
+        process = await braid(gateway, "conversations", *words)
+        out, _ = await process.communicate()
+        assert process.returncode is not None
+        return process.returncode, out.decode()
+
+    (listed,) = json.loads((await run("list", "--json"))[1])["conversations"]
+    code, read = await run("get", listed["id"])
+    assert (code, QUESTION in read, "Jonas Weber" in read) == (0, True, True)
+    assert (await run("rename", listed["id"], "Owners"))[0] == 0
+    assert "Owners" in (await run("list"))[1]
+    assert (await run("delete", listed["id"]))[0] == 0
+    assert (await run("get", listed["id"]))[0] == 3
+
+
 async def test_ctrl_c_stops_the_run(gateway: Served, story: World) -> None:
     reached = asyncio.Event()
 

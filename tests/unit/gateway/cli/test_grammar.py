@@ -46,7 +46,8 @@ def commands() -> Iterator[tuple[str, Any]]:
     return walk("", typer.main.get_command(app))
 
 
-ALL = dict(commands())
+ALL = {words: command for words, command in commands() if not command.hidden}
+OTHER_NAMES = {words: command for words, command in commands() if command.hidden}
 
 
 def options(command: Any) -> dict[str, Any]:
@@ -60,6 +61,13 @@ def test_commands_are_verbs_or_nouns_with_verbs() -> None:
     assert {words.split()[1] for words in others} <= VERBS
     assert {len(words.split()) for words in others | VIEWS} == {2}
     assert set(ALL) >= VIEWS
+
+
+@pytest.mark.parametrize("words", OTHER_NAMES)
+def test_a_hidden_command_is_another_name_of_one_that_is_shown(words: str) -> None:
+    group = words.split(maxsplit=1)[0]
+    shown = [command.help for name, command in ALL.items() if name.startswith(f"{group} ")]
+    assert OTHER_NAMES[words].help in shown
 
 
 @pytest.mark.parametrize("words", ALL)
