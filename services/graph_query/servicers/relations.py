@@ -39,7 +39,10 @@ class RelationCalls:
         except UnknownEndsError as error:
             description = "is not the id of a chunk of this space"
             raise InvalidFieldError(
-                *(FieldError(f"relations[{place}].{field}", description) for place, field in error.ends)
+                *(
+                    FieldError(f"relations[{place}].{field}", description)
+                    for place, field in error.ends
+                )
             ) from None
         return relations_pb2.PutRelationsResponse(
             created_count=counts.created,
