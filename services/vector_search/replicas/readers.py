@@ -1,9 +1,9 @@
 """Reads by round robin over usable replicas; by the primary where a replica lacks what the caller may have written.
 
-While a replica reads, the primary is asked for the space's revision, which every write raises in its own transaction. The
-replica's is in what it found, or is read before on the same connection. Where it is older, what was found is not used, and
-the primary answers: through whichever process the write went, and without a token that callers would have to carry. The
-primary answers one row by its key for each read; searching is the replica's.
+While a replica reads, the primary is asked for the space's revision, which every write raises in its own transaction.
+The replica's is in what it found, or is read before on the same connection. Where it is older, what was found is not
+used, and the primary answers: through whichever process the write went, and without a token that callers would have to
+carry. The primary answers one row by its key for each read; searching is the replica's.
 """
 
 from __future__ import annotations
