@@ -28,10 +28,11 @@ class Alive(ResponseSchema):
 
 
 class Readiness(ResponseSchema):
-    """Every service that the gateway needs is serving."""
+    """Every service that the gateway needs is serving; `reasons` say what they do without, such as a model."""
 
     status: Literal["ready"]
     services: dict[str, str]
+    reasons: dict[str, str] | None = None
 
 
 router = APIRouter(tags=["probes"], responses=problems(405))
@@ -50,9 +51,10 @@ async def readyz(request: Request, clients: ClientsDep) -> Response:
         return _not_ready(request, "The gateway is shutting down.", {}, {})
     found = await clients.health()
     services = {name: health.state for name, health in found.items()}
-    if all(state == SERVING for state in services.values()):
-        return JsonResponse({"status": "ready", "services": services})
     reasons = {name: health.reason for name, health in found.items() if health.reason}
+    if all(state == SERVING for state in services.values()):
+        body = {"status": "ready", "services": services}
+        return JsonResponse(body | ({"reasons": reasons} if reasons else {}))
     told = [
         f"{name} is {state}{f' ({reasons[name]})' if name in reasons else ''}"
         for name, state in services.items()

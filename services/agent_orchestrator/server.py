@@ -55,6 +55,7 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
                 listen=settings.listen,
                 services=app.services,
                 probes=app.probes,
+                impairments=breakers.impairments,
             )
     finally:
         await registry.close()
@@ -69,7 +70,13 @@ async def serve_worker(settings: AgentSettings, runtime: RuntimeSettings) -> Non
     registry = EmbedderRegistry(embedding, embedder, breakers)
     try:
         async with open_worker(settings, runtime, embedder, registry) as probes:
-            await serve(settings=runtime, listen=settings.worker_listen, services=[], probes=probes)
+            await serve(
+                settings=runtime,
+                listen=settings.worker_listen,
+                services=[],
+                probes=probes,
+                impairments=breakers.impairments,
+            )
     finally:
         await registry.close()
         await embedder.close()

@@ -242,6 +242,7 @@ async def run(
                 AdmissionQueue(runtime.search_limits()),
             ),
             probes={"neo4j": store.ping},
+            impairments=breakers.impairments,
         ),
         name="serving",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from enum import StrEnum
 
@@ -86,6 +86,11 @@ class Breaker:
             if probe:
                 self._probing = False
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the provider answers, as far as is known."""
+        return self._state is State.CLOSED
+
     def _admit(self) -> bool:
         """Whether the attempt is the one that probes a provider again. CircuitOpen where it may not be made."""
         if self._state is State.OPEN:
@@ -133,6 +138,14 @@ class Breakers:
         # Clients are made in threads, each in one of its own.
         self._lock = threading.Lock()
         self._breakers: dict[str, Breaker] = {}
+
+    def impairments(self) -> Sequence[str]:
+        """What the process does without now, in a sentence each: for its health, which it does not turn."""
+        with self._lock:
+            away = sum(not breaker.is_closed for breaker in self._breakers.values())
+        return [f"An embedding provider does not answer ({away} of {len(self._breakers)})."] * bool(
+            away
+        )
 
     def for_endpoint(self, endpoint: str) -> Breaker:
         """The endpoint's circuit breaker."""

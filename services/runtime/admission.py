@@ -6,6 +6,7 @@ Used in front of connection pools and of RPCs (`Service.queues`).
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -15,7 +16,9 @@ from dataclasses import dataclass
 from services.runtime.context import current_call_or_none, remaining
 from services.runtime.errors import OverloadedError
 
-_OVERLOADED_SHARE = 0.125
+_OVERLOADED_SECONDS = 0.125  # of `queue_seconds`
+_OVERLOADED_WAITING = 0.25  # of `size`
+_MIN_OVERLOAD, _MAX_OVERLOAD = 1.0, 16.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +28,8 @@ class AdmissionLimits:
     A refused caller gets a retry delay of `queue_seconds`, or of `retry_seconds` ± 50 % at random, so that callers
     refused together do not return together.
 
-    `adaptive`: once there has been a queue for all of `queue_seconds`, this is no burst. Callers that come then wait an
-    eighth of it: those admitted stay fast, and there is still always one waiting when a slot is free.
+    `adaptive`: once a caller has waited in vain, this is no burst. For some seconds fewer may wait, and for less long:
+    those admitted stay fast, refusals cost little, and a free slot still finds somebody waiting.
     """
 
     size: int = 10
@@ -47,7 +50,7 @@ class AdmissionQueue:
         self._free = asyncio.Semaphore(limits.size)
         self._active = 0
         self._waiting: Counter[int] = Counter()
-        self._queued_since = 0.0
+        self._overload = _Overload(limits)
 
     @property
     def capacity(self) -> int:
@@ -64,6 +67,11 @@ class AdmissionQueue:
         """Calls that wait. One that waits for several, as a search does for its lists, is one."""
         return len(self._waiting)
 
+    def refuse_early(self) -> None:
+        """OverloadedError when a call that came now would be refused without a wait."""
+        if self._free.locked() and len(self._waiting) >= self._overload.queue_size:
+            raise self._refusal()
+
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """A slot. OverloadedError: queue full or waited too long. DeadlineError: past the caller's deadline."""
@@ -71,6 +79,7 @@ class AdmissionQueue:
             await self._wait()
         else:
             await self._free.acquire()  # at once
+            self._overload.note_free()
         self._active += 1
         try:
             yield
@@ -82,30 +91,72 @@ class AdmissionQueue:
         # Outside of a call each wait is one of its own.
         caller = current_call_or_none() or object()
         key = id(caller)
-        if key not in self._waiting and len(self._waiting) >= self._limits.queue_size:
+        if key not in self._waiting and len(self._waiting) >= self._overload.queue_size:
             raise self._refusal()
-        patience = self._patience()
+        self._overload.note_wait()
+        patience = self._overload.queue_seconds
         self._waiting[key] += 1
         try:
             async with asyncio.timeout(remaining(patience)):
                 await self._free.acquire()
         except TimeoutError:
             remaining(patience)
+            self._overload.note_refusal()
             raise self._refusal() from None
         finally:
             self._waiting[key] -= 1
             if not self._waiting[key]:
                 del self._waiting[key]
 
-    def _patience(self) -> float:
-        now = asyncio.get_running_loop().time()
-        if not self._waiting:
-            self._queued_since = now
-        limit = self._limits.queue_seconds
-        overloaded = self._limits.adaptive and now - self._queued_since > limit
-        return limit * _OVERLOADED_SHARE if overloaded else limit
-
     def _refusal(self) -> OverloadedError:
         if self._limits.retry_seconds is None:
             return OverloadedError(self._limits.queue_seconds)
         return OverloadedError(self._limits.retry_seconds * random.uniform(0.5, 1.5))  # noqa: S311 - no secret
+
+
+class _Overload:
+    """Tells a lasting overload from a burst, and how many may wait, and how long, during either.
+
+    It lasts a second from a wait in vain; each one that follows at once lasts twice as long. It is over earlier when as
+    many calls as there are slots find a free one, one after the other.
+    """
+
+    def __init__(self, limits: AdmissionLimits) -> None:
+        self._limits = limits
+        self._until = 0.0
+        self._seconds = _MIN_OVERLOAD
+        self._free_in_a_row = 0
+
+    @property
+    def queue_size(self) -> int:
+        """Callers who may wait now."""
+        if not self._is_on():
+            return self._limits.queue_size
+        return min(self._limits.queue_size, math.ceil(self._limits.size * _OVERLOADED_WAITING))
+
+    @property
+    def queue_seconds(self) -> float:
+        """How long they may now."""
+        return self._limits.queue_seconds * (_OVERLOADED_SECONDS if self._is_on() else 1)
+
+    def note_free(self) -> None:
+        """A call has found a free slot."""
+        self._free_in_a_row += 1
+        if self._free_in_a_row >= self._limits.size:
+            self._until = 0.0
+
+    def note_wait(self) -> None:
+        """A call has found none."""
+        self._free_in_a_row = 0
+
+    def note_refusal(self) -> None:
+        """A call has waited in vain."""
+        now = asyncio.get_running_loop().time()
+        if not self._limits.adaptive or now < self._until:
+            return
+        follows = now - self._until < _MIN_OVERLOAD
+        self._seconds = min(2 * self._seconds, _MAX_OVERLOAD) if follows else _MIN_OVERLOAD
+        self._until = now + self._seconds
+
+    def _is_on(self) -> bool:
+        return self._until > 0 and asyncio.get_running_loop().time() < self._until

@@ -26,7 +26,7 @@ PROBE_TIMEOUT = 1.4
 
 
 REASON = "braid-health-reason"
-"""Trailing metadata of an answer of `Check`: why the process is not serving, such as that an index is being built."""
+"""Trailing metadata of an answer of `Check`: why the process is not serving, or what it does without meanwhile."""
 _MAX_REASON = 300
 
 
@@ -50,7 +50,7 @@ class _Servicer(health.aio.HealthServicer):
         self._ended.set()
 
     async def Check(self, request: Any, context: Any) -> Any:  # noqa: N802 - the contract's name
-        """The health of one service. The reason of NOT_SERVING is in the trailing metadata."""
+        """The health of one service. Its reasons are in the trailing metadata."""
         if self.reason and context is not None:
             context.set_trailing_metadata(((REASON, self.reason),))
         return await super().Check(request, context)
@@ -83,7 +83,14 @@ class HealthMonitor:
     A store that is away is away for all of them, and a call is then better answered than not made.
     """
 
-    def __init__(self, services: Sequence[str], probes: Mapping[str, Probe]) -> None:
+    def __init__(
+        self,
+        services: Sequence[str],
+        probes: Mapping[str, Probe],
+        impairments: Callable[[], Sequence[str]] = tuple,
+    ) -> None:
+        """`impairments` are sentences about what the process does without: told as reasons, while it serves."""
+        self._impairments = impairments
         self._services = ("", *services)
         self.servicer = _Servicer(self._services)
         self._probes = probes
@@ -109,7 +116,7 @@ class HealthMonitor:
             if (reason := await self._failure(name)) is not None
         }
         serving = not failed
-        self.servicer.reason = _as_metadata(failed)
+        self.servicer.reason = _as_metadata([*failed.values(), *self._impairments()])
         if serving is not self._serving:
             self._log.info("health", serving=serving, failed=failed)
             if self._serving is None:
@@ -142,6 +149,6 @@ class HealthMonitor:
             await self.servicer.set(service, status)
 
 
-def _as_metadata(failed: Mapping[str, str]) -> str:
-    text = " ".join(failed.values())
+def _as_metadata(reasons: Sequence[str]) -> str:
+    text = " ".join(reasons)
     return text.encode("ascii", "replace").decode()[:_MAX_REASON]

@@ -99,10 +99,14 @@ async def start_server(
     listen: str,
     services: Sequence[Service],
     probes: Mapping[str, Probe],
+    impairments: Callable[[], Sequence[str]] = tuple,
 ) -> RunningServer:
-    """Starts serving on `listen` (`host:port`, port 0 for a free one). ListenError when it may not listen there."""
+    """Starts serving on `listen` (`host:port`, port 0 for a free one). ListenError when it may not listen there.
+
+    `probes` turn its health; `impairments` are what it does without while it still serves.
+    """
     check_listen(listen, authenticated=settings.authenticated)
-    monitor = HealthMonitor([service.name for service in services], probes)
+    monitor = HealthMonitor([service.name for service in services], probes, impairments)
     shared = {
         f"/{service.name}/{method}": queue
         for service in services
@@ -111,7 +115,7 @@ async def start_server(
     names = [service.name for service in services]
     queues = rpc_queues(names, settings, shared)
     observe_queues(queues)
-    limit = LimitStage(settings.max_concurrent_calls, exempt=shared)
+    limit = LimitStage(settings.max_concurrent_calls, shared)
     authenticator = Authenticator.of(
         settings, allow_local=settings.allow_local and is_loopback(listen)
     )
@@ -154,14 +158,21 @@ async def serve(
     listen: str,
     services: Sequence[Service],
     probes: Mapping[str, Probe],
+    impairments: Callable[[], Sequence[str]] = tuple,
 ) -> None:
-    """Serves until SIGTERM or SIGINT, then drains."""
+    """Serves until SIGTERM or SIGINT, then drains. See `start_server`."""
     raise_open_files_limit()
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
-    running = await start_server(settings=settings, listen=listen, services=services, probes=probes)
+    running = await start_server(
+        settings=settings,
+        listen=listen,
+        services=services,
+        probes=probes,
+        impairments=impairments,
+    )
     freeze_gc()
     log = get_logger("server")
     log.info("serving", listen=listen, port=running.port)

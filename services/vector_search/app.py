@@ -152,6 +152,7 @@ async def run(
                 listen=settings.listen,
                 services=services,
                 probes={"postgresql": store.ping},
+                impairments=breakers.impairments,
             )
     finally:
         await queries.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import itertools
 import json
 import time
@@ -141,10 +142,11 @@ async def _callers(stack: LocalStack, queries: Iterator[str]) -> AsyncIterator[l
 
     async def write() -> None:
         number = next(numbers)
-        document = documents_pb2.DocumentInput(document_id=f"w{number}", title=f"Note {number}")
-        document.chunks.add(
-            id=str(uuid.UUID(int=number + 1)), content=f"Note {number} says nothing of interest."
+        text = f"Note {number} says nothing of interest."
+        document = documents_pb2.DocumentInput(
+            document_id=f"w{number}", content_hash=hashlib.sha256(text.encode()).hexdigest()
         )
+        document.chunks.add(id=str(uuid.UUID(int=number + 1)), content=text)
         request = documents_pb2.UpsertDocumentRequest(document=document)
         await documents.UpsertDocument(request, timeout=_DEADLINE)
 

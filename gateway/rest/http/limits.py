@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from services.runtime.errors import OverloadedError
+from services.runtime.instruments import RATE_LIMIT_REFUSALS, counter
 from services.runtime.rate_limits import RateLimits
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ class RequestLimits:
         self._rates = rates
         self._max_requests = max_requests
         self._running = 0
+        self._refusals = counter(RATE_LIMIT_REFUSALS)
 
     @classmethod
     def of(cls, settings: RuntimeSettings) -> RequestLimits:
@@ -41,6 +43,7 @@ class RequestLimits:
     def request(self) -> Iterator[None]:
         """For the time of a request. OverloadedError when too many are being answered."""
         if self._running >= self._max_requests:
+            self._refusals.add(1, {"limit": "concurrency"})
             raise OverloadedError(_RETRY_SECONDS)
         self._running += 1
         try:

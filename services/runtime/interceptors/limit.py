@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar
 
 from services.runtime.errors import DrainingError, OverloadedError
+from services.runtime.instruments import RATE_LIMIT_REFUSALS, counter
 from services.runtime.interceptors.stage import Call, Stage
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator, Mapping
+
+    from services.runtime.admission import AdmissionQueue
 
 _RETRY_AFTER_SECONDS = 1.0
 
@@ -18,17 +21,19 @@ _RETRY_AFTER_SECONDS = 1.0
 class LimitStage(Stage):
     """Refuses a call beyond `max_calls` with what every refusal has: gRPC's own limit tells a code and no more.
 
-    Calls of `exempt` methods do not count: they have a bound of their own.
+    Calls of `shared` queues' methods do not count: they have a bound of their own. One that its queue would refuse is
+    refused here already, before its caller and its request are looked at: under load, refusals must cost little.
     """
 
     name: ClassVar[str] = "limit"
 
-    def __init__(self, max_calls: int, exempt: Collection[str] = ()) -> None:
+    def __init__(self, max_calls: int, shared: Mapping[str, AdmissionQueue] | None = None) -> None:
         self._max_calls = max_calls
-        self._exempt = frozenset(exempt)
+        self._shared = shared or {}
         self._counted = 0
         self._running = 0
         self._draining = False
+        self._refusals = counter(RATE_LIMIT_REFUSALS)
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -42,8 +47,12 @@ class LimitStage(Stage):
         """OverloadedError when so many run already, DrainingError once the process drains."""
         if self._draining:
             raise DrainingError
-        counted = call.method not in self._exempt
+        queue = self._shared.get(call.method)
+        if queue is not None:
+            queue.refuse_early()
+        counted = queue is None
         if counted and self._counted >= self._max_calls:
+            self._refusals.add(1, {"limit": "concurrency"})
             raise OverloadedError(_RETRY_AFTER_SECONDS)
         self._counted += counted
         self._running += 1

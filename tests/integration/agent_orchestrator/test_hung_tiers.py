@@ -8,18 +8,22 @@ from collections.abc import AsyncIterator
 import pytest
 
 from braid.agent.v1 import search_pb2
+from braid.graph.v1 import query_pb2, query_pb2_grpc
+from deploy.local.ports import free_ports
 from services.agent_orchestrator.clients.health_watch import (
     CHECK_LIMIT_SECONDS,
     CHECKS,
     PATIENCE_SECONDS,
+    HealthWatch,
 )
 from services.agent_orchestrator.settings import AgentSettings
+from services.runtime.channels import open_channel
 from services.runtime.health import PROBE_INTERVAL, PROBE_TIMEOUT
 from services.runtime.settings import RuntimeSettings
 from tests.integration.agent_orchestrator.conftest import ALICE, World
 from tests.integration.agent_orchestrator.questions import Request, legs
 from tests.stubs.faulty_proxy import Endpoint, Fault, FaultyProxy
-from tests.stubs.graph_tier import serve_graph
+from tests.stubs.graph_tier import GraphStub, serve_graph
 from tests.stubs.script import hang
 
 BUDGET = AgentSettings(_env_file=None).leg_seconds
@@ -119,3 +123,27 @@ class TestWithALargerBudget:
         answer, seconds = await ask(answers)
         assert seconds < BUDGET + 5 * SLACK
         assert legs(answer.legs)["graph"] == ("TIMED_OUT", "SERVICE_UNAVAILABLE")
+
+
+async def test_a_replica_that_hangs_is_not_the_tier(answers: World) -> None:
+    """Replicas take turns: every other question goes to the one that hangs."""
+    other = GraphStub()  # type: ignore[abstract] # what the tests call
+    hung = await serve_graph(other, answers.runtime)
+    proxy = FaultyProxy(Endpoint("127.0.0.1", hung.port))
+    (port,) = free_ports(1)
+    target = f"ipv4:127.0.0.1:{answers.graph_server.port},127.0.0.1:{port}"
+    async with (
+        proxy.listening(Endpoint("127.0.0.1", port)),
+        open_channel(target, retry=False) as channel,
+        HealthWatch(channel) as watch,
+    ):
+        stub = query_pb2_grpc.GraphQueryServiceStub(channel)
+        request = query_pb2.SearchFactsRequest(query="who owns it")
+        async with asyncio.timeout(10):
+            while not (answers.graph.script.requests and other.script.requests):
+                await stub.SearchFacts(request, metadata=ALICE)
+        await proxy.break_as(Fault.BLACKHOLE)
+        found = [await watch.check() for _ in range(4)]
+        await proxy.heal()
+    await hung.stop()
+    assert found == [None] * 4

@@ -192,7 +192,7 @@ def test_each_process_gets_the_secrets_of_its_own_store_alone() -> None:
         for one in workloads()
     }
     assert stores == {
-        "vector": {"vector-writer-url", "vector-reader-url"},
+        "vector": {"vector-writer-url", "vector-reader-url", "vector-replica-urls"},
         "graph": {"neo4j-uri", "neo4j-user", "neo4j-password"},
         "agent": {"agent-url"},
         "worker": {"agent-url"},

@@ -117,3 +117,18 @@ def test_the_rules_cover_what_an_operator_must_hear_of() -> None:
         "BraidLegNotOk",
         "BraidReplicaLag",
     }
+
+
+def test_on_kubernetes_prometheus_alone_reaches_the_port_that_is_served() -> None:
+    folder = FOLDER.parent / "kubernetes" / "components" / "metrics"
+    patches = {
+        patch["target"]["kind"]: yaml.safe_load(patch["patch"])[0]
+        for patch in yaml.safe_load((folder / "kustomization.yaml").read_text())["patches"]
+    }
+    served = patches["ConfigMap"]
+    assert served["path"] == "/data/BRAID_METRICS_LISTEN"
+    port = served["value"].rpartition(":")[2]
+    assert patches["Deployment"]["value"]["prometheus.io/port"] == port
+    [rule] = yaml.safe_load((folder / "network.yaml").read_text())["spec"]["ingress"]
+    assert [entry["port"] for entry in rule["ports"]] == [int(port)]
+    assert rule["from"]

@@ -113,6 +113,22 @@ async def test_a_provider_that_fails_one_model_is_left_alone_by_the_others(
     await default.close()
 
 
+async def test_a_provider_that_does_not_answer_is_told_of_until_it_does(clock: Clock) -> None:
+    breakers = Breakers(clock.time)
+    breaker = breakers.for_endpoint("https://one.example")
+    breakers.for_endpoint("https://two.example")
+    assert breakers.impairments() == []
+    for _ in range(5):
+        with pytest.raises(OSError, match="away"):
+            async with breaker.guard():
+                raise OSError("away")
+    assert breakers.impairments() == ["An embedding provider does not answer (1 of 2)."]
+    clock.now += 10
+    async with breaker.guard():
+        pass
+    assert breakers.impairments() == []
+
+
 def test_what_fails_at_one_endpoint_says_nothing_of_another() -> None:
     breakers = Breakers()
     assert breakers.for_endpoint("http://here/v1") is breakers.for_endpoint("http://here/v1")

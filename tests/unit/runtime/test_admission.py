@@ -116,3 +116,60 @@ async def test_callers_who_are_refused_together_are_told_different_times_to_come
             told.add(refused.value.retry_after)
     assert len(told) > 10
     assert all(0.5 <= seconds <= 1.5 for seconds in told if seconds is not None)
+
+
+async def waited_in_vain(slots: AdmissionQueue) -> float:
+    """Seconds until a caller is refused."""
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    with pytest.raises(OverloadedError):
+        await taking(slots)
+    return loop.time() - began
+
+
+async def test_after_a_wait_in_vain_callers_are_refused_sooner() -> None:
+    limits = AdmissionLimits(size=1, queue_seconds=0.4, adaptive=True)
+    async with all_taken(limits) as slots:
+        slots.refuse_early()  # the queue is empty: a caller might wait
+        assert await waited_in_vain(slots) >= 0.4
+        assert await waited_in_vain(slots) < 0.2
+
+
+async def test_in_an_overload_a_quarter_of_the_slots_may_wait_and_others_are_refused_at_once() -> (
+    None
+):
+    limits = AdmissionLimits(size=4, queue_seconds=0.2, adaptive=True)
+    async with all_taken(limits) as slots:
+        await waited_in_vain(slots)
+        waiting = asyncio.create_task(waited_in_vain(slots))
+        async with asyncio.timeout(1):
+            while not slots.waiting:  # noqa: ASYNC110 - a wait has no event
+                await asyncio.sleep(0)
+        with pytest.raises(OverloadedError):
+            slots.refuse_early()
+        assert await waited_in_vain(slots) < 0.02
+        await waiting
+
+
+async def test_an_overload_is_over_when_as_many_calls_as_there_are_slots_find_one() -> None:
+    limits = AdmissionLimits(size=2, queue_seconds=0.4, adaptive=True)
+    slots = AdmissionQueue(limits)
+    async with slots.slot(), slots.slot():
+        await waited_in_vain(slots)
+    for _ in range(2):
+        await taking(slots)
+    async with slots.slot(), slots.slot():
+        assert await waited_in_vain(slots) >= 0.4
+
+
+async def test_callers_who_all_get_their_slot_in_time_are_no_overload() -> None:
+    """Twice as many callers as slots, for longer than a wait may take."""
+    limits = AdmissionLimits(size=2, queue_seconds=0.2, adaptive=True)
+    slots = AdmissionQueue(limits)
+
+    async def caller() -> None:
+        for _ in range(20):
+            async with slots.slot():
+                await asyncio.sleep(0.02)
+
+    await asyncio.gather(*(caller() for _ in range(4)))

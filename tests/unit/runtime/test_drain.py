@@ -15,6 +15,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from braid.agent.v1 import search_pb2_grpc
 from services.runtime.channels import open_channel
 from services.runtime.errors import DrainingError, StoreUnavailableError
+from services.runtime.health import HealthMonitor
 from services.runtime.interceptors.limit import LimitStage
 from services.runtime.interceptors.stage import Call
 from services.runtime.server import RunningServer, start_server
@@ -109,6 +110,22 @@ async def test_the_reason_of_bad_health_is_told_beside_it(start: Start) -> None:
     assert (await call).status == NOT_SERVING
     trailing = dict(await call.trailing_metadata())
     assert trailing["braid-health-reason"] == "neo4j is still building an index."
+
+
+async def test_what_a_process_does_without_is_told_while_it_serves() -> None:
+    away = ["An embedding provider does not answer (1 of 1)."]
+    monitor = HealthMonitor([], {}, lambda: away)
+    await monitor.poll()
+    told: list[Any] = []
+
+    class Context:
+        def set_trailing_metadata(self, metadata: Any) -> None:
+            told.append(metadata)
+
+    servicer: Any = monitor.servicer
+    answer = await servicer.Check(health_pb2.HealthCheckRequest(), Context())
+    assert answer.status == health_pb2.HealthCheckResponse.SERVING
+    assert told == [(("braid-health-reason", away[0]),)]
 
 
 class Replicas:

@@ -151,3 +151,11 @@ async def _count(stream: Any) -> int:
 
 async def upload() -> AsyncIterator[ingest_pb2.IngestDocumentRequest]:
     yield ingest_pb2.IngestDocumentRequest(data=b"x")
+
+
+async def test_metadata_of_a_megabyte_is_refused_and_the_next_call_is_served(start: Start) -> None:
+    harness = await start()
+    large = (("x-large", "a" * 2**20),)
+    raw, _ = await refused(harness.search.ComprehensiveSearch(QUESTION, timeout=5, metadata=large))
+    assert raw.code() in (grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.StatusCode.UNAVAILABLE)
+    await harness.search.ComprehensiveSearch(QUESTION, timeout=5)

@@ -1,0 +1,47 @@
+"""`python -m tests.benchmarks.otlp_sink`: a collector that takes traces and metrics and keeps nothing.
+
+Writes its address to standard output, and ends on SIGTERM.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from typing import Any
+
+import grpc
+import uvloop
+
+_SERVICES = {
+    "opentelemetry.proto.collector.trace.v1.TraceService": "Export",
+    "opentelemetry.proto.collector.metrics.v1.MetricsService": "Export",
+}
+
+
+async def _taken(_request: bytes, _context: Any) -> bytes:
+    return b""
+
+
+async def serve() -> None:
+    """Takes what comes until told to stop."""
+    over = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, over.set)
+    server = grpc.aio.server()
+    handler: Any = grpc.unary_unary_rpc_method_handler(_taken)
+    server.add_generic_rpc_handlers(
+        tuple(
+            grpc.method_handlers_generic_handler(service, {method: handler})
+            for service, method in _SERVICES.items()
+        )
+    )
+    port = server.add_insecure_port("127.0.0.1:0")
+    await server.start()
+    sys.stdout.write(f"http://127.0.0.1:{port}\n")
+    sys.stdout.flush()
+    await over.wait()
+    await server.stop(0)
+
+
+if __name__ == "__main__":
+    uvloop.run(serve())
