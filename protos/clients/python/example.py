@@ -45,10 +45,9 @@ async def ask(braid: AsyncBraid, question: str) -> None:
     for result in answer.results:
         print(f"{result.score:.3f}  {result.title}  ({result.source})")
     for leg in answer.legs:
-        print(
-            f"{legs_pb2.Leg.Name(leg.leg)}: {legs_pb2.LegStatus.Name(leg.status)} in "
-            f"{leg.elapsed.ToMilliseconds()} ms"
-        )
+        name = legs_pb2.Leg.Name(leg.leg).removeprefix("LEG_").lower()
+        status = legs_pb2.LegStatus.Name(leg.status)
+        print(f"{name}: {status} in {leg.elapsed.ToMilliseconds()} ms")
 
 
 async def keep_find_and_remove(braid: AsyncBraid) -> None:

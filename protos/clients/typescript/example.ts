@@ -23,7 +23,7 @@ function ask(query: string): Promise<ComprehensiveSearchResponse> {
 function describe(leg: LegReport): string {
   const elapsed = leg.elapsed ? ` in ${Math.round(durationMs(leg.elapsed))} ms` : "";
   const reason = leg.reason ? ` (${LegReason[leg.reason]})` : "";
-  return `${Leg[leg.leg]}: ${LegStatus[leg.status]}${elapsed}${reason}`;
+  return `${Leg[leg.leg].toLowerCase()}: ${LegStatus[leg.status]}${elapsed}${reason}`;
 }
 
 /** What a failed call says beyond its code: a reason to branch on, wrong fields, and when to try again. */

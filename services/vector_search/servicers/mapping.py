@@ -31,7 +31,7 @@ from services.vector_search.domain import (
 
 def query_vector(message: retrieval_pb2.QueryEmbedding) -> QueryVector:
     """A given query vector, checked."""
-    no_nul(message.embedding_model, "query_embedding.model")
+    no_nul(message.embedding_model, "query_embedding.embedding_model")
     return QueryVector(
         message.embedding_model, unit_vector(message.values, "query_embedding.values")
     )

@@ -55,7 +55,7 @@ async def test_the_query_is_embedded_once_and_both_tiers_are_given_the_vector(
     [facts] = answers.graph.script.requests["SearchFacts"]
     assert answers.embedder.texts == ["who owns it"]
     assert hybrid.query_embedding == facts.query_embedding
-    assert hybrid.query_embedding.model == "stub"
+    assert hybrid.query_embedding.embedding_model == "stub"
     assert len(hybrid.query_embedding.values) == 4
     assert not hybrid.text_only
     assert not facts.text_only
@@ -77,7 +77,7 @@ async def test_defaults_are_those_of_the_contract(answers: World) -> None:
     # As many as an expansion begins with, whatever the limit.
     assert (hybrid.limit, hybrid.text_weight) == (20, 0.3)
     assert not hybrid.HasField("as_of")
-    assert not facts.HasField("as_of")
+    assert not facts.HasField("time")
 
 
 async def test_what_was_asked_for_reaches_both_tiers(answers: World) -> None:
@@ -87,7 +87,7 @@ async def test_what_was_asked_for_reaches_both_tiers(answers: World) -> None:
     [hybrid] = answers.vector.script.requests["HybridSearch"]
     [facts] = answers.graph.script.requests["SearchFacts"]
     assert (hybrid.limit, hybrid.text_weight, hybrid.as_of, hybrid.filter) == (20, 0, instant, only)
-    assert facts.as_of == retrieval_pb2.TimeSelector(instant=instant)
+    assert facts.time == retrieval_pb2.TimeSelector(instant=instant)
 
 
 async def test_every_list_keeps_to_the_limit(answers: World) -> None:

@@ -21,6 +21,7 @@ from tests.integration.agent_orchestrator.uploads import (
 )
 from tests.stubs.graph_tier import GraphDeletionStub
 from tests.stubs.script import fail
+from tests.stubs.vector_tier import VectorDeletionStub
 
 Receipt = dict[tuple[str, str], int]
 
@@ -101,7 +102,8 @@ async def test_an_answer_that_is_lost_changes_neither_the_stores_nor_the_receipt
     async def lost_once(request: object) -> None:
         """The tier does its work, and its answer does not arrive: what is seen of it is a failure."""
         script.acts.pop(method)
-        stub = world.vector if method == "DeleteDocument" else GraphDeletionStub(world.graph)
+        vector, graph = VectorDeletionStub(world.vector), GraphDeletionStub(world.graph)
+        stub = vector if method == "DeleteDocument" else graph
         await getattr(stub, method)(request, None)
         raise StoreUnavailableError("store", retry_after=0.05)
 

@@ -172,4 +172,6 @@ async def test_a_tier_that_has_not_the_spaces_model_is_given_our_vector(world: W
     world.vector.script.acts["HybridSearch"] = answer_by_request
     answer = await ask(world)
     assert answer.legs[0].status == legs_pb2.LEG_STATUS_OK
-    assert world.vector.script.requests["HybridSearch"][-1].query_embedding.model == "stub"
+    assert (
+        world.vector.script.requests["HybridSearch"][-1].query_embedding.embedding_model == "stub"
+    )

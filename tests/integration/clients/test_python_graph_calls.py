@@ -129,7 +129,7 @@ CASES = {
         lambda braid: braid.search_findings(
             "why?", finding_filter=ONLY, limit=3, query_embedding=EMBEDDING, timeout=3
         ),
-        INGEST + "SearchFindings",
+        QUERY + "SearchFindings",
         findings_pb2.SearchFindingsResponse(space_revision=2),
         findings_pb2.SearchFindingsRequest(
             query="why?", filter=ONLY, page_size=3, query_embedding=EMBEDDING
@@ -137,7 +137,7 @@ CASES = {
     ),
     "get_ontology": Case(
         lambda braid: braid.get_ontology(timeout=3),
-        INGEST + "GetOntology",
+        QUERY + "GetOntology",
         ontology_pb2.GetOntologyResponse(version=2),
         ontology_pb2.GetOntologyRequest(),
     ),
@@ -233,7 +233,7 @@ async def test_facts_and_findings_are_listed_page_after_page(
         findings = braid.list_findings(finding_filter=ONLY, page_size=1)
         assert [one.id async for one in findings] == ["c", "d"]
     first, second, *listed = (seen.message for seen in script.seen)
-    assert (first.subject, first.object, first.as_of) == (LEDGER, BY_UUID, IN_SPAN)
+    assert (first.subject, first.object, first.time) == (LEDGER, BY_UUID, IN_SPAN)
     assert (first.page_token, second.page_token) == ("", "on")
     assert [one.page_token for one in listed] == ["", "on"]
 

@@ -55,7 +55,7 @@ async def test_a_neighborhood_has_a_center_nodes_edges_and_whether_it_is_all(
     }
     request = served.script.seen[0].message
     assert (request.entity_type, request.limit) == ("Person", 1)
-    assert request.as_of.instant == to_timestamp(DAY)
+    assert request.time.instant == to_timestamp(DAY)
 
 
 async def test_events_and_mentions_are_told_apart_from_what_lasts(served: Served) -> None:
@@ -91,7 +91,7 @@ async def test_an_unknown_entity_is_404(served: Served) -> None:
         (AROUND + "x?limit=0", "limit"),
         (AROUND + "x?limit=101", "limit"),
         (AROUND + "x?as_of=then", "as_of"),
-        ("/api/graph/entities?limit=201", "limit"),
+        ("/api/graph/entities?limit=-1", "limit"),
         ("/api/graph/entities?type=%00", "type"),
         ("/api/graph/entities?order=size", "order"),
         ("/api/graph/entities?titles=none", "titles"),
@@ -104,6 +104,15 @@ async def test_a_wrong_parameter_is_named_as_rest_calls_it(
     response = await served.http.get(path)
     assert response.status_code == 422
     assert [problem["field"] for problem in response.json()["fields"]] == [field]
+
+
+@pytest.mark.parametrize(("limit", "asked"), [("0", 0), ("201", 201), (str(2**40), 2**31 - 1)])
+async def test_a_page_may_be_asked_for_in_any_size(served: Served, limit: str, asked: int) -> None:
+    """The tier takes 0 for its default and cuts what is too large."""
+    served.script.answer("ListEntities", query_pb2.ListEntitiesResponse())
+    response = await served.http.get("/api/graph/entities", params={"limit": limit})
+    assert response.status_code == 200
+    assert served.script.seen[0].message.page_size == asked
 
 
 async def test_entities_come_in_pages(served: Served) -> None:
