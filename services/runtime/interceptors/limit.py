@@ -71,7 +71,7 @@ class LimitStage(Stage):
             task.uncancel()
             raise DrainingError from None
         finally:
-            self._tasks.discard(task)  # type: ignore[arg-type] # None is never there
+            self._tasks.discard(task)
             self._counted -= counted
             self._running -= 1
             if not self._running:
