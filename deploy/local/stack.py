@@ -20,6 +20,9 @@ from deploy.local.supervisor import Backoff, Process, Supervisor
 
 _METRICS = "BRAID_METRICS_LISTEN"
 
+# Settings of TLS, which the stack's own probes do not speak.
+_TLS = ("BRAID_TLS_", "BRAID_GATEWAY_TLS_", "NEO4J_CA_", "NEO4J_CLIENT_")
+
 
 class LocalStack:
     """Runs the stores and the processes under one data folder.
@@ -156,6 +159,7 @@ class LocalStack:
         for name in self.stores.environment():
             base.pop(name, None)  # a process is given only the stores that are its own
         self._tell_of_unused(base)
+        base = {name: value for name, value in base.items() if not name.startswith(_TLS)}
         files = {"BRAID_DATA": str(self.data), "BRAID_API_KEYS_FILE": str(self._keys.file)}
         return {**self._draining(), **base, **self._targets(), **files}
 
@@ -182,6 +186,9 @@ class LocalStack:
             self._progress.note(
                 f"BRAID_API_KEYS_FILE is not used here: keys of your own go into {self._keys.file}"
             )
+        tls = ", ".join(name for name in base if name.startswith(_TLS) and base[name])
+        if tls:
+            self._progress.note(f"Not used here, where all is plain text on loopback: {tls}")
         own = [name for spec in self._specs for name in (spec.listen, spec.target)]
         unused = ", ".join(name for name in own if name and base.get(name))
         if unused:

@@ -27,6 +27,7 @@ COMMANDS = {
     "soak": "tests.benchmarks.soak",
     "mcp": "tests.benchmarks.mcp",
     "page": "tests.benchmarks.page",
+    "isolation": "tests.benchmarks.isolation.measure",
     "faults": "tests.benchmarks.fault_suite",
     "fuzz": "tests.benchmarks.fuzz",
 }

@@ -18,6 +18,7 @@ from braid_client import AsyncBraid, BraidCallError, Tls
 from gateway.cli.api import Api
 from gateway.cli.errors import CliError
 from gateway.cli.tls import tls_context
+from gateway.healthcheck import is_alive
 from gateway.serving import gateway_server
 from gateway.settings import GatewaySettings
 from services.runtime.security import certificates
@@ -185,6 +186,21 @@ async def test_a_gateway_without_a_client_certificate_is_told_apart_from_a_wrong
     await server.stop()
     assert (response.status_code, response.json()["reason"]) == (503, "STORE_UNAVAILABLE")
     assert script.seen == []
+
+
+async def test_the_health_check_of_the_container_shows_the_gateways_own_certificate(
+    authority: Authority,
+) -> None:
+    files = authority.issue("gateway", "gateway.internal")
+    own = {
+        "BRAID_GATEWAY_TLS_CERT_FILE": str(files.chain),
+        "BRAID_GATEWAY_TLS_KEY_FILE": str(files.key),
+    }
+    async with serve(files, gateway_tls_client_ca_file=authority.file) as url:
+        address = url.removeprefix("https://")
+        assert await asyncio.to_thread(is_alive, address, own)
+        assert not await asyncio.to_thread(is_alive, address, {})
+    assert not await asyncio.to_thread(is_alive, address, own)
 
 
 async def test_the_command_trusts_and_presents_what_it_is_given(

@@ -246,3 +246,78 @@ def test_compose_is_valid_for_docker() -> None:
         timeout=60,
     )
     assert answer.returncode == 0, answer.stderr
+
+
+def test_images_have_every_package_of_the_repository_that_their_processes_import() -> None:
+    """Found by the import statements of what is copied."""
+    text = (DEPLOY / "Dockerfile").read_text()
+    copied = set(re.findall(r"^COPY --from=build /src/(\S+)", text, re.MULTILINE))
+    for package in ("braid", "braid_protocol"):
+        pattern = re.compile(rf"^\s*(from|import) {package}\b", re.MULTILINE)
+        assert any(pattern.search(file.read_text()) for file in (ROOT / "services").rglob("*.py"))
+    assert {"protos/gen", "protos/clients/python/braid_protocol"} <= copied
+    paths = re.search(r"PYTHONPATH=(\S+)", text)
+    assert paths is not None
+    assert paths[1].split(":") == ["/app", "/app/protos/gen", "/app/protos/clients/python"]
+
+
+def with_tls() -> list[dict[str, Any]]:
+    """The base with the component for TLS, its patches applied here."""
+    folder = DEPLOY / "kubernetes" / "components" / "tls"
+    component = yaml.safe_load((folder / "kustomization.yaml").read_text())
+    found = manifests()
+    for entry in component["patches"]:
+        target = entry["target"]
+        for one in found:
+            if one["kind"] == target["kind"] and target.get("name") in (
+                None,
+                one["metadata"]["name"],
+            ):
+                for step in yaml.safe_load(entry["patch"]):
+                    apply_step(one, step)
+    return found
+
+
+def apply_step(document: Any, step: dict[str, Any]) -> None:
+    """One `add` or `replace` of a JSON patch."""
+    *parents, last = step["path"].strip("/").split("/")
+    for name in parents:
+        document = document[int(name)] if isinstance(document, list) else document[name]
+    if last == "-":
+        document.append(step["value"])
+    else:
+        assert step["op"] == "add" or last in document
+        document[last] = step["value"]
+
+
+def test_the_component_for_tls_gives_each_process_its_certificate_and_a_probe_that_uses_it() -> (
+    None
+):
+    found = with_tls()
+    for one in found:
+        validate(one, KUBERNETES, strict=True)
+    settings = next(one for one in found if one["kind"] == "ConfigMap")["data"]
+    for one in found:
+        if one["kind"] != "Deployment":
+            continue
+        name, pod = one["metadata"]["name"], one["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        volume = next(volume for volume in pod["volumes"] if volume["name"] == "tls")
+        mount = next(mount for mount in container["volumeMounts"] if mount["name"] == "tls")
+        assert volume["secret"]["secretName"] == f"{name}-tls"
+        for setting in ("CERT_FILE", "KEY_FILE", "CA_FILE", "CLIENT_CA_FILE"):
+            assert Path(settings[f"BRAID_TLS_{setting}"]).parent == Path(mount["mountPath"])
+        if name != "gateway":
+            assert "grpc" not in container["readinessProbe"]
+            assert "services.runtime.healthcheck" in container["readinessProbe"]["exec"]["command"]
+
+
+def test_every_process_has_the_key_file_and_its_service_key_from_secrets() -> None:
+    for one in manifests():
+        if one["kind"] != "Deployment":
+            continue
+        pod = one["spec"]["template"]["spec"]
+        (container,) = pod["containers"]
+        assert {"name": "keys", "secret": {"secretName": "braid-api-keys"}} in pod["volumes"]
+        mounts = {mount["name"]: mount for mount in container["volumeMounts"]}
+        assert mounts["keys"]["readOnly"] is True

@@ -1,0 +1,87 @@
+"""What counts as a leak: text or ids of another in an answer, an answer that depends on them, or a change of theirs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from typing import Any
+
+# What differs between two equal calls.
+_VOLATILE = re.compile(
+    r"(^|_)(request_id|took|elapsed|ms|seconds|cache|cached|now)(_|$)|(_at|_time|_ms)$|^(latency|timings?)$"
+)
+_PLACEHOLDER = "<given>"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a call ended: its code or status, and all that was answered, as JSON would have it."""
+
+    status: str
+    body: Any = None
+
+    @property
+    def accepted(self) -> bool:
+        """Whether the call was more than refused for its form."""
+        return self.status not in {"INVALID_ARGUMENT", "422", "400", "invalid", "UNIMPLEMENTED"}
+
+
+@dataclass(frozen=True, slots=True)
+class Leak:
+    """One leak, for people."""
+
+    operation: str
+    actor: str
+    victim: str
+    what: str
+
+
+@dataclass(slots=True)
+class Found:
+    """What a run has checked and found."""
+
+    checked: int = 0
+    leaks: list[Leak] = field(default_factory=list)
+
+    def add(self, leak: Leak) -> None:
+        """Notes a leak."""
+        self.leaks.append(leak)
+
+
+def seen_in(outcome: Outcome, secrets: Collection[str], given: Collection[str]) -> list[str]:
+    """The secrets that an answer tells, other than those that were given with the request."""
+    text = repr(outcome.body).lower()
+    for known in given:
+        text = text.replace(known.lower(), _PLACEHOLDER)
+    told = {one.lower() for one in given}
+    return sorted(one for one in secrets if one.lower() not in told and one.lower() in text)
+
+
+def same(first: Outcome, second: Outcome, given: Collection[str], *, status_only: bool) -> bool:
+    """Whether two answers are equal but for what was given and for times."""
+    if first.status != second.status:
+        return False
+    return status_only or _plain(first.body, given) == _plain(second.body, given)
+
+
+def plain(outcome: Outcome, given: Collection[str] = ()) -> Any:
+    """An answer without what differs between two equal calls."""
+    return outcome.status, _plain(outcome.body, given)
+
+
+def _plain(value: Any, given: Collection[str]) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: _plain(part, given)
+            for name, part in value.items()
+            if not _VOLATILE.search(str(name))
+        }
+    if isinstance(value, list):
+        return [_plain(part, given) for part in value]
+    if isinstance(value, float):
+        return round(value, 4)
+    if isinstance(value, str):
+        for known in given:
+            value = value.replace(known, _PLACEHOLDER)
+    return value

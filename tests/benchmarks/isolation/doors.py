@@ -1,0 +1,328 @@
+"""Every way in: each RPC of each process, each endpoint of the OpenAPI document, each tool and resource of MCP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+
+import grpc
+import httpx
+import httpx2
+from google.protobuf.descriptor import MethodDescriptor
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+
+from braid_protocol.errors import failure_of
+from deploy.local.stack import LocalStack
+from services.runtime.channels import open_channel
+from tests.benchmarks.isolation.detector import Outcome
+from tests.benchmarks.isolation.messages import Requests, all_methods
+from tests.benchmarks.isolation.people import Person
+from tests.benchmarks.isolation.schemas import Schemas
+from tests.benchmarks.isolation.values import Given, guess_like, is_id, is_second_id, text_for
+
+SECONDS = 15.0
+_STREAMED = 30
+_ATTEMPTS = 8
+# Packages of contracts and the processes that serve them.
+_PROCESSES = {"agent": "agent_orchestrator", "graph": "graph_query", "vector": "vector_search"}
+_READS = ("/search", "/query")
+
+# How a tool refuses arguments for their form.
+_FORM = re.compile(r"INVALID_FIELD|\bmust\b|is needed|goes without|not a valid")
+
+Call = Callable[[Person, Given], Awaitable[Outcome]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """Something that a caller can do. `takes_ids` tells whether its requests can name things."""
+
+    name: str
+    changes: bool
+    takes_ids: bool
+    call: Call
+
+
+@asynccontextmanager
+async def open_doors(stack: LocalStack, people: list[Person]) -> AsyncIterator[list[Operation]]:
+    """All operations of a running stack."""
+    url = f"http://{stack.addresses['gateway']}"
+    async with AsyncExitStack() as open_things:
+        http = await open_things.enter_async_context(
+            httpx.AsyncClient(base_url=url, timeout=SECONDS)
+        )
+        channels = {
+            package: await open_things.enter_async_context(
+                open_channel(stack.addresses[process], retry=False)
+            )
+            for package, process in _PROCESSES.items()
+        }
+        yield [
+            *rpc_operations(channels),
+            *rest_operations((await http.get("/openapi.json")).json(), http),
+            *await mcp_operations(url, people),
+        ]
+
+
+def rpc_operations(channels: Mapping[str, grpc.aio.Channel]) -> list[Operation]:
+    """Each RPC of each contract."""
+    requests = Requests()
+    return [
+        Operation(
+            f"rpc {method.containing_service.full_name}/{method.name}",
+            changes=method.GetOptions().idempotency_level != method.GetOptions().NO_SIDE_EFFECTS,
+            takes_ids=any(is_id(name) for name in _names(method.input_type)),
+            call=_rpc(method, channels[method.full_name.split(".")[1]], requests),
+        )
+        for method in all_methods()
+    ]
+
+
+def _names(kind: Any, depth: int = 4) -> set[str]:
+    found = {field.name for field in kind.fields}
+    for field in kind.fields:
+        if field.message_type is not None and depth:
+            found |= _names(field.message_type, depth - 1)
+    return found
+
+
+def _rpc(method: MethodDescriptor, channel: grpc.aio.Channel, requests: Requests) -> Call:
+    path = f"/{method.containing_service.full_name}/{method.name}"
+    shape = ("stream" if method.client_streaming else "unary") + (
+        "_stream" if method.server_streaming else "_unary"
+    )
+    stub = getattr(channel, shape)(
+        path,
+        request_serializer=lambda message: message.SerializeToString(),
+        response_deserializer=GetMessageClass(method.output_type).FromString,
+    )
+
+    async def call(person: Person, given: Given) -> Outcome:
+        messages = requests.of(method, given)
+        if any(requests.violations(message) for message in messages):
+            return Outcome("invalid")
+        metadata = (("authorization", f"Bearer {person.key}"),)
+        sent = iter(messages) if method.client_streaming else messages[0]
+        answers: list[Any] = []
+        try:
+            running = stub(sent, metadata=metadata, timeout=SECONDS)
+            if method.server_streaming:
+                async for answer in running:
+                    answers.append(_json(answer))
+                    if len(answers) == _STREAMED:
+                        running.cancel()
+                        break
+            else:
+                answers.append(_json(await running))
+        except grpc.aio.AioRpcError as error:
+            failure = failure_of(error)
+            told = [failure.reason, failure.message, failure.metadata, list(failure.fields)]
+            return Outcome(error.code().name, [*answers, *_without_request(told)])
+        return Outcome("OK", answers)
+
+    return call
+
+
+def _json(message: Message) -> Any:
+    return MessageToDict(message, preserving_proto_field_name=True)
+
+
+def _without_request(told: list[Any]) -> list[Any]:
+    return [
+        {k: v for k, v in part.items() if k != "request_id"} if isinstance(part, dict) else part
+        for part in told
+    ]
+
+
+def rest_operations(document: Mapping[str, Any], http: httpx.AsyncClient) -> list[Operation]:
+    """Each endpoint of the OpenAPI document."""
+    schemas = Schemas(document)
+    return [
+        Operation(
+            f"rest {verb.upper()} {path}",
+            changes=verb != "get" and not any(part in path for part in _READS),
+            takes_ids="{" in path or any(is_id(one["name"]) for one in _parameters(operation)),
+            call=_rest(verb, path, operation, schemas, http),
+        )
+        for path, operations in document["paths"].items()
+        for verb, operation in operations.items()
+        if verb in {"get", "post", "put", "patch", "delete"}
+    ]
+
+
+def _parameters(operation: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return list(operation.get("parameters", ()))
+
+
+def _rest(
+    verb: str, path: str, operation: Mapping[str, Any], schemas: Schemas, http: httpx.AsyncClient
+) -> Call:
+    content = operation.get("requestBody", {}).get("content", {})
+    body = content.get("application/json", {}).get("schema")
+
+    async def call(person: Person, given: Given) -> Outcome:
+        outcome = Outcome("invalid")
+        left_out: set[str] = set()
+        for attempt in range(_ATTEMPTS):
+            place, query = _place(path, operation, schemas, given, attempt)
+            filled = None if body is None else schemas.fill(body, given, attempt=attempt)
+            for name in left_out:
+                query.pop(name, None)
+                if isinstance(filled, dict):
+                    filled.pop(name, None)
+            answer = await http.request(
+                verb, place, params=query, json=filled, headers=person.headers
+            )
+            outcome = Outcome(str(answer.status_code), _answer(answer))
+            if outcome.accepted:
+                break
+            left_out |= _wrong_optional(outcome.body, body, operation, schemas)
+        return outcome
+
+    return call
+
+
+def _place(
+    path: str, operation: Mapping[str, Any], schemas: Schemas, given: Given, attempt: int
+) -> tuple[str, dict[str, Any]]:
+    """The path and the query of a request."""
+    query = {}
+    for parameter in _parameters(operation):
+        name, where = parameter["name"], parameter["in"]
+        value = schemas.fill(parameter.get("schema", {}), given, name, attempt)
+        if where == "path":
+            # A path names a thing: by whatever id is tried, or by its name.
+            path = path.replace(f"{{{name}}}", quote(_named(name, given), safe=""))
+        elif where == "query" and (parameter.get("required") or is_id(name) or name == "query"):
+            query[name] = value
+    return path, query
+
+
+def _named(parameter: str, given: Given) -> str:
+    if parameter == "model":
+        return text_for(parameter, given)
+    if is_second_id(parameter):
+        return guess_like(given.id)
+    return given.words if parameter == "entity" else given.id
+
+
+def _wrong_optional(
+    answer: Any, body: Any, operation: Mapping[str, Any], schemas: Schemas
+) -> set[str]:
+    """Optional parts that the answer says are wrong: the next attempt goes without."""
+    fields = answer.get("fields", ()) if isinstance(answer, dict) else ()
+    wrong = {str(one["field"]).split(".")[0].split("[")[0] for one in fields}
+    required = set(schemas.resolve(body).get("required", ())) if body else set()
+    required |= {one["name"] for one in _parameters(operation) if one.get("required")}
+    return wrong - required
+
+
+def _answer(answer: httpx.Response) -> Any:
+    try:
+        return answer.json()
+    except json.JSONDecodeError:
+        return [line for line in answer.text.splitlines() if not line.startswith("id:")]
+
+
+async def mcp_operations(url: str, people: list[Person]) -> list[Operation]:
+    """Each tool of the full profile, and each resource template; a client for each person."""
+    async with _client(url, people[0]) as client:
+        tools = (await client.list_tools()).tools
+        templates = (await client.list_resource_templates()).resource_templates
+    found = [
+        Operation(
+            f"tool {tool.name}",
+            changes=not (tool.annotations and tool.annotations.read_only_hint),
+            takes_ids="id" in json.dumps(tool.input_schema),
+            call=_tool(url, tool.name, tool.input_schema),
+        )
+        for tool in tools
+    ]
+    return [
+        *found,
+        *(
+            Operation(
+                f"resource {template.uri_template}",
+                changes=False,
+                takes_ids=True,
+                call=_resource(url, template.uri_template),
+            )
+            for template in templates
+        ),
+        Operation("resources", changes=False, takes_ids=False, call=_resources(url)),
+    ]
+
+
+@asynccontextmanager
+async def _client(url: str, person: Person) -> AsyncIterator[Client]:
+    async with httpx2.AsyncClient(timeout=SECONDS, headers=person.headers) as http:
+        transport = streamable_http_client(f"{url}/mcp?profile=all", http_client=http)
+        async with Client(transport) as client:
+            yield client
+
+
+def _tool(url: str, name: str, schema: Mapping[str, Any]) -> Call:
+    schemas = Schemas(schema)
+
+    async def call(person: Person, given: Given) -> Outcome:
+        outcome = Outcome("invalid")
+        async with _client(url, person) as client:
+            for attempt in range(_ATTEMPTS):
+                arguments = schemas.fill(schema, given, attempt=attempt)
+                try:
+                    result = await client.call_tool(name, arguments)
+                except MCPError as error:
+                    return Outcome("error", str(error))
+                said = [getattr(part, "text", "") for part in result.content]
+                outcome = Outcome("refused" if result.is_error else "OK", said)
+                if not (result.is_error and _FORM.search(said[0])):
+                    return outcome
+        return Outcome("invalid", outcome.body)
+
+    return call
+
+
+def _resource(url: str, template: str) -> Call:
+    async def call(person: Person, given: Given) -> Outcome:
+        named = given.words if template.endswith("{name}") else given.id
+        place = template.partition("{")[0] + quote(named, safe="")
+        async with _client(url, person) as client:
+            try:
+                result = await client.read_resource(place)
+            except MCPError as error:
+                return Outcome("refused", str(error))
+            return Outcome("OK", [getattr(part, "text", "") for part in result.contents])
+
+    return call
+
+
+def _resources(url: str) -> Call:
+    async def call(person: Person, _given: Given) -> Outcome:
+        async with _client(url, person) as client:
+            try:
+                result = await client.list_resources()
+            except MCPError as error:
+                return Outcome("refused", str(error))
+            return Outcome("OK", [str(one.uri) + str(one.name) for one in result.resources])
+
+    return call
+
+
+async def outcome_of(operation: Operation, person: Person, given: Given) -> Outcome:
+    """The outcome of a call, a late one included."""
+    try:
+        async with asyncio.timeout(2 * SECONDS):
+            return await operation.call(person, given)
+    except (TimeoutError, httpx.HTTPError, httpx2.HTTPError) as error:
+        return Outcome("late", type(error).__name__)

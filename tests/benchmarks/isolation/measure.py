@@ -1,0 +1,201 @@
+"""Two spaces and two users in each: every door is tried with real and guessed ids of the others; nothing may show.
+
+A leak is text or an id of another in an answer; an answer that differs between a real and a guessed id of another, or
+that changes when another's data is loaded; or a change of another's data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+
+from tests.benchmarks.command import Options
+from tests.benchmarks.figures import Figures, note
+from tests.benchmarks.harness import bar, running_stack, temporary_data
+from tests.benchmarks.isolation.detector import Found, Leak, Outcome, plain, same, seen_in
+from tests.benchmarks.isolation.doors import SECONDS, Operation, open_doors, outcome_of
+from tests.benchmarks.isolation.people import Loading, Person, issue_keys
+from tests.benchmarks.isolation.values import Given, guess_like
+
+_NEUTRAL = "weather report"
+# What belongs to a space, and to a user alone, as they see it themselves.
+_SHARED_VIEWS = ("/api/documents", "/api/facts", "/api/findings", "/api/ontology", "/api/models")
+_OWN_VIEWS = ("/api/memories", "/api/memory/export", "/api/conversations", "/api/graph/stats")
+
+
+async def run(options: Options) -> None:
+    """Load, try, compare; leaks are told on standard error."""
+    figures, found = Figures(options.name), Found()
+    with temporary_data() as data:
+        people = issue_keys(data)
+        async with running_stack(data, {"BRAID_ALLOW_LOCAL": "false"}) as stack:
+            url = f"http://{stack.addresses['gateway']}"
+            async with (
+                httpx.AsyncClient(base_url=url, timeout=SECONDS) as http,
+                open_doors(stack, people) as operations,
+            ):
+                trial = Trial(http, people, operations, found)
+                await trial.run()
+    for leak in found.leaks:
+        note(f"LEAK {leak.operation}: {leak.actor} from {leak.victim}: {leak.what}")
+    for name in sorted(trial.never_accepted):
+        note(f"never got past its form: {name}")
+    figures.put("operations", len(operations), "operations")
+    figures.put("operations_reached", len(operations) - len(trial.never_accepted), "operations")
+    figures.put("checked", found.checked, "checks")
+    figures.put("leaks", len(found.leaks), "leaks")
+
+
+class Trial:
+    """One run over a stack that nobody else uses."""
+
+    def __init__(
+        self,
+        http: httpx.AsyncClient,
+        people: Sequence[Person],
+        operations: Sequence[Operation],
+        found: Found,
+    ) -> None:
+        self._http = http
+        self._people = people
+        # What takes no id changes all that a caller has: last, so that there is something to find until then.
+        self._operations = sorted(operations, key=lambda one: (one.changes, not one.takes_ids))
+        self._found = found
+        self.never_accepted = {operation.name for operation in operations}
+
+    async def run(self) -> None:
+        """All checks."""
+        await self._load_and_compare()
+        reading = [operation for operation in self._operations if not operation.changes]
+        changing = [operation for operation in self._operations if operation.changes]
+        with bar("reading", len(reading)) as show:
+            for number, operation in enumerate(reading):
+                for actor in self._people:
+                    await self._attack(operation, actor)
+                show(number + 1)
+        with bar("changing", len(changing)) as show:
+            for number, operation in enumerate(changing):
+                for actor in self._people:
+                    before = await self._views(actor)
+                    await self._attack(operation, actor)
+                    self._compare_views(operation, actor, before, await self._views(actor))
+                show(number + 1)
+
+    async def _load_and_compare(self) -> None:
+        """Loads the first person, then the others: what the first one reads must not change by that."""
+        first, *others = self._people
+        await Loading(self._http, first).shared()
+        await Loading(self._http, first).own()
+        before, again = await self._read_all(first), await self._read_all(first)
+        for person in others:
+            if person.space != first.space:
+                await Loading(self._http, person).shared()
+            await Loading(self._http, person).own()
+        after = await self._read_all(first)
+        for name, outcome in before.items():
+            if plain(outcome) != plain(again[name]):
+                continue  # differs by itself
+            self._found.checked += 1
+            if plain(outcome) != plain(after[name]):
+                what = f"the answer changed when others loaded data: {_shown(after[name])}"
+                self._found.add(Leak(name, first.name, "all others", what))
+        for person in others:
+            if person.space == first.space:
+                await Loading(self._http, person).shared()
+
+    async def _read_all(self, person: Person) -> dict[str, Outcome]:
+        given = Given(person.shared["document"], person.shared_marker)
+        return {
+            f"{operation.name} with {kind}": await outcome_of(
+                operation, person, Given(value, given.words)
+            )
+            for operation in self._operations
+            if not operation.changes
+            for kind, value in (person.ids if operation.takes_ids else {"words": given.id}).items()
+        }
+
+    async def _attack(self, operation: Operation, actor: Person) -> None:
+        for victim in self._people:
+            if victim is actor:
+                continue
+            kinds = victim.ids if victim.space != actor.space else victim.own
+            for kind, real in (kinds if operation.takes_ids else {}).items():
+                await self._attack_by_id(operation, actor, victim, kind, real)
+            for marker in (victim.own_marker, victim.shared_marker):
+                given = Given(actor.ids["document"], f"{marker} Service")
+                outcome = await self._call(operation, actor, given)
+                self._scan(operation, actor, outcome, (given.id, given.words, marker))
+
+    async def _attack_by_id(
+        self, operation: Operation, actor: Person, victim: Person, kind: str, real: str
+    ) -> None:
+        """An id of another must be answered as one that nothing has."""
+        guessed = guess_like(real)
+        first = await self._call(operation, actor, Given(real, _NEUTRAL))
+        if not first.accepted:
+            return
+        self._scan(operation, actor, first, (real,))
+        second = await self._call(operation, actor, Given(guessed, _NEUTRAL))
+        given: tuple[str, ...] = (real, guessed)
+        if same(first, second, given, status_only=operation.changes):
+            return
+        another = guess_like(real)
+        again = await self._call(operation, actor, Given(real, _NEUTRAL))
+        other = await self._call(operation, actor, Given(another, _NEUTRAL))
+        given = (*given, another)
+        if not (
+            same(again, first, given, status_only=operation.changes)
+            and same(other, second, given, status_only=operation.changes)
+        ):
+            return  # differs by itself, as after a first effect on the caller's own data
+        what = f"{kind}: {_shown(first)} but for a guess {_shown(second)}"
+        self._found.add(Leak(operation.name, actor.name, victim.name, what))
+
+    async def _call(self, operation: Operation, actor: Person, given: Given) -> Outcome:
+        outcome = await outcome_of(operation, actor, given)
+        if outcome.accepted:
+            self.never_accepted.discard(operation.name)
+            self._found.checked += 1
+        return outcome
+
+    def _scan(
+        self, operation: Operation, actor: Person, outcome: Outcome, given: Sequence[str]
+    ) -> None:
+        for other in self._people:
+            if other is actor:
+                continue
+            told = seen_in(outcome, actor.secrets_from(other), given)
+            if told:
+                what = f"told {', '.join(told)}: {_shown(outcome)}"
+                self._found.add(Leak(operation.name, actor.name, other.name, what))
+
+    async def _views(self, actor: Person) -> dict[str, Any]:
+        """What others have, as they see it: all of other spaces, and what is their own in the actor's."""
+        views: dict[str, Any] = {}
+        for person in self._people:
+            if person is actor:
+                continue
+            paths = [*_OWN_VIEWS, *(f"/api/memories/{person.own[f'memory_{n}']}" for n in (1, 2))]
+            if person.space != actor.space:
+                paths += _SHARED_VIEWS
+            for path in paths:
+                answer = await self._http.get(path, headers=person.headers)
+                body = answer.json() if answer.content else None
+                views[f"{person.name} {path}"] = plain(Outcome(str(answer.status_code), body))
+        return views
+
+    def _compare_views(
+        self, operation: Operation, actor: Person, before: dict[str, Any], after: dict[str, Any]
+    ) -> None:
+        for view, seen in before.items():
+            self._found.checked += 1
+            if after[view] != seen:
+                victim, _, path = view.partition(" ")
+                what = f"changed {path}: {str(seen)[:200]} → {str(after[view])[:200]}"
+                self._found.add(Leak(operation.name, actor.name, victim, what))
+
+
+def _shown(outcome: Outcome) -> str:
+    return f"{outcome.status} {str(outcome.body)[:300]}"

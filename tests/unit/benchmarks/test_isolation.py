@@ -1,0 +1,118 @@
+"""The detector of leaks is held to answers that leak, and its requests to the contracts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from google.protobuf.descriptor import MethodDescriptor
+
+from braid_protocol.channel import methods
+from tests.benchmarks.isolation.detector import Outcome, plain, same, seen_in
+from tests.benchmarks.isolation.messages import Requests, all_methods
+from tests.benchmarks.isolation.people import Person
+from tests.benchmarks.isolation.schemas import Schemas
+from tests.benchmarks.isolation.values import Given, guess_like
+
+UUID = "3b0d4d0e-1111-4000-8000-000000000002"
+OTHER_UUID = "3b0d4d0e-2222-4000-8000-000000000003"
+SECRETS = {"zq0123456789ab", UUID}
+REQUESTS = Requests()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "who owns ZQ0123456789AB?",
+        {"hits": [{"content": "The zq0123456789ab Service"}]},
+        ["reason", f"the memory {UUID} is another user's"],
+        {UUID: 1},
+    ],
+)
+def test_text_and_ids_of_another_are_seen_wherever_they_stand(body: Any) -> None:
+    assert len(seen_in(Outcome("OK", body), SECRETS, given=())) == 1
+
+
+def test_what_the_request_named_is_no_leak() -> None:
+    outcome = Outcome("NOT_FOUND", f"There is no memory {UUID}.")
+    assert seen_in(outcome, SECRETS, given=(UUID,)) == []
+    assert seen_in(Outcome("OK", f"{UUID} says zq0123456789ab"), SECRETS, given=(UUID,)) == [
+        "zq0123456789ab"
+    ]
+
+
+def test_an_answer_that_tells_a_real_id_from_a_guess_is_seen() -> None:
+    given = (UUID, OTHER_UUID)
+    real = Outcome("PERMISSION_DENIED", f"{UUID} is not yours")
+    assert not same(real, Outcome("NOT_FOUND", "none"), given, status_only=True)
+    real = Outcome("OK", {"memory_count": 3})
+    assert not same(real, Outcome("OK", {"memory_count": 0}), given, status_only=False)
+
+
+def test_answers_that_differ_in_what_was_given_and_in_times_are_the_same() -> None:
+    first = Outcome("NOT_FOUND", {"detail": f"no {UUID}", "request_id": "a", "took_ms": 1.2})
+    second = Outcome("NOT_FOUND", {"detail": f"no {OTHER_UUID}", "request_id": "b", "took_ms": 9})
+    assert same(first, second, (UUID, OTHER_UUID), status_only=False)
+
+
+def test_a_count_that_follows_the_data_of_others_is_seen() -> None:
+    before = Outcome("OK", {"documents": 1, "elapsed": "0.1s", "score": 0.12341})
+    later = Outcome("OK", {"documents": 2, "elapsed": "0.2s", "score": 0.12342})
+    assert plain(before) != plain(later)
+    assert plain(before) == plain(
+        Outcome("OK", {"documents": 1, "elapsed": "7s", "score": 0.12339})
+    )
+
+
+def test_in_one_space_only_what_is_a_users_own_is_secret() -> None:
+    ann, bob, eve = (Person(space, "u", "k") for space in ("one", "one", "two"))
+    bob.shared["document"], bob.own["memory"] = "doc-b", "mem-b"
+    assert ann.secrets_from(bob) == {bob.own_marker, "mem-b"}
+    assert eve.secrets_from(bob) == {bob.own_marker, "mem-b", bob.shared_marker, "doc-b"}
+
+
+@pytest.mark.parametrize("real", [UUID, "doc-zq0123456789ab", "session-zq0123456789ab"])
+def test_a_guess_has_the_shape_of_the_real_id(real: str) -> None:
+    guess = guess_like(real)
+    assert guess != real
+    assert (len(guess), guess[:4] if real != UUID else "") == (
+        len(real),
+        real[:4] if real != UUID else "",
+    )
+
+
+def test_every_method_of_every_contract_is_tried() -> None:
+    assert {method.full_name for method in all_methods()} >= {
+        method.full_name for method in methods()
+    }
+
+
+@pytest.mark.parametrize("method", all_methods(), ids=lambda method: method.full_name)
+def test_a_request_of_every_method_follows_its_contract(method: MethodDescriptor) -> None:
+    for message in REQUESTS.of(method, Given(UUID, "zq0123456789ab Service")):
+        assert REQUESTS.violations(message) == []
+
+
+def test_json_of_a_schema_has_ids_words_and_what_is_required() -> None:
+    document = {
+        "components": {"End": {"type": "object", "properties": {"id": {"type": "string"}}}},
+    }
+    schema = {
+        "type": "object",
+        "required": ["kind", "since"],
+        "properties": {
+            "kind": {"enum": ["a", "b"]},
+            "since": {"type": "string", "format": "date-time"},
+            "query": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+            "target": {"$ref": "#/components/End"},
+            "chunk_ids": {"type": "array", "items": {"type": "string"}},
+            "limit": {"type": "integer"},
+        },
+    }
+    assert Schemas(document).fill(schema, Given(UUID, "words")) == {
+        "kind": "a",
+        "since": "2024-01-01T00:00:00Z",
+        "query": "words",
+        "target": {"id": UUID},
+        "chunk_ids": [UUID],
+    }
