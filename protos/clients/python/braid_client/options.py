@@ -56,6 +56,7 @@ class ComprehensiveOptions(CallOptions, total=False):
     limit: int | None
     use_vector: bool
     use_graph: bool
+    use_memories: bool
     text_weight: float | None
     as_of: datetime | None
     chunk_filter: ChunkFilter | None
