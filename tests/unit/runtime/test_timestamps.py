@@ -23,7 +23,7 @@ def test_wrong_instants_are_named_by_their_place() -> None:
         time=retrieval_pb2.TimeSelector(range=span), known_time=Timestamp(seconds=1)
     )
     found = list(Timestamps().wrong(request))
-    assert found == ["as_of.range.start_time", "as_of.range.end_time"]
+    assert found == ["time.range.start_time", "time.range.end_time"]
     facts = [ingest_pb2.FactInput(), ingest_pb2.FactInput(valid_time=never)]
     stream = ingest_pb2.AddFactsRequest(facts=facts)
     assert list(Timestamps().wrong(stream)) == ["facts[1].valid_time"]

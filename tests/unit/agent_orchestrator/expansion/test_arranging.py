@@ -108,7 +108,7 @@ def test_a_first_result_that_answers_directly_stays_before_what_paths_reach(
 
 def test_a_passage_with_a_fact_that_is_far_from_the_question_is_ordered_like_others() -> None:
     found = result("a", 0.5)
-    found.contributions.add(leg="graph", rank=1, score=0.4, share=0.02)
+    found.contributions.add(leg=legs_pb2.LEG_GRAPH, rank=1, score=0.4, share=0.02)
     listed = arrange(
         [found, result("b", 0.4)], [reached("b", 5), reached("a", 4)], {}, frozenset("ab")
     )
