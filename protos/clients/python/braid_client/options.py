@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         MemoryProvenance,
         MemoryRelationshipType,
     )
+    from braid.agent.v1.jobs_pb2 import JobKind, JobState
     from braid.agent.v1.memories_pb2 import MemorySearchMode
     from braid.agent.v1.search_pb2 import AnswerPart
     from braid.common.v1.expansion_pb2 import ExpansionOptions
@@ -237,6 +238,30 @@ class MemoryQueryOptions(CallOptions, total=False):
     page_token: str
 
 
+class MemoryRelationshipsOptions(CallOptions, total=False):
+    """Of `query_memory_relationships`."""
+
+    types: Iterable[MemoryRelationshipType.ValueType]
+    entity_id: str
+    page_size: int
+    page_token: str
+
+
+class RelatedMemoryOptions(CallOptions, total=False):
+    """Of `related_memory_entities`."""
+
+    types: Iterable[MemoryRelationshipType.ValueType]
+    max_hops: int
+    page_size: int
+    page_token: str
+
+
+class MemoryQuotaOptions(CallOptions, total=False):
+    """Of `memory_quota`."""
+
+    conversation_id: str
+
+
 class OntologyOptions(CallOptions, total=False):
     """Of `put_ontology`."""
 
@@ -348,6 +373,13 @@ class ExpandOptions(CallOptions, total=False):
     as_of: datetime | None
     limit: int | None
     keep_ranking: bool
+
+
+class JobListOptions(PageOptions, total=False):
+    """Of `list_jobs`."""
+
+    states: Iterable[JobState.ValueType]
+    kinds: Iterable[JobKind.ValueType]
 
 
 class RelationListOptions(CallOptions, total=False):

@@ -59,19 +59,23 @@ if TYPE_CHECKING:
         GivenVectorsOptions,
         HistoryOptions,
         HybridOptions,
+        JobListOptions,
         ListFactsOptions,
         MemoryEntitiesOptions,
         MemoryInferenceOptions,
         MemoryListOptions,
         MemoryOptions,
         MemoryQueryOptions,
+        MemoryQuotaOptions,
         MemoryRelationOptions,
+        MemoryRelationshipsOptions,
         MemorySearchOptions,
         MemoryUnrelateOptions,
         NeighborhoodOptions,
         OntologyOptions,
         PageOptions,
         PathOptions,
+        RelatedMemoryOptions,
         RelationListOptions,
         RunEventOptions,
         SavedEntityOptions,
@@ -324,6 +328,28 @@ class Braid:
         """As `AsyncBraid.ingest_document`."""
         return self._run(self._client.ingest_document(data, **options))
 
+    def get_job(self, job_id: str, **options: Unpack[CallOptions]) -> jobs_pb2.Job:
+        """As `AsyncBraid.get_job`."""
+        return self._run(self._client.get_job(job_id, **options))
+
+    def list_jobs(self, **options: Unpack[JobListOptions]) -> Iterator[jobs_pb2.Job]:
+        """As `AsyncBraid.list_jobs`."""
+        return self._each(self._client.list_jobs(**options))
+
+    def cancel_job(self, job_id: str, **options: Unpack[CallOptions]) -> jobs_pb2.Job:
+        """As `AsyncBraid.cancel_job`."""
+        return self._run(self._client.cancel_job(job_id, **options))
+
+    def retry_job(self, job_id: str, **options: Unpack[CallOptions]) -> jobs_pb2.Job:
+        """As `AsyncBraid.retry_job`."""
+        return self._run(self._client.retry_job(job_id, **options))
+
+    def list_dead_documents(
+        self, **options: Unpack[PageOptions]
+    ) -> Iterator[jobs_pb2.DeadDocument]:
+        """As `AsyncBraid.list_dead_documents`."""
+        return self._each(self._client.list_dead_documents(**options))
+
     def wait_for_job(self, job_id: str, *, timeout: float = 600.0) -> jobs_pb2.Job:
         """As `AsyncBraid.wait_for_job`."""
         return self._run(self._client.wait_for_job(job_id, timeout=timeout))
@@ -472,6 +498,49 @@ class Braid:
     def delete_memory_entity(self, entity_id: str, **options: Unpack[CallOptions]) -> int:
         """As `AsyncBraid.delete_memory_entity`."""
         return self._run(self._client.delete_memory_entity(entity_id, **options))
+
+    def query_memory_relationships(
+        self, **options: Unpack[MemoryRelationshipsOptions]
+    ) -> entity_memory_pb2.QueryRelationshipsResponse:
+        """As `AsyncBraid.query_memory_relationships`."""
+        return self._run(self._client.query_memory_relationships(**options))
+
+    def related_memory_entities(
+        self, entity_id: str = "", **options: Unpack[RelatedMemoryOptions]
+    ) -> entity_memory_pb2.GetRelatedEntitiesResponse:
+        """As `AsyncBraid.related_memory_entities`."""
+        return self._run(self._client.related_memory_entities(entity_id, **options))
+
+    def merge_memory_entities(
+        self, entity_id: str, other_entity_id: str, **options: Unpack[CallOptions]
+    ) -> entity_memory_pb2.MemoryEntity:
+        """As `AsyncBraid.merge_memory_entities`."""
+        call = self._client.merge_memory_entities(entity_id, other_entity_id, **options)
+        return self._run(call)
+
+    def rename_memory_entity(
+        self, entity_id: str, name: str, **options: Unpack[CallOptions]
+    ) -> entity_memory_pb2.MemoryEntity:
+        """As `AsyncBraid.rename_memory_entity`."""
+        return self._run(self._client.rename_memory_entity(entity_id, name, **options))
+
+    def restore_memory_entity(
+        self, entity_id: str, **options: Unpack[CallOptions]
+    ) -> entity_memory_pb2.MemoryEntity:
+        """As `AsyncBraid.restore_memory_entity`."""
+        return self._run(self._client.restore_memory_entity(entity_id, **options))
+
+    def delete_memory_relationship(
+        self, relationship_id: str, **options: Unpack[CallOptions]
+    ) -> None:
+        """As `AsyncBraid.delete_memory_relationship`."""
+        self._run(self._client.delete_memory_relationship(relationship_id, **options))
+
+    def memory_quota(
+        self, **options: Unpack[MemoryQuotaOptions]
+    ) -> entity_memory_pb2.GetMemoryQuotaResponse:
+        """As `AsyncBraid.memory_quota`."""
+        return self._run(self._client.memory_quota(**options))
 
     def export_memory(
         self, **options: Unpack[PageOptions]
