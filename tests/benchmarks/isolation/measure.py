@@ -21,7 +21,7 @@ from tests.benchmarks.isolation.values import Given, guess_like
 
 _NEUTRAL = "weather report"
 # What belongs to a space, and to a user alone, as they see it themselves.
-_SHARED_VIEWS = ("/api/documents", "/api/facts", "/api/findings", "/api/ontology", "/api/models")
+_SHARED_VIEWS = ("/api/documents", "/api/facts", "/api/findings", "/api/ontology")
 _OWN_VIEWS = ("/api/memories", "/api/memory/export", "/api/conversations", "/api/graph/stats")
 
 
@@ -117,16 +117,19 @@ class Trial:
         }
 
     async def _attack(self, operation: Operation, actor: Person) -> None:
-        for victim in self._people:
-            if victim is actor:
-                continue
-            kinds = victim.ids if victim.space != actor.space else victim.own
-            for kind, real in (kinds if operation.takes_ids else {}).items():
-                await self._attack_by_id(operation, actor, victim, kind, real)
-            for marker in (victim.own_marker, victim.shared_marker):
-                given = Given(actor.ids["document"], f"{marker} Service")
-                outcome = await self._call(operation, actor, given)
-                self._scan(operation, actor, outcome, (given.id, given.words, marker))
+        victim = self._victim(actor)
+        kinds = victim.ids if victim.space != actor.space else victim.own
+        for kind, real in (kinds if operation.takes_ids else {}).items():
+            await self._attack_by_id(operation, actor, victim, kind, real)
+        for marker in (victim.own_marker, victim.shared_marker):
+            given = Given(actor.ids["document"], f"{marker} Service")
+            outcome = await self._call(operation, actor, given)
+            self._scan(operation, actor, outcome, (given.id, given.words, marker))
+
+    def _victim(self, actor: Person) -> Person:
+        """Whom a person tries: in turn the neighbor in the same space and somebody of the other space."""
+        place = self._people.index(actor)
+        return self._people[(place + 1) % len(self._people)]
 
     async def _attack_by_id(
         self, operation: Operation, actor: Person, victim: Person, kind: str, real: str
@@ -172,18 +175,13 @@ class Trial:
                 self._found.add(Leak(operation.name, actor.name, other.name, what))
 
     async def _views(self, actor: Person) -> dict[str, Any]:
-        """What others have, as they see it: all of other spaces, and what is their own in the actor's."""
+        """What the victim has: all of another space, or what is the user's own in the actor's."""
+        person = self._victim(actor)
         views: dict[str, Any] = {}
-        for person in self._people:
-            if person is actor:
-                continue
-            paths = [*_OWN_VIEWS, *(f"/api/memories/{person.own[f'memory_{n}']}" for n in (1, 2))]
-            if person.space != actor.space:
-                paths += _SHARED_VIEWS
-            for path in paths:
-                answer = await self._http.get(path, headers=person.headers)
-                body = answer.json() if answer.content else None
-                views[f"{person.name} {path}"] = plain(Outcome(str(answer.status_code), body))
+        for path in (*_OWN_VIEWS, *(_SHARED_VIEWS if person.space != actor.space else ())):
+            answer = await self._http.get(path, headers=person.headers)
+            body = answer.json() if answer.content else None
+            views[f"{person.name} {path}"] = plain(Outcome(str(answer.status_code), body))
         return views
 
     def _compare_views(
