@@ -53,6 +53,7 @@ from services.agent_orchestrator.model_migration.servicer import ModelServicer
 from services.agent_orchestrator.reranking.reranking import Reranking
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
+from services.agent_orchestrator.search.memory_leg import MemoryLeg
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
 from services.agent_orchestrator.settings import AgentSettings, SettingError
@@ -156,7 +157,17 @@ async def open_app(
         ordering = _language_model(options, models.question_throttles)
         reranking = build_reranking(settings, embedders.queries, ordering, reranker)
         stack.push_async_callback(reranking.close)
-        search = build_search(settings, tiers, embedders.queries, expander, reranking)
+        memories = _memories(
+            tiers, database, reranking, names_spaces=runtime.service_key is not None
+        )
+        search = build_search(
+            settings,
+            tiers,
+            embedders.queries,
+            expander,
+            reranking,
+            memories=MemoryLeg(lambda request: memories.SearchMemories(request, None)),
+        )
         hybrid = ExpandedHybrid(
             vector=tiers.vector,
             expander=expander,
@@ -187,9 +198,7 @@ async def open_app(
             _consistency_service(_consistency(tiers, database, jobs)),
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
             _entity_memory_service(entity_memory.servicer),
-            _memory_service(
-                _memories(tiers, database, reranking, names_spaces=runtime.service_key is not None)
-            ),
+            _memory_service(memories),
         ]
         listener = Listener(settings.database(), JOB_CHANGED, watchers.wake)
         watching = [
@@ -286,6 +295,8 @@ def build_search(
     embedder: Embedder,
     expander: Expander,
     reranking: Reranking,
+    *,
+    memories: MemoryLeg,
 ) -> ComprehensiveSearch:
     """The search of all tiers, for its own service and for the agent."""
     queries = QueryEmbeddings(
@@ -300,6 +311,7 @@ def build_search(
         expander=expander,
         reranking=reranking,
         models=SpaceModels(),
+        memories=memories,
         seconds=settings.search_seconds,
         leg_seconds=settings.leg_seconds,
     )

@@ -408,6 +408,17 @@ def test_documents_and_memories_are_not_mixed(ann: httpx.Client) -> None:
     assert ann.get("/api/graph/status").json()["episodes"] == 0
 
 
+def test_a_search_of_documents_lists_memories_where_it_asks_for_them(ann: httpx.Client) -> None:
+    remember(ann, ERROR_TEXT, title="Checkout timeouts")
+    asked = {"query": ERROR_TEXT, "use_memories": True}
+    answer = ann.post("/api/search/comprehensive", json=asked).json()
+    [found] = answer["results"]
+    assert (found["title"], found["memory_type"]) == ("Checkout timeouts", "ERROR")
+    assert found["score"] == found["scores"]["memory"]["share"] > 0.5
+    legs = {leg["name"]: leg["status"] for leg in answer["legs"]}
+    assert legs == {"vector": "NO_MATCH", "graph": "NO_MATCH", "memory": "OK"}
+
+
 def test_nobody_else_sees_or_relates_a_memory(
     ann: httpx.Client, ben: httpx.Client, other: httpx.Client
 ) -> None:

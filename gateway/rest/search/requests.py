@@ -248,6 +248,10 @@ class ComprehensiveSearch(RememberedSearch):
         default=None, description="Search the chunks. Default true."
     )
     use_graph: JsonBool | None = Field(default=None, description="Search the graph. Default true.")
+    use_memories: JsonBool = Field(
+        default=False,
+        description="List the calling user's memories among the results as well, by their score.",
+    )
     text_weight: JsonNumber | None = Field(
         default=None,
         description="Share of the text score within the chunks' leg, 0–1. Default 0.3.",
@@ -273,6 +277,7 @@ class ComprehensiveSearch(RememberedSearch):
             limit=self.limit,
             use_vector=self.use_vector,
             use_graph=self.use_graph,
+            use_memories=self.use_memories,
             text_weight=self.text_weight,
             as_of=stamp(self.as_of),
             filter=self.filter.message() if self.filter else None,

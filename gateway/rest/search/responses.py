@@ -149,6 +149,9 @@ class FusedHit(ResponseSchema):
     metadata: dict[str, Any]
     facts: list[Fact]
     expansion: Trace | None
+    memory_type: str | None = Field(
+        description="Of a memory, such as DECISION; null for documents."
+    )
 
 
 class Comprehensive(ResponseSchema):
@@ -303,6 +306,7 @@ def fused(result: search_pb2.SearchResult, metadata: Struct) -> Json:
         "metadata": struct(metadata),
         "facts": [fact(item) for item in result.facts],
         "expansion": trace(result.expansion) if result.HasField("expansion") else None,
+        "memory_type": result.memory_type or None,
     }
 
 

@@ -14,8 +14,9 @@ from services.agent_orchestrator.agent.conversations.summaries import Summaries
 from services.agent_orchestrator.agent.models.configured import AnswerModels
 from services.agent_orchestrator.agent.planner.model import PlannerModel
 from services.agent_orchestrator.agent.planner_context import planner_context
+from services.agent_orchestrator.agent.runs.ask import Limits
 from services.agent_orchestrator.agent.runs.log import RunLog
-from services.agent_orchestrator.agent.runs.runs import Limits, Runs
+from services.agent_orchestrator.agent.runs.runs import Runs
 from services.agent_orchestrator.agent.servicer import AgentServicer
 from services.agent_orchestrator.agent.settings import AgentOptions, AnswerSettings
 from services.agent_orchestrator.agent.tier_reads import TierReads

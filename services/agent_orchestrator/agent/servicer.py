@@ -10,8 +10,9 @@ from braid.agent.v1 import agent_pb2, agent_pb2_grpc
 from services.agent_orchestrator.agent.conversations.history import Spoken
 from services.agent_orchestrator.agent.conversations.store import ConversationStore
 from services.agent_orchestrator.agent.dependencies import SearchPreferences
+from services.agent_orchestrator.agent.runs.ask import Ask
 from services.agent_orchestrator.agent.runs.log import Owner
-from services.agent_orchestrator.agent.runs.runs import Ask, Runs
+from services.agent_orchestrator.agent.runs.runs import Runs
 from services.agent_orchestrator.agent.toolsets import Profile
 from services.agent_orchestrator.agent.wire import (
     conversation_message,

@@ -23,6 +23,7 @@ from services.runtime.telemetry import get_logger
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
+    from braid.agent.v1 import memories_pb2
     from braid.graph.v1 import facts_pb2, query_pb2
     from braid.vector.v1 import chunks_pb2, search_pb2
 
@@ -31,7 +32,7 @@ Answer = TypeVar("Answer", "search_pb2.HybridSearchResponse", "query_pb2.SearchF
 
 @dataclass(frozen=True, slots=True)
 class LegOutcome:
-    """How a leg ended, and what it found: chunks or facts, by its tier.
+    """How a leg ended, and what it found: chunks, facts or memories.
 
     `failed` when its tier gave no answer, or was late and had nothing; one that was late may have answered with what it
     had. `facts` are the first of `evidence`, all relevant ones; `chunks` the first of `candidates`. `embedding` says
@@ -44,6 +45,7 @@ class LegOutcome:
     candidates: Sequence[chunks_pb2.ChunkHit] = ()
     facts: Sequence[facts_pb2.FactHit] = ()
     evidence: Sequence[facts_pb2.FactHit] = ()
+    memories: Sequence[memories_pb2.MemoryHit] = ()
     embedding: retrieval_pb2.EmbeddingSource.ValueType = retrieval_pb2.EMBEDDING_SOURCE_UNSPECIFIED
     failed: bool = False
     floor: float = 0.0

@@ -97,7 +97,7 @@ class Warmer:
         await self._searchable.wait()
 
     def note(self, *, answers: bool) -> None:
-        """FactEnding at every probe whether Neo4j answers: what comes back knows no plans."""
+        """Learns at every probe whether Neo4j answers: what comes back knows no plans."""
         if answers and self._away:
             self.start()
         self._away = not answers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from services.runtime.errors import DrainingError, OverloadedError
 from services.runtime.instruments import RATE_LIMIT_REFUSALS, counter
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from services.runtime.admission import AdmissionQueue
 
 _RETRY_AFTER_SECONDS = 1.0
+_END_SECONDS = 1.0
 
 
 class LimitStage(Stage):
@@ -33,6 +34,8 @@ class LimitStage(Stage):
         self._counted = 0
         self._running = 0
         self._draining = False
+        self._ending = False
+        self._tasks: set[asyncio.Task[Any]] = set()
         self._refusals = counter(RATE_LIMIT_REFUSALS)
         self._idle = asyncio.Event()
         self._idle.set()
@@ -57,17 +60,37 @@ class LimitStage(Stage):
         self._counted += counted
         self._running += 1
         self._idle.clear()
+        task = asyncio.current_task()
+        if task is not None:
+            self._tasks.add(task)
         try:
             yield
+        except asyncio.CancelledError:
+            if task is None or not self._ending:
+                raise
+            task.uncancel()
+            raise DrainingError from None
         finally:
+            self._tasks.discard(task)
             self._counted -= counted
             self._running -= 1
             if not self._running:
                 self._idle.set()
 
     async def drain(self, seconds: float) -> bool:
-        """Takes no new call, and waits for those in progress: whether all have ended in time."""
+        """Takes no new call, and waits for those in progress: whether all have ended in time.
+
+        Those that have not are ended as UNAVAILABLE: a stream that watches something is begun again at another replica.
+        """
         self._draining = True
+        if await self._is_idle_within(seconds):
+            return True
+        self._ending = True
+        for task in self._tasks:
+            task.cancel()
+        return await self._is_idle_within(_END_SECONDS)
+
+    async def _is_idle_within(self, seconds: float) -> bool:
         try:
             async with asyncio.timeout(seconds):
                 await self._idle.wait()

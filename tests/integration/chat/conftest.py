@@ -41,7 +41,7 @@ async def gateway_to(world: World, agent_port: int) -> AsyncIterator[Served]:
         "graph_target": f"{LOOPBACK}:{world.graph_server.port}",
         "api_keys_file": world.runtime.api_keys_file,
         "service_key": SecretStr("service-key"),
-        "heartbeat_seconds": 0.2,
+        "heartbeat_seconds": 5.0,
         "drain_seconds": 1,
         "log_level": "error",
     }

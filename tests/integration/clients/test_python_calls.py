@@ -26,6 +26,7 @@ from braid_client import (
 )
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import RunningServer
+from tests.integration.gateway.samples import JOB_ID
 from tests.integration.gateway.scripted import AGENT, LOOPBACK, VECTOR, Script, start_scripted
 
 DOCUMENT = document_input("notes/1", ["One.", "Two."], space="local", title="Notes")
@@ -247,3 +248,78 @@ async def test_a_raw_stub_gets_the_clients_retries_and_its_typed_failure(
             )
     assert failure_of(failed.value).reason == "STORE_UNAVAILABLE"
     assert len(script.seen) == 3
+
+
+JOB = jobs_pb2.Job(id=JOB_ID, state=jobs_pb2.JOB_STATE_RUNNING)
+
+
+@CLIENTS
+@pytest.mark.parametrize(
+    ("call", "rpc", "answer"),
+    [
+        (lambda braid: braid.get_job(JOB_ID), "GetJob", jobs_pb2.GetJobResponse(job=JOB)),
+        (lambda braid: braid.cancel_job(JOB_ID), "CancelJob", jobs_pb2.CancelJobResponse(job=JOB)),
+        (lambda braid: braid.retry_job(JOB_ID), "RetryJob", jobs_pb2.RetryJobResponse(job=JOB)),
+    ],
+)
+async def test_a_job_is_read_cancelled_and_retried(  # noqa: PLR0917 - all of them are needed
+    server: RunningServer, script: Script, made: Any, call: Any, rpc: str, answer: Any
+) -> None:
+    script.answer(rpc, answer)
+    assert await made(server, call) == JOB
+    assert script.seen[-1].message.job_id == JOB_ID
+
+
+async def every(found: Any) -> list[Any]:
+    return [one async for one in found]
+
+
+LISTS: list[tuple[str, Callable[[Any], Any], list[Any], Any]] = [
+    (
+        "ListJobs",
+        lambda braid: braid.list_jobs(states=[jobs_pb2.JOB_STATE_RUNNING], page_size=1),
+        [
+            jobs_pb2.ListJobsResponse(jobs=[JOB], next_page_token="n"),
+            jobs_pb2.ListJobsResponse(jobs=[JOB]),
+        ],
+        jobs_pb2.ListJobsRequest(states=[jobs_pb2.JOB_STATE_RUNNING], page_size=1, page_token="n"),
+    ),
+    (
+        "ListDeadDocuments",
+        lambda braid: braid.list_dead_documents(page_size=1),
+        [
+            jobs_pb2.ListDeadDocumentsResponse(
+                documents=[jobs_pb2.DeadDocument(job_id=JOB_ID)], next_page_token="n"
+            ),
+            jobs_pb2.ListDeadDocumentsResponse(documents=[jobs_pb2.DeadDocument()]),
+        ],
+        jobs_pb2.ListDeadDocumentsRequest(page_size=1, page_token="n"),
+    ),
+    (
+        "ListDocumentVersions",
+        lambda braid: braid.list_document_versions("d.md", page_size=1),
+        [
+            documents_pb2.ListDocumentVersionsResponse(
+                versions=[documents_pb2.DocumentVersion(version=2)], next_page_token="n"
+            ),
+            documents_pb2.ListDocumentVersionsResponse(
+                versions=[documents_pb2.DocumentVersion(version=1)]
+            ),
+        ],
+        documents_pb2.ListDocumentVersionsRequest(document_id="d.md", page_size=1, page_token="n"),
+    ),
+]
+
+
+@CLIENTS
+@pytest.mark.parametrize(("rpc", "call", "pages", "last"), LISTS, ids=[one[0] for one in LISTS])
+async def test_a_list_is_read_over_all_its_pages(  # noqa: PLR0917 - all of them are needed
+    server: RunningServer, script: Script, made: Any, rpc: str, call: Any, pages: Any, last: Any
+) -> None:
+    script.answer_in_turn(rpc, *pages)
+    if made is with_await:
+        found = await made(server, lambda braid: every(call(braid)))
+    else:
+        found = await made(server, lambda braid: list(call(braid)))
+    assert len(found) == 2
+    assert script.seen[-1].message == last

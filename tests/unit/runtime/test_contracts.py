@@ -112,6 +112,22 @@ def test_the_patterns_of_the_contracts_and_no_others_have_sentences_for_people()
     assert patterns == PATTERNS.keys()
 
 
+@pytest.mark.parametrize("name", ["types", "tags"])
+def test_no_memory_is_looked_for_by_a_text_with_a_nul(name: str) -> None:
+    messages: dict[str, Descriptor] = {}
+    for method in methods():
+        _gather(method.input_type, messages)
+    fields = [
+        message.fields_by_name[name]
+        for full_name, message in messages.items()
+        if full_name.endswith(("ListMemoriesRequest", "SearchMemoriesRequest"))
+        and name in message.fields_by_name
+    ]
+    assert fields
+    for field in fields:
+        assert _rules(field).repeated.items.string.not_contains == "\x00", field.full_name
+
+
 def test_no_text_but_a_nul_character_is_forbidden_within_a_text() -> None:
     for field, rules in _string_rules():
         assert rules.not_contains in {"", "\x00"}, field.full_name

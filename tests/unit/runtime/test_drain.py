@@ -12,7 +12,7 @@ import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
-from braid.agent.v1 import search_pb2_grpc
+from braid.agent.v1 import search_pb2, search_pb2_grpc
 from services.runtime.channels import open_channel
 from services.runtime.errors import DrainingError, StoreUnavailableError
 from services.runtime.health import HealthMonitor
@@ -77,7 +77,9 @@ async def test_a_draining_process_refuses_new_calls_so_that_they_are_tried_elsew
     assert refusal.value.retry_after == 0.5
 
 
-async def test_a_call_that_outlasts_the_drain_time_is_ended(start: Start) -> None:
+async def test_a_call_that_outlasts_the_drain_time_is_ended_to_be_made_elsewhere(
+    start: Start,
+) -> None:
     harness = await start(drain_delay_seconds=0)
 
     async def hang() -> None:
@@ -85,12 +87,20 @@ async def test_a_call_that_outlasts_the_drain_time_is_ended(start: Start) -> Non
 
     harness.seen.act = hang
     call = asyncio.ensure_future(harness.search.ComprehensiveSearch(QUESTION, timeout=60))
+    request = search_pb2.StreamComprehensiveSearchRequest(search=QUESTION)
+    stream = harness.search.StreamComprehensiveSearch(request, timeout=60)
+    await stream.read()
     async with asyncio.timeout(5):
-        while not harness.seen.calls:  # noqa: ASYNC110 - the servicer has no event
+        while len(harness.seen.calls) < 2:  # noqa: ASYNC110 - the servicer has no event
             await asyncio.sleep(0.001)
         await harness.server.stop()
-    with pytest.raises(grpc.aio.AioRpcError):
-        await call
+    with pytest.raises(grpc.aio.AioRpcError) as failure:
+        await call  # tried again by its channel, which finds no other replica
+    assert failure.value.code() is grpc.StatusCode.UNAVAILABLE
+    with pytest.raises(grpc.aio.AioRpcError) as failure:
+        await stream.read()
+    error = error_from_rpc(failure.value)
+    assert (reason_name(error), error.retry_after) == ("STORE_UNAVAILABLE", 0.5)
 
 
 async def test_a_watched_server_stops_at_once_when_nothing_runs(start: Start) -> None:

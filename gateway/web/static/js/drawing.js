@@ -71,10 +71,12 @@ export class Drawing {
     await load();
     if (!this.container.isConnected) return;
     const graph = new window.graphology.MultiDirectedGraph();
+    const changed = [...edges.values()].filter((edge) => changes?.kinds.has(edge.uuid));
+    const named = new Set(changed.flatMap((edge) => [edge.source_entity?.uuid, edge.target_entity?.uuid]));
     for (const node of nodes.values()) {
       const type = node.type || "(no type)";
       if (hidden.has(type)) continue;
-      graph.addNode(node.uuid, { label: node.name.replace(DIRECTION, ""), size: node.uuid === center ? 11 : 5 + Math.min(5, Math.log2(1 + (node.mentions ?? 0))), color: this.colour(type) });
+      graph.addNode(node.uuid, { label: node.name.replace(DIRECTION, ""), size: node.uuid === center ? 11 : 5 + Math.min(5, Math.log2(1 + (node.mentions ?? 0))), color: this.colour(type), forceLabel: named.has(node.uuid) });
     }
     for (const edge of edges.values()) {
       const [from, to] = [edge.source_entity?.uuid, edge.target_entity?.uuid];

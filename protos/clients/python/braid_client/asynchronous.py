@@ -8,6 +8,7 @@ from braid_client.entity_memory import EntityMemory
 from braid_client.findings import Findings
 from braid_client.history import History
 from braid_client.ingestion import Ingestion
+from braid_client.jobs import Jobs
 from braid_client.memories import Memories
 from braid_client.relations import Relations
 from braid_client.searches import Searches
@@ -21,6 +22,7 @@ class AsyncBraid(
     Memories,
     Relations,
     Ingestion,
+    Jobs,
     Documents,
     Chat,
 ):

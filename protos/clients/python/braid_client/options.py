@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         MemoryProvenance,
         MemoryRelationshipType,
     )
+    from braid.agent.v1.jobs_pb2 import JobKind, JobState
     from braid.agent.v1.memories_pb2 import MemorySearchMode
     from braid.agent.v1.search_pb2 import AnswerPart
     from braid.common.v1.expansion_pb2 import ExpansionOptions
@@ -55,6 +56,7 @@ class ComprehensiveOptions(CallOptions, total=False):
     limit: int | None
     use_vector: bool
     use_graph: bool
+    use_memories: bool
     text_weight: float | None
     as_of: datetime | None
     chunk_filter: ChunkFilter | None
@@ -347,6 +349,13 @@ class ExpandOptions(CallOptions, total=False):
     as_of: datetime | None
     limit: int | None
     keep_ranking: bool
+
+
+class JobListOptions(PageOptions, total=False):
+    """Of `list_jobs`."""
+
+    states: Iterable[JobState.ValueType]
+    kinds: Iterable[JobKind.ValueType]
 
 
 class RelationListOptions(CallOptions, total=False):

@@ -42,6 +42,7 @@ class Searches(Connection):
         limit: int | None = None,
         use_vector: bool = True,
         use_graph: bool = True,
+        use_memories: bool = False,
         text_weight: float | None = None,
         as_of: datetime | None = None,
         chunk_filter: ChunkFilter | None = None,
@@ -53,7 +54,8 @@ class Searches(Connection):
     ) -> search_pb2.ComprehensiveSearchResponse:
         """Chunks and facts for a question, fused, with how each leg ended.
 
-        `limit` is 1–50 hits from each leg and in the fused list; `use_vector` and `use_graph` choose the legs;
+        `limit` is 1–50 hits from each leg and in the fused list; `use_vector`, `use_graph` and `use_memories` choose
+        the legs (memories are the calling user's, listed among the results);
         `text_weight` is 0–1, the text score's share in the chunks' leg; `as_of` is an aware time; `chunk_filter` is for
         the chunks' leg; `cache` says whether earlier answers of the tiers, and an earlier vector of the query, may be
         used (`CACHE_MODE_BYPASS`: neither); `include` names the parts of the answer that are wanted, such as
@@ -66,6 +68,7 @@ class Searches(Connection):
             limit=limit,
             use_vector=use_vector,
             use_graph=use_graph,
+            use_memories=use_memories,
             text_weight=text_weight,
             as_of=as_of,
             chunk_filter=chunk_filter,
@@ -85,6 +88,7 @@ class Searches(Connection):
         limit: int | None = None,
         use_vector: bool = True,
         use_graph: bool = True,
+        use_memories: bool = False,
         text_weight: float | None = None,
         as_of: datetime | None = None,
         chunk_filter: ChunkFilter | None = None,
@@ -103,6 +107,7 @@ class Searches(Connection):
             limit=limit,
             use_vector=use_vector,
             use_graph=use_graph,
+            use_memories=use_memories,
             text_weight=text_weight,
             as_of=as_of,
             chunk_filter=chunk_filter,

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         GivenVectorsOptions,
         HistoryOptions,
         HybridOptions,
+        JobListOptions,
         ListFactsOptions,
         MemoryEntitiesOptions,
         MemoryInferenceOptions,
@@ -323,6 +324,28 @@ class Braid:
     ) -> jobs_pb2.Job:
         """As `AsyncBraid.ingest_document`."""
         return self._run(self._client.ingest_document(data, **options))
+
+    def get_job(self, job_id: str, **options: Unpack[CallOptions]) -> jobs_pb2.Job:
+        """As `AsyncBraid.get_job`."""
+        return self._run(self._client.get_job(job_id, **options))
+
+    def list_jobs(self, **options: Unpack[JobListOptions]) -> Iterator[jobs_pb2.Job]:
+        """As `AsyncBraid.list_jobs`."""
+        return self._each(self._client.list_jobs(**options))
+
+    def cancel_job(self, job_id: str, **options: Unpack[CallOptions]) -> jobs_pb2.Job:
+        """As `AsyncBraid.cancel_job`."""
+        return self._run(self._client.cancel_job(job_id, **options))
+
+    def retry_job(self, job_id: str, **options: Unpack[CallOptions]) -> jobs_pb2.Job:
+        """As `AsyncBraid.retry_job`."""
+        return self._run(self._client.retry_job(job_id, **options))
+
+    def list_dead_documents(
+        self, **options: Unpack[PageOptions]
+    ) -> Iterator[jobs_pb2.DeadDocument]:
+        """As `AsyncBraid.list_dead_documents`."""
+        return self._each(self._client.list_dead_documents(**options))
 
     def wait_for_job(self, job_id: str, *, timeout: float = 600.0) -> jobs_pb2.Job:
         """As `AsyncBraid.wait_for_job`."""

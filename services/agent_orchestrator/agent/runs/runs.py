@@ -5,22 +5,19 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import replace
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from braid.common.v1 import legs_pb2
 from services.agent_orchestrator.agent.answering import Answer, Answering, Question
 from services.agent_orchestrator.agent.conversations.history import Spoken, build_history
 from services.agent_orchestrator.agent.conversations.store import (
-    Conversation,
     ConversationStore,
-    Turn,
 )
 from services.agent_orchestrator.agent.conversations.summaries import Summaries
-from services.agent_orchestrator.agent.dependencies import AgentDependencies, SearchPreferences
+from services.agent_orchestrator.agent.dependencies import AgentDependencies
+from services.agent_orchestrator.agent.runs.ask import Ask, Limits, RunMemory
+from services.agent_orchestrator.agent.runs.endings import RunEnds
 from services.agent_orchestrator.agent.runs.events import (
     Done,
     Event,
@@ -31,13 +28,13 @@ from services.agent_orchestrator.agent.runs.events import (
     Started,
     TextAdded,
 )
+from services.agent_orchestrator.agent.runs.following import NOTE_SECONDS, LogFollower
 from services.agent_orchestrator.agent.runs.log import Owner, RunLog
 from services.agent_orchestrator.agent.runs.run import Run
+from services.agent_orchestrator.agent.runs.store_failures import STORE_FAILURES, warn
 from services.agent_orchestrator.agent.tier_reads import TierReads
-from services.agent_orchestrator.agent.toolsets import EXPECTED, Profile
+from services.agent_orchestrator.agent.toolsets import EXPECTED
 from services.agent_orchestrator.entity_memory.queue import MemoryWrites
-from services.agent_orchestrator.entity_memory.records import Owner as MemoryOwner
-from services.agent_orchestrator.entity_memory.records import Provenance
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.postgres.pool import Pool
 from services.runtime.context import CallContext, call_scope, current_call, remaining
@@ -47,7 +44,6 @@ from services.runtime.errors import (
     DeadlineError,
     NotFoundError,
     OverloadedError,
-    StoreUnavailableError,
 )
 from services.runtime.status import reason_name
 from services.runtime.telemetry import get_logger
@@ -56,55 +52,8 @@ from services.runtime.tracing import span
 CONVERSATIONS: Final = "conversations"
 NOT_REMEMBERED = "The conversation cannot be read or stored now: this question was answered alone."
 NOT_STORED = "This answer could not be stored in the conversation."
-INTERRUPTED = "The process that worked on the answer went away. Ask again."
 _FLUSH_SECONDS = 0.25
-# Waits between tries to store a run's end.
-_STORE_AGAIN_SECONDS = (0.2, 0.5, 1.0)
-_FOLLOW_SECONDS = (0.05, 0.5)
-# How often a process that reads another one's run notes that somebody follows it.
-NOTE_SECONDS = 1.0
 _MAX_HISTORY = 200
-_STORE_FAILURES = (StoreUnavailableError, DeadlineError, OverloadedError, TimeoutError)
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Seconds of a run, of waiting for a conversation, for a reader to come back, and of keeping ended runs at hand."""
-
-    run_seconds: float = 120.0
-    conversation_wait_seconds: float = 10.0
-    orphan_seconds: float = 10.0
-    keep_seconds: float = 60.0
-    lease_seconds: float = 15.0
-    store_seconds: float = 3.0
-    max_runs: int = 200
-    history_tokens: int = 4_000
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A question as its caller asks it."""
-
-    question: str
-    conversation_id: str
-    profile: Profile
-    preferences: SearchPreferences
-    now: datetime
-    zone: ZoneInfo
-    session_id: str
-    prior: Sequence[Spoken] = ()
-    cancel_on_disconnect: bool = False
-    skip_memory: bool = False
-
-
-@dataclass(slots=True)
-class _Memory:
-    """What a run knows of its conversation, and whether that and the event log could be reached."""
-
-    conversation: Conversation | None = None
-    logged: bool = False
-    written: int = 0
-    notes: list[str] = field(default_factory=list)
 
 
 class Runs:
@@ -124,14 +73,14 @@ class Runs:
         memory: MemoryWrites | None = None,
     ) -> None:
         self._answering = answering
-        self._pool = pool
         self._log = log
         self._conversations = conversations
         self._summaries = summaries
         self._search = search
         self._tiers = tiers
         self._limits = limits
-        self._memory = memory
+        self._follower = LogFollower(log)
+        self._ends = RunEnds(pool, log, conversations, memory, store_seconds=limits.store_seconds)
         self._runs: dict[str, Run] = {}
         self._background: set[asyncio.Task[None]] = set()
 
@@ -164,7 +113,7 @@ class Runs:
             async for event in run.follow(after):
                 yield event
             return
-        async for event in self._follow_log(owner, run_id, after):
+        async for event in self._follower.follow(owner, run_id, after):
             yield event
 
     async def cancel(self, owner: Owner, run_id: str) -> None:
@@ -184,9 +133,9 @@ class Runs:
             task.cancel()
         await asyncio.gather(*tasks, *self._background, return_exceptions=True)
 
-    async def _remember(self, run: Run, ask: Ask) -> _Memory:
+    async def _remember(self, run: Run, ask: Ask) -> RunMemory:
         """Takes the conversation, and notes the run, so that its first event can be resumed from."""
-        memory = _Memory()
+        memory = RunMemory()
         try:
             if ask.conversation_id:
                 await self._conversations.acquire(
@@ -200,8 +149,8 @@ class Runs:
             async with asyncio.timeout(self._limits.store_seconds):
                 await self._log.add_run(run.id, run.owner, ask.conversation_id, run.events_after(0))
             memory.logged, memory.written = True, 1
-        except _STORE_FAILURES as error:
-            _warn("run not logged", error)
+        except STORE_FAILURES as error:
+            warn("run not logged", error)
             if not run.events_after(0):
                 run.publish(self._started(run, ask))
             if ask.conversation_id and memory.conversation is None:
@@ -217,7 +166,7 @@ class Runs:
             tools=EXPECTED[ask.profile],
         )
 
-    async def _work(self, run: Run, ask: Ask, memory: _Memory, context: CallContext) -> None:
+    async def _work(self, run: Run, ask: Ask, memory: RunMemory, context: CallContext) -> None:
         with call_scope(context):
             keeping = asyncio.create_task(self._keep_logged(run, memory), name="agent-run-log")
             try:
@@ -232,7 +181,9 @@ class Runs:
         if answer is not None and memory.conversation is not None:
             self._in_background(self._summaries.update(run.owner, memory.conversation.id))
 
-    async def _answer(self, run: Run, ask: Ask, memory: _Memory) -> tuple[Answer | None, Happening]:
+    async def _answer(
+        self, run: Run, ask: Ask, memory: RunMemory
+    ) -> tuple[Answer | None, Happening]:
         try:
             async with asyncio.timeout(remaining(self._limits.run_seconds)):
                 question = await self._question(run, ask, memory)
@@ -262,7 +213,7 @@ class Runs:
         answer = Answer(text=text, citations=(), model=model, end="cancelled", unavailable=())
         return answer, Done(answer=text, end="cancelled", model=model)
 
-    async def _question(self, run: Run, ask: Ask, memory: _Memory) -> Question:
+    async def _question(self, run: Run, ask: Ask, memory: RunMemory) -> Question:
         conversation = memory.conversation
         said: Sequence[Spoken] = list(reversed(ask.prior))
         summary = ""
@@ -302,7 +253,7 @@ class Runs:
             leg_ended=leg_ended,
         )
 
-    async def _keep_logged(self, run: Run, memory: _Memory) -> None:
+    async def _keep_logged(self, run: Run, memory: RunMemory) -> None:
         """Writes events to the log while the run goes on, renews its lease, and hears of its cancellation."""
         loop = asyncio.get_running_loop()
         renewed = loop.time()
@@ -317,16 +268,16 @@ class Runs:
                     renewed = loop.time()
                     if await self._log.renew(run.id):
                         run.cancel()
-            except _STORE_FAILURES as error:
-                _warn("events not logged", error)
+            except STORE_FAILURES as error:
+                warn("events not logged", error)
 
     async def _end(
-        self, run: Run, ask: Ask, memory: _Memory, answer: Answer | None, last: Happening
+        self, run: Run, ask: Ask, memory: RunMemory, answer: Answer | None, last: Happening
     ) -> None:
         """Keeps the turn and the last events in one transaction, then publishes the end."""
         event = run.next_event(last)
         is_kept = memory.conversation is not None
-        stored = not (memory.logged or is_kept) or await self._stored(
+        stored = not (memory.logged or is_kept) or await self._ends.store(
             run, ask, memory, answer, event
         )
         if is_kept and not stored:
@@ -336,90 +287,6 @@ class Runs:
         asyncio.get_running_loop().call_later(
             self._limits.keep_seconds, self._runs.pop, run.id, None
         )
-
-    async def _stored(
-        self, run: Run, ask: Ask, memory: _Memory, answer: Answer | None, last: Event
-    ) -> bool:
-        """Whether the end is in the database: a busy one is asked again, as an answer would be lost otherwise."""
-        tried = False
-        for wait in (*_STORE_AGAIN_SECONDS, None):
-            try:
-                async with asyncio.timeout(self._limits.store_seconds):
-                    await self._store_end(run, ask, memory, answer, last)
-            except _STORE_FAILURES as error:
-                _warn("end of a run not stored yet", error)
-                if wait is None:
-                    return False
-                tried = True
-                await asyncio.sleep(wait)
-            except BraidError as error:
-                _warn("end of a run not stored", error)
-                # After a try whose outcome is unknown, a lease that is gone says that it went through.
-                return tried
-            except Exception:  # noqa: BLE001 - the reader waits for the end, whatever becomes of the log
-                get_logger("agent").exception("defect in storing a run's end", run_id=run.id)
-                return False
-            else:
-                return True
-        return False
-
-    async def _store_end(
-        self, run: Run, ask: Ask, memory: _Memory, answer: Answer | None, last: Event
-    ) -> None:
-        events = [*run.events_after(memory.written), last]
-        async with self._pool.transaction() as session:
-            if answer is not None and memory.conversation is not None:
-                turn = Turn(ask.question, answer.text, answer.citations, answer.model, answer.end)
-                await self._conversations.add_turn(session, memory.conversation.id, run.id, turn)
-            if answer is not None and self._memory is not None and not ask.skip_memory:
-                await self._memory.queue_turn(
-                    session,
-                    MemoryOwner(run.owner.space, run.owner.user),
-                    Provenance(ask.conversation_id or run.id, run.id),
-                    ask.question,
-                    [said.text for said in ask.prior if said.role == "user"],
-                )
-            if memory.logged:
-                await self._log.end_within(session, run.id, events)
-        if self._memory is not None:
-            self._memory.wake()
-        if answer is None and memory.conversation is not None:
-            await self._conversations.release(memory.conversation.id, run.id)
-
-    async def _follow_log(self, owner: Owner, run_id: str, after: int) -> AsyncIterator[Event]:
-        wait, longest = _FOLLOW_SECONDS
-        position = after
-        noted = float("-inf")
-        clock = asyncio.get_running_loop().time
-        while True:
-            if clock() - noted > NOTE_SECONDS:
-                noted = clock()
-                await self._log.note_follower(run_id)
-            state = await self._log.state(run_id, owner)
-            events = await self._log.events(run_id, position)
-            for event in events:
-                position = event.number
-                yield event
-                if event.is_last:
-                    return
-            if events:
-                wait = _FOLLOW_SECONDS[0]
-                continue
-            if state.ended:
-                return
-            if state.interrupted:
-                yield await self._interrupted(run_id, position)
-                return
-            await asyncio.sleep(wait)
-            wait = min(wait * 2, longest)
-
-    async def _interrupted(self, run_id: str, position: int) -> Event:
-        run = Run(run_id, Owner("", ""), "", lambda _: None)
-        failed = Failed(reason="STORE_UNAVAILABLE", message=INTERRUPTED, retry_after=1.0)
-        event = replace(run.next_event(failed), number=position + 1)
-        with suppress(*_STORE_FAILURES):
-            await self._log.end(run_id, [event])
-        return event
 
     def _abandoned(self, run: Run, seconds: float) -> None:
         self._in_background(self._stop_unless_followed(run, seconds))
@@ -437,8 +304,8 @@ class Runs:
     async def _followed_elsewhere(self, run: Run, seconds: float) -> bool:
         try:
             return await self._log.has_follower(run.id, max(seconds, 2 * NOTE_SECONDS))
-        except _STORE_FAILURES as error:
-            _warn("followers not known", error)
+        except STORE_FAILURES as error:
+            warn("followers not known", error)
             return False
 
     def _in_background(self, work: Coroutine[object, object, None]) -> None:
@@ -461,7 +328,3 @@ def _leg_ended(call_id: str, report: legs_pb2.LegReport) -> LegEnded:
 
 def _failed(error: BraidError) -> Failed:
     return Failed(reason=reason_name(error), message=error.message, retry_after=error.retry_after)
-
-
-def _warn(event: str, error: Exception) -> None:
-    get_logger("agent").warning(event, cause=type(error).__name__)

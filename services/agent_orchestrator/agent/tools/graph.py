@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pydantic_ai import ModelRetry, RunContext, ToolReturn
 
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import entities_pb2, history_pb2, query_pb2
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
-from services.agent_orchestrator.agent.results import MAX_ITEMS, ResultItem, Status, ToolResult
+from services.agent_orchestrator.agent.results import MAX_ITEMS, ResultItem, ToolResult
 from services.agent_orchestrator.agent.tools.arguments import (
     EntityType,
     Limit,
@@ -30,10 +28,23 @@ from services.agent_orchestrator.agent.tools.arguments import (
     time_selector,
 )
 from services.agent_orchestrator.agent.tools.documents import (
-    GRAPH,
-    NO_GRAPH,
     read_chunks,
     with_documents,
+)
+from services.agent_orchestrator.agent.tools.graph_look import (
+    EMPTY_GRAPH,
+    Look,
+    Times,
+    away,
+    entity_selector,
+    is_empty,
+    knows_entity,
+    look_into,
+    nothing_changed,
+    nothing_then,
+    times_of,
+    unknown,
+    unknown_or_empty,
 )
 from services.agent_orchestrator.agent.tools.history_text import history_heading
 from services.agent_orchestrator.agent.tools.items import (
@@ -43,11 +54,8 @@ from services.agent_orchestrator.agent.tools.items import (
     fact_item,
 )
 from services.agent_orchestrator.agent.tools.outcome import (
-    LegClock,
-    is_refusal,
     is_unknown,
     respond,
-    retry_for,
 )
 from services.runtime.errors import BraidError
 from services.runtime.times import to_timestamp
@@ -58,34 +66,12 @@ if TYPE_CHECKING:
     from braid.vector.v1 import chunks_pb2
 
 Context = RunContext[AgentDependencies]
-Times = dict[str, datetime | None]
 
-EMPTY_GRAPH = "The knowledge graph is empty: documents or facts have to be ingested first."
 NO_FACTS = "The knowledge graph has no fact on this."
 # As many as a page of the graph tier holds: what is shown of them is chosen by the question's words.
 _PAGE: Final = 200
 _HISTORY_PAGE: Final = 50
 _WORD = re.compile(r"\w{3,}")
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """One look into the graph on behalf of a tool call: which tool, what about, and the clock of its leg."""
-
-    ctx: Context
-    tool: str
-    entity: str
-    clock: LegClock
-
-    def result(self, status: Status, **more: Any) -> ToolResult:
-        """A result of this look."""
-        return ToolResult(self.tool, status, self.ctx.deps.space, entity=self.entity, **more)
-
-    def question(self) -> str:
-        """What documents are searched for where the graph has no answer."""
-        asked = self.ctx.deps.question
-        known = not self.entity or self.entity.casefold() in asked.casefold()
-        return asked if known else f"{self.entity} {asked}"
 
 
 async def search_knowledge_graph(
@@ -109,7 +95,7 @@ async def search_knowledge_graph(
         reference_end: With reference_time: facts that held at any moment from then until before this time.
     """
     deps = ctx.deps
-    look = _look(ctx, "search_knowledge_graph", entity_name or "")
+    look = look_into(ctx, "search_knowledge_graph", entity_name or "")
     selector = _selector(deps, reference_time, reference_end)
     request = query_pb2.SearchFactsRequest(
         query=query,
@@ -120,17 +106,17 @@ async def search_knowledge_graph(
     )
     try:
         answer = await deps.tiers.search_facts(request)
-        known = bool(answer.hits) or await _knows(deps, entity_name)
-        empty = not answer.hits and await _is_empty(deps)
+        known = bool(answer.hits) or await knows_entity(deps, entity_name)
+        empty = not answer.hits and await is_empty(deps)
     except BraidError as error:
-        return await _away(look, error)
+        return await away(look, error)
     look.clock.answered(answer)
     if empty:
         return await with_documents(
             ctx, look.result("empty_graph", message=EMPTY_GRAPH), look.question()
         )
     if not known:
-        return await _unknown(look)
+        return await unknown(look)
     if not answer.hits:
         return await with_documents(ctx, look.result("no_match", message=NO_FACTS), look.question())
     chunks = await read_chunks(deps, cited_chunk_ids(hit.fact for hit in answer.hits))
@@ -142,7 +128,7 @@ async def search_knowledge_graph(
             "degraded" if degraded else "ok",
             items=items,
             total_count=len(items),
-            **_times(deps, reference_time, reference_end),
+            **times_of(deps, reference_time, reference_end),
         ),
     )
 
@@ -168,9 +154,9 @@ async def get_entity_history(
         page: The next page of the same history, as an earlier answer named it.
     """
     deps = ctx.deps
-    look = _look(ctx, "get_entity_history", entity)
+    look = look_into(ctx, "get_entity_history", entity)
     request = history_pb2.GetEntityHistoryRequest(
-        entity=_entity(entity, entity_type),
+        entity=entity_selector(entity, entity_type),
         relation_type=relationship_type or "",
         since_time=None if since is None else to_timestamp(instant(since, deps.zone)),
         reference_time=None
@@ -183,15 +169,15 @@ async def get_entity_history(
         answer = await _history(deps, request, entity)
     except BraidError as error:
         if is_unknown(error):
-            return await _unknown_or_empty(look)
-        return await _away(look, error)
+            return await unknown_or_empty(look)
+        return await away(look, error)
     look.clock.found(answer.facts or answer.homonyms)
     if answer.homonyms and not answer.HasField("entity"):
         return respond(deps, _ambiguous(look, answer.homonyms))
     name = answer.entity.name
     heading = history_heading(name, answer)
     facts = _shown_first(answer)
-    times = _times(deps, reference_time, None)
+    times = times_of(deps, reference_time, None)
     if not facts:
         message = f"No dated facts are stated about {name}."
         empty = look.result("no_match", message=message, **times)
@@ -224,25 +210,25 @@ async def get_snapshot(
         relationship_type: Only facts of this relationship, such as OWNS.
     """
     deps = ctx.deps
-    look = _look(ctx, "get_snapshot", entity or "")
+    look = look_into(ctx, "get_snapshot", entity or "")
     request = history_pb2.GetSnapshotRequest(
         time=time_selector(reference_time, reference_end, deps.zone),
-        entity=_entity(entity, None) if entity else None,
+        entity=entity_selector(entity, None) if entity else None,
         relation_type=relationship_type or "",
         page_size=_PAGE,
     )
     try:
         answer = await deps.tiers.get_snapshot(request)
     except BraidError as error:
-        return await (_unknown_or_empty(look) if is_unknown(error) else _away(look, error))
+        return await (unknown_or_empty(look) if is_unknown(error) else away(look, error))
     look.clock.found(answer.facts)
     held = _by_question(deps, answer.facts) if not entity else list(answer.facts)
     chunks = await read_chunks(deps, cited_chunk_ids([*held, *_changed_facts(answer.changes)]))
     states = [fact_item(fact, chunks, kind="state") for fact in held]
     changes = _change_items(answer.changes, chunks)
-    times = _times(deps, reference_time, reference_end)
+    times = times_of(deps, reference_time, reference_end)
     if not states and not changes:
-        return await _nothing_then(look, times)
+        return await nothing_then(look, times)
     more = " There is more: name an entity or a relationship." if answer.next_page_token else ""
     heading = f"Held then: {len(states)}. Changes since then: {_total(answer.changes)}.{more}"
     result = look.result(
@@ -272,18 +258,18 @@ async def diff_graph(
         relationship_type: Only facts of this relationship, such as OWNS.
     """
     deps = ctx.deps
-    look = _look(ctx, "diff_graph", entity or "")
+    look = look_into(ctx, "diff_graph", entity or "")
     request = history_pb2.DiffGraphRequest(
         before=time_selector(before, None, deps.zone),
         after=None if after is None else time_selector(after, None, deps.zone),
-        entity=_entity(entity, None) if entity else None,
+        entity=entity_selector(entity, None) if entity else None,
         relation_type=relationship_type or "",
         limit=_PAGE,
     )
     try:
         answer = await deps.tiers.diff_graph(request)
     except BraidError as error:
-        return await (_unknown_or_empty(look) if is_unknown(error) else _away(look, error))
+        return await (unknown_or_empty(look) if is_unknown(error) else away(look, error))
     diff = answer.diff
     look.clock.found([*diff.added, *diff.ended, *diff.changed])
     chunks = await read_chunks(deps, cited_chunk_ids(_changed_facts(diff)))
@@ -293,7 +279,7 @@ async def diff_graph(
         "as_of_end": None if after is None else instant(after, deps.zone),
     }
     if not items:
-        return await _nothing_changed(look, times)
+        return await nothing_changed(look, times)
     heading = (
         f"Added {diff.added_count}, ended {diff.ended_count}, changed {diff.changed_count} "
         "between the two times."
@@ -319,82 +305,7 @@ async def _history(
     return await deps.tiers.get_entity_history(request)
 
 
-async def _knows(deps: AgentDependencies, entity_name: str | None) -> bool:
-    if not entity_name:
-        return True
-    try:
-        await deps.tiers.get_entity(
-            entities_pb2.GetEntityRequest(entity=_entity(entity_name, None))
-        )
-    except BraidError as error:
-        if is_unknown(error):
-            return False
-        raise
-    return True
-
-
-async def _is_empty(deps: AgentDependencies) -> bool:
-    stats = await deps.tiers.get_graph_stats(query_pb2.GetGraphStatsRequest())
-    return not (stats.entity_count or stats.fact_count or stats.local_fact_count)
-
-
-async def _away(look: _Look, error: BraidError) -> ToolReturn[str]:
-    if is_refusal(error):
-        raise retry_for(error) from None
-    look.clock.failed(error)
-    away = look.result("unavailable", unavailable=(GRAPH,), message=NO_GRAPH)
-    return await with_documents(look.ctx, away, look.question())
-
-
-async def _unknown_or_empty(look: _Look) -> ToolReturn[str]:
-    try:
-        empty = await _is_empty(look.ctx.deps)
-    except BraidError as error:
-        return await _away(look, error)
-    look.clock.ended(legs_pb2.LEG_STATUS_NO_MATCH)
-    if empty:
-        nothing = look.result("empty_graph", message=EMPTY_GRAPH)
-        return await with_documents(look.ctx, nothing, look.question())
-    return await _unknown(look)
-
-
-async def _unknown(look: _Look) -> ToolReturn[str]:
-    message = f"The knowledge graph does not know “{look.entity}”."
-    unknown = look.result("unknown_entity", message=message)
-    return await with_documents(look.ctx, unknown, look.question())
-
-
-async def _nothing_then(look: _Look, times: Times) -> ToolReturn[str]:
-    try:
-        deps = look.ctx.deps
-        if look.entity and not await _knows(deps, look.entity):
-            return await _unknown_or_empty(look)
-        empty = await _is_empty(deps)
-    except BraidError as error:
-        return await _away(look, error)
-    status: Status = "empty_graph" if empty else "no_match"
-    message = EMPTY_GRAPH if empty else "The knowledge graph has no fact that held then."
-    return await with_documents(
-        look.ctx, look.result(status, message=message, **times), look.question()
-    )
-
-
-async def _nothing_changed(look: _Look, times: Times) -> ToolReturn[str]:
-    try:
-        deps = look.ctx.deps
-        if look.entity and not await _knows(deps, look.entity):
-            return await _unknown_or_empty(look)
-        if await _is_empty(deps):
-            empty = look.result("empty_graph", message=EMPTY_GRAPH, **times)
-            return await with_documents(look.ctx, empty, look.question())
-    except BraidError as error:
-        return await _away(look, error)
-    about = f" about {look.entity}" if look.entity else ""
-    message = f"Nothing{about} changed in the knowledge graph between the two times."
-    return respond(look.ctx.deps, look.result("no_match", message=message, **times))
-
-
-def _ambiguous(look: _Look, homonyms: Sequence[facts_pb2.EntityRef]) -> ToolResult:
+def _ambiguous(look: Look, homonyms: Sequence[facts_pb2.EntityRef]) -> ToolResult:
     named = candidates(homonyms)
     types = ", ".join(one.type or "without a type" for one in named)
     return look.result(
@@ -451,10 +362,6 @@ def _total(diff: history_pb2.GraphDiff) -> int:
     return diff.added_count + diff.ended_count + diff.changed_count
 
 
-def _entity(name: str, of_type: str | None) -> entities_pb2.EntitySelector:
-    return entities_pb2.EntitySelector(name=name, type=of_type or "")
-
-
 def _selector(
     deps: AgentDependencies, start: Time | None, end: Time | None
 ) -> retrieval_pb2.TimeSelector | None:
@@ -463,16 +370,3 @@ def _selector(
             raise ModelRetry("reference_end needs a reference_time.")
         return None
     return time_selector(start, end, deps.zone)
-
-
-def _times(deps: AgentDependencies, start: Time | None, end: Time | None) -> Times:
-    return {
-        "as_of": None if start is None else instant(start, deps.zone),
-        "as_of_end": None if end is None else instant(end, deps.zone),
-    }
-
-
-def _look(ctx: Context, tool: str, entity: str) -> _Look:
-    # The tool goes by another name in some profiles.
-    name = ctx.tool_name or tool
-    return _Look(ctx, name, entity, LegClock(ctx.deps, ctx.tool_call_id or "", legs_pb2.LEG_GRAPH))

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 
+import asyncpg
 import pytest
 from pydantic import SecretStr
 
@@ -100,6 +101,21 @@ async def test_a_tier_that_hangs_costs_a_question_one_budget_and_the_next_ones_n
     async with asyncio.timeout(10):
         while list((await agent.ask(QUESTION)).done.unavailable):  # noqa: ASYNC110 - no event
             await asyncio.sleep(0.05)
+
+
+async def test_a_database_that_fails_in_mid_run_in_no_known_way_keeps_no_reader_waiting(
+    agent: Agent, story: World
+) -> None:
+    async def lose_the_events(_request: object) -> None:
+        owner = await asyncpg.connect(story.database.dsn("braid_agent_migrator"))
+        await owner.execute("alter table agent_run_event rename to agent_run_event_elsewhere")
+        await owner.close()
+        story.graph.script.acts.pop("LinkEntities")
+
+    story.graph.script.acts["LinkEntities"] = lose_the_events
+    async with asyncio.timeout(10):
+        asked = await agent.ask(QUESTION)
+    assert "Jonas Weber" in asked.done.answer
 
 
 @pytest.fixture

@@ -25,6 +25,7 @@ from services.agent_orchestrator.app import (
     build_search,
     open_tiers,
 )
+from services.agent_orchestrator.search.memory_leg import MemoryLeg
 from services.runtime.channels import Outgoing
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import NotFoundError, StoreUnavailableError
@@ -50,6 +51,10 @@ GRAPH_TOOLS = ("search_knowledge_graph", "get_entity_history", "get_snapshot", "
 Call = Callable[..., Any]
 
 
+async def _no_memories(_request: object) -> Any:
+    raise AssertionError("no tool searches typed memories")
+
+
 @pytest.fixture
 def settings() -> dict[str, Any]:
     return {"workers": 0}
@@ -72,7 +77,14 @@ async def tools(world: World) -> AsyncIterator[Call]:
         )
         expander = build_expander(world.agent, tiers)
         reranking = build_reranking(world.agent, world.embedder, None, None)
-        search = build_search(world.agent, tiers, world.embedder, expander, reranking)
+        search = build_search(
+            world.agent,
+            tiers,
+            world.embedder,
+            expander,
+            reranking,
+            memories=MemoryLeg(_no_memories),
+        )
         context = CallContext("r", "m", "alice", "", frozenset({"read"}))
         stack.enter_context(call_scope(context))
 

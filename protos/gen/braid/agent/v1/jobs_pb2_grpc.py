@@ -72,7 +72,7 @@ class JobServiceServicer:
     """
 
     def GetJob(self, request, context):
-        """A job as it stands.
+        """A job as it stands. NOT_FOUND when there is no such job in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -80,6 +80,7 @@ class JobServiceServicer:
 
     def WatchJob(self, request, context):
         """A job as it goes on: at once, then at each change, until it has ended.
+        NOT_FOUND when there is no such job in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -94,7 +95,7 @@ class JobServiceServicer:
 
     def CancelJob(self, request, context):
         """Ends a job; what is searchable of it still goes into the graph. One that has ended, or
-        that deletes, stays as it is.
+        that deletes, stays as it is. NOT_FOUND when there is no such job in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -103,6 +104,7 @@ class JobServiceServicer:
     def RetryJob(self, request, context):
         """Tries again what an ended job did not do: documents that could not be taken, and those that were not reached. They
         are written now, after everything accepted since. Reason WRONG_STATE while the job runs, and when nothing is left.
+        NOT_FOUND when there is no such job in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

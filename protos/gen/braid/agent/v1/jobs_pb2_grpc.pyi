@@ -17,18 +17,21 @@ class JobServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetJob: _aio.UnaryUnaryMultiCallable[_jobs_pb2.GetJobRequest, _jobs_pb2.GetJobResponse]
-    """A job as it stands."""
+    """A job as it stands. NOT_FOUND when there is no such job in the space."""
     WatchJob: _aio.UnaryStreamMultiCallable[_jobs_pb2.WatchJobRequest, _jobs_pb2.WatchJobResponse]
-    """A job as it goes on: at once, then at each change, until it has ended."""
+    """A job as it goes on: at once, then at each change, until it has ended.
+    NOT_FOUND when there is no such job in the space.
+    """
     ListJobs: _aio.UnaryUnaryMultiCallable[_jobs_pb2.ListJobsRequest, _jobs_pb2.ListJobsResponse]
     """A space's jobs, the latest first, in pages."""
     CancelJob: _aio.UnaryUnaryMultiCallable[_jobs_pb2.CancelJobRequest, _jobs_pb2.CancelJobResponse]
     """Ends a job; what is searchable of it still goes into the graph. One that has ended, or
-    that deletes, stays as it is.
+    that deletes, stays as it is. NOT_FOUND when there is no such job in the space.
     """
     RetryJob: _aio.UnaryUnaryMultiCallable[_jobs_pb2.RetryJobRequest, _jobs_pb2.RetryJobResponse]
     """Tries again what an ended job did not do: documents that could not be taken, and those that were not reached. They
     are written now, after everything accepted since. Reason WRONG_STATE while the job runs, and when nothing is left.
+    NOT_FOUND when there is no such job in the space.
     """
     ListDeadDocuments: _aio.UnaryUnaryMultiCallable[_jobs_pb2.ListDeadDocumentsRequest, _jobs_pb2.ListDeadDocumentsResponse]
     """A space's documents that could not be taken, with their reasons, the latest first, in pages."""
@@ -42,7 +45,7 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _jobs_pb2.GetJobRequest,
         context: _aio.ServicerContext[_jobs_pb2.GetJobRequest, _abc.Awaitable[_jobs_pb2.GetJobResponse]],
     ) -> _abc.Awaitable[_jobs_pb2.GetJobResponse]:
-        """A job as it stands."""
+        """A job as it stands. NOT_FOUND when there is no such job in the space."""
 
     @_abc_1.abstractmethod
     def WatchJob(
@@ -50,7 +53,9 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _jobs_pb2.WatchJobRequest,
         context: _aio.ServicerContext[_jobs_pb2.WatchJobRequest, _abc.AsyncIterator[_jobs_pb2.WatchJobResponse]],
     ) -> _abc.AsyncIterator[_jobs_pb2.WatchJobResponse]:
-        """A job as it goes on: at once, then at each change, until it has ended."""
+        """A job as it goes on: at once, then at each change, until it has ended.
+        NOT_FOUND when there is no such job in the space.
+        """
 
     @_abc_1.abstractmethod
     def ListJobs(
@@ -67,7 +72,7 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_jobs_pb2.CancelJobRequest, _abc.Awaitable[_jobs_pb2.CancelJobResponse]],
     ) -> _abc.Awaitable[_jobs_pb2.CancelJobResponse]:
         """Ends a job; what is searchable of it still goes into the graph. One that has ended, or
-        that deletes, stays as it is.
+        that deletes, stays as it is. NOT_FOUND when there is no such job in the space.
         """
 
     @_abc_1.abstractmethod
@@ -78,6 +83,7 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_jobs_pb2.RetryJobResponse]:
         """Tries again what an ended job did not do: documents that could not be taken, and those that were not reached. They
         are written now, after everything accepted since. Reason WRONG_STATE while the job runs, and when nothing is left.
+        NOT_FOUND when there is no such job in the space.
         """
 
     @_abc_1.abstractmethod

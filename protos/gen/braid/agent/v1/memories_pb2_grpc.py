@@ -113,7 +113,7 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetMemory(self, request, context):
-        """A memory with its relations. It counts as an access.
+        """A memory with its relations. It counts as an access. NOT_FOUND when there is no such memory.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -127,7 +127,7 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteMemory(self, request, context):
-        """Removes a memory and its relations.
+        """Removes a memory and its relations. NOT_FOUND when there is no such memory.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -135,6 +135,7 @@ class MemoryServiceServicer:
 
     def PutMemoryRelation(self, request, context):
         """Stores a relation between two memories of the caller, or changes the one that is there.
+        NOT_FOUND when there is no such memory.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -22,13 +22,15 @@ class MemoryServiceStub:
     CreateMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.CreateMemoryRequest, _memories_pb2.CreateMemoryResponse]
     """Stores a memory. Once it has answered, the memory is found and its relations are followed. All of it or nothing is stored."""
     GetMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.GetMemoryRequest, _memories_pb2.GetMemoryResponse]
-    """A memory with its relations. It counts as an access."""
+    """A memory with its relations. It counts as an access. NOT_FOUND when there is no such memory."""
     ListMemories: _aio.UnaryUnaryMultiCallable[_memories_pb2.ListMemoriesRequest, _memories_pb2.ListMemoriesResponse]
     """The caller's memories, newest first, in pages, without their relations."""
     DeleteMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.DeleteMemoryRequest, _memories_pb2.DeleteMemoryResponse]
-    """Removes a memory and its relations."""
+    """Removes a memory and its relations. NOT_FOUND when there is no such memory."""
     PutMemoryRelation: _aio.UnaryUnaryMultiCallable[_memories_pb2.PutMemoryRelationRequest, _memories_pb2.PutMemoryRelationResponse]
-    """Stores a relation between two memories of the caller, or changes the one that is there."""
+    """Stores a relation between two memories of the caller, or changes the one that is there.
+    NOT_FOUND when there is no such memory.
+    """
     DeleteMemoryRelation: _aio.UnaryUnaryMultiCallable[_memories_pb2.DeleteMemoryRelationRequest, _memories_pb2.DeleteMemoryRelationResponse]
     """Removes a relation between two memories. An inferred one that was removed is not inferred again."""
     SearchMemories: _aio.UnaryUnaryMultiCallable[_memories_pb2.SearchMemoriesRequest, _memories_pb2.SearchMemoriesResponse]
@@ -66,7 +68,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.GetMemoryRequest,
         context: _aio.ServicerContext[_memories_pb2.GetMemoryRequest, _abc.Awaitable[_memories_pb2.GetMemoryResponse]],
     ) -> _abc.Awaitable[_memories_pb2.GetMemoryResponse]:
-        """A memory with its relations. It counts as an access."""
+        """A memory with its relations. It counts as an access. NOT_FOUND when there is no such memory."""
 
     @_abc_1.abstractmethod
     def ListMemories(
@@ -82,7 +84,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.DeleteMemoryRequest,
         context: _aio.ServicerContext[_memories_pb2.DeleteMemoryRequest, _abc.Awaitable[_memories_pb2.DeleteMemoryResponse]],
     ) -> _abc.Awaitable[_memories_pb2.DeleteMemoryResponse]:
-        """Removes a memory and its relations."""
+        """Removes a memory and its relations. NOT_FOUND when there is no such memory."""
 
     @_abc_1.abstractmethod
     def PutMemoryRelation(
@@ -90,7 +92,9 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.PutMemoryRelationRequest,
         context: _aio.ServicerContext[_memories_pb2.PutMemoryRelationRequest, _abc.Awaitable[_memories_pb2.PutMemoryRelationResponse]],
     ) -> _abc.Awaitable[_memories_pb2.PutMemoryRelationResponse]:
-        """Stores a relation between two memories of the caller, or changes the one that is there."""
+        """Stores a relation between two memories of the caller, or changes the one that is there.
+        NOT_FOUND when there is no such memory.
+        """
 
     @_abc_1.abstractmethod
     def DeleteMemoryRelation(

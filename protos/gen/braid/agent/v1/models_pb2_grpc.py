@@ -67,7 +67,7 @@ class ModelServiceServicer:
         """Gives everything that the space holds (chunks, facts, findings, names) vectors of the model that the settings name,
         as a job of kind REEMBED. The space serves with its former model until each store has changed over. One that
         runs already is answered with. The job fails where the space has the same model in another dimension, for it can have
-        a model in one only.
+        a model in one only. FAILED_PRECONDITION when vectors of the model have another length in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

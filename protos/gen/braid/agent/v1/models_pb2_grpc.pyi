@@ -22,7 +22,7 @@ class ModelServiceStub:
     """Gives everything that the space holds (chunks, facts, findings, names) vectors of the model that the settings name,
     as a job of kind REEMBED. The space serves with its former model until each store has changed over. One that
     runs already is answered with. The job fails where the space has the same model in another dimension, for it can have
-    a model in one only.
+    a model in one only. FAILED_PRECONDITION when vectors of the model have another length in the space.
     """
     StartReextraction: _aio.UnaryUnaryMultiCallable[_models_pb2.StartReextractionRequest, _models_pb2.StartReextractionResponse]
     """Gives every chunk to the graph again, as a job of kind REEXTRACT: with a language model configured, those that it
@@ -49,7 +49,7 @@ class ModelServiceServicer(metaclass=_abc_1.ABCMeta):
         """Gives everything that the space holds (chunks, facts, findings, names) vectors of the model that the settings name,
         as a job of kind REEMBED. The space serves with its former model until each store has changed over. One that
         runs already is answered with. The job fails where the space has the same model in another dimension, for it can have
-        a model in one only.
+        a model in one only. FAILED_PRECONDITION when vectors of the model have another length in the space.
         """
 
     @_abc_1.abstractmethod

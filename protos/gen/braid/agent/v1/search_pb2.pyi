@@ -79,6 +79,7 @@ class ComprehensiveSearchRequest(_message.Message):
     INCLUDE_FIELD_NUMBER: _builtins.int
     EXPANSION_FIELD_NUMBER: _builtins.int
     RERANK_FIELD_NUMBER: _builtins.int
+    USE_MEMORIES_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space."""
     limit: _builtins.int
@@ -97,6 +98,8 @@ class ComprehensiveSearchRequest(_message.Message):
     """
     rerank: _reranking_pb2.RerankMode.ValueType
     """Whether and by what the fused list is reranked before it is expanded. Default: the service's setting."""
+    use_memories: _builtins.bool
+    """Search the calling user's memories as well: they are listed among the results by their score. Default: documents alone."""
     @_builtins.property
     def as_of(self) -> _timestamp_pb2.Timestamp:
         """The instant that the answer is about, for documents and facts alike. Default: now."""
@@ -131,10 +134,11 @@ class ComprehensiveSearchRequest(_message.Message):
         include: _abc.Iterable[Global___AnswerPart.ValueType] | None = ...,
         expansion: _expansion_pb2.ExpansionOptions | None = ...,
         rerank: _reranking_pb2.RerankMode.ValueType = ...,
+        use_memories: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_text_weight", b"_text_weight", "_use_graph", b"_use_graph", "_use_vector", b"_use_vector", "as_of", b"as_of", "expansion", b"expansion", "filter", b"filter", "limit", b"limit", "text_weight", b"text_weight", "use_graph", b"use_graph", "use_vector", b"use_vector"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_text_weight", b"_text_weight", "_use_graph", b"_use_graph", "_use_vector", b"_use_vector", "as_of", b"as_of", "cache", b"cache", "expansion", b"expansion", "filter", b"filter", "include", b"include", "limit", b"limit", "query", b"query", "rerank", b"rerank", "text_weight", b"text_weight", "use_graph", b"use_graph", "use_vector", b"use_vector"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_limit", b"_limit", "_text_weight", b"_text_weight", "_use_graph", b"_use_graph", "_use_vector", b"_use_vector", "as_of", b"as_of", "cache", b"cache", "expansion", b"expansion", "filter", b"filter", "include", b"include", "limit", b"limit", "query", b"query", "rerank", b"rerank", "text_weight", b"text_weight", "use_graph", b"use_graph", "use_memories", b"use_memories", "use_vector", b"use_vector"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__limit: _TypeAlias = _typing.Literal["limit"]  # noqa: Y015
     _WhichOneofArgType__limit: _TypeAlias = _typing.Literal["_limit", b"_limit"]  # noqa: Y015
@@ -265,6 +269,7 @@ class SearchResult(_message.Message):
     FACTS_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
     EXPANSION_FIELD_NUMBER: _builtins.int
+    MEMORY_TYPE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The chunk's id; the fact's id where a fact has no chunk."""
     document_id: _builtins.str
@@ -281,6 +286,8 @@ class SearchResult(_message.Message):
     ordered by it; equal scores by id. Passages that are not relevant are not listed: when no leg has a match, the list is
     empty.
     """
+    memory_type: _builtins.str
+    """The type of a memory, such as DECISION; empty for what documents and facts say. Its `id` is the memory's."""
     @_builtins.property
     def contributions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Contribution]:
         """Why it is here: one entry for each leg that found it, and for each step after them that moved it."""
@@ -310,10 +317,11 @@ class SearchResult(_message.Message):
         facts: _abc.Iterable[_facts_pb2.Fact] | None = ...,
         metadata: _struct_pb2.Struct | None = ...,
         expansion: _expansion_pb2.ExpansionTrace | None = ...,
+        memory_type: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion", "metadata", b"metadata"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "contributions", b"contributions", "document_id", b"document_id", "expansion", b"expansion", "facts", b"facts", "id", b"id", "metadata", b"metadata", "score", b"score", "source", b"source", "title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content", b"content", "contributions", b"contributions", "document_id", b"document_id", "expansion", b"expansion", "facts", b"facts", "id", b"id", "memory_type", b"memory_type", "metadata", b"metadata", "score", b"score", "source", b"source", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -140,6 +140,8 @@ class _LegEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Leg.ValueType], _
     """The reranking of the fused list. It has no report of its own among the legs."""
     LEG_EXPANSION: _Leg.ValueType  # 4
     """The expansion of the fused list along the graph. It has no report of its own among the legs."""
+    LEG_MEMORY: _Leg.ValueType  # 5
+    """The calling user's memories, where a search of documents asks for them."""
 
 class Leg(_Leg, metaclass=_LegEnumTypeWrapper):
     """A retrieval path of a search, or a step after them that moves results."""
@@ -154,6 +156,8 @@ LEG_RERANK: Leg.ValueType  # 3
 """The reranking of the fused list. It has no report of its own among the legs."""
 LEG_EXPANSION: Leg.ValueType  # 4
 """The expansion of the fused list along the graph. It has no report of its own among the legs."""
+LEG_MEMORY: Leg.ValueType  # 5
+"""The calling user's memories, where a search of documents asks for them."""
 Global___Leg: _TypeAlias = Leg  # noqa: Y015
 
 @_typing.final

@@ -106,6 +106,7 @@ class GraphIngestServiceServicer:
         """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval as
         first given: one that was ended since stays ended when it is given again.
         Each message is a transaction: one that breaks a rule ends the call, and the facts of the messages before it stay.
+        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -129,6 +130,7 @@ class GraphIngestServiceServicer:
     def AddFindings(self, request, context):
         """Adds findings, intents and outcomes: statements about the text, linked to entities, episodes and each other.
         One transaction; findings that are refused leave the others be.
+        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

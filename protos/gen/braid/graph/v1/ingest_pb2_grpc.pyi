@@ -33,6 +33,7 @@ class GraphIngestServiceStub:
     """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval as
     first given: one that was ended since stays ended when it is given again.
     Each message is a transaction: one that breaks a rule ends the call, and the facts of the messages before it stay.
+    FAILED_PRECONDITION while the space holds or moves to vectors of another model.
     """
     EndFact: _aio.UnaryUnaryMultiCallable[_ingest_pb2.EndFactRequest, _ingest_pb2.EndFactResponse]
     """Ends a fact at a time: from then on it no longer holds, and what was known before stays on record. Again with the same
@@ -43,6 +44,7 @@ class GraphIngestServiceStub:
     AddFindings: _aio.UnaryUnaryMultiCallable[_findings_pb2.AddFindingsRequest, _findings_pb2.AddFindingsResponse]
     """Adds findings, intents and outcomes: statements about the text, linked to entities, episodes and each other.
     One transaction; findings that are refused leave the others be.
+    FAILED_PRECONDITION while the space holds or moves to vectors of another model.
     """
     PutRelations: _aio.UnaryUnaryMultiCallable[_relations_pb2.PutRelationsRequest, _relations_pb2.PutRelationsResponse]
     """Stores relations between chunks in one transaction: all of them or none. One that is there is changed to what is given.
@@ -85,6 +87,7 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval as
         first given: one that was ended since stays ended when it is given again.
         Each message is a transaction: one that breaks a rule ends the call, and the facts of the messages before it stay.
+        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
         """
 
     @_abc_1.abstractmethod
@@ -113,6 +116,7 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_findings_pb2.AddFindingsResponse]:
         """Adds findings, intents and outcomes: statements about the text, linked to entities, episodes and each other.
         One transaction; findings that are refused leave the others be.
+        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
         """
 
     @_abc_1.abstractmethod

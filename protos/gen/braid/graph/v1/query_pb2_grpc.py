@@ -147,7 +147,7 @@ class GraphQueryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetNeighborhood(self, request, context):
-        """An entity's direct neighbours and the facts that join them.
+        """An entity's direct neighbours and the facts that join them. NOT_FOUND when there is no such entity.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -190,6 +190,7 @@ class GraphQueryServiceServicer:
 
     def GetEntityHistory(self, request, context):
         """An entity's facts, current and past, in time order, and the history in numbers.
+        NOT_FOUND when there is no such entity.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -210,7 +211,7 @@ class GraphQueryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def FindPaths(self, request, context):
-        """The shortest paths between two entities.
+        """The shortest paths between two entities. NOT_FOUND when there is no such entity.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

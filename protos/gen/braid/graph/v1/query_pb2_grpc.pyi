@@ -28,7 +28,7 @@ class GraphQueryServiceStub:
     (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to try again.
     """
     GetNeighborhood: _aio.UnaryUnaryMultiCallable[_query_pb2.GetNeighborhoodRequest, _query_pb2.GetNeighborhoodResponse]
-    """An entity's direct neighbours and the facts that join them."""
+    """An entity's direct neighbours and the facts that join them. NOT_FOUND when there is no such entity."""
     ListEntities: _aio.UnaryUnaryMultiCallable[_query_pb2.ListEntitiesRequest, _query_pb2.ListEntitiesResponse]
     """The space's entities, by name or most mentioned first, in pages that stay stable while others write."""
     ListFacts: _aio.UnaryUnaryMultiCallable[_structure_pb2.ListFactsRequest, _structure_pb2.ListFactsResponse]
@@ -40,13 +40,15 @@ class GraphQueryServiceStub:
     LinkEntities: _aio.UnaryUnaryMultiCallable[_entities_pb2.LinkEntitiesRequest, _entities_pb2.LinkEntitiesResponse]
     """The entities that a text names."""
     GetEntityHistory: _aio.UnaryUnaryMultiCallable[_history_pb2.GetEntityHistoryRequest, _history_pb2.GetEntityHistoryResponse]
-    """An entity's facts, current and past, in time order, and the history in numbers."""
+    """An entity's facts, current and past, in time order, and the history in numbers.
+    NOT_FOUND when there is no such entity.
+    """
     GetSnapshot: _aio.UnaryUnaryMultiCallable[_history_pb2.GetSnapshotRequest, _history_pb2.GetSnapshotResponse]
     """What held at a time, and what is different now."""
     DiffGraph: _aio.UnaryUnaryMultiCallable[_history_pb2.DiffGraphRequest, _history_pb2.DiffGraphResponse]
     """What is different between two times."""
     FindPaths: _aio.UnaryUnaryMultiCallable[_structure_pb2.FindPathsRequest, _structure_pb2.FindPathsResponse]
-    """The shortest paths between two entities."""
+    """The shortest paths between two entities. NOT_FOUND when there is no such entity."""
     GetMentionSubgraph: _aio.UnaryUnaryMultiCallable[_structure_pb2.GetMentionSubgraphRequest, _structure_pb2.GetMentionSubgraphResponse]
     """The chunks around some chunks and entities, one step along shared entities, and who mentions whom."""
     Expand: _aio.UnaryUnaryMultiCallable[_expansion_pb2.ExpandRequest, _expansion_pb2.ExpandResponse]
@@ -81,7 +83,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _query_pb2.GetNeighborhoodRequest,
         context: _aio.ServicerContext[_query_pb2.GetNeighborhoodRequest, _abc.Awaitable[_query_pb2.GetNeighborhoodResponse]],
     ) -> _abc.Awaitable[_query_pb2.GetNeighborhoodResponse]:
-        """An entity's direct neighbours and the facts that join them."""
+        """An entity's direct neighbours and the facts that join them. NOT_FOUND when there is no such entity."""
 
     @_abc_1.abstractmethod
     def ListEntities(
@@ -129,7 +131,9 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _history_pb2.GetEntityHistoryRequest,
         context: _aio.ServicerContext[_history_pb2.GetEntityHistoryRequest, _abc.Awaitable[_history_pb2.GetEntityHistoryResponse]],
     ) -> _abc.Awaitable[_history_pb2.GetEntityHistoryResponse]:
-        """An entity's facts, current and past, in time order, and the history in numbers."""
+        """An entity's facts, current and past, in time order, and the history in numbers.
+        NOT_FOUND when there is no such entity.
+        """
 
     @_abc_1.abstractmethod
     def GetSnapshot(
@@ -153,7 +157,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _structure_pb2.FindPathsRequest,
         context: _aio.ServicerContext[_structure_pb2.FindPathsRequest, _abc.Awaitable[_structure_pb2.FindPathsResponse]],
     ) -> _abc.Awaitable[_structure_pb2.FindPathsResponse]:
-        """The shortest paths between two entities."""
+        """The shortest paths between two entities. NOT_FOUND when there is no such entity."""
 
     @_abc_1.abstractmethod
     def GetMentionSubgraph(

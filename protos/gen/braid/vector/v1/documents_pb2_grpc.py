@@ -88,6 +88,7 @@ class DocumentServiceServicer:
 
     def UpsertDocument(self, request, context):
         """Writes a document's version with its chunks and vectors in one transaction. The same content again changes nothing.
+        FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -95,6 +96,7 @@ class DocumentServiceServicer:
 
     def BatchUpsertDocuments(self, request, context):
         """The same for many documents in one transaction: all of them or none.
+        FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -108,7 +110,7 @@ class DocumentServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetDocument(self, request, context):
-        """One document, its current version and its chunks' ids.
+        """One document, its current version and its chunks' ids. NOT_FOUND when there is no such document.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

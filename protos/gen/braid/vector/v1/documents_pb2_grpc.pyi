@@ -17,13 +17,17 @@ class DocumentServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     UpsertDocument: _aio.UnaryUnaryMultiCallable[_documents_pb2.UpsertDocumentRequest, _documents_pb2.UpsertDocumentResponse]
-    """Writes a document's version with its chunks and vectors in one transaction. The same content again changes nothing."""
+    """Writes a document's version with its chunks and vectors in one transaction. The same content again changes nothing.
+    FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
+    """
     BatchUpsertDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.BatchUpsertDocumentsRequest, _documents_pb2.BatchUpsertDocumentsResponse]
-    """The same for many documents in one transaction: all of them or none."""
+    """The same for many documents in one transaction: all of them or none.
+    FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
+    """
     CheckDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.CheckDocumentsRequest, _documents_pb2.CheckDocumentsResponse]
     """Which of the given contents are already stored as their documents' current versions."""
     GetDocument: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetDocumentRequest, _documents_pb2.GetDocumentResponse]
-    """One document, its current version and its chunks' ids."""
+    """One document, its current version and its chunks' ids. NOT_FOUND when there is no such document."""
     ListDocumentVersions: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListDocumentVersionsRequest, _documents_pb2.ListDocumentVersionsResponse]
     """A document's versions, the latest first, in pages."""
     ListDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListDocumentsRequest, _documents_pb2.ListDocumentsResponse]
@@ -46,7 +50,9 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.UpsertDocumentRequest,
         context: _aio.ServicerContext[_documents_pb2.UpsertDocumentRequest, _abc.Awaitable[_documents_pb2.UpsertDocumentResponse]],
     ) -> _abc.Awaitable[_documents_pb2.UpsertDocumentResponse]:
-        """Writes a document's version with its chunks and vectors in one transaction. The same content again changes nothing."""
+        """Writes a document's version with its chunks and vectors in one transaction. The same content again changes nothing.
+        FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
+        """
 
     @_abc_1.abstractmethod
     def BatchUpsertDocuments(
@@ -54,7 +60,9 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.BatchUpsertDocumentsRequest,
         context: _aio.ServicerContext[_documents_pb2.BatchUpsertDocumentsRequest, _abc.Awaitable[_documents_pb2.BatchUpsertDocumentsResponse]],
     ) -> _abc.Awaitable[_documents_pb2.BatchUpsertDocumentsResponse]:
-        """The same for many documents in one transaction: all of them or none."""
+        """The same for many documents in one transaction: all of them or none.
+        FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
+        """
 
     @_abc_1.abstractmethod
     def CheckDocuments(
@@ -70,7 +78,7 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.GetDocumentRequest,
         context: _aio.ServicerContext[_documents_pb2.GetDocumentRequest, _abc.Awaitable[_documents_pb2.GetDocumentResponse]],
     ) -> _abc.Awaitable[_documents_pb2.GetDocumentResponse]:
-        """One document, its current version and its chunks' ids."""
+        """One document, its current version and its chunks' ids. NOT_FOUND when there is no such document."""
 
     @_abc_1.abstractmethod
     def ListDocumentVersions(

@@ -74,6 +74,7 @@ class VectorSearchServiceServicer:
 
     def VectorSearch(self, request, context):
         """Chunks nearest to the query in meaning (cosine).
+        FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -98,6 +99,7 @@ class VectorSearchServiceServicer:
 
     def ScoreChunks(self, request, context):
         """Exact score parts of given chunks for a query; unknown ids are left out.
+        FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

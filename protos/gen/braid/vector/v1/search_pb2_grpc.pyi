@@ -21,7 +21,9 @@ class VectorSearchServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     VectorSearch: _aio.UnaryUnaryMultiCallable[_search_pb2.VectorSearchRequest, _search_pb2.VectorSearchResponse]
-    """Chunks nearest to the query in meaning (cosine)."""
+    """Chunks nearest to the query in meaning (cosine).
+    FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
+    """
     TextSearch: _aio.UnaryUnaryMultiCallable[_search_pb2.TextSearchRequest, _search_pb2.TextSearchResponse]
     """Chunks that hold the query's words (BM25): any of them, all as a phrase, or the last one's beginning.
     Needs no embedding.
@@ -32,7 +34,9 @@ class VectorSearchServiceStub:
     larger one. Where more chunks than that have equal scores in a list, it has those with the lowest ids.
     """
     ScoreChunks: _aio.UnaryUnaryMultiCallable[_search_pb2.ScoreChunksRequest, _search_pb2.ScoreChunksResponse]
-    """Exact score parts of given chunks for a query; unknown ids are left out."""
+    """Exact score parts of given chunks for a query; unknown ids are left out.
+    FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
+    """
     GetChunks: _aio.UnaryUnaryMultiCallable[_search_pb2.GetChunksRequest, _search_pb2.GetChunksResponse]
     """Chunks by id, in the order asked for; unknown ids are left out."""
 
@@ -49,7 +53,9 @@ class VectorSearchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _search_pb2.VectorSearchRequest,
         context: _aio.ServicerContext[_search_pb2.VectorSearchRequest, _abc.Awaitable[_search_pb2.VectorSearchResponse]],
     ) -> _abc.Awaitable[_search_pb2.VectorSearchResponse]:
-        """Chunks nearest to the query in meaning (cosine)."""
+        """Chunks nearest to the query in meaning (cosine).
+        FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
+        """
 
     @_abc_1.abstractmethod
     def TextSearch(
@@ -78,7 +84,9 @@ class VectorSearchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _search_pb2.ScoreChunksRequest,
         context: _aio.ServicerContext[_search_pb2.ScoreChunksRequest, _abc.Awaitable[_search_pb2.ScoreChunksResponse]],
     ) -> _abc.Awaitable[_search_pb2.ScoreChunksResponse]:
-        """Exact score parts of given chunks for a query; unknown ids are left out."""
+        """Exact score parts of given chunks for a query; unknown ids are left out.
+        FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
+        """
 
     @_abc_1.abstractmethod
     def GetChunks(

@@ -82,6 +82,7 @@ class GraphEmbeddingServiceServicer:
     def PutTextEmbeddings(self, request, context):
         """Lays vectors of a model beside those in use, or puts them in use where it is the space's own. Those of texts that
         are gone, or are other texts by now, are left out.
+        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -90,6 +91,7 @@ class GraphEmbeddingServiceServicer:
     def ActivateGraphEmbeddingModel(self, request, context):
         """Changes the space over to a model: its vectors take the place of those in use. A text that has none of it yet is
         without a vector afterwards, until PutTextEmbeddings brings one. Called again after a crash it goes on.
+        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

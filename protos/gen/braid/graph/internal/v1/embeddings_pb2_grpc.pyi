@@ -26,10 +26,12 @@ class GraphEmbeddingServiceStub:
     PutTextEmbeddings: _aio.UnaryUnaryMultiCallable[_embeddings_pb2.PutTextEmbeddingsRequest, _embeddings_pb2.PutTextEmbeddingsResponse]
     """Lays vectors of a model beside those in use, or puts them in use where it is the space's own. Those of texts that
     are gone, or are other texts by now, are left out.
+    FAILED_PRECONDITION while the space holds or moves to vectors of another model.
     """
     ActivateGraphEmbeddingModel: _aio.UnaryUnaryMultiCallable[_embeddings_pb2.ActivateGraphEmbeddingModelRequest, _embeddings_pb2.ActivateGraphEmbeddingModelResponse]
     """Changes the space over to a model: its vectors take the place of those in use. A text that has none of it yet is
     without a vector afterwards, until PutTextEmbeddings brings one. Called again after a crash it goes on.
+    FAILED_PRECONDITION while the space holds or moves to vectors of another model.
     """
 
 class GraphEmbeddingServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -62,6 +64,7 @@ class GraphEmbeddingServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_embeddings_pb2.PutTextEmbeddingsResponse]:
         """Lays vectors of a model beside those in use, or puts them in use where it is the space's own. Those of texts that
         are gone, or are other texts by now, are left out.
+        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
         """
 
     @_abc_1.abstractmethod
@@ -72,6 +75,7 @@ class GraphEmbeddingServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_embeddings_pb2.ActivateGraphEmbeddingModelResponse]:
         """Changes the space over to a model: its vectors take the place of those in use. A text that has none of it yet is
         without a vector afterwards, until PutTextEmbeddings brings one. Called again after a crash it goes on.
+        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
         """
 
 def add_GraphEmbeddingServiceServicer_to_server(servicer: GraphEmbeddingServiceServicer, server: _aio.Server) -> None: ...

@@ -19,7 +19,9 @@ class DocumentDeletionServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     DeleteDocument: _aio.UnaryUnaryMultiCallable[_deletion_pb2.DeleteDocumentRequest, _deletion_pb2.DeleteDocumentResponse]
-    """Removes a document, its versions, and the chunks that no version references; answers with what was removed."""
+    """Removes a document, its versions, and the chunks that no version references; answers with what was removed.
+    NOT_FOUND when there is no such document.
+    """
 
 class DocumentDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
     """Removes documents from the vector tier alone. Other backends call braid.agent.v1.IngestService.DeleteDocument, which
@@ -32,6 +34,8 @@ class DocumentDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _deletion_pb2.DeleteDocumentRequest,
         context: _aio.ServicerContext[_deletion_pb2.DeleteDocumentRequest, _abc.Awaitable[_deletion_pb2.DeleteDocumentResponse]],
     ) -> _abc.Awaitable[_deletion_pb2.DeleteDocumentResponse]:
-        """Removes a document, its versions, and the chunks that no version references; answers with what was removed."""
+        """Removes a document, its versions, and the chunks that no version references; answers with what was removed.
+        NOT_FOUND when there is no such document.
+        """
 
 def add_DocumentDeletionServiceServicer_to_server(servicer: DocumentDeletionServiceServicer, server: _aio.Server) -> None: ...

@@ -97,6 +97,7 @@ class EmbeddingModelServiceServicer:
 
     def ListChunksWithoutEmbedding(self, request, context):
         """Chunks that have no vector of an added model yet, with the text that it is to be made of.
+        NOT_FOUND when there is no such model in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -104,6 +105,7 @@ class EmbeddingModelServiceServicer:
 
     def PutEmbeddings(self, request, context):
         """Stores vectors of an added model. Those of chunks that are gone or have another text by now are left out.
+        NOT_FOUND when there is no such model in the space. FAILED_PRECONDITION for the active model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -119,7 +121,7 @@ class EmbeddingModelServiceServicer:
 
     def ActivateEmbeddingModel(self, request, context):
         """Searches and writes use this model from now on. WRONG_STATE while a chunk has no vector of it. The former model
-        stays with its vectors, to be activated again or removed.
+        stays with its vectors, to be activated again or removed. NOT_FOUND when there is no such model in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -127,6 +129,7 @@ class EmbeddingModelServiceServicer:
 
     def RemoveEmbeddingModel(self, request, context):
         """Removes the space's vectors of a model. WRONG_STATE for the active one.
+        NOT_FOUND when there is no such model in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

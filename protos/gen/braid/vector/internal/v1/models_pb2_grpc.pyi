@@ -26,19 +26,25 @@ class EmbeddingModelServiceStub:
     more model that nobody has used before than a space may bring (16).
     """
     ListChunksWithoutEmbedding: _aio.UnaryUnaryMultiCallable[_models_pb2.ListChunksWithoutEmbeddingRequest, _models_pb2.ListChunksWithoutEmbeddingResponse]
-    """Chunks that have no vector of an added model yet, with the text that it is to be made of."""
+    """Chunks that have no vector of an added model yet, with the text that it is to be made of.
+    NOT_FOUND when there is no such model in the space.
+    """
     PutEmbeddings: _aio.UnaryUnaryMultiCallable[_models_pb2.PutEmbeddingsRequest, _models_pb2.PutEmbeddingsResponse]
-    """Stores vectors of an added model. Those of chunks that are gone or have another text by now are left out."""
+    """Stores vectors of an added model. Those of chunks that are gone or have another text by now are left out.
+    NOT_FOUND when there is no such model in the space. FAILED_PRECONDITION for the active model.
+    """
     HoldWrites: _aio.UnaryUnaryMultiCallable[_models_pb2.HoldWritesRequest, _models_pb2.HoldWritesResponse]
     """Holds the space's writes back for some seconds, so that the last vectors can be filled in: writes that would store
     chunks are refused as OVERLOADED with the time to wait. Answers when none is running any more. Activation ends it.
     """
     ActivateEmbeddingModel: _aio.UnaryUnaryMultiCallable[_models_pb2.ActivateEmbeddingModelRequest, _models_pb2.ActivateEmbeddingModelResponse]
     """Searches and writes use this model from now on. WRONG_STATE while a chunk has no vector of it. The former model
-    stays with its vectors, to be activated again or removed.
+    stays with its vectors, to be activated again or removed. NOT_FOUND when there is no such model in the space.
     """
     RemoveEmbeddingModel: _aio.UnaryUnaryMultiCallable[_models_pb2.RemoveEmbeddingModelRequest, _models_pb2.RemoveEmbeddingModelResponse]
-    """Removes the space's vectors of a model. WRONG_STATE for the active one."""
+    """Removes the space's vectors of a model. WRONG_STATE for the active one.
+    NOT_FOUND when there is no such model in the space.
+    """
 
 class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
     """Moves a space to another embedding model while the former one serves: add the model, give every chunk a vector of
@@ -70,7 +76,9 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.ListChunksWithoutEmbeddingRequest,
         context: _aio.ServicerContext[_models_pb2.ListChunksWithoutEmbeddingRequest, _abc.Awaitable[_models_pb2.ListChunksWithoutEmbeddingResponse]],
     ) -> _abc.Awaitable[_models_pb2.ListChunksWithoutEmbeddingResponse]:
-        """Chunks that have no vector of an added model yet, with the text that it is to be made of."""
+        """Chunks that have no vector of an added model yet, with the text that it is to be made of.
+        NOT_FOUND when there is no such model in the space.
+        """
 
     @_abc_1.abstractmethod
     def PutEmbeddings(
@@ -78,7 +86,9 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.PutEmbeddingsRequest,
         context: _aio.ServicerContext[_models_pb2.PutEmbeddingsRequest, _abc.Awaitable[_models_pb2.PutEmbeddingsResponse]],
     ) -> _abc.Awaitable[_models_pb2.PutEmbeddingsResponse]:
-        """Stores vectors of an added model. Those of chunks that are gone or have another text by now are left out."""
+        """Stores vectors of an added model. Those of chunks that are gone or have another text by now are left out.
+        NOT_FOUND when there is no such model in the space. FAILED_PRECONDITION for the active model.
+        """
 
     @_abc_1.abstractmethod
     def HoldWrites(
@@ -97,7 +107,7 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_models_pb2.ActivateEmbeddingModelRequest, _abc.Awaitable[_models_pb2.ActivateEmbeddingModelResponse]],
     ) -> _abc.Awaitable[_models_pb2.ActivateEmbeddingModelResponse]:
         """Searches and writes use this model from now on. WRONG_STATE while a chunk has no vector of it. The former model
-        stays with its vectors, to be activated again or removed.
+        stays with its vectors, to be activated again or removed. NOT_FOUND when there is no such model in the space.
         """
 
     @_abc_1.abstractmethod
@@ -106,6 +116,8 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.RemoveEmbeddingModelRequest,
         context: _aio.ServicerContext[_models_pb2.RemoveEmbeddingModelRequest, _abc.Awaitable[_models_pb2.RemoveEmbeddingModelResponse]],
     ) -> _abc.Awaitable[_models_pb2.RemoveEmbeddingModelResponse]:
-        """Removes the space's vectors of a model. WRONG_STATE for the active one."""
+        """Removes the space's vectors of a model. WRONG_STATE for the active one.
+        NOT_FOUND when there is no such model in the space.
+        """
 
 def add_EmbeddingModelServiceServicer_to_server(servicer: EmbeddingModelServiceServicer, server: _aio.Server) -> None: ...

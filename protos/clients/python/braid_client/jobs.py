@@ -1,0 +1,77 @@
+"""Jobs for the asyncio client: what uploads, deletions and migrations became of, to cancel and to retry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from braid.agent.v1 import jobs_pb2, jobs_pb2_grpc
+from braid_client.connection import Connection
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterable
+
+
+class Jobs(Connection):
+    """Part of `AsyncBraid`."""
+
+    async def get_job(self, job_id: str, *, timeout: float | None = None) -> jobs_pb2.Job:
+        """A job as it stands."""
+        stub = jobs_pb2_grpc.JobServiceStub(self._channel("agent"))
+        request = jobs_pb2.GetJobRequest(job_id=job_id)
+        with self._typed_errors(timeout):
+            return (await stub.GetJob(request, **self._options(timeout))).job
+
+    async def list_jobs(
+        self,
+        *,
+        states: Iterable[jobs_pb2.JobState.ValueType] = (),
+        kinds: Iterable[jobs_pb2.JobKind.ValueType] = (),
+        page_size: int = 200,
+        timeout: float | None = None,
+    ) -> AsyncIterator[jobs_pb2.Job]:
+        """Every job in one of the states and of one of the kinds (all by default), the latest first; `timeout` is each
+        page's deadline.
+        """
+        wanted, of_kinds, token = list(states), list(kinds), ""
+        while True:
+            stub = jobs_pb2_grpc.JobServiceStub(self._channel("agent"))
+            request = jobs_pb2.ListJobsRequest(
+                states=wanted, kinds=of_kinds, page_size=page_size, page_token=token
+            )
+            with self._typed_errors(timeout):
+                page = await stub.ListJobs(request, **self._options(timeout))
+            for job in page.jobs:
+                yield job
+            token = page.next_page_token
+            if not token:
+                return
+
+    async def cancel_job(self, job_id: str, *, timeout: float | None = None) -> jobs_pb2.Job:
+        """Ends a job; what is searchable of it still goes into the graph."""
+        stub = jobs_pb2_grpc.JobServiceStub(self._channel("agent"))
+        request = jobs_pb2.CancelJobRequest(job_id=job_id)
+        with self._typed_errors(timeout):
+            return (await stub.CancelJob(request, **self._options(timeout))).job
+
+    async def retry_job(self, job_id: str, *, timeout: float | None = None) -> jobs_pb2.Job:
+        """Tries again what an ended job did not do."""
+        stub = jobs_pb2_grpc.JobServiceStub(self._channel("agent"))
+        request = jobs_pb2.RetryJobRequest(job_id=job_id)
+        with self._typed_errors(timeout):
+            return (await stub.RetryJob(request, **self._options(timeout))).job
+
+    async def list_dead_documents(
+        self, *, page_size: int = 200, timeout: float | None = None
+    ) -> AsyncIterator[jobs_pb2.DeadDocument]:
+        """Every document that was accepted and failed for good, with its reason; `timeout` is each page's deadline."""
+        token = ""
+        while True:
+            stub = jobs_pb2_grpc.JobServiceStub(self._channel("agent"))
+            request = jobs_pb2.ListDeadDocumentsRequest(page_size=page_size, page_token=token)
+            with self._typed_errors(timeout):
+                page = await stub.ListDeadDocuments(request, **self._options(timeout))
+            for document in page.documents:
+                yield document
+            token = page.next_page_token
+            if not token:
+                return

@@ -1,0 +1,53 @@
+"""A question as it is asked, what bounds its run, and what the run knows of its conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from services.agent_orchestrator.agent.conversations.history import Spoken
+from services.agent_orchestrator.agent.conversations.store import Conversation
+from services.agent_orchestrator.agent.dependencies import SearchPreferences
+from services.agent_orchestrator.agent.toolsets import Profile
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Seconds of a run, of waiting for a conversation, for a reader to come back, and of keeping ended runs at hand."""
+
+    run_seconds: float = 120.0
+    conversation_wait_seconds: float = 10.0
+    orphan_seconds: float = 10.0
+    keep_seconds: float = 60.0
+    lease_seconds: float = 15.0
+    store_seconds: float = 3.0
+    max_runs: int = 200
+    history_tokens: int = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A question as its caller asks it."""
+
+    question: str
+    conversation_id: str
+    profile: Profile
+    preferences: SearchPreferences
+    now: datetime
+    zone: ZoneInfo
+    session_id: str
+    prior: Sequence[Spoken] = ()
+    cancel_on_disconnect: bool = False
+    skip_memory: bool = False
+
+
+@dataclass(slots=True)
+class RunMemory:
+    """What a run knows of its conversation, and whether that and the event log could be reached."""
+
+    conversation: Conversation | None = None
+    logged: bool = False
+    written: int = 0
+    notes: list[str] = field(default_factory=list)

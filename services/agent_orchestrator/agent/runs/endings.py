@@ -1,0 +1,90 @@
+"""Stores how a run ended: the turn, what is to be remembered of it and the last events, in one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+
+from services.agent_orchestrator.agent.answering import Answer
+from services.agent_orchestrator.agent.conversations.store import ConversationStore, Turn
+from services.agent_orchestrator.agent.runs.ask import Ask, RunMemory
+from services.agent_orchestrator.agent.runs.events import Event
+from services.agent_orchestrator.agent.runs.log import RunLog
+from services.agent_orchestrator.agent.runs.run import Run
+from services.agent_orchestrator.agent.runs.store_failures import STORE_FAILURES, warn
+from services.agent_orchestrator.entity_memory.queue import MemoryWrites
+from services.agent_orchestrator.entity_memory.records import Owner as MemoryOwner
+from services.agent_orchestrator.entity_memory.records import Provenance
+from services.postgres.pool import Pool
+from services.runtime.errors import BraidError
+from services.runtime.telemetry import get_logger
+
+# Waits between tries to store a run's end.
+_STORE_AGAIN_SECONDS = (0.2, 0.5, 1.0)
+
+
+class RunEnds:
+    """Stores the ends of runs."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        log: RunLog,
+        conversations: ConversationStore,
+        memory: MemoryWrites | None,
+        *,
+        store_seconds: float,
+    ) -> None:
+        self._pool = pool
+        self._log = log
+        self._conversations = conversations
+        self._memory = memory
+        self._store_seconds = store_seconds
+
+    async def store(
+        self, run: Run, ask: Ask, memory: RunMemory, answer: Answer | None, last: Event
+    ) -> bool:
+        """Whether the end is in the database: a busy one is asked again, as an answer would be lost otherwise."""
+        tried = False
+        for wait in (*_STORE_AGAIN_SECONDS, None):
+            try:
+                async with asyncio.timeout(self._store_seconds):
+                    await self._store_end(run, ask, memory, answer, last)
+            except STORE_FAILURES as error:
+                warn("end of a run not stored yet", error)
+                if wait is None:
+                    return False
+                tried = True
+                await asyncio.sleep(wait)
+            except BraidError as error:
+                warn("end of a run not stored", error)
+                # After a try whose outcome is unknown, a lease that is gone says that it went through.
+                return tried
+            except Exception:  # noqa: BLE001 - the reader waits for the end, whatever becomes of the log
+                get_logger("agent").exception("defect in storing a run's end", run_id=run.id)
+                return False
+            else:
+                return True
+        return False
+
+    async def _store_end(
+        self, run: Run, ask: Ask, memory: RunMemory, answer: Answer | None, last: Event
+    ) -> None:
+        events = [*run.events_after(memory.written), last]
+        async with self._pool.transaction() as session:
+            if answer is not None and memory.conversation is not None:
+                turn = Turn(ask.question, answer.text, answer.citations, answer.model, answer.end)
+                await self._conversations.add_turn(session, memory.conversation.id, run.id, turn)
+            if answer is not None and self._memory is not None and not ask.skip_memory:
+                await self._memory.queue_turn(
+                    session,
+                    MemoryOwner(run.owner.space, run.owner.user),
+                    Provenance(ask.conversation_id or run.id, run.id),
+                    ask.question,
+                    [said.text for said in ask.prior if said.role == "user"],
+                )
+            if memory.logged:
+                await self._log.end_within(session, run.id, events)
+        if self._memory is not None:
+            self._memory.wake()
+        if answer is None and memory.conversation is not None:
+            await self._conversations.release(memory.conversation.id, run.id)

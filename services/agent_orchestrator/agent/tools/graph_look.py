@@ -1,0 +1,154 @@
+"""A look into the knowledge graph on behalf of a tool, and what it says where the graph has no answer.
+
+The graph may be away or empty, or not know the entity: the tool says so, and the documents are searched instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from pydantic_ai import RunContext, ToolReturn
+
+from braid.common.v1 import legs_pb2
+from braid.graph.v1 import entities_pb2, query_pb2
+from services.agent_orchestrator.agent.dependencies import AgentDependencies
+from services.agent_orchestrator.agent.results import Status, ToolResult
+from services.agent_orchestrator.agent.tools.arguments import Time, instant
+from services.agent_orchestrator.agent.tools.documents import GRAPH, NO_GRAPH, with_documents
+from services.agent_orchestrator.agent.tools.outcome import (
+    LegClock,
+    is_refusal,
+    is_unknown,
+    respond,
+    retry_for,
+)
+from services.runtime.errors import BraidError
+
+Context = RunContext[AgentDependencies]
+Times = dict[str, datetime | None]
+
+EMPTY_GRAPH = "The knowledge graph is empty: documents or facts have to be ingested first."
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look into the graph on behalf of a tool call: which tool, what about, and the clock of its leg."""
+
+    ctx: Context
+    tool: str
+    entity: str
+    clock: LegClock
+
+    def result(self, status: Status, **more: Any) -> ToolResult:
+        """A result of this look."""
+        return ToolResult(self.tool, status, self.ctx.deps.space, entity=self.entity, **more)
+
+    def question(self) -> str:
+        """What documents are searched for where the graph has no answer."""
+        asked = self.ctx.deps.question
+        known = not self.entity or self.entity.casefold() in asked.casefold()
+        return asked if known else f"{self.entity} {asked}"
+
+
+def look_into(ctx: Context, tool: str, entity: str) -> Look:
+    """A look that begins now."""
+    # The tool goes by another name in some profiles.
+    name = ctx.tool_name or tool
+    return Look(ctx, name, entity, LegClock(ctx.deps, ctx.tool_call_id or "", legs_pb2.LEG_GRAPH))
+
+
+async def knows_entity(deps: AgentDependencies, entity_name: str | None) -> bool:
+    """Whether there is an entity of this name; without a name there is nothing to know."""
+    if not entity_name:
+        return True
+    try:
+        await deps.tiers.get_entity(
+            entities_pb2.GetEntityRequest(entity=entity_selector(entity_name, None))
+        )
+    except BraidError as error:
+        if is_unknown(error):
+            return False
+        raise
+    return True
+
+
+async def is_empty(deps: AgentDependencies) -> bool:
+    """Whether the space's graph holds nothing."""
+    stats = await deps.tiers.get_graph_stats(query_pb2.GetGraphStatsRequest())
+    return not (stats.entity_count or stats.fact_count or stats.local_fact_count)
+
+
+async def away(look: Look, error: BraidError) -> ToolReturn[str]:
+    """The graph could not be asked; arguments that it refuses go back to the model."""
+    if is_refusal(error):
+        raise retry_for(error) from None
+    look.clock.failed(error)
+    nothing = look.result("unavailable", unavailable=(GRAPH,), message=NO_GRAPH)
+    return await with_documents(look.ctx, nothing, look.question())
+
+
+async def unknown_or_empty(look: Look) -> ToolReturn[str]:
+    """No such entity, or nothing at all."""
+    try:
+        empty = await is_empty(look.ctx.deps)
+    except BraidError as error:
+        return await away(look, error)
+    look.clock.ended(legs_pb2.LEG_STATUS_NO_MATCH)
+    if empty:
+        nothing = look.result("empty_graph", message=EMPTY_GRAPH)
+        return await with_documents(look.ctx, nothing, look.question())
+    return await unknown(look)
+
+
+async def unknown(look: Look) -> ToolReturn[str]:
+    """No such entity."""
+    message = f"The knowledge graph does not know “{look.entity}”."
+    nothing = look.result("unknown_entity", message=message)
+    return await with_documents(look.ctx, nothing, look.question())
+
+
+async def nothing_then(look: Look, times: Times) -> ToolReturn[str]:
+    """No fact held at a time."""
+    try:
+        deps = look.ctx.deps
+        if look.entity and not await knows_entity(deps, look.entity):
+            return await unknown_or_empty(look)
+        empty = await is_empty(deps)
+    except BraidError as error:
+        return await away(look, error)
+    status: Status = "empty_graph" if empty else "no_match"
+    message = EMPTY_GRAPH if empty else "The knowledge graph has no fact that held then."
+    return await with_documents(
+        look.ctx, look.result(status, message=message, **times), look.question()
+    )
+
+
+async def nothing_changed(look: Look, times: Times) -> ToolReturn[str]:
+    """No fact changed between two times."""
+    try:
+        deps = look.ctx.deps
+        if look.entity and not await knows_entity(deps, look.entity):
+            return await unknown_or_empty(look)
+        if await is_empty(deps):
+            empty = look.result("empty_graph", message=EMPTY_GRAPH, **times)
+            return await with_documents(look.ctx, empty, look.question())
+    except BraidError as error:
+        return await away(look, error)
+    about = f" about {look.entity}" if look.entity else ""
+    message = f"Nothing{about} changed in the knowledge graph between the two times."
+    return respond(look.ctx.deps, look.result("no_match", message=message, **times))
+
+
+def entity_selector(name: str, of_type: str | None) -> entities_pb2.EntitySelector:
+    """An entity by its name, and by its type where several share the name."""
+    return entities_pb2.EntitySelector(name=name, type=of_type or "")
+
+
+def times_of(deps: AgentDependencies, start: Time | None, end: Time | None) -> Times:
+    """The time that a result holds for."""
+    return {
+        "as_of": None if start is None else instant(start, deps.zone),
+        "as_of_end": None if end is None else instant(end, deps.zone),
+    }

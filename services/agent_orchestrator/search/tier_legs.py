@@ -1,0 +1,207 @@
+"""The legs of both tiers: which of them gets the query's vector, and what is asked again without or with it.
+
+Where both tiers compare with the query's vector it is made once. Where the space's facts have no vectors, neither leg
+waits for it: the graph is asked by words, and the vector tier makes its own. Where the space is embedded with another
+model than ours, each tier makes its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from braid.agent.v1 import search_pb2
+from braid.common.v1 import legs_pb2, retrieval_pb2
+from braid.graph.v1 import query_pb2
+from braid.vector.v1 import search_pb2 as vector_pb2
+from services.agent_orchestrator.clients.budget import Budget
+from services.agent_orchestrator.clients.space_models import Recorded, SpaceModels
+from services.agent_orchestrator.search.legs import LegOutcome, not_requested, run_leg
+from services.agent_orchestrator.search.query_embedding import QueryVector, is_of_the_vector
+from services.agent_orchestrator.search.requests import facts_request, hybrid_request, limit_of
+from services.runtime.context import current_call
+from services.runtime.errors import BraidError
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
+    from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
+
+    Request = search_pb2.ComprehensiveSearchRequest
+    Embedding = retrieval_pb2.QueryEmbedding | None
+
+
+class TierLegs:
+    """Asks the tiers. A leg that fails is an outcome; INVALID_FIELD alone, the caller's own, is raised."""
+
+    def __init__(
+        self,
+        *,
+        vector: VectorTier,
+        graph: GraphTier,
+        queries: QueryEmbeddings,
+        models: SpaceModels,
+    ) -> None:
+        self._vector = vector
+        self._graph = graph
+        self._queries = queries
+        self._models = models
+
+    async def chunks(self, request: Request, query: QueryVector, clock: Budget) -> LegOutcome:
+        if request.HasField("use_vector") and not request.use_vector:
+            return not_requested(legs_pb2.LEG_VECTOR)
+        if self._both_compare(request):
+            return await self._ask_vector_with(query, request, clock)
+        space = current_call().space
+        if not self._models.tier_embeds(space) and self._has_our_model():
+            return await self._ask_vector_with(query, request, clock)
+        # Only the vector tier needs the query's vector: sending one costs more than its own making of it.
+        outcome = await self._ask_vector(request, None, clock, embeds=True)
+        if outcome.report.reason != legs_pb2.LEG_REASON_MODEL_MISMATCH or self._has_another_model():
+            return outcome
+        # The tier has another model than the space; ours may be the space's.
+        self._models.record_tier_lacks_model(space)
+        return _of_both(outcome, await self._ask_vector_with(query, request, clock))
+
+    async def _ask_vector_with(
+        self, query: QueryVector, request: Request, clock: Budget
+    ) -> LegOutcome:
+        embedding = await query.get()
+        return await _or_without_vector(
+            lambda: self._ask_vector(request, embedding, clock, embeds=not self._has_our_model()),
+            lambda: self._ask_vector(request, None, clock, embeds=True),
+        )
+
+    def _both_compare(self, request: Request) -> bool:
+        graph = request.use_graph or not request.HasField("use_graph")
+        return graph and self._facts_have_vectors() and not self._has_another_model()
+
+    def _has_another_model(self) -> bool:
+        """Whether the space is known to be embedded with another model than ours: our embedder is not asked then."""
+        recorded = self._models.recorded(current_call().space)
+        return recorded is not None and recorded.model != self._queries.model
+
+    def _has_our_model(self) -> bool:
+        """Whether it is known to be ours. Where ours gives no vector, a tier that may have another one is let try."""
+        recorded = self._models.recorded(current_call().space)
+        return recorded is not None and recorded.model == self._queries.model
+
+    def _facts_have_vectors(self) -> bool:
+        """Where they have none, the graph leg does not wait for the query's vector."""
+        return self._models.facts_have_vectors(current_call().space)
+
+    async def _ask_vector(
+        self, request: Request, embedding: Embedding, clock: Budget, *, embeds: bool = False
+    ) -> LegOutcome:
+        """`embeds` leaves it to the tier to make the query's vector; else no vector is a search by words."""
+        by_words = embedding is None and not embeds
+        asked = hybrid_request(request, embedding, text_only=by_words)
+        space = current_call().space
+
+        def outcome(
+            answer: vector_pb2.HybridSearchResponse, report: legs_pb2.LegReport
+        ) -> LegOutcome:
+            self._models.record(space, Recorded(answer.embedding_model, 0))
+            final_report = _without_vectors(report) if by_words else report
+            shown = answer.hits[: limit_of(request)]
+            final_report.hit_count = len(shown)
+            return LegOutcome(
+                final_report,
+                chunks=shown,
+                candidates=answer.hits,
+                embedding=answer.embedding_source,
+                floor=answer.list_floor,
+            )
+
+        return await run_leg(
+            legs_pb2.LEG_VECTOR, lambda: self._vector.hybrid_search(asked, clock.left()), outcome
+        )
+
+    async def facts(self, request: Request, query: QueryVector, clock: Budget) -> LegOutcome:
+        if request.HasField("use_graph") and not request.use_graph:
+            return not_requested(legs_pb2.LEG_GRAPH)
+        if self._facts_have_vectors():
+            return await self._ask_graph_with(query, request, clock)
+        asked = facts_request(request, None, text_only=True)
+        outcome = await self._ask_graph(asked, limit_of(request), clock)
+        if outcome.report.status != legs_pb2.LEG_STATUS_DEGRADED:
+            return outcome
+        # Somebody has added vectors since, so that the guess cost the vector's part.
+        return _of_both(outcome, await self._ask_graph_with(query, request, clock))
+
+    async def _ask_graph_with(
+        self, query: QueryVector, request: Request, clock: Budget
+    ) -> LegOutcome:
+        embedding = None if self._has_another_model() else await query.get()
+        by_words = embedding is None and self._has_our_model()
+        asked = facts_request(request, embedding, text_only=by_words)
+        again, limit = facts_request(request, None, text_only=False), limit_of(request)
+        return await _or_without_vector(
+            lambda: self._ask_graph(asked, limit, clock),
+            lambda: self._ask_graph(again, limit, clock),
+        )
+
+    async def _ask_graph(
+        self, asked: query_pb2.SearchFactsRequest, limit: int, clock: Budget
+    ) -> LegOutcome:
+        space = current_call().space
+
+        def outcome(
+            answer: query_pb2.SearchFactsResponse, report: legs_pb2.LegReport
+        ) -> LegOutcome:
+            self._models.record_facts(space, have_vectors=_needed_vectors(answer))
+            facts = answer.hits[:limit]
+            report.hit_count = len(facts)
+            return LegOutcome(report, facts=facts, evidence=answer.hits)
+
+        return await run_leg(
+            legs_pb2.LEG_GRAPH, lambda: self._graph.search_facts(asked, clock.left()), outcome
+        )
+
+
+def clarified(outcome: LegOutcome) -> LegOutcome:
+    """A leg that was late and has nothing failed: that is no word on what there is to be found."""
+    late = outcome.report.status == legs_pb2.LEG_STATUS_TIMED_OUT
+    if late and not outcome.chunks and not outcome.facts:
+        return replace(outcome, failed=True)
+    return outcome
+
+
+_VECTORS_MISSING = frozenset({legs_pb2.LEG_STATUS_DEGRADED, legs_pb2.LEG_STATUS_TIMED_OUT})
+
+
+def _needed_vectors(answer: query_pb2.SearchFactsResponse) -> bool:
+    """Whether the space's facts have vectors: they were compared, were late, or lacked the query's to compare with."""
+    compared = answer.vector_path != retrieval_pb2.VECTOR_PATH_UNSPECIFIED
+    return compared or answer.status in _VECTORS_MISSING
+
+
+def _without_vectors(report: legs_pb2.LegReport) -> legs_pb2.LegReport:
+    """Whatever the tier says of a search by words alone, it was asked for less than the caller wanted."""
+    if report.reason == legs_pb2.LEG_REASON_UNSPECIFIED:
+        report.status = legs_pb2.LEG_STATUS_DEGRADED
+        report.reason = legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
+    return report
+
+
+async def _or_without_vector(
+    ask: Callable[[], Awaitable[LegOutcome]], again: Callable[[], Awaitable[LegOutcome]]
+) -> LegOutcome:
+    """Asks `again` where the space has other vectors by the name of our model: the tier then says what it lacks."""
+    try:
+        return await ask()
+    except BraidError as error:
+        if not is_of_the_vector(error):
+            raise
+    return await again()
+
+
+def _of_both(first: LegOutcome, second: LegOutcome) -> LegOutcome:
+    """The second answer, or where there is none, the first: what it had is not lost by asking again."""
+    if not clarified(second).failed:
+        return second
+    if second.report.status == legs_pb2.LEG_STATUS_TIMED_OUT:
+        first.report.status = legs_pb2.LEG_STATUS_TIMED_OUT
+        first.report.reason = legs_pb2.LEG_REASON_BUDGET_EXCEEDED
+    return first

@@ -1,0 +1,49 @@
+"""A short part of what `make bench NAME=fuzz` does at length: random and broken requests to every route and RPC."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+
+from services.runtime.channels import open_channel
+from tests.e2e.conftest import FUZZER_KEY, System
+from tests.fuzz.documented import documented
+from tests.fuzz.findings import Findings
+from tests.fuzz.rest import RestFuzzer
+from tests.fuzz.rpc import RpcFuzzer
+from tests.fuzz.system import PROCESSES
+
+SEED = 1
+CASES = 400
+# The local model's.
+DIMENSION = 384
+
+
+def nothing(_done: int) -> None:
+    """Progress that is not shown."""
+
+
+async def over_grpc(system: System) -> Findings:
+    async with AsyncExitStack() as stack:
+        channels = {
+            package: await stack.enter_async_context(
+                open_channel(system.stack.addresses[name], retry=False)
+            )
+            for package, name in PROCESSES.items()
+        }
+        key = (("authorization", f"Bearer {FUZZER_KEY}"),)
+        fuzzer = RpcFuzzer(channels, key, documented(), seed=SEED, dimension=DIMENSION)
+        await fuzzer.run(CASES, seconds_each=5, shown=nothing)
+        return fuzzer.findings
+
+
+def test_no_message_to_an_rpc_ends_in_a_defect_or_an_undocumented_status(system: System) -> None:
+    found = system.loop.run(over_grpc(system))
+    assert found.cases >= CASES
+    assert found.report() == []
+
+
+def test_no_request_to_a_route_ends_in_a_defect_or_an_undocumented_status(system: System) -> None:
+    fuzzer = RestFuzzer(system.url, FUZZER_KEY, seed=SEED)
+    fuzzer.run(CASES, seconds_each=3, shown=nothing)
+    assert fuzzer.findings.cases >= CASES
+    assert fuzzer.findings.report() == []
