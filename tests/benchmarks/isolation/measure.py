@@ -14,7 +14,15 @@ import httpx
 from tests.benchmarks.command import Options
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import bar, running_stack, temporary_data
-from tests.benchmarks.isolation.detector import Found, Leak, Outcome, plain, same, seen_in
+from tests.benchmarks.isolation.detector import (
+    Found,
+    Leak,
+    Outcome,
+    difference,
+    plain,
+    same,
+    seen_in,
+)
 from tests.benchmarks.isolation.doors import SECONDS, Operation, open_doors, outcome_of
 from tests.benchmarks.isolation.people import Loading, Person, issue_keys
 from tests.benchmarks.isolation.values import Given, guess_like
@@ -63,6 +71,7 @@ class Trial:
         # What takes no id changes all that a caller has: last, so that there is something to find until then.
         self._operations = sorted(operations, key=lambda one: (one.changes, not one.takes_ids))
         self._found = found
+        self._written: dict[str, set[str]] = {person.name: set() for person in people}
         self.never_accepted = {operation.name for operation in operations}
 
     async def run(self) -> None:
@@ -99,7 +108,8 @@ class Trial:
                 continue  # differs by itself
             self._found.checked += 1
             if plain(outcome) != plain(after[name]):
-                what = f"the answer changed when others loaded data: {_shown(after[name])}"
+                changed = difference(plain(outcome), plain(after[name]))
+                what = f"the answer changed when others loaded data: {changed}"
                 self._found.add(Leak(name, first.name, "all others", what))
         for person in others:
             if person.space == first.space:
@@ -158,6 +168,8 @@ class Trial:
 
     async def _call(self, operation: Operation, actor: Person, given: Given) -> Outcome:
         outcome = await outcome_of(operation, actor, given)
+        if operation.changes:  # what is written may be read again later: it is no secret any more
+            self._written[actor.name] |= {given.id, given.words, given.words.partition(" ")[0]}
         if outcome.accepted:
             self.never_accepted.discard(operation.name)
             self._found.checked += 1
@@ -169,7 +181,8 @@ class Trial:
         for other in self._people:
             if other is actor:
                 continue
-            told = seen_in(outcome, actor.secrets_from(other), given)
+            known = {*given, *self._written[actor.name]}
+            told = seen_in(outcome, actor.secrets_from(other), known)
             if told:
                 what = f"told {', '.join(told)}: {_shown(outcome)}"
                 self._found.add(Leak(operation.name, actor.name, other.name, what))
@@ -191,7 +204,7 @@ class Trial:
             self._found.checked += 1
             if after[view] != seen:
                 victim, _, path = view.partition(" ")
-                what = f"changed {path}: {str(seen)[:200]} → {str(after[view])[:200]}"
+                what = f"changed {path}: {difference(seen, after[view])}"
                 self._found.add(Leak(operation.name, actor.name, victim, what))
 
 
