@@ -41,8 +41,8 @@ class StartError(LocalStackError):
 
     def __init__(self, name: str, reason: str, log: Path, since: int = 0) -> None:
         words = _tail(log, since).rstrip()
-        told = f"{name} did not start: {reason}; its log is {log}"
-        super().__init__(f"{told}:\n{words}" if words else told)
+        message = f"{name} did not start: {reason}; its log is {log}"
+        super().__init__(f"{message}:\n{words}" if words else message)
         self.name = name
 
 

@@ -49,12 +49,12 @@ class Backoff:
     """
 
     first: float = 0.2
-    most: float = 15.0
+    longest: float = 15.0
     steady: float = 30.0
 
     def next(self, delay: float, lived: float) -> float:
         """The delay after one of `delay` seconds and a life of `lived` seconds."""
-        return self.first if lived >= self.steady else min(delay * 2, self.most)
+        return self.first if lived >= self.steady else min(delay * 2, self.longest)
 
 
 class Process:

@@ -184,7 +184,7 @@ def close(
     session: Session = context.obj
     with session.api() as api:
         answer = api.post("/api/memories/sessions/close", {"session_id": session_id})
-    show(session, answer, lambda out, told: _show_memory(out, told["summary"]), as_json)
+    show(session, answer, lambda out, shown: _show_memory(out, shown["summary"]), as_json)
 
 
 @memories.command()
@@ -215,7 +215,7 @@ def types(context: typer.Context, as_json: AsJson = False) -> None:
     session: Session = context.obj
     with session.api() as api:
         answer = api.get("/api/memories/types")
-    show(session, answer, lambda out, told: out.print("\n".join(told["types"])), as_json)
+    show(session, answer, lambda out, shown: out.print("\n".join(shown["types"])), as_json)
 
 
 def _relation(text: str) -> Json:
@@ -258,14 +258,14 @@ def _show_memory(out: Console, one: Json) -> None:
 def _show_head(out: Console, one: Json, head: Text) -> None:
     title = f"{one['title']}: " if one["title"] else ""
     head.append(f"{one['type']:<10} ")
-    head.append_text(styled(f"{title}{one['content']}", "bold", most=_SHOWN_CHARACTERS))
+    head.append_text(styled(f"{title}{one['content']}", "bold", max_length=_SHOWN_CHARACTERS))
     out.print(head, soft_wrap=True)
 
 
 def _show_relation(out: Console, one: Json) -> None:
     arrow, other = ("→", "target_id") if "target_id" in one else ("←", "source_id")
     inferred = f"  inferred, {one['evidence']}" if one["inferred"] else ""
-    told = styled(
+    shown = styled(
         f"{arrow} {one['relation_type']} {one[other]}  {one['strength']:.2f}{inferred}", QUIET
     )
-    out.print(Text("    ").append_text(told), soft_wrap=True)
+    out.print(Text("    ").append_text(shown), soft_wrap=True)

@@ -152,7 +152,9 @@ def show_hit(out: Console, number: int, hit: Json) -> None:
     trace = hit.get("expansion")
     if trace and trace["steps"]:
         out.print(Text(f"      {line(_path(trace))}", style=QUIET), soft_wrap=True)
-    out.print(Text("      ").append_text(styled(hit["content"], most=EXCERPT)), soft_wrap=True)
+    out.print(
+        Text("      ").append_text(styled(hit["content"], max_length=EXCERPT)), soft_wrap=True
+    )
 
 
 def show_fact(out: Console, fact: Json) -> None:
@@ -169,16 +171,16 @@ def _show_end(out: Console, answer: Json) -> None:
 
 def show_steps(out: Console, answer: Json) -> None:
     """How the results were reranked and expanded."""
-    told = [
+    notes = [
         f"{name} {step['mode']} {step['status']}{' ' + step['reason'] if step['reason'] else ''}"
         for name in ("reranking", "expansion")
         if (step := answer.get(name))
     ]
     expanded = answer.get("expansion")
     if expanded:
-        told[-1] += f" {expanded['overhead_ms']:.1f} ms, {expanded['new_results']} new"
-    if told:
-        out.print(Text(line(" · ".join(told)), style=QUIET), soft_wrap=True)
+        notes[-1] += f" {expanded['overhead_ms']:.1f} ms, {expanded['new_results']} new"
+    if notes:
+        out.print(Text(line(" · ".join(notes)), style=QUIET), soft_wrap=True)
 
 
 def _path(trace: Json) -> str:

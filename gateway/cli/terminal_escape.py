@@ -12,13 +12,17 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _SPACE = re.compile(r"\s+")
 
 
-def line(text: str, most: int | None = None) -> str:
+def line(text: str, max_length: int | None = None) -> str:
     """`text` on one line, harmless, cut after `most` characters."""
     flat = _SPACE.sub(" ", text).strip()
     shown = "".join(
         c if unicodedata.category(c) not in _HIDDEN else "\N{REPLACEMENT CHARACTER}" for c in flat
     )
-    return shown if most is None or len(shown) <= most else shown[: most - 1].rstrip() + "…"
+    return (
+        shown
+        if max_length is None or len(shown) <= max_length
+        else shown[: max_length - 1].rstrip() + "…"
+    )
 
 
 def block(text: str) -> str:
@@ -29,6 +33,6 @@ def block(text: str) -> str:
     )
 
 
-def styled(text: str, style: str = "", most: int | None = None) -> Text:
+def styled(text: str, style: str = "", max_length: int | None = None) -> Text:
     """The same as rich text: never read as markup."""
-    return Text(line(text, most), style=style)
+    return Text(line(text, max_length), style=style)

@@ -55,12 +55,12 @@ async def readyz(request: Request, clients: ClientsDep) -> Response:
     if all(state == SERVING for state in services.values()):
         body = {"status": "ready", "services": services}
         return JsonResponse(body | ({"reasons": reasons} if reasons else {}))
-    told = [
+    sentences = [
         f"{name} is {state}{f' ({reasons[name]})' if name in reasons else ''}"
         for name, state in services.items()
         if state != SERVING
     ]
-    return _not_ready(request, "; ".join(told) + ".", services, reasons)
+    return _not_ready(request, "; ".join(sentences) + ".", services, reasons)
 
 
 def _not_ready(

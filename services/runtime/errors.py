@@ -120,9 +120,9 @@ class AllLegsFailedError(BraidError):
     reason = errors_pb2.ERROR_REASON_ALL_LEGS_FAILED
 
     def __init__(self, causes: dict[str, str], retry_after: float = 1.0) -> None:
-        told = ", ".join(f"{leg}: {cause}" for leg, cause in sorted(causes.items()))
+        endings = ", ".join(f"{leg}: {cause}" for leg, cause in sorted(causes.items()))
         super().__init__(
-            f"Every leg of the search failed ({told}).", metadata=causes, retry_after=retry_after
+            f"Every leg of the search failed ({endings}).", metadata=causes, retry_after=retry_after
         )
 
 
@@ -168,7 +168,7 @@ class DeadlineError(BraidError):
 
 
 class InternalError(BraidError):
-    """A defect: the cause is in the logs under the request id and is told to nobody."""
+    """A defect: the cause is in the logs under the request id; callers do not see it."""
 
     reason = errors_pb2.ERROR_REASON_INTERNAL
 

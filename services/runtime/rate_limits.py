@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from limits import parse_many
 from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import SlidingWindowCounterRateLimiter
-from opentelemetry import metrics
 
 from services.runtime.errors import RateLimitedError
 from services.runtime.instruments import RATE_LIMIT_REFUSALS, counter
@@ -39,7 +38,7 @@ class RateLimits:
         self._per_space = parse_rates(per_space)
         self._refusals = counter(RATE_LIMIT_REFUSALS)
         self._windows = SlidingWindowCounterRateLimiter(MemoryStorage())
-        self._refusals = metrics.get_meter("braid").create_counter("braid.rate_limit.refusals")
+        self._refusals = counter(RATE_LIMIT_REFUSALS)
 
     async def check(self, identity: Identity, metadata: Mapping[str, str]) -> None:
         """Counts a call. RateLimitedError, with the time to wait, when it is one too many.

@@ -36,14 +36,14 @@ def read_settings(kind: type[Settings]) -> Settings:
 
 def _lines(kind: type[BaseSettings], found: list[ErrorDetails]) -> Iterator[str]:
     for error in found:
-        told = _TOLD.get(error["type"]) or _plain(error["msg"])
+        message = _TOLD.get(error["type"]) or _plain(error["msg"])
         name = _name(kind, error["loc"])
-        yield f"{name} {told}" if name else told
+        yield f"{name} {message}" if name else message
 
 
-def _plain(told: str) -> str:
+def _plain(message: str) -> str:
     """Our own checks name their settings; pydantic's go on after a setting's name."""
-    return told.removeprefix("Value error, ").replace("Input should", "must", 1)
+    return message.removeprefix("Value error, ").replace("Input should", "must", 1)
 
 
 def _name(kind: type[BaseSettings], location: tuple[Any, ...]) -> str:

@@ -43,7 +43,7 @@ CODES: dict[errors_pb2.ErrorReason.ValueType, grpc.StatusCode] = {
     errors_pb2.ERROR_REASON_INTERNAL: grpc.StatusCode.INTERNAL,
 }
 
-# gRPC drops a call's end at random from 8 KiB on, and always from 16: the sentence is told twice, once percent-encoded.
+# gRPC drops a call's end at random from 8 KiB on, and always from 16: the sentence is sent twice, once percent-encoded.
 _MESSAGE_CHARACTERS = 300
 _NAME_CHARACTERS = 300
 _FIELDS_BYTES = 1_500
@@ -86,7 +86,7 @@ def to_status(error: BraidError, request_id: str) -> grpc.Status:
 
 
 def error_from_rpc(error: grpc.aio.AioRpcError) -> BraidError:
-    """The typed error of a failed call; one without Braid's details is told by its code alone."""
+    """The typed error of a failed call; one without Braid's details is classified by its code."""
     failure = failure_of(error)
     name = f"ERROR_REASON_{failure.reason}"
     if name not in errors_pb2.ErrorReason.keys():  # noqa: SIM118 - an enum wrapper, no mapping
@@ -104,16 +104,16 @@ def _fitting(fields: Sequence[FieldError]) -> Iterator[FieldError]:
     """As many of the fields as a call's end can carry, then how many more there are."""
     left = _FIELDS_BYTES
     for place, (name, description) in enumerate(fields):
-        told = FieldError(_cut(name, _NAME_CHARACTERS), _cut(description, _NAME_CHARACTERS))
-        left -= sum(len(part.encode("utf-8", "replace")) for part in told)
+        shown = FieldError(_cut(name, _NAME_CHARACTERS), _cut(description, _NAME_CHARACTERS))
+        left -= sum(len(part.encode("utf-8", "replace")) for part in shown)
         if left < 0:
             yield FieldError("request", f"has {len(fields) - place} more fields that are wrong")
             return
-        yield told
+        yield shown
 
 
-def _cut(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _cut(text: str, max_length: int) -> str:
+    return text if len(text) <= max_length else f"{text[: max_length - 1]}…"
 
 
 def _packed(message: Message) -> any_pb2.Any:

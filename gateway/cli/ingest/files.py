@@ -148,7 +148,7 @@ def _folder(
         info = folder.stat()
         names = sorted(os.listdir(folder))  # noqa: PTH208 - names, not paths
     except OSError as error:
-        yield Problem(_shown(folder), _told(error))
+        yield Problem(_shown(folder), _reason(error))
         return
     here = (info.st_dev, info.st_ino)
     if here in above:
@@ -175,7 +175,7 @@ def _mode(path: Path) -> int | Problem:
     try:
         return path.stat().st_mode
     except (OSError, ValueError) as error:
-        return Problem(_shown(path), _told(error))
+        return Problem(_shown(path), _reason(error))
 
 
 def _shown(path: Path) -> str:
@@ -191,6 +191,6 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     """An operating system's reason, without the path that stands beside it anyway."""
     return (getattr(error, "strerror", None) or str(error)).lower()

@@ -58,15 +58,15 @@ class Fact:
     size: int
 
 
-def read_lines(file: BinaryIO, most: int = LINE_BYTES) -> Iterator[bytes | None]:
+def read_lines(file: BinaryIO, max_bytes: int = LINE_BYTES) -> Iterator[bytes | None]:
     """The file's lines, and None for each that is longer than `most` bytes: what is held is bounded."""
-    while line := file.readline(most + 1):
-        if len(line) <= most:
+    while line := file.readline(max_bytes + 1):
+        if len(line) <= max_bytes:
             yield line
             continue
         yield None
         while line and not line.endswith(b"\n"):
-            line = file.readline(most)
+            line = file.readline(max_bytes)
 
 
 def split(

@@ -164,7 +164,7 @@ async def create(
     if not is_json(kind):
         description = "must be application/json or multipart/form-data"
         raise InvalidFieldError(FieldError("Content-Type", description))
-    read = partial(read_document, most=settings.max_body_bytes)
+    read = partial(read_document, max_bytes=settings.max_body_bytes)
     document = await parse_in_thread(read, await whole(request))
     return _accepted(_Taken([await _take(caller, clients, document.parts(), "")]))
 
@@ -226,10 +226,12 @@ async def delete(document_id: DocumentId, caller: CallerDep, clients: ClientsDep
     )
 
 
-async def _check_capacity(request: Request, caller: Caller, clients: Clients, most: int) -> None:
+async def _check_capacity(
+    request: Request, caller: Caller, clients: Clients, max_bytes: int
+) -> None:
     """Refuses an upload, when too much waits, before its body is held anywhere."""
     size = content_length(request.headers)
-    if size > most:
+    if size > max_bytes:
         return  # it is refused as soon as it is read, and for good
     message = ingest_pb2.CheckIngestCapacityRequest(size=size)
     method = _INGEST + "CheckIngestCapacity"

@@ -111,7 +111,7 @@ class Document:
             yield IngestDocumentRequest(data=data)
 
 
-def read_document(body: bytearray, *, most: int) -> Document:
+def read_document(body: bytearray, *, max_bytes: int) -> Document:
     """The document of a JSON body. InvalidFieldError names every wrong field.
 
     At most `most` bytes may stand beside a text of several pieces: what is made of them goes in one message.
@@ -120,7 +120,7 @@ def read_document(body: bytearray, *, most: int) -> Document:
         document = _checked(body)
         return Document(document.described(), [document.text.encode()])
     values = MAX_VALUES + len(DocumentBody.model_fields)
-    rest, text = take_text(body, "text", Bounds(size=most, values=values))
+    rest, text = take_text(body, "text", Bounds(size=max_bytes, values=values))
     document = _checked(rest, whole=text is None)
     return Document(document.described(), [document.text.encode()] if text is None else text)
 

@@ -38,13 +38,13 @@ LAST_EXACT_INT = 2**53
 _FULL_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-def at_most(most: int) -> BeforeValidator:
+def at_most(maximum: int) -> BeforeValidator:
     """Refuses a longer list before its items are looked at: each wrong one would be an error of its own."""
 
     def check(value: Any) -> Any:
-        if isinstance(value, list) and len(value) > most:
-            message = "must contain no more than {most} items"
-            raise PydanticCustomError("too_many_items", message, {"most": most})
+        if isinstance(value, list) and len(value) > maximum:
+            message = "must contain no more than {maximum} items"
+            raise PydanticCustomError("too_many_items", message, {"maximum": maximum})
         return value
 
     return BeforeValidator(check)

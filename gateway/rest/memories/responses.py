@@ -181,10 +181,10 @@ def found(answer: memories_pb2.SearchMemoriesResponse, *, context: bool) -> list
 
 def headers(answer: memories_pb2.SearchMemoriesResponse) -> dict[str, str]:
     """How the search went: the body is a list, with no room for it."""
-    told = {"x-search-status": _outcome(answer.status, answer.reason)}
+    headers = {"x-search-status": _outcome(answer.status, answer.reason)}
     if answer.HasField("expansion"):
-        told["x-expansion-status"] = _expansion(answer.expansion)
-    return told
+        headers["x-expansion-status"] = _expansion(answer.expansion)
+    return headers
 
 
 def stats(answer: memories_pb2.GetMemoryStatsResponse) -> Json:

@@ -1,4 +1,4 @@
-"""A run as a chat completion: whole, or in chunks. Tools stay Braid's own: none is told to the client."""
+"""A run as a chat completion: whole, or in chunks. Tools stay Braid's own: the client sees none of them."""
 
 from __future__ import annotations
 

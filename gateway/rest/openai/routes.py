@@ -112,7 +112,7 @@ async def _chunks(
 
 
 async def _with_failures(chunks: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-    """Once the status has gone out, a failure can only be told as a chunk."""
+    """Once the status has gone out, a failure can only be sent as a chunk."""
     async with aclosing(chunks):
         try:
             async for chunk in chunks:

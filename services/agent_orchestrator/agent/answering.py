@@ -1,4 +1,4 @@
-"""Answers one question: the agent's loop over one model after another, told as events while it goes on."""
+"""Answers one question: the agent's loop over one model after another, with an event for each step."""
 
 from __future__ import annotations
 
@@ -116,22 +116,22 @@ class Answering:
         self, question: Question, deps: AgentDependencies, emit: Emit, notes: Sequence[str]
     ) -> Answer:
         """The answer; its text, tools and notices are emitted as they come. `notes` are said at its end."""
-        told = list(notes)
+        notices = list(notes)
         away: list[str] = []
         restart = False
         for position, model in enumerate(self._models.chain):
             turn = _Turn(model, replace(deps, evidence=Evidence()), emit, restart=restart)
             if model.is_local:
-                return await self._answer_with(turn, question, told, away)
+                return await self._answer_with(turn, question, notices, away)
             try:
-                return await self._answer_with(turn, question, told, away)
+                return await self._answer_with(turn, question, notices, away)
             except Exception as error:  # noqa: BLE001 - whatever a provider or its library does, the next model answers
                 following = self._models.chain[position + 1].name
                 notice = f"{_cause(model.name, error)} This answer is by {_called(following)}."
                 get_logger("agent").warning(
                     "model gave no answer", model=model.name, error=type(error).__name__
                 )
-                told.append(notice)
+                notices.append(notice)
                 away.append(LANGUAGE_MODEL)
                 emit(Noticed(message=notice, unavailable=LANGUAGE_MODEL))
                 restart = restart or turn.has_text

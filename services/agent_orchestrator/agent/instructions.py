@@ -1,4 +1,4 @@
-"""What a language model is told about its task. The local planner needs none of it."""
+"""A language model's instructions. The local planner needs none of it."""
 
 from __future__ import annotations
 

@@ -144,13 +144,13 @@ def _ask(request: agent_pb2.AskRequest) -> Ask:
     )
 
 
-def _preferences(told: agent_pb2.SearchPreferences) -> SearchPreferences:
+def _preferences(given: agent_pb2.SearchPreferences) -> SearchPreferences:
     default = SearchPreferences()
     return SearchPreferences(
-        use_vector=told.use_vector if told.HasField("use_vector") else default.use_vector,
-        use_graph=told.use_graph if told.HasField("use_graph") else default.use_graph,
-        default_limit=told.default_limit
-        if told.HasField("default_limit")
+        use_vector=given.use_vector if given.HasField("use_vector") else default.use_vector,
+        use_graph=given.use_graph if given.HasField("use_graph") else default.use_graph,
+        default_limit=given.default_limit
+        if given.HasField("default_limit")
         else default.default_limit,
     )
 

@@ -182,12 +182,12 @@ class JobStore:
         await self._turns.request(session, *_turn(row["kind"], row["space"], str(row["id"])))
 
     async def _with_failures(
-        self, session: Session, rows: Sequence[Row], most: int = MAX_FAILURES
+        self, session: Session, rows: Sequence[Row], limit: int = MAX_FAILURES
     ) -> list[JobRecord]:
         failed = [row["id"] for row in rows if row["documents_failed"] or row["state"] == "failed"]
         failures: dict[Any, list[Failure]] = defaultdict(list)
         if failed:
-            for row in await session.fetch(self._queries["job_failures"], failed, most):
+            for row in await session.fetch(self._queries["job_failures"], failed, limit):
                 failures[row["job_id"]].append(_failure(row))
         return [job_record(row, failures[row["id"]]) for row in rows]
 

@@ -26,7 +26,7 @@ from services.postgres.pool import Row, Session
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How far a task is, in the terms that jobs are told about."""
+    """How far a task is, in the terms of jobs."""
 
     total: int = 0
     searchable: int = 0

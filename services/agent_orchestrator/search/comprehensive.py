@@ -338,6 +338,6 @@ def _answer(
 
 
 def _made_by_a_tier(outcomes: Sequence[LegOutcome]) -> Source:
-    """Where a tier took the query's vector from; one that it was given is told of by the one who gave it."""
+    """Where a tier took the query's vector from; of one that it was given, whoever gave it knows."""
     sources = (outcome.embedding for outcome in outcomes)
     return next((s for s in sources if s != retrieval_pb2.EMBEDDING_SOURCE_GIVEN), NO_SOURCE)

@@ -1,4 +1,4 @@
-"""One leg of a search: run within its budget, and told by a typed status however it ends."""
+"""One leg of a search: run within its budget; however it ends, it has a typed status."""
 
 from __future__ import annotations
 

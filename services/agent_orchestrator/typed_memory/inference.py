@@ -115,8 +115,8 @@ class Inference:
         similar = [
             one for one in older if one.cosine >= MIN_SIMILARITY and one.memory.id not in fixed
         ][:MAX_SIMILAR]
-        return [_told(memory, one, _FIXES, ERROR_FIX) for one in fixes] + [
-            _told(memory, one, _SIMILAR, SIMILARITY) for one in similar
+        return [_inferred_relation(memory, one, _FIXES, ERROR_FIX) for one in fixes] + [
+            _inferred_relation(memory, one, _SIMILAR, SIMILARITY) for one in similar
         ]
 
     async def _near(self, owner: Owner, memory: Memory) -> list[Neighbour]:
@@ -187,7 +187,7 @@ def _fixes(memory: Memory, error: Neighbour) -> bool:
     return error.cosine >= (MIN_FIX_SIMILARITY_IN_SESSION if together else MIN_FIX_SIMILARITY)
 
 
-def _told(
+def _inferred_relation(
     memory: Memory, near: Neighbour, kind: ChunkRelationType.ValueType, method: str
 ) -> RelationInput:
     return RelationInput(

@@ -244,8 +244,8 @@ class Memories:
     async def _check_type(self, owner: Owner, name: str) -> None:
         known = await self.types(owner.space)
         if name not in known:
-            told = f"must be one of {', '.join(sorted(known))}"
-            raise InvalidFieldError(FieldError("type", told))
+            description = f"must be one of {', '.join(sorted(known))}"
+            raise InvalidFieldError(FieldError("type", description))
 
     async def _check_targets(self, owner: Owner, targets: Sequence[str]) -> None:
         if not targets:
@@ -303,14 +303,14 @@ def _without(
 
 def _document(memory: Memory) -> documents_pb2.DocumentInput:
     given = memory.given
-    told = {
+    description = {
         "kind": "memory",
         "type": given.type,
         "tags": list(given.tags),
         "session_id": given.session_id,
     }
     metadata = Struct()
-    metadata.update(told)
+    metadata.update(description)
     source = f"memory:{memory.id}"
     return documents_pb2.DocumentInput(
         document_id=memory.document_id,
@@ -319,7 +319,7 @@ def _document(memory: Memory) -> documents_pb2.DocumentInput:
         content_hash=document_hash(
             title=given.title,
             source=source,
-            metadata=told,
+            metadata=description,
             valid_time=None,
             text=given.content,
         ),

@@ -225,17 +225,17 @@ _MODES = frozenset(
 
 
 def _filter(request: Request, kind: str) -> chunks_pb2.ChunkFilter | None:
-    told: dict[str, Any] = {}
+    wanted: dict[str, Any] = {}
     if kind:
-        told["type"] = kind
+        wanted["type"] = kind
     if request.tags:
-        told["tags"] = list(request.tags)
+        wanted["tags"] = list(request.tags)
     if request.session_id:
-        told["session_id"] = request.session_id
-    if not told:
+        wanted["session_id"] = request.session_id
+    if not wanted:
         return None
     metadata = Struct()
-    metadata.update(told)
+    metadata.update(wanted)
     return chunks_pb2.ChunkFilter(metadata=metadata)
 
 

@@ -157,8 +157,8 @@ class MemoryStore:
     async def note_co_access(self, owner: Owner, ids: Sequence[str]) -> None:
         """Counts memories as found together."""
         if len(ids) > 1:
-            told = [uuid.UUID(one) for one in ids]
-            await self._execute("note_co_access", *owner, told, HALF_LIFE_SECONDS)
+            memory_ids = [uuid.UUID(one) for one in ids]
+            await self._execute("note_co_access", *owner, memory_ids, HALF_LIFE_SECONDS)
 
     async def co_accessed(self, owner: Owner, limit: int) -> list[Pair]:
         """Pairs that were found together, those that were so most first."""

@@ -127,7 +127,7 @@ class SpaceModels:
         """`embedder` is the configured one; it may offer other models too."""
         self._store = store
         self._embedder = embedder
-        self._told: set[str] = set()
+        self._warned: set[str] = set()
 
     async def embedder(self, space: str) -> Embedder:
         """What embeds it. OverloadedError while it changes over, WrongStateError when its model is not to be had."""
@@ -172,6 +172,6 @@ class SpaceModels:
 
     def _warn_once(self, space: str) -> None:
         """Warns once a space."""
-        if space not in self._told and len(self._told) < _MAX_WARNED:
-            self._told.add(space)
+        if space not in self._warned and len(self._warned) < _MAX_WARNED:
+            self._warned.add(space)
             get_logger("graph").warning("texts go without vectors", space=space, reason=_NOT_THIS)

@@ -95,7 +95,7 @@ class Neo4jRelations:
             frontier=_FRONTIER,
         )
         row = rows[0]
-        levels = [[_edge(told) for told in level] for level in row["levels"]]
+        levels = [[_edge(values) for values in level] for level in row["levels"]]
         cut = [_within_degree(level, along.max_degree) for level in levels]
         more = any(len(short) < len(level) for short, level in zip(cut, levels, strict=True))
         return Neighborhood(
@@ -180,8 +180,8 @@ def _stored(row: Mapping[str, Any]) -> StoredRelation:
     return StoredRelation(given, created, updated)
 
 
-def _edge(told: Sequence[Any]) -> Edge:
-    start, end, kind, strength, forward = told
+def _edge(values: Sequence[Any]) -> Edge:
+    start, end, kind, strength, forward = values
     return Edge(start, end, RelationType(kind), strength, forward)
 
 

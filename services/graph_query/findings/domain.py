@@ -176,11 +176,11 @@ def candidates(space: str, reference: str) -> tuple[str, str]:
 
 def digest(finding: GivenFinding, about_findings: Iterable[str]) -> str:
     """Digest of all that a finding says and is about; where it comes from is no part of it."""
-    rows = [_told(finding.fields), _subjects(finding), sorted(set(about_findings))]
+    rows = [_hashed_fields(finding.fields), _subjects(finding), sorted(set(about_findings))]
     return content_sha256(json.dumps(rows, ensure_ascii=False))
 
 
-def _told(fields: FindingFields) -> list[object]:
+def _hashed_fields(fields: FindingFields) -> list[object]:
     return [
         fields.kind.value,
         fields.statement,

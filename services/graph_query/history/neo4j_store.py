@@ -146,9 +146,9 @@ class Neo4jHistory:
         if len(found) > 1:
             return Life(None, tuple(entity_ref(one.uuid, one.name, [one.type]) for one in found))
         moments = _moments([moment for row in rows for moment in row["moments"]])
-        return await self._told(space, found[0], moments, known, page)
+        return await self._history_of(space, found[0], moments, known, page)
 
-    async def _told(
+    async def _history_of(
         self, space: str, entity: Entity, moments: tuple[Moment, ...], known: float, page: Page
     ) -> Life:
         """A history with the facts of one page."""

@@ -134,7 +134,7 @@ class FindingExtractor:
 
         LanguageModelUnavailable when there is no answer; AnswerUnusable when there is none of the schema's shape.
         """
-        messages = [Message(Role.SYSTEM, _INSTRUCTION), Message(Role.USER, _told(passage))]
+        messages = [Message(Role.SYSTEM, _INSTRUCTION), Message(Role.USER, _prompt(passage))]
         for _ in range(_ATTEMPTS):
             prompt = Prompt(messages, schema=_SCHEMA, schema_name="findings")
             answer = await self._model.complete(prompt)
@@ -147,7 +147,7 @@ class FindingExtractor:
         raise AnswerUnusable("malformed answer")
 
 
-def _told(passage: Passage) -> str:
+def _prompt(passage: Passage) -> str:
     return json.dumps({"title": passage.title, "passage": passage.content}, ensure_ascii=False)
 
 

@@ -111,7 +111,7 @@ class SpaceWriter:
             await self.write("create_mentions", rows=_by_episode(changes))
         if changes.sentences_put:
             put = [
-                [*row, *_told(changes.periods[row.episode]), added_words(row.text)]
+                [*row, *_period_row(changes.periods[row.episode]), added_words(row.text)]
                 for row in changes.sentences_put
             ]
             await self.write("create_sentences", rows=put)
@@ -309,11 +309,11 @@ def _passage_row(space: str, read: TokenizedPassage) -> dict[str, Any]:
         "reference_time": passage.reference_time,
         "starts": list(passage.starts) or None,
         "own_start": stored_start(passage.own_start),
-        "period": _told(passage.period),
+        "period": _period_row(passage.period),
     }
 
 
-def _told(period: Period) -> list[Any]:
+def _period_row(period: Period) -> list[Any]:
     """A period as it is stored: nothing of one that is from ever on."""
     if period == ALWAYS:
         return [None, None, None]

@@ -37,9 +37,12 @@ class RelationCalls:
         try:
             counts = await self._store.put(current_call().space, relations)
         except UnknownEndsError as error:
-            told = "is not the id of a chunk of this space"
+            description = "is not the id of a chunk of this space"
             raise InvalidFieldError(
-                *(FieldError(f"relations[{place}].{field}", told) for place, field in error.ends)
+                *(
+                    FieldError(f"relations[{place}].{field}", description)
+                    for place, field in error.ends
+                )
             ) from None
         return relations_pb2.PutRelationsResponse(
             created_count=counts.created,
@@ -139,7 +142,7 @@ def _require_distinct(keys: Sequence[Hashable], field: str) -> None:
 def _position(token: str, query: tuple[str, ...]) -> Position:
     if not token:
         return Position()
-    told = decode_token(token, query, length=len(Position._fields))
-    if not all(isinstance(part, str) for part in told):
+    values = decode_token(token, query, length=len(Position._fields))
+    if not all(isinstance(part, str) for part in values):
         raise InvalidFieldError(FieldError("page_token", "is not a token of this service"))
-    return Position(*told)
+    return Position(*values)

@@ -66,7 +66,7 @@ class EmbeddingsClient:
         """A vector for each text, in order, values unchecked. EmbedderUnavailable, TextsRefused.
 
         At once while the circuit is open: attempts failed in a row, whichever calls made them.
-        `limit` in seconds bounds it, retries included: a longer Retry-After is not waited for but told.
+        `limit` in seconds bounds it, retries included: a longer Retry-After is not waited for but reported.
         """
         try:
             vectors = await self._create(texts, dimension, limit)

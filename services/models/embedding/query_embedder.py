@@ -1,4 +1,4 @@
-"""Queries as vectors: from memory, from a store that outlives the process, or from the model, and told which."""
+"""Queries as vectors: from memory, from a store that outlives the process, or from the model, with which it was."""
 
 from __future__ import annotations
 

@@ -109,13 +109,13 @@ class EmbedderRegistry:
 
     def _build(self, model: str, dimension: int | None) -> Embedder | None:
         if model == LOCAL_MODEL:
-            told: dict[str, object] = {"provider": "local", "model": None, "dimension": None}
+            changes: dict[str, object] = {"provider": "local", "model": None, "dimension": None}
         elif self._settings.api_key is not None or self._settings.base_url is not None:
-            told = {"provider": "openai", "model": model, "dimension": dimension}
+            changes = {"provider": "openai", "model": model, "dimension": dimension}
         else:
             return None
         return build_embedder(
-            self._settings.model_copy(update={**told, "cache_entries": 0}), self._breakers
+            self._settings.model_copy(update={**changes, "cache_entries": 0}), self._breakers
         )
 
 

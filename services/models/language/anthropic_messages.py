@@ -53,8 +53,8 @@ class AnthropicMessages:
         await self._client.close()
 
     async def _send(self, prompt: Prompt) -> Any:
-        told = [message.text for message in prompt.messages if message.role is Role.SYSTEM]
-        more: dict[str, Any] = {"system": "\n\n".join(told)} if told else {}
+        system = [message.text for message in prompt.messages if message.role is Role.SYSTEM]
+        more: dict[str, Any] = {"system": "\n\n".join(system)} if system else {}
         if prompt.schema is not None:
             # A tool that must be called: every model that is served knows it.
             tool = {"name": prompt.schema_name, "input_schema": dict(prompt.schema)}

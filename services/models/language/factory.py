@@ -37,7 +37,7 @@ def build_language_model(
 
 
 def _connect(settings: LanguageModelSettings) -> Provider:
-    told = {
+    options = {
         "model": settings.chosen_model,
         "base_url": settings.chosen_url,
         # Servers on one's own machine need none, but the libraries insist on something.
@@ -46,7 +46,7 @@ def _connect(settings: LanguageModelSettings) -> Provider:
     if settings.provider == "anthropic":
         from services.models.language.anthropic_messages import AnthropicMessages  # noqa: PLC0415
 
-        return AnthropicMessages(**told)
+        return AnthropicMessages(**options)
     from services.models.language.openai_chat import OpenAIChat  # noqa: PLC0415
 
-    return OpenAIChat(**told)
+    return OpenAIChat(**options)

@@ -129,7 +129,7 @@ class LimitedModel:
         except TimeoutError:
             raise LanguageModelUnavailable("no answer in time") from None
         except ProviderFailed as failed:
-            raise _told(failed) from None
+            raise _unavailable(failed) from None
         except CircuitOpen as error:
             raise LanguageModelUnavailable("circuit open", retry_after=error.retry_after) from None
 
@@ -173,7 +173,7 @@ def is_providers(error: Exception) -> bool:
     return error.broken if isinstance(error, ProviderFailed) else True
 
 
-def _told(failed: ProviderFailed) -> LanguageModelUnavailable:
+def _unavailable(failed: ProviderFailed) -> LanguageModelUnavailable:
     """The failure of a call whose last attempt failed so."""
     if failed.fault is Fault.ANSWER:
         return AnswerUnusable(failed.cause)

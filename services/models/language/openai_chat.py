@@ -54,8 +54,8 @@ class OpenAIChat:
     async def _send(self, prompt: Prompt) -> Any:
         more: dict[str, Any] = {}
         if prompt.schema is not None:
-            told = {"name": prompt.schema_name, "schema": dict(prompt.schema)}
-            more["response_format"] = {"type": "json_schema", "json_schema": told}
+            schema = {"name": prompt.schema_name, "schema": dict(prompt.schema)}
+            more["response_format"] = {"type": "json_schema", "json_schema": schema}
         return await self._completions.create(
             model=self._model,
             messages=[

@@ -1,4 +1,4 @@
-"""The innermost stage: what the handler raises beyond `BraidError` is logged whole and told to nobody."""
+"""The innermost stage: what the handler raises beyond `BraidError` is logged whole and hidden from the caller."""
 
 from __future__ import annotations
 

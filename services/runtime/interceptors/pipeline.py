@@ -135,13 +135,13 @@ class Pipeline(grpc.aio.ServerInterceptor):
         return run
 
     async def _abort(self, context: Context, call: Call, error: Exception) -> None:
-        """Ends a call with its error's status; a defect of a stage is told like one of a handler."""
+        """Ends a call with its error's status; a defect of a stage is reported like one of a handler."""
         if isinstance(error, grpc.aio.AbortError):
             raise error
         if not isinstance(error, BraidError):
             self._log.exception("defect", method=call.method, request_id=call.request_id)
             error = InternalError()
-        with suppress(grpc.aio.InternalError):  # the call is over, and nobody is left to be told
+        with suppress(grpc.aio.InternalError):  # the call is over: there is no caller any more
             await context.abort_with_status(self._status(error, call))
 
     def _status(self, error: BraidError, call: Call) -> grpc.Status:

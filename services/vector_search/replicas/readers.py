@@ -1,9 +1,9 @@
 """Reads by round robin over usable replicas; by the primary where a replica lacks what the caller may have written.
 
-Before a read the space's revision is asked of the primary, and of the replica on the connection that the read will use:
-every write raises it in its own transaction. A replica that has not reached the primary's revision is passed over for
-this read, through whichever process the write went, and without a token that callers would have to carry. The primary
-answers one row by its key for each read; searching is the replica's.
+While a replica reads, the primary is asked for the space's revision, which every write raises in its own transaction.
+The replica's is in what it found, or is read before on the same connection. Where it is older, what was found is not
+used, and the primary answers: through whichever process the write went, and without a token that callers would have to
+carry. The primary answers one row by its key for each read; searching is the replica's.
 """
 
 from __future__ import annotations
@@ -69,8 +69,13 @@ class Readers:
         self._next = 0
         self._reads = counter(REPLICA_READS, meter)
 
-    async def read(self, space: str, work: Work[T]) -> T:
-        """What `work` finds in a state of the space that has all that was written before this call."""
+    async def read(
+        self, space: str, work: Work[T], revision_of: Callable[[T], int] | None = None
+    ) -> T:
+        """What `work` finds in a state of the space that has all that was written before this call.
+
+        `revision_of` takes the space's revision from what was found, where that has it: then it is not asked for first.
+        """
         if not self.replicas:
             return await self._on_primary(work)
         replica = self._choose()
@@ -79,11 +84,14 @@ class Readers:
         asking = asyncio.create_task(self._written(space))
         try:
             async with replica.pool.session() as session:
-                replayed = await session.value(self._revision, space)
-                if (replayed or 0) >= await asking:
+                if (
+                    revision_of is not None
+                    or await self._revision_in(session, space) >= await asking
+                ):
                     found = await work(session)
-                    self._reads.add(1, {"source": "replica", "reason": ""})
-                    return found
+                    if revision_of is None or revision_of(found) >= await asking:
+                        self._reads.add(1, {"source": "replica", "reason": ""})
+                        return found
         except StoreUnavailableError:
             if _has_failed(asking):
                 raise  # the primary is away: there is no telling what was written
@@ -108,7 +116,10 @@ class Readers:
 
     async def _written(self, space: str) -> int:
         async with self.primary.session() as session:
-            return await session.value(self._revision, space) or 0
+            return await self._revision_in(session, space)
+
+    async def _revision_in(self, session: Session, space: str) -> int:
+        return await session.value(self._revision, space) or 0
 
     async def _instead_of_replica(self, reason: str, work: Work[T]) -> T:
         self._reads.add(1, {"source": "primary", "reason": reason})

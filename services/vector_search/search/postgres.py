@@ -38,6 +38,7 @@ class PostgresSearch(Database):
         rows = await self._readers.read(
             space,
             lambda session: session.fetch(self._queries[query], space, *_arguments(search), *more),
+            revision_of=lambda found: int(found[0]["revision"]),
         )
         first = rows[0]
         return SearchResult(

@@ -38,7 +38,7 @@ async def answers(stack: LocalStack) -> bool:
 @pytest.mark.timeout(120)
 async def test_a_store_that_crashes_is_brought_back_and_one_that_is_stopped_stays_away() -> None:
     with data_folder() as data:
-        backoff = Backoff(first=0.01, most=0.1)
+        backoff = Backoff(first=0.01, longest=0.1)
         async with LocalStack(data, ports="free", processes=(), backoff=backoff) as stack:
             crashed = stack.pid("postgres")
             assert crashed is not None

@@ -26,7 +26,7 @@ from deploy.local.supervisor import Backoff, Process
 from tests.unit.deploy.waiting import alive, eventually
 
 FAKE = str(Path(__file__).with_name("fake_process.py"))
-QUICK = Backoff(first=0.01, most=0.05)
+QUICK = Backoff(first=0.01, longest=0.05)
 
 
 def fake(diary: Path, name: str, **changes: object) -> ProcessSpec:
@@ -312,6 +312,6 @@ async def test_children_end_with_a_supervisor_that_is_killed(tmp_path: Path) -> 
 
 
 def test_the_delay_doubles_to_its_most_and_starts_over_after_a_steady_life() -> None:
-    backoff = Backoff(first=1.0, most=5.0, steady=30.0)
+    backoff = Backoff(first=1.0, longest=5.0, steady=30.0)
     assert [backoff.next(delay, 0.1) for delay in (0.5, 1.0, 2.0, 4.0)] == [1.0, 2.0, 4.0, 5.0]
     assert backoff.next(5.0, 30.0) == 1.0

@@ -10,7 +10,7 @@ from gateway.rest.documents import uploads
 from gateway.rest.documents.long_text import PIECE_BYTES, Taken
 from gateway.rest.documents.uploads import read_document
 
-MOST = 1024 * 1024
+MAX_BYTES = 1024 * 1024
 
 
 def sent(text: str) -> bytearray:
@@ -19,7 +19,7 @@ def sent(text: str) -> bytearray:
 
 @pytest.mark.parametrize("length", [0, 1, 20_000, PIECE_BYTES, 3 * PIECE_BYTES])
 def test_a_text_of_any_length_is_the_documents(length: int) -> None:
-    document = read_document(sent("x" * length), most=MOST)
+    document = read_document(sent("x" * length), max_bytes=MAX_BYTES)
     assert b"".join(document.text) == b"x" * length
     assert all(len(piece) <= PIECE_BYTES for piece in document.text)
     assert document.metadata.title == "A"
@@ -29,5 +29,5 @@ def test_a_text_that_was_not_found_in_a_long_body_is_taken_from_the_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(uploads, "take_text", lambda body, *_: Taken(body, None))
-    document = read_document(sent("x" * 3 * PIECE_BYTES), most=MOST)
+    document = read_document(sent("x" * 3 * PIECE_BYTES), max_bytes=MAX_BYTES)
     assert b"".join(document.text) == b"x" * 3 * PIECE_BYTES

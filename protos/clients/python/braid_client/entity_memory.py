@@ -121,6 +121,86 @@ class EntityMemory(Connection):
             answer = await self._entity_memory().DeleteEntity(request, **self._options(timeout))
         return answer.relationship_count
 
+    async def query_memory_relationships(
+        self,
+        *,
+        types: Iterable[RelationshipType] = (),
+        entity_id: str = "",
+        page_size: int = 0,
+        page_token: str = "",
+        timeout: float | None = None,
+    ) -> pb.QueryRelationshipsResponse:
+        """Relationships of the user's memory, the last mentioned first."""
+        request = pb.QueryRelationshipsRequest(
+            types=list(types), entity_id=entity_id, page_size=page_size, page_token=page_token
+        )
+        with self._typed_errors(timeout):
+            return await self._entity_memory().QueryRelationships(request, **self._options(timeout))
+
+    async def related_memory_entities(
+        self,
+        entity_id: str = "",
+        *,
+        types: Iterable[RelationshipType] = (),
+        max_hops: int = 1,
+        page_size: int = 0,
+        page_token: str = "",
+        timeout: float | None = None,
+    ) -> pb.GetRelatedEntitiesResponse:
+        """Entities around one, or around the user, one or two relationships away."""
+        request = pb.GetRelatedEntitiesRequest(
+            entity_id=entity_id,
+            types=list(types),
+            max_hops=max_hops,
+            page_size=page_size,
+            page_token=page_token,
+        )
+        with self._typed_errors(timeout):
+            return await self._entity_memory().GetRelatedEntities(request, **self._options(timeout))
+
+    async def merge_memory_entities(
+        self, entity_id: str, other_entity_id: str, *, timeout: float | None = None
+    ) -> pb.MemoryEntity:
+        """Makes the other entity part of the first: its names, relationships and evidence."""
+        request = pb.MergeEntitiesRequest(entity_id=entity_id, other_entity_id=other_entity_id)
+        with self._typed_errors(timeout):
+            answer = await self._entity_memory().MergeEntities(request, **self._options(timeout))
+        return answer.entity
+
+    async def rename_memory_entity(
+        self, entity_id: str, name: str, *, timeout: float | None = None
+    ) -> pb.MemoryEntity:
+        """Gives an entity another name; the former one stays as an alias."""
+        request = pb.RenameEntityRequest(entity_id=entity_id, name=name)
+        with self._typed_errors(timeout):
+            answer = await self._entity_memory().RenameEntity(request, **self._options(timeout))
+        return answer.entity
+
+    async def restore_memory_entity(
+        self, entity_id: str, *, timeout: float | None = None
+    ) -> pb.MemoryEntity:
+        """Brings a deleted entity back with the relationships that were deleted with it."""
+        request = pb.RestoreEntityRequest(entity_id=entity_id)
+        with self._typed_errors(timeout):
+            answer = await self._entity_memory().RestoreEntity(request, **self._options(timeout))
+        return answer.entity
+
+    async def delete_memory_relationship(
+        self, relationship_id: str, *, timeout: float | None = None
+    ) -> None:
+        """Takes a relationship out of the memory."""
+        request = pb.DeleteRelationshipRequest(relationship_id=relationship_id)
+        with self._typed_errors(timeout):
+            await self._entity_memory().DeleteRelationship(request, **self._options(timeout))
+
+    async def memory_quota(
+        self, *, conversation_id: str = "", timeout: float | None = None
+    ) -> pb.GetMemoryQuotaResponse:
+        """What may still be saved today, and in a conversation where one is named."""
+        request = pb.GetMemoryQuotaRequest(conversation_id=conversation_id)
+        with self._typed_errors(timeout):
+            return await self._entity_memory().GetMemoryQuota(request, **self._options(timeout))
+
     async def export_memory(
         self, *, page_size: int = 1_000, timeout: float | None = None
     ) -> AsyncIterator[pb.ExportUserMemoryResponse]:

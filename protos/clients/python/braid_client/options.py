@@ -238,6 +238,30 @@ class MemoryQueryOptions(CallOptions, total=False):
     page_token: str
 
 
+class MemoryRelationshipsOptions(CallOptions, total=False):
+    """Of `query_memory_relationships`."""
+
+    types: Iterable[MemoryRelationshipType.ValueType]
+    entity_id: str
+    page_size: int
+    page_token: str
+
+
+class RelatedMemoryOptions(CallOptions, total=False):
+    """Of `related_memory_entities`."""
+
+    types: Iterable[MemoryRelationshipType.ValueType]
+    max_hops: int
+    page_size: int
+    page_token: str
+
+
+class MemoryQuotaOptions(CallOptions, total=False):
+    """Of `memory_quota`."""
+
+    conversation_id: str
+
+
 class OntologyOptions(CallOptions, total=False):
     """Of `put_ontology`."""
 

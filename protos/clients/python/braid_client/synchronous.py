@@ -66,13 +66,16 @@ if TYPE_CHECKING:
         MemoryListOptions,
         MemoryOptions,
         MemoryQueryOptions,
+        MemoryQuotaOptions,
         MemoryRelationOptions,
+        MemoryRelationshipsOptions,
         MemorySearchOptions,
         MemoryUnrelateOptions,
         NeighborhoodOptions,
         OntologyOptions,
         PageOptions,
         PathOptions,
+        RelatedMemoryOptions,
         RelationListOptions,
         RunEventOptions,
         SavedEntityOptions,
@@ -495,6 +498,49 @@ class Braid:
     def delete_memory_entity(self, entity_id: str, **options: Unpack[CallOptions]) -> int:
         """As `AsyncBraid.delete_memory_entity`."""
         return self._run(self._client.delete_memory_entity(entity_id, **options))
+
+    def query_memory_relationships(
+        self, **options: Unpack[MemoryRelationshipsOptions]
+    ) -> entity_memory_pb2.QueryRelationshipsResponse:
+        """As `AsyncBraid.query_memory_relationships`."""
+        return self._run(self._client.query_memory_relationships(**options))
+
+    def related_memory_entities(
+        self, entity_id: str = "", **options: Unpack[RelatedMemoryOptions]
+    ) -> entity_memory_pb2.GetRelatedEntitiesResponse:
+        """As `AsyncBraid.related_memory_entities`."""
+        return self._run(self._client.related_memory_entities(entity_id, **options))
+
+    def merge_memory_entities(
+        self, entity_id: str, other_entity_id: str, **options: Unpack[CallOptions]
+    ) -> entity_memory_pb2.MemoryEntity:
+        """As `AsyncBraid.merge_memory_entities`."""
+        call = self._client.merge_memory_entities(entity_id, other_entity_id, **options)
+        return self._run(call)
+
+    def rename_memory_entity(
+        self, entity_id: str, name: str, **options: Unpack[CallOptions]
+    ) -> entity_memory_pb2.MemoryEntity:
+        """As `AsyncBraid.rename_memory_entity`."""
+        return self._run(self._client.rename_memory_entity(entity_id, name, **options))
+
+    def restore_memory_entity(
+        self, entity_id: str, **options: Unpack[CallOptions]
+    ) -> entity_memory_pb2.MemoryEntity:
+        """As `AsyncBraid.restore_memory_entity`."""
+        return self._run(self._client.restore_memory_entity(entity_id, **options))
+
+    def delete_memory_relationship(
+        self, relationship_id: str, **options: Unpack[CallOptions]
+    ) -> None:
+        """As `AsyncBraid.delete_memory_relationship`."""
+        self._run(self._client.delete_memory_relationship(relationship_id, **options))
+
+    def memory_quota(
+        self, **options: Unpack[MemoryQuotaOptions]
+    ) -> entity_memory_pb2.GetMemoryQuotaResponse:
+        """As `AsyncBraid.memory_quota`."""
+        return self._run(self._client.memory_quota(**options))
 
     def export_memory(
         self, **options: Unpack[PageOptions]

@@ -27,8 +27,8 @@ def chunk_id(space: str, document_id: str, content_hash: str, occurrence: int) -
 def derived_uuid(*parts: str) -> str:
     """UUIDv5 of a list of strings; no two different lists share one."""
     # What `uuid5` of `json.dumps` makes, in a third of the time: ingestion derives several for each fact.
-    told = f"[{', '.join(map(encode_basestring, parts))}]"
-    digest = hashlib.sha1(_NAMESPACE.bytes + told.encode(), usedforsecurity=False).hexdigest()
+    encoded = f"[{', '.join(map(encode_basestring, parts))}]"
+    digest = hashlib.sha1(_NAMESPACE.bytes + encoded.encode(), usedforsecurity=False).hexdigest()
     variant = "89ab"[int(digest[16], 16) & 3]
     groups = (digest[:8], digest[8:12], f"5{digest[13:16]}", variant + digest[17:20], digest[20:32])
     return "-".join(groups)
@@ -43,7 +43,7 @@ def document_hash(
     text: str,
 ) -> str:
     """SHA-256 of everything that makes a document's version, as 64 hexadecimal digits."""
-    told = json.dumps(
+    encoded = json.dumps(
         [title, source, metadata, valid_time, text], sort_keys=True, ensure_ascii=False
     )
-    return content_sha256(told)
+    return content_sha256(encoded)

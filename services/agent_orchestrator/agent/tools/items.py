@@ -191,8 +191,8 @@ def _finding_text(finding: findings_pb2.Finding) -> str:
 
 
 def _with_fields(kind: str, statement: str, fields: Mapping[str, str]) -> str:
-    told = "; ".join(f"{name}: {value}" for name, value in fields.items() if value)
-    return f"{kind}: {statement}" + (f" ({told})" if told else "")
+    details = "; ".join(f"{name}: {value}" for name, value in fields.items() if value)
+    return f"{kind}: {statement}" + (f" ({details})" if details else "")
 
 
 def _instant(fact: facts_pb2.Fact, name: str) -> datetime | None:

@@ -52,9 +52,9 @@ def respond(deps: AgentDependencies, result: ToolResult, heading: str = "") -> T
     text = capped_text(
         head, result.items, result.total_count, first_number=first, max_characters=room
     )
-    told = replace(result, summary=heading, text=f"{_OPEN}\n{_harmless(text)}\n{_CLOSE}")
-    deps.evidence.record(told)
-    return ToolReturn(return_value=told.text, metadata=told)
+    delimited = replace(result, summary=heading, text=f"{_OPEN}\n{_harmless(text)}\n{_CLOSE}")
+    deps.evidence.record(delimited)
+    return ToolReturn(return_value=delimited.text, metadata=delimited)
 
 
 def _harmless(text: str) -> str:

@@ -1,4 +1,4 @@
-"""JSON lines: one document a line. A line that cannot be read is told by its number, and the others go on."""
+"""JSON lines: one document a line. A line that cannot be read is reported by its number, and the others go on."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ FAILED_SHARE = 8
 class AdaptiveBatch:
     """A batch's size, from 1 to `most`: an eighth after a failure, half after a slow one, double after a quick one."""
 
-    def __init__(self, most: int) -> None:
-        self._max_size = most
-        self.size = most
+    def __init__(self, max_size: int) -> None:
+        self._max_size = max_size
+        self.size = max_size
 
     @property
     def is_full(self) -> bool:
