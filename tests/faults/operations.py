@@ -44,6 +44,8 @@ _DEADLINES = {
 # How much longer than its deadline a request is waited for, to see that it hangs.
 _PATIENCE = 3.0
 _FIRST_SECONDS = 60.0
+_LOOKS = 20
+_COULD_NOT_LOOK = frozenset({0, 429, 503, 504})
 _FACTS_QUESTION = "Who owns the Ledger Service?"
 _DOCUMENTS_QUESTION = "How does the Ledger Service keep bookings apart?"
 _TEXT = (
@@ -138,13 +140,23 @@ class Operations:
         """Acknowledged writes that are not there, of those that need no worker; jobs are asked for by their state."""
         missing = []
         for name in self.written.facts:
-            found = await self._get("/api/facts", params={"subject": name})
+            found = await self._answered("/api/facts", params={"subject": name})
             if not (found.succeeded and found.body["facts"]):
-                missing.append(f"fact of {name}")
+                missing.append(f"fact of {name}: {found.status}")
         for one in self.written.conversations:
-            if not (await self._get(f"/api/conversations/{one}")).succeeded:
-                missing.append(f"conversation {one}")
+            found = await self._answered(f"/api/conversations/{one}")
+            if not found.succeeded:
+                missing.append(f"conversation {one}: {found.status}")
         return missing
+
+    async def _answered(self, path: str, **more: Any) -> Attempt:
+        """An answer about what is there: one that cannot look says nothing of it, and is asked for again."""
+        attempt = await self._get(path, **more)
+        for _ in range(_LOOKS):
+            if attempt.status not in _COULD_NOT_LOOK:
+                break
+            attempt = await self._get(path, **more)
+        return attempt
 
     async def _document(self, number: int) -> Attempt:
         name = f"note-{number}"

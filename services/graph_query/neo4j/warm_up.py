@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
@@ -16,7 +16,13 @@ from services.runtime.telemetry import get_logger
 WarmUp = Callable[[str], Awaitable[None]]
 
 
-SEARCH_QUERIES = ("search_facts", "search_sentences", "facts_in_full")
+SEARCH_QUERIES = (
+    "search_state",
+    "search_facts",
+    "search_sentences",
+    "search_vector_exact",
+    "facts_in_full",
+)
 
 
 # What a search needs, then what ingestion needs, then what browsing needs. Seldom used queries stay
@@ -41,16 +47,16 @@ WARMED_QUERIES = (
     "neighbors",
     "list_entities",
     "list_entities_by_mentions",
-    "search_vector_exact",
     "search_vector_index",
     "search_vector_relation",
-    "search_state",
 )
 
 
 # Rest after each query but those that searches wait for, as a share of the time it took: the remainder of the stack is
 # starting too.
 _REST = 1.0
+# Writes that are given up while they plan their own queries, and are tried again, would keep plans cold for good.
+_MAX_PAUSE_SECONDS = 0.25
 
 
 class Warmer:
@@ -61,11 +67,13 @@ class Warmer:
         warm_up: WarmUp,
         names: Sequence[str] = WARMED_QUERIES,
         searched: Sequence[str] = SEARCH_QUERIES,
+        max_pause_seconds: float = _MAX_PAUSE_SECONDS,
     ) -> None:
         """`searched`, of the names, are the first ones."""
         self._warm_up = warm_up
         self._names = names
         self._searched = frozenset(searched)
+        self._max_pause_seconds = max_pause_seconds
         self._cold = asyncio.Event()
         self._searchable = asyncio.Event()
         self._searchable.set()
@@ -77,7 +85,7 @@ class Warmer:
 
     @contextmanager
     def pause_for_write(self) -> Iterator[None]:
-        """Pauses warm-up while a write runs: it plans its own queries, and both would use all cores."""
+        """Pauses warm-up for a moment while a write runs: it plans its own queries, and both would use all cores."""
         self._writes += 1
         self._quiet.clear()
         try:
@@ -141,7 +149,9 @@ class Warmer:
             raise failures[0]
 
     async def _plan(self, name: str) -> None:
-        await self._quiet.wait()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._max_pause_seconds):
+                await self._quiet.wait()
         before = time.perf_counter()
         await self._warm_up(name)
         await asyncio.sleep((time.perf_counter() - before) * _REST)

@@ -70,6 +70,19 @@ def plain(outcome: Outcome, given: Collection[str] = ()) -> Any:
     return outcome.status, _plain(outcome.body, given)
 
 
+def difference(first: Any, second: Any, place: str = "") -> str:
+    """Where two answers differ first, and how."""
+    if isinstance(first, dict) and isinstance(second, dict):
+        for name in first.keys() | second.keys():
+            if first.get(name) != second.get(name):
+                return difference(first.get(name), second.get(name), f"{place}.{name}")
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        for number, (one, other) in enumerate(zip(first, second, strict=False)):
+            if one != other:
+                return difference(one, other, f"{place}[{number}]")
+    return f"{place}: {str(first)[:300]} → {str(second)[:300]}"
+
+
 def _plain(value: Any, given: Collection[str]) -> Any:
     if isinstance(value, dict):
         return {

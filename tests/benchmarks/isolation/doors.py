@@ -40,6 +40,7 @@ _READS = ("/search", "/query")
 
 # How a tool refuses arguments for their form.
 _FORM = re.compile(r"INVALID_FIELD|\bmust\b|is needed|goes without|not a valid")
+_REQUEST = re.compile(r"\(?,? ?request [0-9a-f]{32}\)?|\d+(\.\d+)? ms")
 
 Call = Callable[[Person, Given], Awaitable[Outcome]]
 
@@ -68,10 +69,14 @@ async def open_doors(stack: LocalStack, people: list[Person]) -> AsyncIterator[l
             )
             for package, process in _PROCESSES.items()
         }
+        clients = {
+            person.name: await open_things.enter_async_context(mcp_client(url, person))
+            for person in people
+        }
         yield [
             *rpc_operations(channels),
             *rest_operations((await http.get("/openapi.json")).json(), http),
-            *await mcp_operations(url, people),
+            *await mcp_operations(clients),
         ]
 
 
@@ -235,17 +240,17 @@ def _answer(answer: httpx.Response) -> Any:
         return [line for line in answer.text.splitlines() if not line.startswith("id:")]
 
 
-async def mcp_operations(url: str, people: list[Person]) -> list[Operation]:
-    """Each tool of the full profile, and each resource template; a client for each person."""
-    async with _client(url, people[0]) as client:
-        tools = (await client.list_tools()).tools
-        templates = (await client.list_resource_templates()).resource_templates
+async def mcp_operations(clients: Mapping[str, Client]) -> list[Operation]:
+    """Each tool of the full profile, and each resource template; `clients` are by the person's name."""
+    client = next(iter(clients.values()))
+    tools = (await client.list_tools()).tools
+    templates = (await client.list_resource_templates()).resource_templates
     found = [
         Operation(
             f"tool {tool.name}",
             changes=not (tool.annotations and tool.annotations.read_only_hint),
             takes_ids="id" in json.dumps(tool.input_schema),
-            call=_tool(url, tool.name, tool.input_schema),
+            call=_tool(clients, tool.name, tool.input_schema),
         )
         for tool in tools
     ]
@@ -256,65 +261,67 @@ async def mcp_operations(url: str, people: list[Person]) -> list[Operation]:
                 f"resource {template.uri_template}",
                 changes=False,
                 takes_ids=True,
-                call=_resource(url, template.uri_template),
+                call=_resource(clients, template.uri_template),
             )
             for template in templates
         ),
-        Operation("resources", changes=False, takes_ids=False, call=_resources(url)),
+        Operation("resources", changes=False, takes_ids=False, call=_resources(clients)),
     ]
 
 
 @asynccontextmanager
-async def _client(url: str, person: Person) -> AsyncIterator[Client]:
+async def mcp_client(url: str, person: Person) -> AsyncIterator[Client]:
+    """A client with the person's key, of the profile that has every tool."""
     async with httpx2.AsyncClient(timeout=SECONDS, headers=person.headers) as http:
         transport = streamable_http_client(f"{url}/mcp?profile=all", http_client=http)
         async with Client(transport) as client:
             yield client
 
 
-def _tool(url: str, name: str, schema: Mapping[str, Any]) -> Call:
+def _tool(clients: Mapping[str, Client], name: str, schema: Mapping[str, Any]) -> Call:
     schemas = Schemas(schema)
 
     async def call(person: Person, given: Given) -> Outcome:
         outcome = Outcome("invalid")
-        async with _client(url, person) as client:
-            for attempt in range(_ATTEMPTS):
-                arguments = schemas.fill(schema, given, attempt=attempt)
-                try:
-                    result = await client.call_tool(name, arguments)
-                except MCPError as error:
-                    return Outcome("error", str(error))
-                said = [getattr(part, "text", "") for part in result.content]
-                outcome = Outcome("refused" if result.is_error else "OK", said)
-                if not (result.is_error and _FORM.search(said[0])):
-                    return outcome
+        for attempt in range(_ATTEMPTS):
+            arguments = schemas.fill(schema, given, attempt=attempt)
+            try:
+                result = await clients[person.name].call_tool(name, arguments)
+            except MCPError as error:
+                return Outcome("error", _said(error))
+            said = [_REQUEST.sub("", getattr(part, "text", "")) for part in result.content]
+            outcome = Outcome("refused" if result.is_error else "OK", said)
+            if not (result.is_error and _FORM.search(said[0])):
+                return outcome
         return Outcome("invalid", outcome.body)
 
     return call
 
 
-def _resource(url: str, template: str) -> Call:
+def _said(error: MCPError) -> str:
+    return _REQUEST.sub("", str(error))
+
+
+def _resource(clients: Mapping[str, Client], template: str) -> Call:
     async def call(person: Person, given: Given) -> Outcome:
         named = given.words if template.endswith("{name}") else given.id
         place = template.partition("{")[0] + quote(named, safe="")
-        async with _client(url, person) as client:
-            try:
-                result = await client.read_resource(place)
-            except MCPError as error:
-                return Outcome("refused", str(error))
-            return Outcome("OK", [getattr(part, "text", "") for part in result.contents])
+        try:
+            result = await clients[person.name].read_resource(place)
+        except MCPError as error:
+            return Outcome("refused", _said(error))
+        return Outcome("OK", [getattr(part, "text", "") for part in result.contents])
 
     return call
 
 
-def _resources(url: str) -> Call:
+def _resources(clients: Mapping[str, Client]) -> Call:
     async def call(person: Person, _given: Given) -> Outcome:
-        async with _client(url, person) as client:
-            try:
-                result = await client.list_resources()
-            except MCPError as error:
-                return Outcome("refused", str(error))
-            return Outcome("OK", [str(one.uri) + str(one.name) for one in result.resources])
+        try:
+            result = await clients[person.name].list_resources()
+        except MCPError as error:
+            return Outcome("refused", _said(error))
+        return Outcome("OK", [str(one.uri) + str(one.name) for one in result.resources])
 
     return call
 

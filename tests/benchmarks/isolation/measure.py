@@ -14,14 +14,22 @@ import httpx
 from tests.benchmarks.command import Options
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import bar, running_stack, temporary_data
-from tests.benchmarks.isolation.detector import Found, Leak, Outcome, plain, same, seen_in
+from tests.benchmarks.isolation.detector import (
+    Found,
+    Leak,
+    Outcome,
+    difference,
+    plain,
+    same,
+    seen_in,
+)
 from tests.benchmarks.isolation.doors import SECONDS, Operation, open_doors, outcome_of
 from tests.benchmarks.isolation.people import Loading, Person, issue_keys
 from tests.benchmarks.isolation.values import Given, guess_like
 
 _NEUTRAL = "weather report"
 # What belongs to a space, and to a user alone, as they see it themselves.
-_SHARED_VIEWS = ("/api/documents", "/api/facts", "/api/findings", "/api/ontology", "/api/models")
+_SHARED_VIEWS = ("/api/documents", "/api/facts", "/api/findings", "/api/ontology")
 _OWN_VIEWS = ("/api/memories", "/api/memory/export", "/api/conversations", "/api/graph/stats")
 
 
@@ -63,6 +71,7 @@ class Trial:
         # What takes no id changes all that a caller has: last, so that there is something to find until then.
         self._operations = sorted(operations, key=lambda one: (one.changes, not one.takes_ids))
         self._found = found
+        self._written: dict[str, set[str]] = {person.name: set() for person in people}
         self.never_accepted = {operation.name for operation in operations}
 
     async def run(self) -> None:
@@ -99,7 +108,8 @@ class Trial:
                 continue  # differs by itself
             self._found.checked += 1
             if plain(outcome) != plain(after[name]):
-                what = f"the answer changed when others loaded data: {_shown(after[name])}"
+                changed = difference(plain(outcome), plain(after[name]))
+                what = f"the answer changed when others loaded data: {changed}"
                 self._found.add(Leak(name, first.name, "all others", what))
         for person in others:
             if person.space == first.space:
@@ -117,16 +127,19 @@ class Trial:
         }
 
     async def _attack(self, operation: Operation, actor: Person) -> None:
-        for victim in self._people:
-            if victim is actor:
-                continue
-            kinds = victim.ids if victim.space != actor.space else victim.own
-            for kind, real in (kinds if operation.takes_ids else {}).items():
-                await self._attack_by_id(operation, actor, victim, kind, real)
-            for marker in (victim.own_marker, victim.shared_marker):
-                given = Given(actor.ids["document"], f"{marker} Service")
-                outcome = await self._call(operation, actor, given)
-                self._scan(operation, actor, outcome, (given.id, given.words, marker))
+        victim = self._victim(actor)
+        kinds = victim.ids if victim.space != actor.space else victim.own
+        for kind, real in (kinds if operation.takes_ids else {}).items():
+            await self._attack_by_id(operation, actor, victim, kind, real)
+        for marker in (victim.own_marker, victim.shared_marker):
+            given = Given(actor.ids["document"], f"{marker} Service")
+            outcome = await self._call(operation, actor, given)
+            self._scan(operation, actor, outcome, (given.id, given.words, marker))
+
+    def _victim(self, actor: Person) -> Person:
+        """Whom a person tries: in turn the neighbor in the same space and somebody of the other space."""
+        place = self._people.index(actor)
+        return self._people[(place + 1) % len(self._people)]
 
     async def _attack_by_id(
         self, operation: Operation, actor: Person, victim: Person, kind: str, real: str
@@ -155,6 +168,8 @@ class Trial:
 
     async def _call(self, operation: Operation, actor: Person, given: Given) -> Outcome:
         outcome = await outcome_of(operation, actor, given)
+        if operation.changes:  # what is written may be read again later: it is no secret any more
+            self._written[actor.name] |= {given.id, given.words, given.words.partition(" ")[0]}
         if outcome.accepted:
             self.never_accepted.discard(operation.name)
             self._found.checked += 1
@@ -166,24 +181,20 @@ class Trial:
         for other in self._people:
             if other is actor:
                 continue
-            told = seen_in(outcome, actor.secrets_from(other), given)
+            known = {*given, *self._written[actor.name]}
+            told = seen_in(outcome, actor.secrets_from(other), known)
             if told:
                 what = f"told {', '.join(told)}: {_shown(outcome)}"
                 self._found.add(Leak(operation.name, actor.name, other.name, what))
 
     async def _views(self, actor: Person) -> dict[str, Any]:
-        """What others have, as they see it: all of other spaces, and what is their own in the actor's."""
+        """What the victim has: all of another space, or what is the user's own in the actor's."""
+        person = self._victim(actor)
         views: dict[str, Any] = {}
-        for person in self._people:
-            if person is actor:
-                continue
-            paths = [*_OWN_VIEWS, *(f"/api/memories/{person.own[f'memory_{n}']}" for n in (1, 2))]
-            if person.space != actor.space:
-                paths += _SHARED_VIEWS
-            for path in paths:
-                answer = await self._http.get(path, headers=person.headers)
-                body = answer.json() if answer.content else None
-                views[f"{person.name} {path}"] = plain(Outcome(str(answer.status_code), body))
+        for path in (*_OWN_VIEWS, *(_SHARED_VIEWS if person.space != actor.space else ())):
+            answer = await self._http.get(path, headers=person.headers)
+            body = answer.json() if answer.content else None
+            views[f"{person.name} {path}"] = plain(Outcome(str(answer.status_code), body))
         return views
 
     def _compare_views(
@@ -193,7 +204,7 @@ class Trial:
             self._found.checked += 1
             if after[view] != seen:
                 victim, _, path = view.partition(" ")
-                what = f"changed {path}: {str(seen)[:200]} → {str(after[view])[:200]}"
+                what = f"changed {path}: {difference(seen, after[view])}"
                 self._found.add(Leak(operation.name, actor.name, victim, what))
 
 

@@ -100,7 +100,7 @@ class Loading:
         named = next(one for one in entities["entities"] if mark in str(one).lower())
         person.shared["entity"] = _first(named, "uuid", "id")
         chunks = await self._post("/api/search/text", {"query": mark})
-        person.shared["chunk"] = _first(chunks, "chunk_id")
+        person.shared["chunk"] = _first(chunks["results"], "id")
 
     async def own(self) -> None:
         """Memories, an entity memory, a conversation with an answer."""

@@ -16,8 +16,9 @@ _WORDS = frozenset(
         *("about", "owner", "description"),
     }
 )
-# What is no id although it is called so, or has no meaning to anybody but its sender.
-_NO_ID = frozenset({"request_id", "deletion_id", "last_event_id", "after_event_id"})
+# What is no id although it is called so: where a list goes on, or what only its sender knows.
+_NO_ID = frozenset({"request_id", "deletion_id", "last_event_id"})
+_CURSOR = "after_"
 _SAMPLES = {
     "embedding_model": "all-MiniLM-L6-v2",
     "content_type": "text/plain",
@@ -45,7 +46,9 @@ class Given:
 
 def is_id(name: str) -> bool:
     """Whether a field holds ids."""
-    return name not in _NO_ID and (_ID.search(name) is not None or name == "seeds")
+    if name in _NO_ID or name.startswith(_CURSOR):
+        return False
+    return _ID.search(name) is not None or name == "seeds"
 
 
 def is_second_id(name: str) -> bool:

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from gateway.settings import GatewaySettings
 from services.runtime.security.key_file import KeyEditor
-from tests.benchmarks.isolation.doors import mcp_operations, rest_operations
+from tests.benchmarks.isolation.doors import mcp_client, mcp_operations, rest_operations
 from tests.benchmarks.isolation.messages import all_methods
 from tests.benchmarks.isolation.people import Person
 from tests.benchmarks.isolation.values import Given
@@ -51,11 +51,14 @@ async def test_every_endpoint_and_tool_takes_what_the_benchmark_sends(tmp_path: 
     )
     person = Person("one", "ann", key)
     refused = {}
-    async with serve_gateway(settings, script) as served:
+    async with (
+        serve_gateway(settings, script) as served,
+        mcp_client(served.url, person) as client,
+    ):
         document = (await served.http.get("/openapi.json")).json()
         operations = [
             *rest_operations(document, served.http),
-            *await mcp_operations(served.url, [person]),
+            *await mcp_operations({person.name: client}),
         ]
         for operation in operations:
             outcome = await operation.call(person, GIVEN)

@@ -8,11 +8,11 @@ import pytest
 from google.protobuf.descriptor import MethodDescriptor
 
 from braid_protocol.channel import methods
-from tests.benchmarks.isolation.detector import Outcome, plain, same, seen_in
+from tests.benchmarks.isolation.detector import Outcome, difference, plain, same, seen_in
 from tests.benchmarks.isolation.messages import Requests, all_methods
 from tests.benchmarks.isolation.people import Person
 from tests.benchmarks.isolation.schemas import Schemas
-from tests.benchmarks.isolation.values import Given, guess_like
+from tests.benchmarks.isolation.values import Given, guess_like, is_id
 
 UUID = "3b0d4d0e-1111-4000-8000-000000000002"
 OTHER_UUID = "3b0d4d0e-2222-4000-8000-000000000003"
@@ -62,6 +62,17 @@ def test_a_count_that_follows_the_data_of_others_is_seen() -> None:
     assert plain(before) == plain(
         Outcome("OK", {"documents": 1, "elapsed": "7s", "score": 0.12339})
     )
+
+
+def test_a_difference_is_shown_where_it_is() -> None:
+    first = ("OK", {"hits": [{"id": "a"}, {"id": "b"}]})
+    second = ("OK", {"hits": [{"id": "a"}, {"id": "c"}]})
+    assert difference(first, second) == "[1].hits[1].id: b → c"
+
+
+def test_where_a_list_goes_on_is_no_id() -> None:
+    assert not is_id("after_chunk_id")
+    assert all(is_id(name) for name in ("id", "chunk_ids", "entity_uuid", "other_entity_id"))
 
 
 def test_in_one_space_only_what_is_a_users_own_is_secret() -> None:

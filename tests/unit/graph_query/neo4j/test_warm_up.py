@@ -145,3 +145,13 @@ async def test_what_searches_need_is_planned_at_the_same_time() -> None:
         stage.done.release()
         await until(lambda: stage.warmed == ["a", "b", "c"])
         assert not warmer.plans_searches
+
+
+async def test_writes_without_end_hold_a_round_up_and_do_not_stop_it() -> None:
+    stage = Stage()
+    warmer = Warmer(stage.warm_up, ["a", "b"], max_pause_seconds=0.01)
+    async with running(warmer):
+        with warmer.pause_for_write():
+            warmer.start()
+            await until(lambda: warmer.rounds == 1)
+    assert stage.warmed == ["a", "b"]
