@@ -6,6 +6,7 @@ that changes when another's data is loaded; or a change of another's data.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ from tests.benchmarks.isolation.people import Loading, Person, issue_keys
 from tests.benchmarks.isolation.values import Given, guess_like
 
 _NEUTRAL = "weather report"
+_POLLS, _POLL_SECONDS = 100, 0.1
 # What belongs to a space, and to a user alone, as they see it themselves.
 _SHARED_VIEWS = ("/api/documents", "/api/facts", "/api/findings", "/api/ontology")
 _OWN_VIEWS = ("/api/memories", "/api/memory/export", "/api/conversations", "/api/graph/stats")
@@ -190,12 +192,22 @@ class Trial:
     async def _views(self, actor: Person) -> dict[str, Any]:
         """What the victim has: all of another space, or what is the user's own in the actor's."""
         person = self._victim(actor)
+        await self._until_idle(person)
         views: dict[str, Any] = {}
         for path in (*_OWN_VIEWS, *(_SHARED_VIEWS if person.space != actor.space else ())):
             answer = await self._http.get(path, headers=person.headers)
             body = answer.json() if answer.content else None
             views[f"{person.name} {path}"] = plain(Outcome(str(answer.status_code), body))
         return views
+
+    async def _until_idle(self, person: Person) -> None:
+        """Waits for the jobs of a space, which change what is seen there."""
+        running = {"state": ["QUEUED", "RUNNING"]}
+        for _ in range(_POLLS):
+            answer = await self._http.get("/api/jobs", params=running, headers=person.headers)
+            if not answer.json().get("jobs"):
+                return
+            await asyncio.sleep(_POLL_SECONDS)
 
     def _compare_views(
         self, operation: Operation, actor: Person, before: dict[str, Any], after: dict[str, Any]

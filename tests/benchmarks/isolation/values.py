@@ -33,7 +33,7 @@ _SAMPLES = {
     "model": "braid",
 }
 # Tried in turn where a field takes none of the above.
-OTHERS = ("x", "RELATED", "note", "3b0d4d0e-0000-4000-8000-000000000002", "0" * 64, INSTANT, "1")
+OTHERS = ("x", "RELATED", "note", "0" * 64, INSTANT, "1")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,9 @@ def text_for(name: str, given: Given, attempt: int = 0) -> str:
         if is_id(name):
             return given.id
         return given.words if is_words(name) else _SAMPLES.get(name, OTHERS[0])
-    tried = [_SAMPLES[name], *OTHERS] if name in _SAMPLES else list(OTHERS)
+    # An id of one's own making: the same for the same request, and another for each other.
+    own = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{given.id} {name}"))
+    tried = [_SAMPLES[name], *OTHERS, own] if name in _SAMPLES else [*OTHERS, own]
     return tried[(attempt - 1) % len(tried)]
 
 

@@ -124,7 +124,7 @@ async def test_a_call_without_a_deadline_gets_one(start: Start) -> None:
 
 
 async def test_a_stream_without_a_deadline_gets_one(start: Start) -> None:
-    harness = await start(default_stream_deadline_seconds=0.05)
+    harness = await start(default_stream_deadline_seconds=0.5)
 
     async def hang() -> None:
         await asyncio.Event().wait()

@@ -117,7 +117,7 @@ class DocumentServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListDocumentVersions(self, request, context):
-        """A document's versions, the latest first, in pages.
+        """A document's versions, the latest first, in pages. NOT_FOUND when there is no such document.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

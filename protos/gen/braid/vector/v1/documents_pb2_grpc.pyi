@@ -29,7 +29,7 @@ class DocumentServiceStub:
     GetDocument: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetDocumentRequest, _documents_pb2.GetDocumentResponse]
     """One document, its current version and its chunks' ids. NOT_FOUND when there is no such document."""
     ListDocumentVersions: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListDocumentVersionsRequest, _documents_pb2.ListDocumentVersionsResponse]
-    """A document's versions, the latest first, in pages."""
+    """A document's versions, the latest first, in pages. NOT_FOUND when there is no such document."""
     ListDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListDocumentsRequest, _documents_pb2.ListDocumentsResponse]
     """The space's documents by id, in pages."""
     GetTextLanguage: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetTextLanguageRequest, _documents_pb2.GetTextLanguageResponse]
@@ -86,7 +86,7 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.ListDocumentVersionsRequest,
         context: _aio.ServicerContext[_documents_pb2.ListDocumentVersionsRequest, _abc.Awaitable[_documents_pb2.ListDocumentVersionsResponse]],
     ) -> _abc.Awaitable[_documents_pb2.ListDocumentVersionsResponse]:
-        """A document's versions, the latest first, in pages."""
+        """A document's versions, the latest first, in pages. NOT_FOUND when there is no such document."""
 
     @_abc_1.abstractmethod
     def ListDocuments(
