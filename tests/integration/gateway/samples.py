@@ -184,6 +184,7 @@ COMPREHENSIVE_JSON = {
             "metadata": CHUNK_JSON["metadata"],
             "facts": [FACT_JSON],
             "expansion": None,
+            "memory_type": None,
         },
         {
             "id": "f-2",
@@ -196,6 +197,7 @@ COMPREHENSIVE_JSON = {
             "metadata": {},
             "facts": [],
             "expansion": None,
+            "memory_type": None,
         },
     ],
     "legs": LEGS_JSON,
