@@ -53,7 +53,6 @@ class FactScores(ResponseSchema):
     """How a fact came by its score; null for parts that did not run."""
 
     vector: float | None
-    text: float | None
     vector_rank: int | None
     text_rank: int | None
     words: float | None
@@ -200,7 +199,7 @@ _LEG = {v: k.removeprefix("LEG_").lower() for k, v in legs_pb2.Leg.items()}
 _CHUNK_PATH = {retrieval_pb2.VECTOR_PATH_EXACT: "exact", retrieval_pb2.VECTOR_PATH_INDEX: "hnsw"}
 _FACT_PATH = enum_names(retrieval_pb2.VectorPath, "VECTOR_PATH_")
 _CHUNK_SCORES = ("vector", "text", "vector_fused", "text_fused", "vector_rank", "text_rank")
-_FACT_SCORES = ("vector", "text", "vector_rank", "text_rank", "words", "support")
+_FACT_SCORES = ("vector", "vector_rank", "text_rank", "words", "support")
 
 
 def scores(parts: Any, names: tuple[str, ...]) -> Json:

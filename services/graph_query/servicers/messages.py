@@ -194,7 +194,6 @@ def scores(value: Scores) -> facts_pb2.FactScores:
     """The parts of a fused score."""
     return facts_pb2.FactScores(
         vector=value.vector,
-        text=value.text,
         vector_rank=value.vector_rank,
         text_rank=value.text_rank,
         rerank=value.rerank,

@@ -103,13 +103,12 @@ FACT_JSON = {
 FACT_HIT = facts_pb2.FactHit(
     fact=FACT,
     score=0.5,
-    scores=facts_pb2.FactScores(text=2.5, text_rank=1, words=0.5, support=0.0),
+    scores=facts_pb2.FactScores(text_rank=1, words=0.5, support=0.0),
 )
 FACT_HIT_JSON = FACT_JSON | {
     "score": 0.5,
     "scores": {
         "vector": None,
-        "text": 2.5,
         "vector_rank": None,
         "text_rank": 1,
         "words": 0.5,

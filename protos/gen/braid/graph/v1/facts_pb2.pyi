@@ -179,7 +179,6 @@ class FactScores(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     VECTOR_FIELD_NUMBER: _builtins.int
-    TEXT_FIELD_NUMBER: _builtins.int
     VECTOR_RANK_FIELD_NUMBER: _builtins.int
     TEXT_RANK_FIELD_NUMBER: _builtins.int
     RERANK_FIELD_NUMBER: _builtins.int
@@ -187,8 +186,6 @@ class FactScores(_message.Message):
     SUPPORT_FIELD_NUMBER: _builtins.int
     vector: _builtins.float
     """Cosine similarity of query and fact, −1 to 1."""
-    text: _builtins.float
-    """Full-text score, 0 and up."""
     vector_rank: _builtins.int
     """Rank in the vector list, from 1."""
     text_rank: _builtins.int
@@ -208,23 +205,20 @@ class FactScores(_message.Message):
         self,
         *,
         vector: _builtins.float | None = ...,
-        text: _builtins.float | None = ...,
         vector_rank: _builtins.int | None = ...,
         text_rank: _builtins.int | None = ...,
         rerank: _builtins.float | None = ...,
         words: _builtins.float | None = ...,
         support: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_rerank", b"_rerank", "_support", b"_support", "_text", b"_text", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_rank", b"_vector_rank", "_words", b"_words", "rerank", b"rerank", "support", b"support", "text", b"text", "text_rank", b"text_rank", "vector", b"vector", "vector_rank", b"vector_rank", "words", b"words"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_rerank", b"_rerank", "_support", b"_support", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_rank", b"_vector_rank", "_words", b"_words", "rerank", b"rerank", "support", b"support", "text_rank", b"text_rank", "vector", b"vector", "vector_rank", b"vector_rank", "words", b"words"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rerank", b"_rerank", "_support", b"_support", "_text", b"_text", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_rank", b"_vector_rank", "_words", b"_words", "rerank", b"rerank", "support", b"support", "text", b"text", "text_rank", b"text_rank", "vector", b"vector", "vector_rank", b"vector_rank", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rerank", b"_rerank", "_support", b"_support", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_rank", b"_vector_rank", "_words", b"_words", "rerank", b"rerank", "support", b"support", "text_rank", b"text_rank", "vector", b"vector", "vector_rank", b"vector_rank", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__rerank: _TypeAlias = _typing.Literal["rerank"]  # noqa: Y015
     _WhichOneofArgType__rerank: _TypeAlias = _typing.Literal["_rerank", b"_rerank"]  # noqa: Y015
     _WhichOneofReturnType__support: _TypeAlias = _typing.Literal["support"]  # noqa: Y015
     _WhichOneofArgType__support: _TypeAlias = _typing.Literal["_support", b"_support"]  # noqa: Y015
-    _WhichOneofReturnType__text: _TypeAlias = _typing.Literal["text"]  # noqa: Y015
-    _WhichOneofArgType__text: _TypeAlias = _typing.Literal["_text", b"_text"]  # noqa: Y015
     _WhichOneofReturnType__text_rank: _TypeAlias = _typing.Literal["text_rank"]  # noqa: Y015
     _WhichOneofArgType__text_rank: _TypeAlias = _typing.Literal["_text_rank", b"_text_rank"]  # noqa: Y015
     _WhichOneofReturnType__vector: _TypeAlias = _typing.Literal["vector"]  # noqa: Y015
@@ -237,8 +231,6 @@ class FactScores(_message.Message):
     def WhichOneof(self, oneof_group: _WhichOneofArgType__rerank) -> _WhichOneofReturnType__rerank | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__support) -> _WhichOneofReturnType__support | None: ...
-    @_typing.overload
-    def WhichOneof(self, oneof_group: _WhichOneofArgType__text) -> _WhichOneofReturnType__text | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__text_rank) -> _WhichOneofReturnType__text_rank | None: ...
     @_typing.overload
