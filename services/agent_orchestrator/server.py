@@ -15,7 +15,8 @@ from services.models.embedding.factory import build_embedder
 from services.models.embedding.registry import EmbedderRegistry
 from services.models.embedding.settings import EmbeddingSettings
 from services.models.language.settings import FallbackModelSettings, LanguageModelSettings
-from services.models.reranking.settings import RerankerSettings, build_reranker
+from services.models.reranking.factory import build_reranker
+from services.models.reranking.settings import RerankerSettings
 from services.runtime.read_settings import read_settings
 from services.runtime.server import serve
 from services.runtime.settings import RuntimeSettings

@@ -47,8 +47,9 @@ from services.models.embedding.settings import EmbeddingSettings
 from services.models.language.factory import build_language_model
 from services.models.language.model import LanguageModel
 from services.models.language.settings import LanguageModelSettings
+from services.models.reranking.factory import build_reranker
 from services.models.reranking.reranker import Reranker
-from services.models.reranking.settings import RerankerSettings, build_reranker
+from services.models.reranking.settings import RerankerSettings
 from services.runtime.admission import AdmissionLimits, AdmissionQueue
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.pool_metrics import observe_pools

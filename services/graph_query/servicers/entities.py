@@ -15,7 +15,7 @@ from services.graph_query.entities.linking import Place, Text
 from services.graph_query.entities.paths import shortest
 from services.graph_query.history.domain import Selector
 from services.graph_query.servicers import entity_messages as mapping
-from services.graph_query.servicers import messages as words
+from services.graph_query.servicers import fact_messages as words
 from services.graph_query.servicers.history_messages import selector
 from services.runtime.context import current_call
 from services.runtime.errors import NotFoundError

@@ -6,8 +6,7 @@ from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from services.models.endpoints import Endpoint
-from services.models.reranking.endpoint import HttpReranker, RerankApi
-from services.models.reranking.reranker import Reranker
+from services.models.reranking.endpoint import RerankApi
 
 
 class RerankerSettings(BaseSettings):
@@ -32,16 +31,3 @@ class RerankerSettings(BaseSettings):
     api_key: SecretStr | None = None
     model: str = "rerank-v3.5"
     seconds: float = Field(default=3.0, gt=0, le=60, description="For one answer.")
-
-
-def build_reranker(settings: RerankerSettings) -> Reranker | None:
-    """The reranking model, or None when none is configured. No I/O; its library loads when first used."""
-    if settings.base_url is None:
-        return None
-    return HttpReranker(
-        model=settings.model,
-        base_url=settings.base_url,
-        api_key=settings.api_key.get_secret_value() if settings.api_key else None,
-        api=settings.api,
-        limit=settings.seconds,
-    )

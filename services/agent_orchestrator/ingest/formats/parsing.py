@@ -49,7 +49,7 @@ from services.agent_orchestrator.ingest.formats.markdown import (
     read_front_matter,
     read_markdown,
 )
-from services.agent_orchestrator.ingest.formats.messages import (
+from services.agent_orchestrator.ingest.formats.message_threads import (
     Thread,
     count_threads,
     read_messages,

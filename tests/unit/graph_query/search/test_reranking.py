@@ -12,8 +12,9 @@ from services.graph_query.embeddings.space_models import Shortfall
 from services.graph_query.search.fact_search import Answer, FactSearch, FactSearcher
 from services.graph_query.search.ranking import FoundFact, Scores
 from services.graph_query.search.reranking import Order, Ordering, varied
+from services.models.reranking.factory import build_reranker
 from services.models.reranking.reranker import Reranker
-from services.models.reranking.settings import RerankerSettings, build_reranker
+from services.models.reranking.settings import RerankerSettings
 from services.runtime.errors import InvalidFieldError, NotFoundError, WrongStateError
 from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.builders import fact, unit

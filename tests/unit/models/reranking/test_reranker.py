@@ -14,8 +14,9 @@ from pydantic import SecretStr
 
 from services.models.errors import RerankerUnavailable
 from services.models.reranking.endpoint import HttpReranker
+from services.models.reranking.factory import build_reranker
 from services.models.reranking.reranker import Reranker
-from services.models.reranking.settings import RerankerSettings, build_reranker
+from services.models.reranking.settings import RerankerSettings
 from services.runtime.context import CallContext, call_scope
 from tests.stubs.openai_server import Answer, OpenAIStub, hang, rate_limited, raw, server_error
 from tests.stubs.rerank import PATH, by_words
