@@ -400,7 +400,7 @@ def test_a_given_time_is_that_of_threads_without_times() -> None:
 def test_a_thread_of_very_many_exchanges_stays_one_document(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(formats.messages, "MAX_EXCHANGES", 3)
+    monkeypatch.setattr(formats.message_threads, "MAX_EXCHANGES", 3)
     [thread] = messages(*(said(6 * n, str(n)) for n in range(10)), said(1000, "last"))
     assert [minute for _, minute in chunks(thread)] == [18, 42, 54, 1000]
 
@@ -450,7 +450,7 @@ def test_threads_are_counted_without_being_put_together(monkeypatch: pytest.Monk
     def put_together(*_: object) -> None:
         pytest.fail("put together")
 
-    monkeypatch.setattr(formats.messages, "_thread", put_together)
+    monkeypatch.setattr(formats.message_threads, "_thread", put_together)
     lines = [*THREAD, {"text": "Of the upload's own."}, {"thread": "d", "text": "Too."}, {}]
     raw = "\n".join(json.dumps(line) for line in lines).encode()
     assert count_documents(Upload(MESSAGES, raw, document_id="d")) == 4
