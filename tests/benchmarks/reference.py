@@ -64,7 +64,7 @@ async def reference(
     stack: LocalStack, space: str = "local", role: str = "braid_reader"
 ) -> AsyncIterator[Reference]:
     """A pool to the stack's vector database, by default as the reading role."""
-    statement = load_queries()["search_chunks"]
+    statement = load_queries()["search_chunks"].text
     pool = await asyncpg.create_pool(
         stack.stores.postgres.dsn(role),
         min_size=POOL,

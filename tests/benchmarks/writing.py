@@ -91,5 +91,5 @@ class DirectWriter:
         return [chunk_id(self.space, each.id, content_sha256(each.text), 0) for each in passages]
 
     async def _run(self, connection: Any, query: str, *arguments: object) -> list[Any]:
-        rows: list[Any] = await connection.fetch(self.queries[query], self.space, *arguments)
+        rows: list[Any] = await connection.fetch(self.queries[query].text, self.space, *arguments)
         return rows

@@ -244,7 +244,7 @@ def test_the_command_adds_relates_finds_and_removes(system: System) -> None:
     error = told("add", ERROR_TEXT, "--type", "error", "--title", "Checkout timeouts")["id"]
     fix = told("add", FIX_TEXT, "--type", "solution", "--relation", f"FIXES:{error}")["id"]
     try:
-        assert told("show", fix)["relations"][0]["relation_type"] == "FIXES"
+        assert told("get", fix)["relations"][0]["relation_type"] == "FIXES"
         found = told("search", "Why does checkout time out?", "--expand")["results"]
         assert ids(found) == [error, fix]
         shown = system.braid("memories", "search", "Why does checkout time out?", "--hops", "1")
@@ -409,7 +409,7 @@ def test_documents_and_memories_are_not_mixed(ann: httpx.Client) -> None:
 
 
 def test_a_search_of_documents_lists_memories_where_it_asks_for_them(ann: httpx.Client) -> None:
-    remember(ann, ERROR_TEXT, title="Checkout timeouts")
+    remember(ann, ERROR_TEXT, "ERROR", title="Checkout timeouts")
     asked = {"query": ERROR_TEXT, "use_memories": True}
     answer = ann.post("/api/search/comprehensive", json=asked).json()
     [found] = answer["results"]

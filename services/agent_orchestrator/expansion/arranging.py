@@ -20,7 +20,7 @@ from services.models.embedding.relevance import unbend
 
 # How many of the first results may stay first, the score from which a passage answers by itself (where the scale of
 # relevance begins to bend), and what a fact must add to a passage's score to be near the question.
-_FIRST = 2
+_FIRST = 3
 _DIRECT_SCORE = 0.8
 _DIRECT_SUPPORT = 0.075
 

@@ -230,7 +230,7 @@ async def test_bad_relations_are_refused_field_by_field_and_nothing_is_stored(ti
     unknown = relations_pb2.ChunkRelationInput(source_id=a, target_id=b, relation_type=99)  # type: ignore[arg-type]
     assert await refused(put(tier, good, unknown)) == ["relations[1].relation_type"]
     assert await listed(tier) == []
-    assert await refused(expand(tier, {a: 1.0}, max_hops=4)) == ["hops"]
+    assert await refused(expand(tier, {a: 1.0}, max_hops=4)) == ["max_hops"]
     assert await refused(expand(tier, {a: 1.5})) == ["seeds[0].score"]
     assert await refused(expand(tier, {})) == ["seeds"]
 
