@@ -34,7 +34,7 @@ faults: setup ## run the whole fault suite: every dependency stopped, paused, sl
 	@$(BIN)/python -m pytest tests/faults --all-faults
 
 unit: setup ## run the unit tests alone
-	@$(BIN)/python -m pytest tests/unit
+	@$(BIN)/python -m pytest -n 2 --dist loadfile tests/unit
 
 check: setup lint types contracts checkgenerate ## lint, type-check, verify contracts, generated code and imports
 
