@@ -194,6 +194,14 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
             "fetch": 1,
             "checked": 1,
             "scan": 1,
+            "keys": [],
+            "chunks": [],
+            "entities": [],
+            "max_mentions": 1,
+            "max_about": 1,
+            "max_cited": 1,
+            "at": 0.0,
+            "about": 0,
         }
         await self._database.warm_up(name, **nothing)
 

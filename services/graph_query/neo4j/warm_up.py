@@ -22,6 +22,9 @@ SEARCH_QUERIES = (
     "search_sentences",
     "search_vector_exact",
     "facts_in_full",
+    # How the comprehensive search expands its list.
+    "entities_by_link_key",
+    "mention_subgraph",
 )
 
 
