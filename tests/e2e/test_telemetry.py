@@ -152,10 +152,11 @@ def test_metrics_of_all_processes_come_by_otlp(told: str, collector: Collector) 
 
 def scraped(system: System) -> dict[str, str]:
     """`/metrics` of each process."""
-    return {
-        name: urllib.request.urlopen(f"http://{address}/metrics", timeout=10).read().decode()
-        for name, address in system.stack.metrics.items()
-    }
+    found = {}
+    for name, address in system.stack.metrics.items():
+        with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
+            found[name] = answer.read().decode()
+    return found
 
 
 def test_prometheus_reads_the_same_of_each_process(told: str, system: System) -> None:

@@ -54,6 +54,10 @@ class RestFuzzer:
 
     def run(self, cases: int, *, seconds_each: float, shown: Callable[[int], None]) -> None:
         """At least so many cases, shared out among the operations; what a slow one leaves, the others take over."""
+        with self._session:
+            self._run(cases, seconds_each, shown)
+
+    def _run(self, cases: int, seconds_each: float, shown: Callable[[int], None]) -> None:
         left = self.operations()
         spent = dict.fromkeys((one.label for one in left), 0.0)
         for operation in sorted(left, key=_adds_first):
