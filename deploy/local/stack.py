@@ -175,7 +175,7 @@ class LocalStack:
         }
 
     def _draining(self) -> dict[str, str]:
-        """Where there is no other replica to turn to, nobody is given the time for it."""
+        """Without another replica there is nothing to wait for: a process then drains without a delay."""
         programs = [spec.program for spec in self._specs if spec.port]
         replicated = len(set(programs)) < len(programs)
         return {} if replicated else {"BRAID_DRAIN_DELAY_SECONDS": "0"}

@@ -289,15 +289,15 @@ def _address(url: str) -> httpx.URL:
         address = httpx.URL(url)
     except (httpx.InvalidURL, UnicodeError) as error:
         raise CliError(
-            f"{url} is no address of a gateway: {error}", reason="INVALID_FIELD"
+            f"{url} is not the address of a gateway: {error}", reason="INVALID_FIELD"
         ) from None
     if address.scheme not in {"http", "https"}:
         raise CliError(
-            f"{url} is no address of a gateway: http:// or https:// is missing",
+            f"{url} is not the address of a gateway: http:// or https:// is missing",
             reason="INVALID_FIELD",
         )
     if not address.host:
         raise CliError(
-            f"{url} is no address of a gateway: its host is missing", reason="INVALID_FIELD"
+            f"{url} is not the address of a gateway: its host is missing", reason="INVALID_FIELD"
         )
     return address

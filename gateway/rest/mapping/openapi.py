@@ -61,7 +61,7 @@ _PROBLEMS = {
 # Answered before there is a request: in the HTTP server's own words, and without any.
 _UNREADABLE: dict[int | str, dict[str, Any]] = {
     400: {
-        "description": "The request is no HTTP.",
+        "description": "The request is not valid HTTP.",
         "content": {"text/plain": {"schema": {"type": "string"}}},
     },
     431: {"description": "The request's target and headers are longer than 64 KiB; no body."},

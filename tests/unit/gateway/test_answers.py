@@ -113,5 +113,5 @@ def test_a_failure_of_a_gateway_is_told_in_its_words(answers: list[httpx.Respons
     ],
 )
 def test_an_address_that_is_none_is_told_before_anything_is_asked(url: str, told: str) -> None:
-    expected = f"braid: {url} is no address of a gateway: {told} (INVALID_FIELD)\n"
+    expected = f"braid: {url} is not the address of a gateway: {told} (INVALID_FIELD)\n"
     assert braid("status", url=url) == (2, "", expected)
