@@ -53,7 +53,6 @@ class FindingScores(ResponseSchema):
     """How a finding came by its score; null for parts that did not run."""
 
     vector: float | None
-    text: float | None
     vector_rank: int | None
     text_rank: int | None
 

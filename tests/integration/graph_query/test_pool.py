@@ -51,6 +51,8 @@ async def busy(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
         probed=database(graph_stores, AdmissionLimits(size=1)),
     )
     await store.ensure_schema()
+    # Both connections are open before: a call that is cancelled while it opens one leaks the driver's socket.
+    await asyncio.gather(*(store.facts(new_space(), ["nowhere"]) for _ in range(limits.size)))
     calls = [asyncio.create_task(store.stats(new_space())) for _ in range(limits.size)]
     await until(store, PoolStats(max=2, used=2, idle=None, waiting=0))
     yield store

@@ -83,7 +83,8 @@ async def caught_up(database: TestDatabase, standby: Standby) -> None:
     admin = await asyncpg.connect(database.stores.postgres.admin_dsn)
     replica = await asyncpg.connect(standby.admin_dsn)
     try:
-        written = await admin.fetchval("select pg_current_wal_lsn()")
+        # What is committed may not be written yet: the tests' PostgreSQL commits asynchronously.
+        written = await admin.fetchval("select pg_current_wal_insert_lsn()")
         await until(lambda: replica.fetchval("select pg_last_wal_replay_lsn() >= $1", written))
     finally:
         await admin.close()
