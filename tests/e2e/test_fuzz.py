@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack
 
+import pytest
+
 from services.runtime.channels import open_channel
 from tests.e2e.conftest import FUZZER_KEY, System
 from tests.fuzz.documented import documented
 from tests.fuzz.findings import Findings
 from tests.fuzz.rest import RestFuzzer
 from tests.fuzz.rpc import RpcFuzzer
+from tests.fuzz.seeding import load
 from tests.fuzz.system import PROCESSES
 
 SEED = 1
@@ -34,6 +37,11 @@ async def over_grpc(system: System) -> Findings:
         fuzzer = RpcFuzzer(channels, key, documented(), seed=SEED, dimension=DIMENSION)
         await fuzzer.run(CASES, seconds_each=5, shown=nothing)
         return fuzzer.findings
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _something_to_find(system: System) -> None:
+    system.loop.run(load(system.url, FUZZER_KEY))
 
 
 def test_no_message_to_an_rpc_ends_in_a_defect_or_an_undocumented_status(system: System) -> None:
