@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 
 import pytest
 
@@ -51,7 +51,8 @@ def test_no_message_to_an_rpc_ends_in_a_defect_or_an_undocumented_status(system:
 
 
 def test_no_request_to_a_route_ends_in_a_defect_or_an_undocumented_status(system: System) -> None:
-    fuzzer = RestFuzzer(system.url, FUZZER_KEY, seed=SEED)
-    fuzzer.run(CASES, seconds_each=3, shown=nothing)
+    with closing(RestFuzzer(system.url, FUZZER_KEY, seed=SEED)) as fuzzer:
+        fuzzer.warm_up(seconds_each=3)
+        fuzzer.run(CASES, seconds_each=3, shown=nothing)
     assert fuzzer.findings.cases >= CASES
     assert fuzzer.findings.report() == []

@@ -67,16 +67,19 @@ class RestFuzzer:
         # How often each search found something.
         self.hits: Counter[str] = Counter()
 
+    def close(self) -> None:
+        """Closes the connections."""
+        self._session.close()
+
+    def warm_up(self, *, seconds_each: float) -> None:
+        """Sends each operation some likely cases: later ones name what is there then."""
+        for operation in self.operations():
+            self._send(operation, _WARM_UP, GenerationMode.POSITIVE, "warm-up", seconds_each)
+
     def run(self, cases: int, *, seconds_each: float, shown: Callable[[int], None]) -> None:
         """At least so many cases, shared out among the operations; what a slow one leaves, the others take over."""
-        with self._session:
-            self._run(cases, seconds_each, shown)
-
-    def _run(self, cases: int, seconds_each: float, shown: Callable[[int], None]) -> None:
-        left = sorted(self.operations(), key=_adds_first)
+        left = self.operations()
         spent = dict.fromkeys((one.label for one in left), 0.0)
-        for operation in left:
-            self._send(operation, _WARM_UP, GenerationMode.POSITIVE, "warm-up", seconds_each)
         turn = 0
         while self.findings.cases < cases and left:
             share = max(2, -(-(cases - self.findings.cases) // len(left)))
@@ -95,13 +98,13 @@ class RestFuzzer:
             turn += 1
 
     def operations(self) -> list[Any]:
-        """Every operation of the document."""
+        """Every operation of the document: what adds, then what reads, then what removes."""
         schema = schemathesis.openapi.from_url(f"{self._url}/openapi.json")
         found = []
         for result in schema.get_all_operations():
             assert isinstance(result, Ok), result.err()
             found.append(result.ok())
-        return found
+        return sorted(found, key=_adds_first)
 
     def _send(
         self, operation: Any, count: int, mode: GenerationMode, turn: str, seconds: float

@@ -78,7 +78,7 @@ class RpcFuzzer:
 
     async def run(self, cases: int, *, seconds_each: float, shown: Callable[[int], None]) -> None:
         """At least so many cases, shared out among the RPCs. A slow one has `seconds_each`, others take its share."""
-        left = list(methods())
+        left = _writes_first()
         share = -(-cases // len(left))
         numbers = dict.fromkeys((method.full_name for method in left), 0)
         while self.findings.cases < cases and left:

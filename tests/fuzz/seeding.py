@@ -61,7 +61,8 @@ async def load(url: str, key: str) -> None:
     headers = {"authorization": f"Bearer {key}"}
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as http:
         accepted = await _post(http, "/api/documents", _DOCUMENT)
-        await _until_ended(http, accepted["job"]["id"])
+        for job in accepted["jobs"]:
+            await _until_ended(http, job["id"])
         await _post(http, "/api/facts", {"facts": [_FACT]})
         for one in _FINDINGS:
             about = [{"name": _SUBJECT}]
