@@ -160,7 +160,7 @@ class RestFuzzer:
 
     def _count_hits(self, path: str, status: int, answer: Any) -> None:
         name = SEARCHES.get(path)
-        if status == _OK and name is not None and (answer[name] if name else answer):
+        if status == _OK and name is not None and (answer.get(name) if name else answer):
             self.hits[path] += 1
 
     def silent_searches(self) -> list[str]:

@@ -158,13 +158,22 @@ def rest_operations(document: Mapping[str, Any], http: httpx.AsyncClient) -> lis
         Operation(
             f"rest {verb.upper()} {path}",
             changes=verb != "get" and not any(part in path for part in _READS),
-            takes_ids="{" in path or any(is_id(one["name"]) for one in _parameters(operation)),
+            takes_ids="{" in path
+            or any(is_id(one["name"]) for one in _parameters(operation))
+            or schemas.takes_ids(_body(operation)),
             call=_rest(verb, path, operation, schemas, http),
         )
         for path, operations in document["paths"].items()
         for verb, operation in operations.items()
         if verb in {"get", "post", "put", "patch", "delete"}
     ]
+
+
+def _body(operation: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of a JSON body, empty where there is none."""
+    content = operation.get("requestBody", {}).get("content", {})
+    schema: Mapping[str, Any] = content.get("application/json", {}).get("schema", {})
+    return schema
 
 
 def _parameters(operation: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -174,8 +183,7 @@ def _parameters(operation: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _rest(
     verb: str, path: str, operation: Mapping[str, Any], schemas: Schemas, http: httpx.AsyncClient
 ) -> Call:
-    content = operation.get("requestBody", {}).get("content", {})
-    body = content.get("application/json", {}).get("schema")
+    body = _body(operation) or None
 
     async def call(person: Person, given: Given) -> Outcome:
         outcome = Outcome(NOT_SENT)
@@ -259,7 +267,7 @@ async def mcp_operations(clients: Mapping[str, Client]) -> list[Operation]:
         Operation(
             f"tool {tool.name}",
             changes=not (tool.annotations and tool.annotations.read_only_hint),
-            takes_ids="id" in json.dumps(tool.input_schema),
+            takes_ids=Schemas(tool.input_schema).takes_ids(tool.input_schema),
             call=_tool(clients, tool.name, tool.input_schema),
         )
         for tool in tools

@@ -33,6 +33,7 @@ from tests.benchmarks.isolation.people import Loading, Person, issue_keys
 from tests.benchmarks.isolation.values import Given, guess_like
 from tests.stubs.openai_server import OpenAIStub
 
+_ADDS = ("Add", "Create", "Ingest")
 _NEUTRAL = "weather report"
 _POLLS, _POLL_SECONDS = 100, 0.1
 # What belongs to a space, and to a user alone, as they see it themselves.
@@ -106,8 +107,7 @@ class Trial:
     ) -> None:
         self._http = http
         self._people = people
-        # What takes no id changes all that a caller has: last, so that there is something to find until then.
-        self.operations = sorted(operations, key=lambda one: (one.changes, not one.takes_ids))
+        self.operations = sorted(operations, key=_turn)
         self._found = found
         self._written: dict[str, set[str]] = {person.name: set() for person in people}
         # What was never taken, with what was said of it.
@@ -270,6 +270,15 @@ class Trial:
                 victim, _, path = view.partition(" ")
                 what = f"changed {path}: {difference(seen, after[view])}"
                 self._found.add(Leak(operation.name, actor.name, victim, what))
+
+
+def _turn(operation: Operation) -> tuple[bool, bool, bool]:
+    """When an operation is tried. What takes no id changes all that a caller has: last, so that there is something to
+    find until then. What takes an id for something new comes after what finds things by ids: the others' ids are of
+    one's own things from then on.
+    """
+    adds = operation.name.rpartition("/")[2].startswith(_ADDS)
+    return operation.changes, not operation.takes_ids, adds
 
 
 def _shown(outcome: Outcome) -> str:

@@ -29,6 +29,16 @@ class Schemas:
         """A value of the schema: ids and words wherever they fit, and else what is required."""
         return self._value(schema, given, name, _DEPTH, attempt)
 
+    def takes_ids(self, schema: Mapping[str, Any], name: str = "", depth: int = _DEPTH) -> bool:
+        """Whether a value of the schema has ids in it."""
+        schema = self.resolve(schema)
+        if schema.get("type") == "array":
+            return self.takes_ids(schema.get("items", {}), name, depth)
+        properties: Mapping[str, Any] = schema.get("properties", {})
+        return is_id(name) or any(
+            self.takes_ids(part, inner, depth - 1) for inner, part in properties.items() if depth
+        )
+
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         """What a schema says, behind references and alternatives: the first of them that is not null."""
         while True:
