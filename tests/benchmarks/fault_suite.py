@@ -21,7 +21,7 @@ _NAMED = {case.name.replace(" ", "-"): case for case in CASES}
 async def run(options: Options) -> None:
     """`--mode short` runs the few cases that a run of all tests has, `--mode restarts` none of them.
 
-    `--mode neo4j-stopped` runs this case alone, and no restarts.
+    `--mode neo4j-stopped,neo4j-killed` runs these cases alone, and no restarts.
     """
     figures, chosen = Figures(options.name), _chosen(options.mode)
     restart: Restart | None = None
@@ -31,7 +31,7 @@ async def run(options: Options) -> None:
         outcomes = await _run_cases(system, drill, chosen)
         for failure in failures(outcomes):
             note(failure)
-        if options.mode not in _NAMED:
+        if options.mode in _MODES:
             figures.put("worker_lease_s", await kill_worker(system, operations), "s")
             restart = await kill_everything(system, drill, operations)
     if restart is not None:
@@ -50,10 +50,11 @@ async def run(options: Options) -> None:
 
 def _chosen(mode: str) -> list[Case]:
     """UsageError for a mode that is neither one of the three nor a case's name."""
-    if mode in _NAMED:
-        return [_NAMED[mode]]
+    names = mode.split(",")
+    if all(name in _NAMED for name in names):
+        return [_NAMED[name] for name in names]
     if mode not in _MODES:
-        raise UsageError(f"--mode takes one of {', '.join(_MODES)}, or a case: {', '.join(_NAMED)}")
+        raise UsageError(f"--mode takes one of {', '.join(_MODES)}, or cases: {', '.join(_NAMED)}")
     if mode == "restarts":
         return []
     return [case for case in CASES if mode == "all" or case.name in SHORT]
