@@ -33,7 +33,7 @@ from tests.benchmarks.isolation.people import Loading, Person, issue_keys
 from tests.benchmarks.isolation.values import Given, guess_like
 from tests.stubs.openai_server import OpenAIStub
 
-_ADDS = ("Add", "Create", "Ingest")
+_ADDS = ("Add", "BatchAdd", "Create", "Ingest")
 _NEUTRAL = "weather report"
 _POLLS, _POLL_SECONDS = 100, 0.1
 # What belongs to a space, and to a user alone, as they see it themselves.
@@ -109,7 +109,8 @@ class Trial:
         self._people = people
         self.operations = sorted(operations, key=_turn)
         self._found = found
-        self._written: dict[str, set[str]] = {person.name: set() for person in people}
+        # What somebody of a space has written there: it is no secret in that space any more.
+        self._written: dict[str, set[str]] = {person.space: set() for person in people}
         # What was never taken, with what was said of it.
         self.unreached = dict.fromkeys((operation.name for operation in operations), "")
 
@@ -220,8 +221,8 @@ class Trial:
 
     async def _call(self, operation: Operation, actor: Person, given: Given) -> Outcome:
         outcome = await outcome_of(operation, actor, given)
-        if operation.changes:  # what is written may be read again later: it is no secret any more
-            self._written[actor.name] |= {given.id, given.words, given.words.partition(" ")[0]}
+        if operation.changes:
+            self._written[actor.space] |= {given.id, given.words, given.words.partition(" ")[0]}
         if outcome.accepted:
             self.unreached.pop(operation.name, None)
             self._found.checked += 1
@@ -235,7 +236,7 @@ class Trial:
         for other in self._people:
             if other is actor:
                 continue
-            known = {*given, *self._written[actor.name]}
+            known = {*given, *self._written[actor.space]}
             told = seen_in(outcome, actor.secrets_from(other), known)
             if told:
                 what = f"told {', '.join(told)}: {_shown(outcome)}"
