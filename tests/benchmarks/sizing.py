@@ -63,7 +63,7 @@ async def run(options: Options) -> None:
         for name in (*_TIERS, *_STORES):
             figures.put(f"rest_mib.{name}", rest[name], "MiB")
             figures.put(f"searching_mib.{name}", loaded[name], "MiB")
-            figures.put(f"peak_mib.{name}", peaks.of(name), "MiB")
+            figures.put(f"peak_mib.{name}", max(peaks.of(name), loaded[name]), "MiB")
         growth = (filled["postgres"] - rest["postgres"]) * _UNIT / count
         figures.put("mib_per_100k_chunks.postgres", growth, "MiB")
         await stack.stop_process("neo4j")  # it writes what it has in memory
