@@ -271,6 +271,7 @@ async def test_cache_fusion_and_lowest_score_are_taken_without_await_too(
         (AsyncBraid.memory_types, CallOptions),
         (AsyncBraid.put_memory_types, CallOptions),
         (AsyncBraid.run_memory_inference, MemoryInferenceOptions),
+        (AsyncBraid.start_memory_inference, MemoryInferenceOptions),
         (AsyncBraid.memory_stats, CallOptions),
         (AsyncBraid.query_memory_relationships, MemoryRelationshipsOptions),
         (AsyncBraid.related_memory_entities, RelatedMemoryOptions),

@@ -356,7 +356,7 @@ class MemorySearchOptions(CallOptions, total=False):
 
 
 class MemoryInferenceOptions(CallOptions, total=False):
-    """Of `run_memory_inference`."""
+    """Of `run_memory_inference` and `start_memory_inference`."""
 
     memory_limit: int
 

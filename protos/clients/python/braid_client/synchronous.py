@@ -292,6 +292,10 @@ class Braid:
         """As `AsyncBraid.run_memory_inference`."""
         return self._run(self._client.run_memory_inference(**options))
 
+    def start_memory_inference(self, **options: Unpack[MemoryInferenceOptions]) -> jobs_pb2.Job:
+        """As `AsyncBraid.start_memory_inference`."""
+        return self._run(self._client.start_memory_inference(**options))
+
     def memory_stats(self, **options: Unpack[CallOptions]) -> memories_pb2.GetMemoryStatsResponse:
         """As `AsyncBraid.memory_stats`."""
         return self._run(self._client.memory_stats(**options))
