@@ -117,3 +117,9 @@ def with_replicas(specs: Sequence[ProcessSpec], count: int) -> tuple[ProcessSpec
         if spec.port
     ]
     return (*specs, *more)
+
+
+def has_replicas(specs: Sequence[ProcessSpec]) -> bool:
+    """Whether clients can turn to another process when one of them stops."""
+    targets = [spec.target for spec in specs if spec.target]
+    return len(set(targets)) < len(targets)

@@ -13,7 +13,7 @@ from deploy.local.child import Command
 from deploy.local.credentials import write_private
 from deploy.local.keys import ProcessKeys
 from deploy.local.ports import LOOPBACK, choose
-from deploy.local.processes import BRAID, ProcessSpec
+from deploy.local.processes import BRAID, ProcessSpec, has_replicas
 from deploy.local.progress import Silent, StartProgress
 from deploy.local.stores import LocalStores, all_or_first_error
 from deploy.local.supervisor import Backoff, Process, Supervisor
@@ -176,9 +176,7 @@ class LocalStack:
 
     def _draining(self) -> dict[str, str]:
         """Without another replica there is nothing to wait for: a process then drains without a delay."""
-        programs = [spec.program for spec in self._specs if spec.port]
-        replicated = len(set(programs)) < len(programs)
-        return {} if replicated else {"BRAID_DRAIN_DELAY_SECONDS": "0"}
+        return {} if has_replicas(self._specs) else {"BRAID_DRAIN_DELAY_SECONDS": "0"}
 
     def _tell_of_unused(self, base: Mapping[str, str]) -> None:
         """A variable that has no effect here, and is said to have one elsewhere, is not passed over silently."""

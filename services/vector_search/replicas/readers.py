@@ -4,6 +4,9 @@ While a replica reads, the primary is asked for the space's revision, which ever
 The replica's is in what it found, or is read before on the same connection. Where it is older, what was found is not
 used, and the primary answers: through whichever process the write went, and without a token that callers would have to
 carry. The primary answers one row by its key for each read; searching is the replica's.
+
+A replica that hangs answers nothing, not even that it fails. It has half of the caller's time, and none once it is left
+out: the rest is the primary's.
 """
 
 from __future__ import annotations
@@ -12,6 +15,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from services.runtime.context import share_of_remaining
 from services.runtime.errors import BraidError, StoreUnavailableError
 from services.runtime.instruments import REPLICA_READS, counter
 from services.runtime.telemetry import get_logger
@@ -25,6 +29,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Work = Callable[["Session"], Awaitable[T]]
 
+_REPLICA_SHARE = 0.5
+
+
+class _BehindError(Exception):
+    """The replica has not replayed all that the caller may have written."""
+
 
 class Replica:
     """One replica: its connections, whether it is used, and how far behind it is, in seconds."""
@@ -36,6 +46,15 @@ class Replica:
         self.probe = probe
         self.usable = False
         self.lag = 0.0
+        self._left_out: asyncio.Future[None] | None = None
+
+    async def wait(self, reading: asyncio.Task[T], seconds: float | None) -> None:
+        """Until the task is done, the replica is left out, or so many seconds are over."""
+        if self._left_out is None:
+            self._left_out = asyncio.get_running_loop().create_future()
+        await asyncio.wait(
+            (reading, self._left_out), timeout=seconds, return_when=asyncio.FIRST_COMPLETED
+        )
 
     def use(self, *, usable: bool, reason: str = "") -> None:
         """Takes it in or leaves it out; a change is logged."""
@@ -46,6 +65,9 @@ class Replica:
             else:
                 log.warning("replica is left out", replica=self.name, reason=reason)
         self.usable = usable
+        if not usable and self._left_out is not None:
+            self._left_out.set_result(None)
+            self._left_out = None
 
     async def close(self) -> None:
         """Closes its connections."""
@@ -68,6 +90,7 @@ class Readers:
         self._revision = queries["space_revision"]
         self._next = 0
         self._reads = counter(REPLICA_READS, meter)
+        self._given_up: set[asyncio.Task[object]] = set()
 
     async def read(
         self, space: str, work: Work[T], revision_of: Callable[[T], int] | None = None
@@ -82,30 +105,62 @@ class Readers:
         if replica is None:
             return await self._instead_of_replica("none", work)
         asking = asyncio.create_task(self._written(space))
+        reading = asyncio.create_task(
+            self._on_replica(replica, space, work, revision_of=revision_of, written=asking)
+        )
         try:
-            async with replica.pool.session() as session:
-                if (
-                    revision_of is not None
-                    or await self._revision_in(session, space) >= await asking
-                ):
-                    found = await work(session)
-                    if revision_of is None or revision_of(found) >= await asking:
-                        self._reads.add(1, {"source": "replica", "reason": ""})
-                        return found
+            await replica.wait(reading, share_of_remaining(_REPLICA_SHARE))
+            if reading.done():
+                found = reading.result()
+                self._reads.add(1, {"source": "replica", "reason": ""})
+                return found
+            reason = "slow"
+        except _BehindError:
+            reason = "behind"
         except StoreUnavailableError:
             if _has_failed(asking):
                 raise  # the primary is away: there is no telling what was written
             replica.use(usable=False, reason="unavailable")
-            return await self._instead_of_replica("unavailable", work)
+            reason = "unavailable"
         finally:
             asking.cancel()
-        return await self._instead_of_replica("behind", work)
+            self._give_up(reading)
+        return await self._instead_of_replica(reason, work)
 
     async def close(self) -> None:
         """Closes all connections."""
         await self.primary.close()
         for replica in self.replicas:
             await replica.close()
+
+    async def _on_replica(
+        self,
+        replica: Replica,
+        space: str,
+        work: Work[T],
+        *,
+        revision_of: Callable[[T], int] | None,
+        written: asyncio.Task[int],
+    ) -> T:
+        async with replica.pool.session() as session:
+            if revision_of is None and await self._revision_in(session, space) < await written:
+                raise _BehindError
+            found = await work(session)
+            if revision_of is not None and revision_of(found) < await written:
+                raise _BehindError
+            return found
+
+    def _give_up(self, reading: asyncio.Task[T]) -> None:
+        """Ends what is still running. Not awaited: a connection to a server that hangs takes its time to end."""
+        if not reading.done():
+            reading.cancel()
+            self._given_up.add(reading)
+            reading.add_done_callback(self._forget)
+
+    def _forget(self, reading: asyncio.Task[T]) -> None:
+        self._given_up.discard(reading)
+        if not reading.cancelled():
+            reading.exception()
 
     def _choose(self) -> Replica | None:
         usable = [replica for replica in self.replicas if replica.usable]

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
+from typing import TypeVar
 
 import asyncpg
 import numpy as np
+import psutil
 import pytest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from deploy.local.stores import LocalStores
 from services.postgres.pool import Session
+from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.ids import chunk_id, content_sha256
 from services.vector_search.database import load_queries
@@ -26,6 +30,10 @@ from tests.standby import Standby
 from tests.stores import TestDatabase, data_folder
 
 COMPASS = Model("compass", 3)
+CALL = CallContext(
+    request_id="r1", method="/m", space="ours", user="ann", scopes=frozenset({"read"})
+)
+T = TypeVar("T")
 NORTH = np.array([1, 0, 0], dtype=np.float32)
 
 
@@ -237,6 +245,58 @@ async def test_searches_go_on_when_the_replica_stops_and_use_it_when_it_is_back(
     assert replica_of(store).usable
     assert await contents(store, "harbour") == ["harbour"]
     assert await read_by(store) == "replica"
+
+
+async def test_a_replica_that_hangs_is_left_out_and_searches_are_answered_in_time_meanwhile(
+    store: PostgresStore, vector_database: TestDatabase, standby: Standby
+) -> None:
+    """It takes connections and statements, and answers none: nothing ends but the caller's patience."""
+    await write(store, "harbour")
+    monitor = monitor_of(store)
+    clock = asyncio.get_running_loop().time
+    with stopped(standby):
+        assert replica_of(store).usable
+        for _ in range(2):
+            assert await within(3.0, contents(store, "harbour")) == ["harbour"]
+        patient = asyncio.create_task(contents(store, "harbour"))  # has no deadline
+        began = clock()
+        await monitor.look()
+        assert clock() - began < 5.0
+        assert not replica_of(store).usable
+        assert await within(3.0, patient) == ["harbour"]
+        assert await within(3.0, contents(store, "harbour")) == ["harbour"]
+        assert await within(3.0, read_by(store)) == "primary"
+
+    async def back() -> bool:
+        await monitor.look()
+        return replica_of(store).usable
+
+    await until(back)
+    await caught_up(vector_database, standby)
+    assert await within(3.0, contents(store, "harbour")) == ["harbour"]
+    assert await read_by(store) == "replica"
+
+
+@contextmanager
+def stopped(standby: Standby) -> Iterator[None]:
+    """None of the replica's processes runs, and all its connections stay."""
+    assert standby.pid is not None
+    postmaster = psutil.Process(standby.pid)
+    processes = [postmaster, *postmaster.children(recursive=True)]
+    for process in processes:
+        process.suspend()
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.resume()
+
+
+async def within(seconds: float, work: Awaitable[T]) -> T:
+    """What a call answers that has so many seconds; DeadlineError after them, as a caller sees it."""
+    deadline = asyncio.get_running_loop().time() + seconds
+    with call_scope(replace(CALL, deadline=deadline)):
+        return await work
 
 
 async def in_loop(loop: LoopThread, work: Callable[[], object]) -> None:

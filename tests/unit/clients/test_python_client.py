@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,40 +17,7 @@ from braid.common.v1 import errors_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid_client import AsyncBraid, Braid, BraidCallError
-from braid_client.options import (
-    CallOptions,
-    ComprehensiveOptions,
-    ConnectionOptions,
-    DiffOptions,
-    DocumentOptions,
-    EntityOptions,
-    ExpandOptions,
-    FactOptions,
-    FindingListOptions,
-    FindingOptions,
-    GivenVectorsOptions,
-    HistoryOptions,
-    HybridOptions,
-    JobListOptions,
-    ListFactsOptions,
-    MemoryInferenceOptions,
-    MemoryListOptions,
-    MemoryOptions,
-    MemoryQuotaOptions,
-    MemoryRelationOptions,
-    MemoryRelationshipsOptions,
-    MemorySearchOptions,
-    MemoryUnrelateOptions,
-    NeighborhoodOptions,
-    OntologyOptions,
-    PageOptions,
-    PathOptions,
-    RelatedMemoryOptions,
-    RelationListOptions,
-    SnapshotOptions,
-    TextOptions,
-    VectorOptions,
-)
+from braid_client.synchronous import ConnectionOptions
 from services.runtime.errors import (
     EmbedderUnavailableError,
     OverloadedError,
@@ -237,77 +203,21 @@ async def test_cache_fusion_and_lowest_score_are_taken_without_await_too(
     assert (hybrid.fusion, hybrid.min_score) == (ranks, 0.5)
 
 
-@pytest.mark.parametrize(
-    ("method", "options"),
-    [
-        (AsyncBraid.comprehensive_search, ComprehensiveOptions),
-        (AsyncBraid.stream_comprehensive_search, ComprehensiveOptions),
-        (AsyncBraid.hybrid_search, HybridOptions),
-        (AsyncBraid.vector_search, VectorOptions),
-        (AsyncBraid.text_search, TextOptions),
-        (AsyncBraid.search_facts, FactOptions),
-        (AsyncBraid.neighborhood, NeighborhoodOptions),
-        (AsyncBraid.entities, EntityOptions),
-        (AsyncBraid.entity_history, HistoryOptions),
-        (AsyncBraid.snapshot, SnapshotOptions),
-        (AsyncBraid.diff, DiffOptions),
-        (AsyncBraid.find_paths, PathOptions),
-        (AsyncBraid.list_facts, ListFactsOptions),
-        (AsyncBraid.get_fact, CallOptions),
-        (AsyncBraid.end_fact, CallOptions),
-        (AsyncBraid.add_findings, GivenVectorsOptions),
-        (AsyncBraid.search_findings, FindingOptions),
-        (AsyncBraid.list_findings, FindingListOptions),
-        (AsyncBraid.get_ontology, CallOptions),
-        (AsyncBraid.put_ontology, OntologyOptions),
-        (AsyncBraid.create_memory, MemoryOptions),
-        (AsyncBraid.get_memory, CallOptions),
-        (AsyncBraid.list_memories, MemoryListOptions),
-        (AsyncBraid.delete_memory, CallOptions),
-        (AsyncBraid.relate_memories, MemoryRelationOptions),
-        (AsyncBraid.unrelate_memories, MemoryUnrelateOptions),
-        (AsyncBraid.search_memories, MemorySearchOptions),
-        (AsyncBraid.close_memory_session, CallOptions),
-        (AsyncBraid.memory_types, CallOptions),
-        (AsyncBraid.put_memory_types, CallOptions),
-        (AsyncBraid.run_memory_inference, MemoryInferenceOptions),
-        (AsyncBraid.start_memory_inference, MemoryInferenceOptions),
-        (AsyncBraid.memory_stats, CallOptions),
-        (AsyncBraid.query_memory_relationships, MemoryRelationshipsOptions),
-        (AsyncBraid.related_memory_entities, RelatedMemoryOptions),
-        (AsyncBraid.merge_memory_entities, CallOptions),
-        (AsyncBraid.rename_memory_entity, CallOptions),
-        (AsyncBraid.restore_memory_entity, CallOptions),
-        (AsyncBraid.delete_memory_relationship, CallOptions),
-        (AsyncBraid.memory_quota, MemoryQuotaOptions),
-        (AsyncBraid.expand, ExpandOptions),
-        (AsyncBraid.put_relations, CallOptions),
-        (AsyncBraid.delete_relations, CallOptions),
-        (AsyncBraid.list_relations, RelationListOptions),
-        (AsyncBraid.ingest_document, DocumentOptions),
-        (AsyncBraid.ingest_facts, GivenVectorsOptions),
-        (AsyncBraid.delete_document, CallOptions),
-        (AsyncBraid.upsert_document, GivenVectorsOptions),
-        (AsyncBraid.upsert_documents, GivenVectorsOptions),
-        (AsyncBraid.get_document, CallOptions),
-        (AsyncBraid.list_documents, PageOptions),
-        (AsyncBraid.list_document_versions, PageOptions),
-        (AsyncBraid.get_job, CallOptions),
-        (AsyncBraid.list_jobs, JobListOptions),
-        (AsyncBraid.cancel_job, CallOptions),
-        (AsyncBraid.retry_job, CallOptions),
-        (AsyncBraid.list_dead_documents, PageOptions),
-        (AsyncBraid.get_text_language, CallOptions),
-        (AsyncBraid.set_text_language, CallOptions),
-        (AsyncBraid, ConnectionOptions),
-    ],
-)
-def test_the_client_without_await_is_typed_with_every_option(
-    method: Callable[..., Any], options: type
-) -> None:
-    parameters = inspect.signature(method).parameters.values()
+def test_both_clients_are_made_with_the_same_options() -> None:
+    parameters = inspect.signature(AsyncBraid).parameters.values()
     by_keyword = {each.name for each in parameters if each.kind is each.KEYWORD_ONLY}
-    assert by_keyword == set(options.__annotations__)
+    assert by_keyword == set(ConnectionOptions.__annotations__)
+
+
+@pytest.mark.parametrize(
+    ("name", "answer"), [("get_job", "jobs_pb2.Job"), ("list_jobs", "Iterator[jobs_pb2.Job]")]
+)
+def test_a_method_without_await_is_documented_as_the_one_with_it(name: str, answer: str) -> None:
+    method, without_await = getattr(AsyncBraid, name), getattr(Braid, name)
+    signature = inspect.signature(without_await)
+    assert signature.parameters == inspect.signature(method).parameters
+    assert signature.return_annotation == answer
+    assert without_await.__doc__ == method.__doc__
 
 
 def test_the_readme_names_every_call_and_every_reason() -> None:

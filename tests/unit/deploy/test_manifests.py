@@ -158,6 +158,15 @@ def test_a_process_is_given_the_time_that_its_drain_takes() -> None:
             assert pause >= 5
 
 
+def test_a_rollout_ends_no_replica_before_clients_have_found_the_new_one() -> None:
+    for one in workloads():
+        if one["kind"] != "Deployment":
+            continue
+        assert one["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}
+        if one["metadata"]["name"] != "worker":  # nobody calls it
+            assert one["spec"]["minReadySeconds"] >= 5
+
+
 def test_a_store_that_is_away_makes_a_process_not_ready_but_restarts_none() -> None:
     for one in workloads():
         if one["kind"] != "Deployment":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from deploy.local.processes import BRAID, with_replicas, with_workers
+from deploy.local.processes import BRAID, has_replicas, with_replicas, with_workers
 
 
 def test_one_of_each_is_the_usual_stack() -> None:
@@ -34,3 +34,8 @@ def test_workers_have_their_own_number() -> None:
         "agent_worker_2",
         "agent_worker_3",
     ]
+
+
+def test_only_replicas_that_are_called_are_something_to_turn_to() -> None:
+    assert not has_replicas(with_replicas(with_workers(3), 1))
+    assert has_replicas(with_replicas(with_workers(1), 2))

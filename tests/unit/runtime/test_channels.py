@@ -1,14 +1,21 @@
-"""What a call to another service carries along."""
+"""What a call to another service carries along, and how its channel connects."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 import pytest
 
-from services.runtime.channels import Outgoing, ServiceKeyError
+from braid.agent.v1 import search_pb2_grpc
+from services.runtime.channels import Outgoing, ServiceKeyError, open_channel
 from services.runtime.context import CallContext, call_scope
 from services.runtime.settings import RuntimeSettings
+from tests.unit.runtime.conftest import QUESTION, Harness
 
 CALL = CallContext(
     request_id="r1", method="/m", space="acme", user="ann", scopes=frozenset({"read"})
@@ -37,3 +44,58 @@ def test_a_process_that_authenticates_callers_needs_a_key_of_its_own(tmp_path: P
     """Else the other side would serve every caller as space `local`."""
     with pytest.raises(ServiceKeyError, match="BRAID_SERVICE_KEY"):
         Outgoing.of(settings(api_keys_file=tmp_path / "keys.json"))
+
+
+Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+async def listening(serve: Serve) -> tuple[asyncio.Server, str]:
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    host, port = server.sockets[0].getsockname()
+    return server, f"{host}:{port}"
+
+
+async def test_a_server_that_was_away_is_tried_several_times_a_second() -> None:
+    """A rollout goes on some seconds after a replica is ready: by then all its callers must have found it."""
+    tried_at: asyncio.Queue[float] = asyncio.Queue()
+
+    async def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        tried_at.put_nowait(asyncio.get_running_loop().time())
+        writer.close()
+
+    server, address = await listening(refuse)
+    async with server, open_channel(f"ipv4:{address}") as channel:
+        channel.get_state(try_to_connect=True)
+        async with asyncio.timeout(20):
+            times = [await tried_at.get() for _ in range(12)]
+    later = [after - before for before, after in pairwise(times)][4:]
+    assert median(later) < 0.4
+
+
+async def test_an_attempt_to_connect_may_take_longer_than_the_pause_between_two(
+    harness: Harness,
+) -> None:
+    """So long a TLS handshake takes on a busy machine."""
+    connections = 0
+
+    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        await asyncio.sleep(0.5)
+        upstream, downstream = await asyncio.open_connection("127.0.0.1", harness.server.port)
+        await asyncio.gather(copy(reader, downstream), copy(upstream, writer))
+
+    server, address = await listening(relay)
+    async with server, open_channel(f"ipv4:{address}", retry=False) as channel:
+        stub = search_pb2_grpc.SearchServiceStub(channel)
+        answer = await stub.ComprehensiveSearch(QUESTION, timeout=10)
+    assert answer.result_count == 1
+    assert connections == 1
+
+
+async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(ConnectionError):
+        while data := await reader.read(65_536):
+            writer.write(data)
+            await writer.drain()
+    writer.close()

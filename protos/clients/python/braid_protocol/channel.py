@@ -74,9 +74,11 @@ def channel_options(
         ("grpc.keepalive_timeout_ms", 5_000),
         # Names are looked up again when a connection ends: a replica that comes in its place is found soon.
         ("grpc.dns_min_time_between_resolutions_ms", 1_000),
+        # A replica that was restarted is found by all its callers before the next one is stopped.
         ("grpc.initial_reconnect_backoff_ms", 100),
-        ("grpc.min_reconnect_backoff_ms", 100),
-        ("grpc.max_reconnect_backoff_ms", 1_000),
+        ("grpc.max_reconnect_backoff_ms", 200),
+        # Despite its name: how long one attempt to connect may take, TLS included.
+        ("grpc.min_reconnect_backoff_ms", 2_000),
     ]
 
 
