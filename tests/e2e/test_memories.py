@@ -264,6 +264,7 @@ def test_the_command_adds_relates_finds_and_removes(system: System) -> None:
         assert told("stats")["relationships_by_type"] == {"RELATED": 1}
         assert {one["id"] for one in told("list")["memories"]} == {error, fix}
         assert told("infer")["examined"] == 2
+        assert told("infer", "--background")["job"]["kind"] == "infer"
         wrong = system.braid("memories", "relate", fix, "MENDS", error)
         assert (wrong.returncode, "relation_type" in wrong.stderr) == (2, True)
     finally:
@@ -393,6 +394,7 @@ def test_an_inference_runs_as_a_job_among_the_others(ann: httpx.Client) -> None:
     assert (similar["target_id"], similar["inferred"]) == (older, True)
     listed = ann.get("/api/jobs?kind=infer").json()["jobs"]
     assert job["id"] in [one["id"] for one in listed]
+    assert ann.post("/api/inference/jobs?limit=-1").status_code == 422
 
 
 def test_memories_that_are_found_together_become_related(ann: httpx.Client) -> None:

@@ -1,10 +1,8 @@
-"""Checks, repairs, moves to other models, deletions and inferences that go on, through REST and the command."""
+"""Checks, repairs, moves to other models, and deletions that go on, through REST and the command."""
 
 from __future__ import annotations
 
-import pytest
-
-from braid.agent.v1 import consistency_pb2, ingest_pb2, jobs_pb2, memories_pb2, models_pb2
+from braid.agent.v1 import consistency_pb2, ingest_pb2, jobs_pb2, models_pb2
 from tests.integration.gateway.command import braid
 from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.samples import JOB_ID
@@ -99,51 +97,3 @@ async def test_moves_to_other_models_answer_with_their_jobs(served: Served) -> N
         "configured_embedding_model": "newer",
     }
     assert "SUCCEEDED" in (await braid(served, "space", "reembed")).out
-
-
-INFERENCE = jobs_pb2.Job(
-    id=JOB_ID,
-    kind=jobs_pb2.JOB_KIND_INFER,
-    state=jobs_pb2.JOB_STATE_SUCCEEDED,
-    unit=jobs_pb2.JOB_UNIT_MEMORY,
-    unit_count=12,
-    inferred=jobs_pb2.InferredRelations(
-        examined_count=12, created_counts={"similarity": 2, "error_fix": 1}, removed_count=4
-    ),
-)
-INFERRED = {
-    "examined": 12,
-    "created": 3,
-    "created_by_method": {"error_fix": 1, "similarity": 2},
-    "removed": 4,
-}
-
-
-@pytest.mark.parametrize("path", ["/inference/jobs", "/api/inference/jobs"])
-async def test_an_inference_is_started_as_a_job(served: Served, path: str) -> None:
-    served.script.answer(
-        "StartMemoryInference", memories_pb2.StartMemoryInferenceResponse(job=INFERENCE)
-    )
-    response = await served.http.post(path, params={"limit": 12})
-    assert response.status_code == 202
-    assert response.headers["location"] == f"/api/jobs/{JOB_ID}"
-    job = response.json()["job"]
-    assert (job["kind"], job["documents_total"], job["inferred"]) == ("infer", 12, INFERRED)
-    assert served.script.seen[-1].message.memory_limit == 12
-    assert (await served.http.post(path, params={"limit": -1})).status_code == 422
-
-
-async def test_inferences_are_listed_among_the_jobs(served: Served) -> None:
-    served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[INFERENCE, DONE]))
-    listed = (await served.http.get("/api/jobs", params={"kind": "infer"})).json()["jobs"]
-    assert [job["inferred"] for job in listed] == [INFERRED, None]
-    assert list(served.script.seen[-1].message.kinds) == [jobs_pb2.JOB_KIND_INFER]
-
-
-async def test_the_command_starts_an_inference_as_a_job(served: Served) -> None:
-    served.script.answer(
-        "StartMemoryInference", memories_pb2.StartMemoryInferenceResponse(job=INFERENCE)
-    )
-    started = await braid(served, "memories", "infer", "--background")
-    assert (started.code, JOB_ID in started.out) == (0, True)
-    assert served.script.seen[-1].message.memory_limit == 0
