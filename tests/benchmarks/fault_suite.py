@@ -2,50 +2,71 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from tests.benchmarks.command import Options, UsageError
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import bar
-from tests.faults.cases import CASES, SHORT
+from tests.faults.cases import CASES, SHORT, Case
 from tests.faults.drill import Drill, Outcome, failures
 from tests.faults.operations import Operations
-from tests.faults.restarts import kill_everything, kill_worker
-from tests.faults.system import fault_system
+from tests.faults.restarts import Restart, kill_everything, kill_worker
+from tests.faults.system import FaultSystem, fault_system
 
 _MODES = ("all", "short", "restarts")
+# A case by its name, as it can be written in a command: `neo4j-stopped`.
+_NAMED = {case.name.replace(" ", "-"): case for case in CASES}
 
 
 async def run(options: Options) -> None:
-    """`--mode short` runs the few cases that a run of all tests has, `--mode restarts` none of them."""
-    if options.mode not in _MODES:
-        raise UsageError(f"--mode takes one of {', '.join(_MODES)}")
-    figures = Figures(options.name)
+    """`--mode short` runs the few cases that a run of all tests has, `--mode restarts` none of them.
+
+    `--mode neo4j-stopped,neo4j-killed` runs these cases alone, and no restarts.
+    """
+    figures, chosen = Figures(options.name), _chosen(options.mode)
+    restart: Restart | None = None
     async with fault_system() as system, Operations(system) as operations:
         drill = Drill(system, operations)
         await drill.prepare()
-        outcomes: list[Outcome] = []
-        chosen = [case for case in CASES if options.mode == "all" or case.name in SHORT]
-        if options.mode == "restarts":
-            chosen = []
-        with bar("faults", len(chosen)) as show:
-            for case in chosen:
-                if reason := system.why_not(case):
-                    note(f"{case.name} is left out: {reason}")
-                    continue
-                outcomes.append(await drill.run(case))
-                show(len(outcomes))
+        outcomes = await _run_cases(system, drill, chosen)
         for failure in failures(outcomes):
             note(failure)
-        lease = await kill_worker(system, operations)
-        restart = await kill_everything(system, drill, operations)
-    for failure in restart.lost:
-        note(f"lost over the restart: {failure}")
+        if options.mode in _MODES:
+            figures.put("worker_lease_s", await kill_worker(system, operations), "s")
+            restart = await kill_everything(system, drill, operations)
+    if restart is not None:
+        for failure in restart.lost:
+            note(f"lost over the restart: {failure}")
+        figures.put("restart_s", restart.seconds, "s")
+        figures.put("restart_written", restart.written, "writes")
     figures.put("cases", len(outcomes), "cases")
     figures.put("recovery_max_s", max((one.recovery for one in outcomes), default=0.0), "s")
-    figures.put("worker_lease_s", lease, "s")
-    figures.put("restart_s", restart.seconds, "s")
-    figures.put("restart_written", restart.written, "writes")
     figures.put("defects", sum(bool(one.defects) for one in outcomes), "cases")
-    lied = sum(bool(one.lied) for one in outcomes) + bool(restart.lost)
+    lied = sum(bool(one.lied) for one in outcomes) + bool(restart and restart.lost)
     figures.put("lied", lied, "cases")
     figures.put("hung", sum(bool(one.hung) for one in outcomes), "cases")
     figures.put("not_recovered", sum(not one.recovered for one in outcomes), "cases")
+
+
+def _chosen(mode: str) -> list[Case]:
+    """UsageError for a mode that is neither one of the three nor a case's name."""
+    names = mode.split(",")
+    if all(name in _NAMED for name in names):
+        return [_NAMED[name] for name in names]
+    if mode not in _MODES:
+        raise UsageError(f"--mode takes one of {', '.join(_MODES)}, or cases: {', '.join(_NAMED)}")
+    if mode == "restarts":
+        return []
+    return [case for case in CASES if mode == "all" or case.name in SHORT]
+
+
+async def _run_cases(system: FaultSystem, drill: Drill, chosen: Sequence[Case]) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    with bar("faults", len(chosen)) as show:
+        for case in chosen:
+            if reason := system.why_not(case):
+                note(f"{case.name} is left out: {reason}")
+                continue
+            outcomes.append(await drill.run(case))
+            show(len(outcomes))
+    return outcomes

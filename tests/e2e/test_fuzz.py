@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
+
+import pytest
 
 from services.runtime.channels import open_channel
 from tests.e2e.conftest import FUZZER_KEY, System
@@ -10,6 +12,7 @@ from tests.fuzz.documented import documented
 from tests.fuzz.findings import Findings
 from tests.fuzz.rest import RestFuzzer
 from tests.fuzz.rpc import RpcFuzzer
+from tests.fuzz.seeding import load
 from tests.fuzz.system import PROCESSES
 
 SEED = 1
@@ -36,6 +39,11 @@ async def over_grpc(system: System) -> Findings:
         return fuzzer.findings
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _something_to_find(system: System) -> None:
+    system.loop.run(load(system.url, FUZZER_KEY))
+
+
 def test_no_message_to_an_rpc_ends_in_a_defect_or_an_undocumented_status(system: System) -> None:
     found = system.loop.run(over_grpc(system))
     assert found.cases >= CASES
@@ -43,7 +51,8 @@ def test_no_message_to_an_rpc_ends_in_a_defect_or_an_undocumented_status(system:
 
 
 def test_no_request_to_a_route_ends_in_a_defect_or_an_undocumented_status(system: System) -> None:
-    fuzzer = RestFuzzer(system.url, FUZZER_KEY, seed=SEED)
-    fuzzer.run(CASES, seconds_each=3, shown=nothing)
+    with closing(RestFuzzer(system.url, FUZZER_KEY, seed=SEED)) as fuzzer:
+        fuzzer.warm_up(seconds_each=3)
+        fuzzer.run(CASES, seconds_each=3, shown=nothing)
     assert fuzzer.findings.cases >= CASES
     assert fuzzer.findings.report() == []

@@ -25,7 +25,7 @@ _INTEGERS = {
     FieldDescriptor.TYPE_UINT64: ("uint64", 0, 2**64 - 1),
 }
 _FLOATS = {FieldDescriptor.TYPE_DOUBLE: "double", FieldDescriptor.TYPE_FLOAT: "float"}
-_WORDS = (
+WORDS = (
     "Ledger",
     "Payments",
     "team",
@@ -38,7 +38,7 @@ _WORDS = (
     "数据",
 )
 _CANDIDATES = (
-    *_WORDS,
+    *WORDS,
     "OWNS",
     "en",
     "english",
@@ -167,9 +167,7 @@ class Messages:
         elif name == "google.protobuf.Duration":
             message.nanos = chance.randint(0, 999_999_999)
         elif name == "google.protobuf.Struct":
-            message.update(
-                {chance.choice(_WORDS): chance.choice(_WORDS), "n": chance.randint(0, 9)}
-            )
+            message.update({chance.choice(WORDS): chance.choice(WORDS), "n": chance.randint(0, 9)})
         elif not name.startswith(_WELL_KNOWN):
             self._fill(message, chance, depth + 1)
 
@@ -208,7 +206,7 @@ class Messages:
         return text[: rules.max_len] if rules.max_len else text
 
     def _words(self, chance: random.Random) -> str:
-        return " ".join(chance.choices(_WORDS, k=chance.randint(1, 6)))
+        return " ".join(chance.choices(WORDS, k=chance.randint(1, 6)))
 
     def _spoil(self, message: Any, chance: random.Random) -> None:
         """Changes one field, of the message or of one in it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -24,6 +25,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.fuzz.findings import Findings
+from tests.fuzz.seeding import QUESTIONS, SEARCHES
 from tests.fuzz.vocabulary import OWN_ID, Vocabulary, plain_name
 
 _CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
@@ -34,10 +36,21 @@ _TIMEOUT_MS = 3_000
 _DELEGATING = frozenset({"braid-space", "braid-user"})
 _DELEGATED = 0.05
 _CLIENT_SECONDS = 20.0
+_OK = 200
 _DEFECTS = frozenset({500, 501, 502})
 _WARM_UP = 5
 # A part of what is made up names things that exist: random ids of jobs and documents are all unknown.
 _KNOWN = 0.6
+# Parts of a search that leave nothing of what is there, as random ids and types do.
+_NARROWING = (
+    "filter",
+    "types",
+    "tags",
+    "session_id",
+    "min_score",
+    "entity_type",
+    "relationship_type",
+)
 
 
 class RestFuzzer:
@@ -51,17 +64,22 @@ class RestFuzzer:
         self._session.headers["Authorization"] = f"Bearer {key}"
         self._vocabulary = Vocabulary()
         self.findings = Findings()
+        # How often each search found something.
+        self.hits: Counter[str] = Counter()
+
+    def close(self) -> None:
+        """Closes the connections."""
+        self._session.close()
+
+    def warm_up(self, *, seconds_each: float) -> None:
+        """Sends each operation some likely cases: later ones name what is there then."""
+        for operation in self.operations():
+            self._send(operation, _WARM_UP, GenerationMode.POSITIVE, "warm-up", seconds_each)
 
     def run(self, cases: int, *, seconds_each: float, shown: Callable[[int], None]) -> None:
         """At least so many cases, shared out among the operations; what a slow one leaves, the others take over."""
-        with self._session:
-            self._run(cases, seconds_each, shown)
-
-    def _run(self, cases: int, seconds_each: float, shown: Callable[[int], None]) -> None:
         left = self.operations()
         spent = dict.fromkeys((one.label for one in left), 0.0)
-        for operation in sorted(left, key=_adds_first):
-            self._send(operation, _WARM_UP, GenerationMode.POSITIVE, "warm-up", seconds_each)
         turn = 0
         while self.findings.cases < cases and left:
             share = max(2, -(-(cases - self.findings.cases) // len(left)))
@@ -80,13 +98,13 @@ class RestFuzzer:
             turn += 1
 
     def operations(self) -> list[Any]:
-        """Every operation of the document."""
+        """Every operation of the document: what adds, then what reads, then what removes."""
         schema = schemathesis.openapi.from_url(f"{self._url}/openapi.json")
         found = []
         for result in schema.get_all_operations():
             assert isinstance(result, Ok), result.err()
             found.append(result.ok())
-        return found
+        return sorted(found, key=_adds_first)
 
     def _send(
         self, operation: Any, count: int, mode: GenerationMode, turn: str, seconds: float
@@ -117,6 +135,7 @@ class RestFuzzer:
         _bound(case)
         self._stay_in_space(case)
         self._name_known(case)
+        self._ask_for_known(case)
         self.findings.cases += 1
         label = case.operation.label
         try:
@@ -135,7 +154,18 @@ class RestFuzzer:
             self.findings.note(self.findings.server_errors, f"{label} {status}", sample)
         self._check(case, response)
         if response.headers.get("content-type", [""])[0].startswith("application/json"):
-            self._vocabulary.learn_json(response.json())
+            answer = response.json()
+            self._vocabulary.learn_json(answer)
+            self._count_hits(case.operation.path, status, answer)
+
+    def _count_hits(self, path: str, status: int, answer: Any) -> None:
+        name = SEARCHES.get(path)
+        if status == _OK and name is not None and (answer.get(name) if name else answer):
+            self.hits[path] += 1
+
+    def silent_searches(self) -> list[str]:
+        """Searches that never found anything: how they show what they find was not tried."""
+        return [path for path in SEARCHES if not self.hits[path]]
 
     def _check(self, case: Any, response: Any) -> None:
         stream = response.headers.get("content-type", [""])[0].startswith(_EVENT_STREAM)
@@ -157,6 +187,16 @@ class RestFuzzer:
         for name in list(case.headers or ()):
             if name.lower() in _DELEGATING and self._chance.random() > _DELEGATED:
                 del case.headers[name]
+
+    def _ask_for_known(self, case: Any) -> None:
+        """A part of the searches asks for what is there, and is not narrowed."""
+        body = case.body
+        if case.operation.path not in SEARCHES or not isinstance(body, dict):
+            return
+        if self._chance.random() < _KNOWN and isinstance(body.get("query"), str):
+            body["query"] = self._chance.choice(QUESTIONS)
+            for name in _NARROWING:
+                body.pop(name, None)
 
     def _name_known(self, case: Any) -> None:
         for name in list(case.path_parameters or ()):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from typing import Any
 
@@ -58,6 +58,8 @@ class RpcFuzzer:
         self._vocabulary = Vocabulary()
         self._messages = Messages(self._vocabulary, dimension)
         self.findings = Findings()
+        # How often each RPC answered with something in one of its lists.
+        self.hits: Counter[str] = Counter()
         self.seconds: dict[str, float] = defaultdict(float)
 
     async def warm_up(self) -> None:
@@ -76,7 +78,7 @@ class RpcFuzzer:
 
     async def run(self, cases: int, *, seconds_each: float, shown: Callable[[int], None]) -> None:
         """At least so many cases, shared out among the RPCs. A slow one has `seconds_each`, others take its share."""
-        left = list(methods())
+        left = _writes_first()
         share = -(-cases // len(left))
         numbers = dict.fromkeys((method.full_name for method in left), 0)
         while self.findings.cases < cases and left:
@@ -146,10 +148,17 @@ class RpcFuzzer:
         elif code in _REASONED and not reason:
             found.note(found.undocumented, f"{what} without a reason", sample)
         try:
-            return [GetMessageClass(method.output_type).FromString(one) for one in answers]
+            read = [GetMessageClass(method.output_type).FromString(one) for one in answers]
         except DecodeError:
             found.note(found.server_errors, f"{what} with an unreadable answer", sample)
             return []
+        self.hits[method.full_name] += any(map(_has_items, read))
+        return read
+
+    def silent_searches(self) -> list[str]:
+        """Searches that never found anything: how they show what they find was not tried."""
+        names = [method.full_name for method in methods() if "Search" in method.name]
+        return [name for name in names if not self.hits[name]]
 
     async def _call(
         self, method: MethodDescriptor, messages: Sequence[bytes]
@@ -199,6 +208,16 @@ def _writes_first() -> list[MethodDescriptor]:
         return 2 if method.name.startswith(removes) else 0
 
     return sorted(methods(), key=lambda method: (rank(method), method.full_name))
+
+
+def _has_items(message: Message) -> bool:
+    """Whether one of its lists of messages, or of those within, is not empty. Reports of legs are always there."""
+    for field, value in message.ListFields():
+        if field.message_type is None or field.name == "legs":
+            continue
+        if field.is_repeated or _has_items(value):
+            return True
+    return False
 
 
 async def _each(messages: Sequence[bytes]) -> AsyncIterator[bytes]:

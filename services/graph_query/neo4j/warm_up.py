@@ -10,7 +10,7 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from services.runtime.errors import BraidError
+from services.runtime.errors import BraidError, DeadlineError
 from services.runtime.telemetry import get_logger
 
 WarmUp = Callable[[str], Awaitable[None]]
@@ -34,18 +34,23 @@ WARMED_QUERIES = (
     *SEARCH_QUERIES,
     "create_space",
     "lock_space",
+    # How a fact that is given is written.
+    "names_by_key",
+    "create_entities",
+    "facts_by_uuid",
+    "create_facts",
+    "facts_with_endings",
+    "raise_revision",
     "gazetteer_names",
     "passages_by_uuid",
     "passages_with_words",
     "known_entities",
     "create_documents",
     "create_passages",
-    "create_entities",
     "create_mentions",
     "create_sentences",
     "count_mentions",
     "link_names",
-    "raise_revision",
     "entities_named",
     "neighbors",
     "list_entities",
@@ -55,6 +60,8 @@ WARMED_QUERIES = (
 )
 
 
+# Search queries that are planned side by side. More only make each other, and everything else, wait longer.
+_AT_ONCE = 2
 # Rest after each query but those that searches wait for, as a share of the time it took: the remainder of the stack is
 # starting too.
 _REST = 1.0
@@ -137,6 +144,10 @@ class Warmer:
             for name in self._names:
                 if name not in self._searched:
                     await self._plan(name)
+        except DeadlineError:
+            # It answers, and is too busy to plan in time: what is planned stays so, and the next round is shorter.
+            self.start()
+            return
         except BraidError as error:  # the next probe that succeeds begins another round
             log.debug("warming ends early", reason=error.message)
             return
@@ -144,9 +155,15 @@ class Warmer:
         log.info("plans are warm", seconds=round(time.perf_counter() - started, 2))
 
     async def _plan_searches(self) -> None:
-        """All at once: callers wait for them, and Neo4j plans each on a core of its own."""
+        """Side by side, as callers wait for them; a few at once, as a write that comes meanwhile needs a core too."""
         names = [name for name in self._names if name in self._searched]
-        ended = await asyncio.gather(*map(self._warm_up, names), return_exceptions=True)
+        free = asyncio.Semaphore(_AT_ONCE)
+
+        async def plan(name: str) -> None:
+            async with free:
+                await self._warm_up(name)
+
+        ended = await asyncio.gather(*map(plan, names), return_exceptions=True)
         failures = [failure for failure in ended if failure is not None]
         if failures:
             raise failures[0]

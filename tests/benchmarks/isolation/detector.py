@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,6 +12,8 @@ _VOLATILE = re.compile(
     r"(^|_)(request_id|took|elapsed|ms|seconds|cache|cached|now)(_|$)|(_at|_time|_ms)$|^(latency|timings?)$"
 )
 _PLACEHOLDER = "<given>"
+# The status of a request that could not be made, or of a tool that takes none of those that were.
+NOT_SENT = "invalid"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,12 @@ class Outcome:
     @property
     def accepted(self) -> bool:
         """Whether the call was more than refused for its form."""
-        return self.status not in {"INVALID_ARGUMENT", "422", "400", "invalid", "UNIMPLEMENTED"}
+        return self.status not in {"INVALID_ARGUMENT", "422", "400", NOT_SENT, "UNIMPLEMENTED"}
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the call did what it was for."""
+        return self.status == "OK" or self.status.startswith("2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +54,18 @@ class Found:
     def add(self, leak: Leak) -> None:
         """Notes a leak."""
         self.leaks.append(leak)
+
+
+def legs_in_order(parts: Sequence[Any]) -> list[Any]:
+    """The parts of a streamed answer with its legs in the order of their names: they come as each of them ends."""
+    legs = [part for part in parts if isinstance(part, dict) and set(part) == {"leg"}]
+    others = [part for part in parts if part not in legs]
+    return [*sorted(legs, key=_leg_name), *others]
+
+
+def _leg_name(part: Mapping[str, Any]) -> str:
+    leg = part["leg"]
+    return str(leg.get("report", leg).get("leg", ""))
 
 
 def seen_in(outcome: Outcome, secrets: Collection[str], given: Collection[str]) -> list[str]:

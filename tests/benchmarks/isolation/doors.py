@@ -25,15 +25,15 @@ from mcp.shared.exceptions import MCPError
 from braid_protocol.errors import failure_of
 from deploy.local.stack import LocalStack
 from services.runtime.channels import open_channel
-from tests.benchmarks.isolation.detector import Outcome
+from tests.benchmarks.isolation.detector import NOT_SENT, Outcome, legs_in_order
 from tests.benchmarks.isolation.messages import Requests, all_methods
 from tests.benchmarks.isolation.people import Person
 from tests.benchmarks.isolation.schemas import Schemas
-from tests.benchmarks.isolation.values import Given, guess_like, is_id, is_second_id, text_for
+from tests.benchmarks.isolation.values import Given, is_id, is_second_id, text_for
 
 SECONDS = 15.0
 _STREAMED = 30
-_ATTEMPTS = 8
+ATTEMPTS = 8
 # Packages of contracts and the processes that serve them.
 _PROCESSES = {"agent": "agent_orchestrator", "graph": "graph_query", "vector": "vector_search"}
 _READS = ("/search", "/query")
@@ -116,7 +116,7 @@ def _rpc(method: MethodDescriptor, channel: grpc.aio.Channel, requests: Requests
     async def call(person: Person, given: Given) -> Outcome:
         messages = requests.of(method, given)
         if any(requests.violations(message) for message in messages):
-            return Outcome("invalid")
+            return Outcome(NOT_SENT)
         metadata = (("authorization", f"Bearer {person.key}"),)
         sent = iter(messages) if method.client_streaming else messages[0]
         answers: list[Any] = []
@@ -133,8 +133,8 @@ def _rpc(method: MethodDescriptor, channel: grpc.aio.Channel, requests: Requests
         except grpc.aio.AioRpcError as error:
             failure = failure_of(error)
             told = [failure.reason, failure.message, failure.metadata, list(failure.fields)]
-            return Outcome(error.code().name, [*answers, *_without_request(told)])
-        return Outcome("OK", answers)
+            return Outcome(error.code().name, [*answers, *without_request_ids(told)])
+        return Outcome("OK", legs_in_order(answers))
 
     return call
 
@@ -143,7 +143,8 @@ def _json(message: Message) -> Any:
     return MessageToDict(message, preserving_proto_field_name=True)
 
 
-def _without_request(told: list[Any]) -> list[Any]:
+def without_request_ids(told: list[Any]) -> list[Any]:
+    """Parts of an answer without the id of the request that some of them have."""
     return [
         {k: v for k, v in part.items() if k != "request_id"} if isinstance(part, dict) else part
         for part in told
@@ -157,13 +158,22 @@ def rest_operations(document: Mapping[str, Any], http: httpx.AsyncClient) -> lis
         Operation(
             f"rest {verb.upper()} {path}",
             changes=verb != "get" and not any(part in path for part in _READS),
-            takes_ids="{" in path or any(is_id(one["name"]) for one in _parameters(operation)),
+            takes_ids="{" in path
+            or any(is_id(one["name"]) for one in _parameters(operation))
+            or schemas.takes_ids(_body(operation)),
             call=_rest(verb, path, operation, schemas, http),
         )
         for path, operations in document["paths"].items()
         for verb, operation in operations.items()
         if verb in {"get", "post", "put", "patch", "delete"}
     ]
+
+
+def _body(operation: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema of a JSON body, empty where there is none."""
+    content = operation.get("requestBody", {}).get("content", {})
+    schema: Mapping[str, Any] = content.get("application/json", {}).get("schema", {})
+    return schema
 
 
 def _parameters(operation: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -173,13 +183,12 @@ def _parameters(operation: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _rest(
     verb: str, path: str, operation: Mapping[str, Any], schemas: Schemas, http: httpx.AsyncClient
 ) -> Call:
-    content = operation.get("requestBody", {}).get("content", {})
-    body = content.get("application/json", {}).get("schema")
+    body = _body(operation) or None
 
     async def call(person: Person, given: Given) -> Outcome:
-        outcome = Outcome("invalid")
+        outcome = Outcome(NOT_SENT)
         left_out: set[str] = set()
-        for attempt in range(_ATTEMPTS):
+        for attempt in range(ATTEMPTS):
             place, query = _place(path, operation, schemas, given, attempt)
             filled = None if body is None else schemas.fill(body, given, attempt=attempt)
             for name in left_out:
@@ -218,7 +227,7 @@ def _named(parameter: str, given: Given) -> str:
     if parameter == "model":
         return text_for(parameter, given)
     if is_second_id(parameter):
-        return guess_like(given.id)
+        return given.second
     return given.words if parameter == "entity" else given.id
 
 
@@ -237,7 +246,16 @@ def _answer(answer: httpx.Response) -> Any:
     try:
         return answer.json()
     except json.JSONDecodeError:
-        return [line for line in answer.text.splitlines() if not line.startswith("id:")]
+        return legs_in_order([_event(one) for one in answer.text.split("\n\n")])
+
+
+def _event(text: str) -> Any:
+    """An event of a stream by its name, with its data read."""
+    lines = dict(line.partition(": ")[::2] for line in text.splitlines())
+    try:
+        return {lines.get("event", "event"): json.loads(lines["data"])}
+    except (KeyError, json.JSONDecodeError):
+        return {"text": text}
 
 
 async def mcp_operations(clients: Mapping[str, Client]) -> list[Operation]:
@@ -249,7 +267,7 @@ async def mcp_operations(clients: Mapping[str, Client]) -> list[Operation]:
         Operation(
             f"tool {tool.name}",
             changes=not (tool.annotations and tool.annotations.read_only_hint),
-            takes_ids="id" in json.dumps(tool.input_schema),
+            takes_ids=Schemas(tool.input_schema).takes_ids(tool.input_schema),
             call=_tool(clients, tool.name, tool.input_schema),
         )
         for tool in tools
@@ -282,8 +300,8 @@ def _tool(clients: Mapping[str, Client], name: str, schema: Mapping[str, Any]) -
     schemas = Schemas(schema)
 
     async def call(person: Person, given: Given) -> Outcome:
-        outcome = Outcome("invalid")
-        for attempt in range(_ATTEMPTS):
+        outcome = Outcome(NOT_SENT)
+        for attempt in range(ATTEMPTS):
             arguments = schemas.fill(schema, given, attempt=attempt)
             try:
                 result = await clients[person.name].call_tool(name, arguments)
@@ -293,7 +311,7 @@ def _tool(clients: Mapping[str, Client], name: str, schema: Mapping[str, Any]) -
             outcome = Outcome("refused" if result.is_error else "OK", said)
             if not (result.is_error and _FORM.search(said[0])):
                 return outcome
-        return Outcome("invalid", outcome.body)
+        return Outcome(NOT_SENT, outcome.body)
 
     return call
 

@@ -7,15 +7,19 @@ that changes when another's data is loaded; or a change of another's data.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
 
-from tests.benchmarks.command import Options
+from deploy.local.stack import LocalStack
+from tests.benchmarks.command import MeasureError, Options
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import bar, running_stack, temporary_data
+from tests.benchmarks.isolation.agent_tools import ToolCaller, agent_tool_operations
 from tests.benchmarks.isolation.detector import (
+    NOT_SENT,
     Found,
     Leak,
     Outcome,
@@ -27,7 +31,9 @@ from tests.benchmarks.isolation.detector import (
 from tests.benchmarks.isolation.doors import SECONDS, Operation, open_doors, outcome_of
 from tests.benchmarks.isolation.people import Loading, Person, issue_keys
 from tests.benchmarks.isolation.values import Given, guess_like
+from tests.stubs.openai_server import OpenAIStub
 
+_ADDS = ("Add", "Create", "Ingest")
 _NEUTRAL = "weather report"
 _POLLS, _POLL_SECONDS = 100, 0.1
 # What belongs to a space, and to a user alone, as they see it themselves.
@@ -36,26 +42,57 @@ _OWN_VIEWS = ("/api/memories", "/api/memory/export", "/api/conversations", "/api
 
 
 async def run(options: Options) -> None:
-    """Load, try, compare; leaks are told on standard error."""
+    """Load, try, compare; leaks are told on standard error. MeasureError where an operation could not be tried."""
     figures, found = Figures(options.name), Found()
-    with temporary_data() as data:
-        people = issue_keys(data)
-        async with running_stack(data, {"BRAID_ALLOW_LOCAL": "false"}) as stack:
-            url = f"http://{stack.addresses['gateway']}"
-            async with (
-                httpx.AsyncClient(base_url=url, timeout=SECONDS) as http,
-                open_doors(stack, people) as operations,
-            ):
-                trial = Trial(http, people, operations, found)
-                await trial.run()
+    trials = [await _try_doors(found), await _try_agent_tools(found)]
     for leak in found.leaks:
         note(f"LEAK {leak.operation}: {leak.actor} from {leak.victim}: {leak.what}")
-    for name in sorted(trial.never_accepted):
-        note(f"never got past its form: {name}")
-    figures.put("operations", len(operations), "operations")
-    figures.put("operations_reached", len(operations) - len(trial.never_accepted), "operations")
+    count = sum(len(trial.operations) for trial in trials)
+    unreached = {name: said for trial in trials for name, said in trial.unreached.items()}
+    for name, said in sorted(unreached.items()):
+        note(f"not reached: {name}: {said}")
+    figures.put("operations", count, "operations")
+    figures.put("operations_reached", count - len(unreached), "operations")
     figures.put("checked", found.checked, "checks")
     figures.put("leaks", len(found.leaks), "leaks")
+    if unreached:
+        raise MeasureError(
+            f"{len(unreached)} operations were refused for their form, and so not tried"
+        )
+
+
+async def _try_doors(found: Found) -> Trial:
+    """Every RPC, endpoint, tool and resource of MCP."""
+    async with _stack({}) as (stack, people, http), open_doors(stack, people) as operations:
+        trial = Trial(http, people, operations, found)
+        await trial.run()
+        return trial
+
+
+async def _try_agent_tools(found: Found) -> Trial:
+    """Every tool of the agent, called by a scripted model. It answers questions alone: the rest is as without one."""
+    model = ToolCaller()
+    async with OpenAIStub() as stub:
+        stub.routes["/v1/chat/completions"] = model.answer
+        environment = {"LLM_FALLBACK_BASE_URL": stub.base_url, "LLM_FALLBACK_API_KEY": "sk-stub"}
+        async with _stack(environment) as (_, people, http):
+            operations = await agent_tool_operations(http, model, people[0])
+            trial = Trial(http, people, operations, found)
+            await trial.run()
+            return trial
+
+
+@asynccontextmanager
+async def _stack(
+    environment: Mapping[str, str],
+) -> AsyncIterator[tuple[LocalStack, list[Person], httpx.AsyncClient]]:
+    """A stack that nobody else uses, with keys for four people."""
+    with temporary_data() as data:
+        people = issue_keys(data)
+        async with running_stack(data, {"BRAID_ALLOW_LOCAL": "false", **environment}) as stack:
+            url = f"http://{stack.addresses['gateway']}"
+            async with httpx.AsyncClient(base_url=url, timeout=SECONDS) as http:
+                yield stack, people, http
 
 
 class Trial:
@@ -70,21 +107,22 @@ class Trial:
     ) -> None:
         self._http = http
         self._people = people
-        # What takes no id changes all that a caller has: last, so that there is something to find until then.
-        self._operations = sorted(operations, key=lambda one: (one.changes, not one.takes_ids))
+        self.operations = sorted(operations, key=_turn)
         self._found = found
         self._written: dict[str, set[str]] = {person.name: set() for person in people}
-        self.never_accepted = {operation.name for operation in operations}
+        # What was never taken, with what was said of it.
+        self.unreached = dict.fromkeys((operation.name for operation in operations), "")
 
     async def run(self) -> None:
         """All checks."""
         await self._load_and_compare()
-        reading = [operation for operation in self._operations if not operation.changes]
-        changing = [operation for operation in self._operations if operation.changes]
+        reading = [operation for operation in self.operations if not operation.changes]
+        changing = [operation for operation in self.operations if operation.changes]
         with bar("reading", len(reading)) as show:
             for number, operation in enumerate(reading):
                 for actor in self._people:
                     await self._attack(operation, actor)
+                await self._reach(operation)
                 show(number + 1)
         with bar("changing", len(changing)) as show:
             for number, operation in enumerate(changing):
@@ -92,6 +130,7 @@ class Trial:
                     before = await self._views(actor)
                     await self._attack(operation, actor)
                     self._compare_views(operation, actor, before, await self._views(actor))
+                await self._reach(operation)
                 show(number + 1)
 
     async def _load_and_compare(self) -> None:
@@ -123,7 +162,7 @@ class Trial:
             f"{operation.name} with {kind}": await outcome_of(
                 operation, person, Given(value, given.words)
             )
-            for operation in self._operations
+            for operation in self.operations
             if not operation.changes
             for kind, value in (person.ids if operation.takes_ids else {"words": given.id}).items()
         }
@@ -138,6 +177,15 @@ class Trial:
             outcome = await self._call(operation, actor, given)
             self._scan(operation, actor, outcome, (given.id, given.words, marker))
 
+    async def _reach(self, operation: Operation) -> None:
+        """Tries ids of one's own where no other was taken: a request that is always refused proves nothing."""
+        for actor in self._people:
+            pairs = zip(actor.ids.values(), [*actor.ids.values()][1:], strict=False)
+            for first, second in pairs:
+                if operation.name not in self.unreached:
+                    return
+                await self._call(operation, actor, Given(first, _NEUTRAL, second))
+
     def _victim(self, actor: Person) -> Person:
         """Whom a person tries: in turn the neighbor in the same space and somebody of the other space."""
         place = self._people.index(actor)
@@ -149,20 +197,22 @@ class Trial:
         """An id of another must be answered as one that nothing has."""
         guessed = guess_like(real)
         first = await self._call(operation, actor, Given(real, _NEUTRAL))
-        if not first.accepted:
+        if first.status == NOT_SENT:
             return
         self._scan(operation, actor, first, (real,))
         second = await self._call(operation, actor, Given(guessed, _NEUTRAL))
         given: tuple[str, ...] = (real, guessed)
-        if same(first, second, given, status_only=operation.changes):
+        # What changes something answers with new ids and times; a refusal says the same of both.
+        status_only = operation.changes and first.succeeded
+        if same(first, second, given, status_only=status_only):
             return
         another = guess_like(real)
         again = await self._call(operation, actor, Given(real, _NEUTRAL))
         other = await self._call(operation, actor, Given(another, _NEUTRAL))
         given = (*given, another)
         if not (
-            same(again, first, given, status_only=operation.changes)
-            and same(other, second, given, status_only=operation.changes)
+            same(again, first, given, status_only=status_only)
+            and same(other, second, given, status_only=status_only)
         ):
             return  # differs by itself, as after a first effect on the caller's own data
         what = f"{kind}: {_shown(first)} but for a guess {_shown(second)}"
@@ -173,8 +223,10 @@ class Trial:
         if operation.changes:  # what is written may be read again later: it is no secret any more
             self._written[actor.name] |= {given.id, given.words, given.words.partition(" ")[0]}
         if outcome.accepted:
-            self.never_accepted.discard(operation.name)
+            self.unreached.pop(operation.name, None)
             self._found.checked += 1
+        elif operation.name in self.unreached:
+            self.unreached[operation.name] = _shown(outcome)
         return outcome
 
     def _scan(
@@ -218,6 +270,15 @@ class Trial:
                 victim, _, path = view.partition(" ")
                 what = f"changed {path}: {difference(seen, after[view])}"
                 self._found.add(Leak(operation.name, actor.name, victim, what))
+
+
+def _turn(operation: Operation) -> tuple[bool, bool, bool]:
+    """When an operation is tried. What takes no id changes all that a caller has: last, so that there is something to
+    find until then. What takes an id for something new comes after what finds things by ids: the others' ids are of
+    one's own things from then on.
+    """
+    adds = operation.name.rpartition("/")[2].startswith(_ADDS)
+    return operation.changes, not operation.takes_ids, adds
 
 
 def _shown(outcome: Outcome) -> str:

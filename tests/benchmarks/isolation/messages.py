@@ -13,7 +13,7 @@ from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 
 import braid
-from tests.benchmarks.isolation.values import Given, guess_like, is_id, is_words, text_for
+from tests.benchmarks.isolation.values import ALWAYS, NUMBERS, Given, is_id, is_words, text_for
 
 _DEPTH = 4
 _REPAIRS = 40
@@ -76,7 +76,7 @@ def _fill(message: Message, given: Given, chosen: str, depth: int) -> bool:
     """Sets ids and words, in this message and those within. Whether there were any."""
     filled = False
     for field in _fields(message, chosen):
-        if field.type in _TEXT and (is_id(field.name) or is_words(field.name) or chosen):
+        if field.type in _TEXT and (_is_wanted(field.name) or chosen):
             _set_text(message, field, text_for(field.name, given))
             filled = True
         elif field.message_type is not None and depth and not _is_plain(field):
@@ -85,6 +85,10 @@ def _fill(message: Message, given: Given, chosen: str, depth: int) -> bool:
                 _set_message(message, field, inner)
                 filled = True
     return filled
+
+
+def _is_wanted(name: str) -> bool:
+    return is_id(name) or is_words(name) or name in ALWAYS
 
 
 def _fields(message: Message, chosen: str) -> Iterator[FieldDescriptor]:
@@ -158,7 +162,7 @@ def _repair_whole(message: Any, given: Given, attempt: int) -> None:
         return
     field = filled[-1 - attempt % len(filled)]
     if is_id(field.name) and field.type in _TEXT and not field.is_repeated:
-        setattr(message, field.name, guess_like(given.id))
+        setattr(message, field.name, given.second)
     else:
         message.ClearField(field.name)
 
@@ -204,6 +208,8 @@ def _set_sample_message(owner: Any, field: FieldDescriptor, given: Given) -> Non
 
 
 def _number(field: FieldDescriptor) -> Any:
+    if field.name in NUMBERS:
+        return NUMBERS[field.name]
     if field.enum_type is not None:
         return next((value.number for value in field.enum_type.values if value.number), 0)
     if field.type in _FLOATS:

@@ -8,7 +8,6 @@ from typing import Any
 from tests.benchmarks.isolation.values import (
     INSTANT,
     Given,
-    guess_like,
     is_id,
     is_second_id,
     is_words,
@@ -29,6 +28,16 @@ class Schemas:
     ) -> Any:
         """A value of the schema: ids and words wherever they fit, and else what is required."""
         return self._value(schema, given, name, _DEPTH, attempt)
+
+    def takes_ids(self, schema: Mapping[str, Any], name: str = "", depth: int = _DEPTH) -> bool:
+        """Whether a value of the schema has ids in it."""
+        schema = self.resolve(schema)
+        if schema.get("type") == "array":
+            return self.takes_ids(schema.get("items", {}), name, depth)
+        properties: Mapping[str, Any] = schema.get("properties", {})
+        return is_id(name) or any(
+            self.takes_ids(part, inner, depth - 1) for inner, part in properties.items() if depth
+        )
 
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
         """What a schema says, behind references and alternatives: the first of them that is not null."""
@@ -106,5 +115,5 @@ def _string(schema: Mapping[str, Any], given: Given, name: str, attempt: int) ->
     if "date-time" in str(schema.get("format", "")) or "RFC 3339" in str(schema.get("description")):
         return INSTANT
     if is_id(name):
-        return guess_like(given.id) if is_second_id(name) else given.id
+        return given.second if is_second_id(name) else given.id
     return text_for(name, given, attempt // 2)

@@ -32,16 +32,28 @@ _SAMPLES = {
     **dict.fromkeys(("as_of", "from", "to", "since", "valid_at", "invalid_at"), INSTANT),
     "model": "braid",
 }
+# Set although a request without it breaks no rule of its contract: the service refuses it.
+ALWAYS = frozenset({"language"})
+NUMBERS = {"dimension": 384}
 # Tried in turn where a field takes none of the above.
 OTHERS = ("x", "RELATED", "note", "0" * 64, INSTANT, "1")
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a request is made with: an id for all its ids, and words for its texts and names."""
+    """What a request is made with: an id for all its ids, and words for its texts and names.
+
+    `second_id` is for what takes two ids.
+    """
 
     id: str
     words: str
+    second_id: str = ""
+
+    @property
+    def second(self) -> str:
+        """Where two ids must differ, the other one: one that nothing has unless another is given."""
+        return self.second_id or guess_like(self.id)
 
 
 def is_id(name: str) -> bool:

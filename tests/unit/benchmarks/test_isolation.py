@@ -8,7 +8,15 @@ import pytest
 from google.protobuf.descriptor import MethodDescriptor
 
 from braid_protocol.channel import methods
-from tests.benchmarks.isolation.detector import Outcome, difference, plain, same, seen_in
+from tests.benchmarks.isolation.agent_tools import ToolCaller, question_for
+from tests.benchmarks.isolation.detector import (
+    Outcome,
+    difference,
+    legs_in_order,
+    plain,
+    same,
+    seen_in,
+)
 from tests.benchmarks.isolation.messages import Requests, all_methods
 from tests.benchmarks.isolation.people import Person
 from tests.benchmarks.isolation.schemas import Schemas
@@ -127,3 +135,41 @@ def test_json_of_a_schema_has_ids_words_and_what_is_required() -> None:
         "target": {"id": UUID},
         "chunk_ids": [UUID],
     }
+
+
+def test_legs_are_in_one_order_whichever_ended_first() -> None:
+    graph = {"leg": {"report": {"leg": "LEG_GRAPH"}}}
+    vector = {"leg": {"report": {"leg": "LEG_VECTOR"}}}
+    final = {"final": {"results": [2, 1]}}
+    assert legs_in_order([vector, graph, final]) == legs_in_order([graph, vector, final])
+    assert legs_in_order([vector, graph, final]) == [graph, vector, final]
+
+
+def test_a_refusal_that_tells_a_real_id_from_a_guess_is_seen() -> None:
+    refused = Outcome("INVALID_ARGUMENT", ["is another user's"])
+    assert not refused.accepted
+    assert not refused.succeeded
+    assert not same(refused, Outcome("INVALID_ARGUMENT", ["is unknown"]), (), status_only=False)
+
+
+def test_where_ids_must_differ_the_second_one_is_given_or_a_guess() -> None:
+    assert Given(UUID, "words", OTHER_UUID).second == OTHER_UUID
+    assert Given(UUID, "words").second not in {"", UUID}
+    method = next(one for one in all_methods() if one.name == "PutRelations")
+    [request] = REQUESTS.of(method, Given(UUID, "words", OTHER_UUID))
+    [relation] = request.relations  # type: ignore[attr-defined]
+    assert {relation.source_id, relation.target_id} == {UUID, OTHER_UUID}
+
+
+def test_the_scripted_model_calls_what_a_question_names_and_keeps_what_it_answers() -> None:
+    model = ToolCaller()
+    question = question_for("hybrid_search", {"query": "tea"}, 1)
+    tool = {"function": {"name": "hybrid_search", "parameters": {"type": "object"}}}
+    asked = [{"role": "user", "content": question}]
+    called = model.answer({"messages": asked, "tools": [tool]}).body.decode()
+    assert '"name": "hybrid_search"' in called
+    assert model.tools == {"hybrid_search": {"type": "object"}}
+    model.answer({"messages": [*asked, {"role": "tool", "content": "Nothing."}]})
+    assert model.results == {question: "Nothing."}
+    other = model.answer({"messages": [{"role": "user", "content": "Who?"}]}).body.decode()
+    assert "tool_calls" not in other.replace("null", "")

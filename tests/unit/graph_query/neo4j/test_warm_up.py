@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from services.graph_query.neo4j.queries import load_queries
 from services.graph_query.neo4j.warm_up import WARMED_QUERIES, Warmer
-from services.runtime.errors import StoreUnavailableError
+from services.runtime.errors import DeadlineError, StoreUnavailableError
 
 
 class Stage:
@@ -155,3 +155,32 @@ async def test_writes_without_end_hold_a_round_up_and_do_not_stop_it() -> None:
             warmer.start()
             await until(lambda: warmer.rounds == 1)
     assert stage.warmed == ["a", "b"]
+
+
+async def test_only_a_few_searches_are_planned_side_by_side() -> None:
+    stage = Slow()
+    warmer = Warmer(stage.warm_up, ["a", "b", "c"], ["a", "b", "c"])
+    async with running(warmer):
+        warmer.start()
+        await until(lambda: len(stage.warmed) == 2)
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert stage.warmed == ["a", "b"]
+        stage.done.release()
+        await until(lambda: stage.warmed == ["a", "b", "c"])
+
+
+async def test_a_round_that_a_busy_store_ends_early_is_followed_by_another() -> None:
+    late = iter([DeadlineError(), None])
+    warmed: list[str] = []
+
+    async def warm_up(name: str) -> None:
+        if error := next(late, None):
+            raise error
+        warmed.append(name)
+
+    warmer = Warmer(warm_up, ["a", "b"], ["a", "b"])
+    async with running(warmer):
+        warmer.start()
+        await until(lambda: warmer.rounds == 1)
+    assert warmed == ["b", "a", "b"]

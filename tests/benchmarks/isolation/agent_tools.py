@@ -1,0 +1,108 @@
+"""The agent's tools, each called by itself: a scripted model calls the one that a question names, as it is told to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from tests.benchmarks.isolation.detector import NOT_SENT, Outcome
+from tests.benchmarks.isolation.doors import ATTEMPTS, Call, Operation, without_request_ids
+from tests.benchmarks.isolation.people import Person
+from tests.benchmarks.isolation.schemas import Schemas
+from tests.benchmarks.isolation.values import Given
+from tests.stubs.chat_models import SSE, Turn, openai_events
+from tests.stubs.openai_server import Reply
+
+Json = dict[str, Any]
+
+_CALL = "Call this tool: "
+_UNKNOWN = "I do not know."
+# How a tool sends arguments back to a model.
+_REFUSED = ("validation error", "The arguments are not valid", "Fix the errors")
+_SAVES = "save_"
+
+
+@dataclass(slots=True)
+class ToolCaller:
+    """The model: it calls the tool that a question asks for, and keeps what the tool answered."""
+
+    tools: dict[str, Json] = field(default_factory=dict)
+    results: dict[str, str] = field(default_factory=dict)
+
+    def answer(self, request: Json) -> Reply:
+        """One turn of a conversation, as a stream."""
+        self.tools |= {
+            one["function"]["name"]: one["function"]["parameters"]
+            for one in request.get("tools", ())
+        }
+        question = _last(request["messages"], "user")
+        if not question.startswith(_CALL):
+            turn = Turn(_UNKNOWN)
+        elif request["messages"][-1]["role"] == "tool":
+            self.results[question] = _text(request["messages"][-1]["content"])
+            turn = Turn(_UNKNOWN)
+        else:
+            call = json.loads(question.removeprefix(_CALL))
+            turn = Turn(tools=[(call["tool"], call["arguments"])])
+        return Reply(body="".join(openai_events(turn, 1)).encode(), headers=SSE)
+
+
+def question_for(tool: str, arguments: Mapping[str, Any], number: int) -> str:
+    """A question upon which the model calls a tool."""
+    return _CALL + json.dumps({"tool": tool, "arguments": arguments, "number": number})
+
+
+async def agent_tool_operations(
+    http: httpx.AsyncClient, model: ToolCaller, person: Person
+) -> list[Operation]:
+    """Every tool that the agent offers to a model."""
+    await _ask(http, person, "What is there?")
+    return [
+        Operation(
+            f"agent tool {name}",
+            changes=name.startswith(_SAVES),
+            takes_ids=False,
+            call=_tool(http, model, name, schema),
+        )
+        for name, schema in sorted(model.tools.items())
+    ]
+
+
+def _tool(http: httpx.AsyncClient, model: ToolCaller, name: str, schema: Json) -> Call:
+    schemas = Schemas(schema)
+
+    async def call(person: Person, given: Given) -> Outcome:
+        answer: Json = {}
+        for attempt in range(ATTEMPTS):
+            question = question_for(name, schemas.fill(schema, given, attempt=attempt), attempt)
+            response = await _ask(http, person, question)
+            answer = response.json()
+            if not response.is_success:
+                return Outcome(str(response.status_code), without_request_ids([answer]))
+            told = model.results.pop(question, None)
+            if told is not None and not any(sign in told for sign in _REFUSED):
+                return Outcome("OK", [told, answer.get("citations")])
+        return Outcome(NOT_SENT, answer)
+
+    return call
+
+
+async def _ask(http: httpx.AsyncClient, person: Person, question: str) -> httpx.Response:
+    return await http.post(
+        "/api/chat", json={"question": question, "stream": False}, headers=person.headers
+    )
+
+
+def _last(messages: list[Json], role: str) -> str:
+    return next((_text(one["content"]) for one in reversed(messages) if one["role"] == role), "")
+
+
+def _text(content: Any) -> str:
+    """A message's text, which may come in parts."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content)
+    return str(content)

@@ -1,0 +1,91 @@
+"""Something for every kind of search to find, in the words that the fuzzer asks with: empty answers hide defects."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+import httpx
+
+from tests.fuzz.messages import WORDS
+
+_QUERY = " ".join(WORDS[:4])
+# Answered by what is loaded: the second one by what the user's own memory knows.
+QUESTIONS = (_QUERY, "What tools do I use?")
+_POLLS, _POLL_SECONDS = 600, 0.2
+_ENDED = {"SUCCEEDED", "FAILED", "CANCELLED"}
+_SUBJECT = f"{WORDS[0]} {WORDS[1]}"
+_DOCUMENT = {"id": "seeded", "title": _SUBJECT, "text": f"The {' '.join(WORDS)} is documented."}
+_FACT = {
+    "subject": _SUBJECT,
+    "relation": "OWNS",
+    "object": WORDS[5],
+    "fact": f"{_SUBJECT} {_QUERY} {WORDS[5]}.",
+    "valid_at": "2024-01-01",
+}
+_FINDINGS = (
+    {"finding": {"key_insight": f"{_QUERY} is slow.", "confidence": 0.8}},
+    {"intent": {"goal": f"{_QUERY} is fast."}},
+    {
+        "outcome": {
+            "result": f"{_QUERY} was made fast.",
+            "metrics": [{"name": "latency", "value": 1.5, "unit": "ms"}],
+        }
+    },
+)
+_MEMORY = {"title": _SUBJECT, "content": f"{_QUERY} prefers {WORDS[5]}."}
+_RELATIONSHIP = {"type": "USES", "target": {"name": WORDS[6], "type": "tool"}}
+# Every search, and where in its answer the hits are.
+SEARCHES: Mapping[str, str] = MappingProxyType(
+    {
+        "/api/search/vector": "results",
+        "/api/search/text": "results",
+        "/api/search/hybrid": "results",
+        "/api/search/graph": "results",
+        "/api/search/comprehensive": "results",
+        "/api/findings/search": "findings",
+        "/api/memories/search": "",
+        "/api/memory/query": "answers",
+    }
+)
+
+
+class SeedingError(Exception):
+    """A search finds nothing, or what it should find was not taken."""
+
+
+async def load(url: str, key: str) -> None:
+    """Loads a document, a fact, findings, memories and what a user uses. SeedingError where a search misses them."""
+    headers = {"authorization": f"Bearer {key}"}
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as http:
+        accepted = await _post(http, "/api/documents", _DOCUMENT)
+        for job in accepted["jobs"]:
+            await _until_ended(http, job["id"])
+        await _post(http, "/api/facts", {"facts": [_FACT]})
+        for one in _FINDINGS:
+            about = [{"name": _SUBJECT}]
+            await _post(http, "/api/findings", {"findings": [{**one, "about_entities": about}]})
+        await _post(http, "/api/memories", _MEMORY)
+        await _post(http, "/api/memory/relationships", _RELATIONSHIP)
+        for path, hits in SEARCHES.items():
+            query = QUESTIONS[1] if path == "/api/memory/query" else QUESTIONS[0]
+            answer = await _post(http, path, {"query": query})
+            if not (answer[hits] if hits else answer):
+                raise SeedingError(f"{path} finds nothing")
+
+
+async def _until_ended(http: httpx.AsyncClient, job_id: str) -> None:
+    for _ in range(_POLLS):
+        if (await http.get(f"/api/jobs/{job_id}")).json()["state"] in _ENDED:
+            return
+        await asyncio.sleep(_POLL_SECONDS)
+    raise SeedingError("a document was not ingested in time")
+
+
+async def _post(http: httpx.AsyncClient, path: str, body: Any) -> Any:
+    response = await http.post(path, json=body)
+    if not response.is_success:
+        raise SeedingError(f"{path}: {response.status_code} {response.text[:300]}")
+    return response.json()
