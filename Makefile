@@ -1,5 +1,7 @@
 # `make help` lists every command. PYTHON names the interpreter that sets up the environment (3.11 to 3.13).
 PYTHON ?= $(shell deploy/find-python.sh)
+# Processes that run the tests: a third one has the time in which two wait for the stores.
+WORKERS ?= 3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -28,13 +30,13 @@ run: setup ## start the whole system with the sample corpus and ask it one quest
 	@$(BIN)/braid up --sample --ask
 
 test: setup ## run all tests on real stores
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder
 
 faults: setup ## run the whole fault suite: every dependency stopped, paused, slow, refusing, cut off
 	@$(BIN)/python -m pytest tests/faults --all-faults
 
 unit: setup ## run the unit tests alone
-	@$(BIN)/python -m pytest -n 2 --dist loadfile tests/unit
+	@$(BIN)/python -m pytest -n 2 tests/unit
 
 check: setup lint types contracts checkgenerate ## lint, type-check, verify contracts, generated code and imports
 

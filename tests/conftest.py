@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 from deploy.local.provision import AGENT
 from deploy.local.stores import LocalStores
@@ -19,11 +20,13 @@ from tests.stores import (
     TestDatabase,
     create_template,
     database_from_template,
+    empty_agent_database,
     empty_vector_database,
     started_stores,
 )
 
 T = TypeVar("T")
+_END_TO_END = "tests/e2e/"
 PREFIXES = (
     "BRAID_",
     "EMBEDDING_",
@@ -43,13 +46,27 @@ settings.register_profile(
 settings.load_profile("braid")
 
 
+class FilesToWorkers(LoadFileScheduling):  # type: ignore[misc] # xdist has no types
+    """A worker runs a file whole, and one of them all that shares the running system."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file: str = super()._split_scope(nodeid)
+        return _END_TO_END if file.startswith(_END_TO_END) else file
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesToWorkers:
+    """How tests are shared out among processes."""
+    return FilesToWorkers(config, log)
+
+
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No setting of the machine reaches a test, and no telemetry leaves one."""
+    """No setting of the machine reaches a test, no telemetry leaves one, and no server waits before it drains."""
     for name in list(os.environ):
         if name.startswith(PREFIXES):
             monkeypatch.delenv(name)
     monkeypatch.setenv("GRAPHITI_TELEMETRY_ENABLED", "false")
+    monkeypatch.setenv("BRAID_DRAIN_DELAY_SECONDS", "0")
 
 
 class LoopThread:
@@ -130,8 +147,18 @@ def agent_template(stores: LocalStores, stores_loop: LoopThread) -> str:
     return stores_loop.run(create_template(stores, migrate_agent, like=AGENT))
 
 
+@pytest.fixture(scope="session")
+def shared_agent_database(
+    stores: LocalStores, stores_loop: LoopThread, agent_template: str
+) -> Iterator[TestDatabase]:
+    """A database with the orchestrator's schema for all tests that leave the schema as it is."""
+    manager = database_from_template(stores, agent_template, like=AGENT)
+    yield stores_loop.run(manager.__aenter__())
+    stores_loop.run(manager.__aexit__(None, None, None))
+
+
 @pytest.fixture
-async def agent_database(stores: LocalStores, agent_template: str) -> AsyncIterator[TestDatabase]:
-    """The orchestrator's database for one test alone."""
-    async with database_from_template(stores, agent_template, like=AGENT) as database:
-        yield database
+async def agent_database(shared_agent_database: TestDatabase) -> TestDatabase:
+    """The orchestrator's database, empty."""
+    await empty_agent_database(shared_agent_database)
+    return shared_agent_database

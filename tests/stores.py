@@ -86,7 +86,7 @@ async def database_from_template(
         await admin.close()
 
 
-_EMPTY = """
+_EMPTY_VECTOR = """
 do $$
 declare
   each_table regclass;
@@ -116,12 +116,43 @@ begin
   end if;
 end $$"""
 
+_EMPTY_AGENT = """
+do $$
+declare
+  each_table regclass;
+  has_rows boolean;
+begin
+  perform pg_terminate_backend(pid) from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend';
+  for each_table in
+    select oid from pg_class
+    where relnamespace = 'public'::regnamespace and relkind = 'r'
+      and relname not in ('schema_migration', 'schema_function_file')
+    order by relname
+  loop
+    execute format('select exists (select from %s)', each_table) into has_rows;
+    if has_rows then
+      -- Not `only`: tables that refer to this one are emptied too.
+      execute format('truncate %s restart identity cascade', each_table);
+    end if;
+  end loop;
+end $$"""
+
 
 async def empty_vector_database(database: TestDatabase) -> None:
     """Ends all connections to it and removes all rows and models."""
+    await _run_in(database, _EMPTY_VECTOR)
+
+
+async def empty_agent_database(database: TestDatabase) -> None:
+    """Ends all connections to it and removes all rows."""
+    await _run_in(database, _EMPTY_AGENT)
+
+
+async def _run_in(database: TestDatabase, sql: str) -> None:
     admin = await asyncpg.connect(database.stores.postgres.admin_dsn, database=database.name)
     try:
-        await admin.execute(_EMPTY)
+        await admin.execute(sql)
     finally:
         await admin.close()
 

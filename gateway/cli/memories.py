@@ -190,14 +190,21 @@ def close(
 @memories.command()
 def infer(
     context: typer.Context,
-    limit: Annotated[int, typer.Option(help="How many of the newest memories.")] = 100,
+    limit: Annotated[
+        int | None,
+        typer.Option(help="How many of the newest memories. Default 100; all with --background."),
+    ] = None,
+    background: Annotated[
+        bool, typer.Option("--background", help="Start it as a job: see `braid jobs get`.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Infer relations between memories from what they say and how they are used."""
     session: Session = context.obj
-    with session.api() as api:
-        answer = api.post(f"/api/inference/run?limit={limit}", {})
-    show(session, answer, show_pairs, as_json)
+    path = "/api/inference/jobs" if background else "/api/inference/run"
+    with session.api(changes=True) as api:
+        answer = api.post(path if limit is None else f"{path}?limit={limit}", None)
+    show(session, answer, _show_job if background else show_pairs, as_json)
 
 
 @memories.command()
@@ -216,6 +223,10 @@ def types(context: typer.Context, as_json: AsJson = False) -> None:
     with session.api() as api:
         answer = api.get("/api/memories/types")
     show(session, answer, lambda out, shown: out.print("\n".join(shown["types"])), as_json)
+
+
+def _show_job(out: Console, answer: Json) -> None:
+    show_pairs(out, {name: answer["job"][name] for name in ("id", "kind", "state")})
 
 
 def _relation(text: str) -> Json:

@@ -79,9 +79,12 @@ def search(  # noqa: PLR0917 - typer names them all
             case_sensitive=False, help="Rerank the results before that (comprehensive, hybrid)."
         ),
     ] = None,
+    memories: Annotated[
+        bool, typer.Option("--memories", help="List your typed memories too (comprehensive).")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Search passages and facts."""
+    """Search passages and facts, and memories if asked to."""
     session: Session = context.obj
     steps = _steps(expansion, hops, rerank)
     if steps and mode not in _WITH_STEPS:
@@ -89,7 +92,11 @@ def search(  # noqa: PLR0917 - typer names them all
             f"--expansion and --rerank are for comprehensive and hybrid, not {mode}",
             reason="INVALID_FIELD",
         )
+    if memories and mode is not Mode.comprehensive:
+        raise CliError(f"--memories is for comprehensive, not {mode}", reason="INVALID_FIELD")
     body: dict[str, Any] = {"query": query, "limit": limit, "as_of": as_of, **steps}
+    if memories:
+        body["use_memories"] = True
     if mode is Mode.comprehensive and not as_json:
         body["include"] = SHOWN_PARTS
     with session.api() as api:

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from braid.agent.v1 import jobs_pb2
+from braid.agent.v1 import jobs_pb2, memories_pb2
 from gateway.rest.http.calls import CallerDep, ClientsDep, SettingsDep, WatcherDep
 from gateway.rest.http.event_stream import stream
 from gateway.rest.mapping.contract_rules import Bounds
@@ -36,8 +36,17 @@ class Failure(ResponseSchema):
     stage: str
 
 
+class Inferred(ResponseSchema):
+    """What an inference of relations between memories did."""
+
+    examined: int
+    created: int
+    created_by_method: dict[str, int]
+    removed: int
+
+
 class Job(ResponseSchema):
-    """An upload's way through the tiers."""
+    """Work that goes on; `documents_…` count chunks or memories in jobs whose kind works on those."""
 
     id: str
     state: Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED", "UNSPECIFIED"]
@@ -53,6 +62,7 @@ class Job(ResponseSchema):
     searchable_per_second: float
     graph_ready_per_second: float
     removed: list[Removed]
+    inferred: Inferred | None
     document_id: str | None
     title: str | None
     source: str | None
@@ -110,7 +120,7 @@ _STATE = {v: k.removeprefix("JOB_STATE_") for k, v in jobs_pb2.JobState.items()}
 
 
 def job(message: jobs_pb2.Job) -> Json:
-    """An upload's way through the tiers."""
+    """A job as it stands."""
     return {
         "id": message.id,
         "state": _STATE.get(message.state, "UNSPECIFIED"),
@@ -126,6 +136,7 @@ def job(message: jobs_pb2.Job) -> Json:
         "searchable_per_second": message.searchable_per_second,
         "graph_ready_per_second": message.graph_ready_per_second,
         "removed": removed_rows(message.removed),
+        "inferred": inferred(message.inferred) if message.HasField("inferred") else None,
         "document_id": message.document_id or None,
         "title": message.title or None,
         "source": message.source or None,
@@ -134,6 +145,12 @@ def job(message: jobs_pb2.Job) -> Json:
         "started_at": time(message, "start_time"),
         "ended_at": time(message, "end_time"),
     }
+
+
+def accepted(message: jobs_pb2.Job) -> Response:
+    """The answer to what a job goes on with, and where to look at it."""
+    shown = job(message)
+    return JsonResponse({"job": shown}, 202, {"location": f"/api/jobs/{shown['id']}"})
 
 
 def failure(message: jobs_pb2.JobFailure) -> Json:
@@ -145,6 +162,18 @@ def dead_document(message: jobs_pb2.DeadDocument) -> Json:
     """The same in the list of its space."""
     fields = failure(message.failure)
     return {"job_id": message.job_id, **fields, "failed_at": time(message, "create_time")}
+
+
+def inferred(
+    done: jobs_pb2.InferredRelations | memories_pb2.RunMemoryInferenceResponse,
+) -> Json:
+    """What an inference did."""
+    return {
+        "examined": done.examined_count,
+        "created": sum(done.created_counts.values()),
+        "created_by_method": dict(sorted(done.created_counts.items())),
+        "removed": done.removed_count,
+    }
 
 
 def removed_rows(rows: Iterable[jobs_pb2.RemovedRows]) -> list[Json]:
@@ -168,7 +197,7 @@ Cursor = Annotated[
     Bounds(jobs_pb2.ListJobsRequest, "page_token"),
     Query(description="`next_cursor` of the page before."),
 ]
-KindName = Literal["upload", "delete", "reembed", "reextract"]
+KindName = Literal["upload", "delete", "reembed", "reextract", "infer"]
 StateName = Literal["QUEUED", "RUNNING", "SUCCEEDED", "FAILED", "CANCELLED"]
 JobId = Annotated[
     str,

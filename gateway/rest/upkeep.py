@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 from starlette.responses import Response
 
-from braid.agent.v1 import consistency_pb2, jobs_pb2, models_pb2
+from braid.agent.v1 import consistency_pb2, models_pb2
 from gateway.rest import jobs
 from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
@@ -150,7 +150,7 @@ async def reembed(caller: CallerDep, clients: ClientsDep, body: Reembed | None =
     request = models_pb2.StartReembeddingRequest(keep_former=keep)
     method = _MODELS + "StartReembedding"
     answer = await caller.call(method, clients.models.StartReembedding, request)
-    return _accepted(answer.job)
+    return jobs.accepted(answer.job)
 
 
 @router.post("/reextract", status_code=202, response_model=OneJob)
@@ -159,9 +159,4 @@ async def reextract(caller: CallerDep, clients: ClientsDep) -> Response:
     request = models_pb2.StartReextractionRequest()
     method = _MODELS + "StartReextraction"
     answer = await caller.call(method, clients.models.StartReextraction, request)
-    return _accepted(answer.job)
-
-
-def _accepted(job: jobs_pb2.Job) -> Response:
-    shown = jobs.job(job)
-    return JsonResponse({"job": shown}, 202, {"location": f"/api/jobs/{shown['id']}"})
+    return jobs.accepted(answer.job)

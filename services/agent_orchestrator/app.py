@@ -58,6 +58,7 @@ from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
 from services.agent_orchestrator.settings import AgentSettings, SettingError
 from services.agent_orchestrator.typed_memory.inference import Inference
+from services.agent_orchestrator.typed_memory.inference_jobs import InferenceJobs
 from services.agent_orchestrator.typed_memory.memories import Memories
 from services.agent_orchestrator.typed_memory.search import MemorySearch
 from services.agent_orchestrator.typed_memory.servicer import MemoryServicer
@@ -158,7 +159,7 @@ async def open_app(
         reranking = build_reranking(settings, embedders.queries, ordering, reranker)
         stack.push_async_callback(reranking.close)
         memories = _memories(
-            tiers, database, reranking, names_spaces=runtime.service_key is not None
+            tiers, database, jobs, reranking, names_spaces=runtime.service_key is not None
         )
         search = build_search(
             settings,
@@ -400,7 +401,7 @@ def _agent_service(servicer: AgentServicer) -> Service:
 
 
 def _memories(
-    tiers: Tiers, database: Database, reranking: Reranking, *, names_spaces: bool
+    tiers: Tiers, database: Database, jobs: JobStore, reranking: Reranking, *, names_spaces: bool
 ) -> MemoryServicer:
     store = MemoryStore(database)
     memories = Memories(store, tiers.vector, tiers.graph, tiers.relations)
@@ -410,6 +411,7 @@ def _memories(
         MemorySearch(store, tiers.searches, tiers.relations, reranking),
         Sessions(store, memories, tiers.relations),
         Inference(store, memories, tiers.searches, tiers.relations),
+        InferenceJobs(jobs, store),
         tiers.relations,
         names_spaces=names_spaces,
     )

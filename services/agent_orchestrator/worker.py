@@ -42,6 +42,9 @@ from services.agent_orchestrator.model_migration.reembedding import Reembedding
 from services.agent_orchestrator.model_migration.reextraction import Reextraction
 from services.agent_orchestrator.model_migration.servicer import REEMBED, REEXTRACT
 from services.agent_orchestrator.settings import AgentSettings
+from services.agent_orchestrator.typed_memory.inference import Inference
+from services.agent_orchestrator.typed_memory.inference_jobs import INFER, InferenceTask
+from services.agent_orchestrator.typed_memory.memories import Memories
 from services.agent_orchestrator.typed_memory.store import MemoryStore
 from services.models.embedding.embedder import Embedder
 from services.runtime.health import Probe
@@ -72,7 +75,7 @@ async def open_worker(
         embedders = SpaceEmbedder(models, tiers.vector_models.recorded, SpaceModels())
         runners = _runners(settings, runtime, tiers, embedders, work=work, parsers=parsers)
         handlers = {
-            **_handlers(tiers, database, turns),
+            **_handlers(tiers, database, turns, work),
             **_model_handlers(settings, tiers, models, work, database),
         }
         runners[TASK] = TaskRunner(TaskStore(database, turns), handlers, TASKS_AT_ONCE)
@@ -97,10 +100,18 @@ def _others(settings: AgentSettings, work: WorkStore, worker: Worker) -> list[as
     ]
 
 
-def _handlers(tiers: Tiers, database: Database, turns: TurnQueue) -> Mapping[str, Handler]:
+def _handlers(
+    tiers: Tiers, database: Database, turns: TurnQueue, work: WorkStore
+) -> Mapping[str, Handler]:
     """What jobs that are no uploads do, by kind."""
     deletions = DeletionStore(database, turns, JobStore(database, turns))
-    return {DELETE: DeletionTask(deletions, tiers.vector, tiers.graph_ids).run}
+    store = MemoryStore(database)
+    memories = Memories(store, tiers.vector, tiers.graph, tiers.relations)
+    inference = Inference(store, memories, tiers.searches, tiers.relations)
+    return {
+        DELETE: DeletionTask(deletions, tiers.vector, tiers.graph_ids).run,
+        INFER: InferenceTask(inference, partial(work.others_waiting, TASK)).run,
+    }
 
 
 def _model_handlers(

@@ -23,6 +23,7 @@ COMMANDS = {
     "overload": "tests.benchmarks.overload",
     "replicas": "tests.benchmarks.replicas",
     "read_replica": "tests.benchmarks.read_replica",
+    "sizing": "tests.benchmarks.sizing",
     "telemetry": "tests.benchmarks.telemetry",
     "soak": "tests.benchmarks.soak",
     "mcp": "tests.benchmarks.mcp",

@@ -51,7 +51,7 @@ async def run(options: Options) -> None:
 
 
 async def _load(stack: LocalStack, rng: random.Random) -> None:
-    """Superusers pass row-level security, which COPY needs."""
+    """Superusers pass row-level security, which COPY needs. The HNSW index is made after the load."""
     connection = await asyncpg.connect(stack.stores.postgres.admin_dsn, database="braid_agent")
     vectors = np.random.default_rng(rng.randrange(2**31)).standard_normal((4_096, DIMENSION))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -61,6 +61,9 @@ async def _load(stack: LocalStack, rng: random.Random) -> None:
             for number in range(USERS):
                 await _load_user(connection, f"user-{number}", texts, rng)
                 show(number + 1)
+        note("loaded; creating the HNSW index")
+        await connection.execute("set maintenance_work_mem = '1GB'")
+        await connection.execute(f"select index_entity_vectors({DIMENSION})")
         await connection.execute(
             "vacuum analyze memory_entity, memory_relationship, memory_entity_vector"
         )

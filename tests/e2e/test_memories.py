@@ -82,6 +82,16 @@ def search(client: httpx.Client, query: str, *, expand: bool = False, **body: An
     return found
 
 
+def ended(client: httpx.Client, location: str) -> Json:
+    """The job once it has ended."""
+    job: Json = {}
+    with client.stream("GET", f"{location}/events") as events:
+        for line in events.iter_lines():
+            if line.startswith("data:"):
+                job = json.loads(line.removeprefix("data:"))
+    return job
+
+
 def ids(found: list[Json]) -> list[str]:
     return [item["memory"]["id"] for item in found]
 
@@ -254,6 +264,7 @@ def test_the_command_adds_relates_finds_and_removes(system: System) -> None:
         assert told("stats")["relationships_by_type"] == {"RELATED": 1}
         assert {one["id"] for one in told("list")["memories"]} == {error, fix}
         assert told("infer")["examined"] == 2
+        assert told("infer", "--background")["job"]["kind"] == "infer"
         wrong = system.braid("memories", "relate", fix, "MENDS", error)
         assert (wrong.returncode, "relation_type" in wrong.stderr) == (2, True)
     finally:
@@ -366,6 +377,26 @@ def test_similar_memories_are_related_by_the_job(ann: httpx.Client) -> None:
     assert ann.post("/inference/run").json()["created"] == 0
 
 
+def test_an_inference_runs_as_a_job_among_the_others(ann: httpx.Client) -> None:
+    older = remember(ann, "The orders database runs on PostgreSQL 16 in Frankfurt.")
+    newer = remember(ann, "The orders database runs on PostgreSQL 16 in the Frankfurt region.")
+    answer = ann.post("/inference/jobs")
+    assert answer.status_code == 202
+    job = ended(ann, answer.headers["location"])
+    assert (job["kind"], job["state"]) == ("infer", "SUCCEEDED")
+    assert job["inferred"] == {
+        "examined": 2,
+        "created": 1,
+        "created_by_method": {"similarity": 1},
+        "removed": 0,
+    }
+    (similar,) = ann.get(f"/memories/{newer}").json()["relations"]
+    assert (similar["target_id"], similar["inferred"]) == (older, True)
+    listed = ann.get("/api/jobs?kind=infer").json()["jobs"]
+    assert job["id"] in [one["id"] for one in listed]
+    assert ann.post("/api/inference/jobs?limit=-1").status_code == 422
+
+
 def test_memories_that_are_found_together_become_related(ann: httpx.Client) -> None:
     first = remember(ann, "Blue whales sing at very low frequencies across the ocean.")
     second = remember(ann, "The accountant files tax returns for whales of the casino.")
@@ -417,6 +448,19 @@ def test_a_search_of_documents_lists_memories_where_it_asks_for_them(ann: httpx.
     assert found["score"] == found["scores"]["memory"]["share"] > 0.5
     legs = {leg["name"]: leg["status"] for leg in answer["legs"]}
     assert legs == {"vector": "NO_MATCH", "graph": "NO_MATCH", "memory": "OK"}
+
+
+def test_the_command_searches_memories_where_it_is_asked_to(system: System) -> None:
+    title = "Note on the empty pool"
+    added = system.braid("memories", "add", ERROR_TEXT, "--title", title, "--json")
+    try:
+        found = system.braid("search", ERROR_TEXT, "--memories")
+        assert title in found.stdout
+        assert title not in system.braid("search", ERROR_TEXT).stdout
+        refused = system.braid("search", ERROR_TEXT, "--memories", "--mode", "text")
+        assert (refused.returncode, "--memories" in refused.stderr) == (2, True)
+    finally:
+        system.braid("memories", "delete", json.loads(added.stdout)["id"])
 
 
 def test_nobody_else_sees_or_relates_a_memory(

@@ -1,1 +1,1 @@
-"""`/memories`, `/graph/stats` and `/inference/run`: typed memories, at the root and under `/api`."""
+"""`/memories`, `/graph/stats` and `/inference/…`: typed memories, at the root and under `/api`."""

@@ -132,15 +132,6 @@ class Stats(ResponseSchema):
     relationships_by_type: dict[str, int]
 
 
-class Inference(ResponseSchema):
-    """What an inference did."""
-
-    examined: int
-    created: int
-    created_by_method: dict[str, int]
-    removed: int
-
-
 def memory(one: memories_pb2.Memory) -> Json:
     """A memory without its relations."""
     return {
@@ -196,16 +187,6 @@ def stats(answer: memories_pb2.GetMemoryStatsResponse) -> Json:
         "relationships_by_type": {
             _type_name(one.relation_type): one.count for one in answer.counts_by_type
         },
-    }
-
-
-def inference(answer: memories_pb2.RunMemoryInferenceResponse) -> Json:
-    """What an inference did."""
-    return {
-        "examined": answer.examined_count,
-        "created": sum(answer.created_counts.values()),
-        "created_by_method": dict(sorted(answer.created_counts.items())),
-        "removed": answer.removed_count,
     }
 
 

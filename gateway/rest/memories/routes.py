@@ -10,11 +10,13 @@ from starlette.responses import Response
 
 from braid.agent.v1 import memories_pb2
 from braid.graph.v1.relations_pb2 import CHUNK_RELATION_TYPE_UNSPECIFIED
+from gateway.rest import jobs
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.jobs import OneJob
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import PageSize, at_most
+from gateway.rest.mapping.field_types import Int32, PageSize, at_most
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.memories import responses
@@ -250,7 +252,7 @@ async def stats(caller: CallerDep, clients: ClientsDep) -> Response:
     return JsonResponse(responses.stats(answer))
 
 
-@_routes.post("/inference/run", response_model=responses.Inference)
+@_routes.post("/inference/run", response_model=jobs.Inferred)
 async def infer(
     caller: CallerDep,
     clients: ClientsDep,
@@ -268,7 +270,24 @@ async def infer(
     request = memories_pb2.RunMemoryInferenceRequest(memory_limit=limit)
     method = _SERVICE + "RunMemoryInference"
     answer = await caller.call(method, clients.memories.RunMemoryInference, request, _name)
-    return JsonResponse(responses.inference(answer))
+    return JsonResponse(jobs.inferred(answer))
+
+
+@_routes.post("/inference/jobs", response_model=OneJob, status_code=202)
+async def start_inference(
+    caller: CallerDep,
+    clients: ClientsDep,
+    limit: Annotated[
+        Int32,
+        Bounds(memories_pb2.StartMemoryInferenceRequest, "memory_limit"),
+        Query(description="How many memories are looked at, the newest first. Default: all."),
+    ] = 0,
+) -> Response:
+    """The same as a job, for any number of memories. While one waits or runs, the answer is that job."""
+    request = memories_pb2.StartMemoryInferenceRequest(memory_limit=limit)
+    method = _SERVICE + "StartMemoryInference"
+    answer = await caller.call(method, clients.memories.StartMemoryInference, request, _name)
+    return jobs.accepted(answer.job)
 
 
 router = APIRouter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final
@@ -142,14 +143,18 @@ class Answering:
     ) -> Answer:
         model = await turn.model.open()
         agent = self._agents[question.profile]
-        async with agent.run_stream_events(
-            question.text,
-            deps=turn.deps,
-            model=model,
-            message_history=list(question.history),
-            model_settings=turn.model.settings,
-            usage_limits=LIMITS,
-        ) as events:
+        around = turn.model.around
+        async with (
+            around(turn.deps, question.text) if around is not None else nullcontext(),
+            agent.run_stream_events(
+                question.text,
+                deps=turn.deps,
+                model=model,
+                message_history=list(question.history),
+                model_settings=turn.model.settings,
+                usage_limits=LIMITS,
+            ) as events,
+        ):
             async for event in events:
                 turn.take(event)
         return turn.finish(notes, away)

@@ -13,7 +13,7 @@ from services.agent_orchestrator.agent.conversations.store import ConversationSt
 from services.agent_orchestrator.agent.conversations.summaries import Summaries
 from services.agent_orchestrator.agent.models.configured import AnswerModels
 from services.agent_orchestrator.agent.planner.model import PlannerModel
-from services.agent_orchestrator.agent.planner_context import planner_context
+from services.agent_orchestrator.agent.planner_context import linking_ahead, planner_context
 from services.agent_orchestrator.agent.runs.ask import Limits
 from services.agent_orchestrator.agent.runs.log import RunLog
 from services.agent_orchestrator.agent.runs.runs import Runs
@@ -36,7 +36,7 @@ _PURGE_SECONDS = 3600.0
 
 def answer_models(options: AgentOptions) -> AnswerModels:
     """The models that answer questions, and the shares of their providers that others use. No I/O."""
-    return AnswerModels(options.models, PlannerModel(planner_context))
+    return AnswerModels(options.models, PlannerModel(planner_context), linking_ahead)
 
 
 @asynccontextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -34,8 +35,8 @@ class AgentDependencies:
     """The dependencies of one run.
 
     `now` is the instant that questions count from, `zone` the caller's. `evidence` collects what the run's tools
-    find. `linked` keeps the entities that a text names, looked up once, `understood` how the local planner reads a
-    question. `leg_ended` hears of each leg of a search, by the id of the tool call.
+    find. `linked` are the look-ups of the entities that a text names, one for each text, `understood` how the local
+    planner reads a question. `leg_ended` hears of each leg of a search, by the id of the tool call.
     """
 
     session_id: str
@@ -50,6 +51,6 @@ class AgentDependencies:
     evidence: Evidence = field(default_factory=Evidence)
     run_id: str = ""
     conversation_id: str = ""
-    linked: dict[str, Sequence[KnownEntity]] = field(default_factory=dict)
+    linked: dict[str, asyncio.Task[Sequence[KnownEntity]]] = field(default_factory=dict)
     understood: dict[str, list[Question]] = field(default_factory=dict)
     leg_ended: LegEnded = field(default=lambda _call_id, _report: None)

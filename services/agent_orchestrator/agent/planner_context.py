@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 
 from braid.graph.v1 import entities_pb2
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.agent.planner.entities import KnownEntity
+from services.agent_orchestrator.agent.planner.follow_up import asked_parts
 from services.agent_orchestrator.agent.planner.model import PlannerContext
 from services.agent_orchestrator.agent.planner.question import Clock
 from services.agent_orchestrator.agent.tools.items import entity_type
@@ -19,13 +22,29 @@ def planner_context(deps: AgentDependencies) -> PlannerContext:
     """The planner's view of a run. A graph that is away names no entity; the planner then goes by capital letters."""
 
     async def link(text: str) -> Sequence[KnownEntity]:
-        known = deps.linked.get(text)
-        if known is None:
-            known = deps.linked[text] = await _linked(deps, text)
-        return known
+        return await _linking(deps, text)
 
     clock = Clock(deps.now, deps.zone)
     return PlannerContext(clock, link, deps.evidence.renumber, deps.understood)
+
+
+@asynccontextmanager
+async def linking_ahead(deps: AgentDependencies, text: str) -> AsyncIterator[None]:
+    """Looks up the entities of a question's parts at once, while the agent's loop is set up."""
+    for part in asked_parts(text):
+        _linking(deps, part)
+    try:
+        yield
+    finally:
+        for task in deps.linked.values():
+            task.cancel()
+
+
+def _linking(deps: AgentDependencies, text: str) -> asyncio.Task[Sequence[KnownEntity]]:
+    known = deps.linked.get(text)
+    if known is None:
+        known = deps.linked[text] = asyncio.create_task(_linked(deps, text), name="link-entities")
+    return known
 
 
 async def _linked(deps: AgentDependencies, text: str) -> Sequence[KnownEntity]:

@@ -118,9 +118,7 @@ class EntityMemory:
             if made is None:
                 return
             pairs = zip((one.id for one in missing), made.rows, strict=True)
-            async with self.store.writing(owner) as rows:
-                there = await rows.by_id([one.id for one in missing])
-                await rows.put_vectors(made.model, [(i, v) for i, v in pairs if i in there])
+            await self.store.put_vectors(owner, made.model, pairs)
             if len(missing) < EMBED_BATCH:
                 return
 
@@ -256,7 +254,9 @@ class EntityMemory:
             if known.merged_into is not None:
                 raise WrongStateError("The entity was merged into another one.")
             await _check_free(rows, known, known.name)
-            return await rows.restore(known)
+            restored = await rows.restore(known)
+        await self.embed_missing(owner)
+        return restored
 
     async def delete_relationship(self, owner: Owner, relationship_id: str) -> None:
         """Deletes a relationship softly. NotFoundError."""

@@ -90,6 +90,17 @@ class Relationship:
     delete_time: datetime | None
 
 
+class StoredEnds(NamedTuple):
+    """A relationship by the ids of its ends, and its evidence."""
+
+    id: str
+    source_id: str
+    type: str
+    target_id: str
+    confidence: float
+    mention_count: int
+
+
 class Outcome(Enum):
     """What saving did."""
 

@@ -31,11 +31,7 @@ class MemoryReembedding:
             for one, vector in zip(missing, made, strict=True):
                 by_owner[one.owner].append((one.id, vector))
             for owner, vectors in by_owner.items():
-                async with self._store.writing(owner) as rows:
-                    there = await rows.by_id([id_ for id_, _ in vectors])
-                    await rows.put_vectors(
-                        embedder.model, [pair for pair in vectors if pair[0] in there]
-                    )
+                await self._store.put_vectors(owner, embedder.model, vectors)
 
     async def finish(self, space: str, embedder: Embedder) -> None:
         """Fills in what came meanwhile, and removes the vectors of other models."""

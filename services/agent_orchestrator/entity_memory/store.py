@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ from services.agent_orchestrator.entity_memory.records import (
     Provenance,
     Receipt,
     Relationship,
+    StoredEnds,
     Usage,
     reinforced,
 )
@@ -54,23 +55,13 @@ class Unembedded(NamedTuple):
     text: str
 
 
-class StoredEnds(NamedTuple):
-    """A relationship as it is stored."""
-
-    id: str
-    source_id: str
-    type: str
-    target_id: str
-    confidence: float
-    mention_count: int
-
-
 class EntityMemoryStore:
     """The memories of every user."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._queries = Queries.load(ROOM, "sql", ".sql")
+        self._indexed_dimensions: set[int] = set()
 
     @asynccontextmanager
     async def reading(self, owner: Owner, scope: str = "") -> AsyncIterator[Rows]:
@@ -85,6 +76,19 @@ class EntityMemoryStore:
         async with self.reading(owner) as rows:
             await rows.session.execute(self._queries["lock_user"], *owner)
             yield rows
+
+    async def put_vectors(
+        self, owner: Owner, model: str, vectors: Iterable[tuple[str, Matrix]]
+    ) -> None:
+        """Stores vectors of entities by id. Entities that were deleted meanwhile get none."""
+        given = dict(vectors)
+        for dimension in {len(vector) for vector in given.values()} - self._indexed_dimensions:
+            # In a transaction of its own: creating an index waits for those that write vectors.
+            async with self._pool.session() as session:
+                await session.execute(self._queries["index_entity_vectors"], dimension)
+            self._indexed_dimensions.add(dimension)
+        async with self.writing(owner) as rows:
+            await rows.put_vectors(model, given)
 
 
 class Rows:
@@ -308,10 +312,10 @@ class Rows:
         rows = await self._fetch("nearest_entities", model, vector_text(vector), list(types), limit)
         return {str(row["id"]): float(row["similarity"]) for row in rows}
 
-    async def put_vectors(self, model: str, vectors: Iterable[tuple[str, Matrix]]) -> None:
-        """Stores vectors of entities by id."""
-        for id_, vector in vectors:
-            await self._execute("put_vector", model, uuid.UUID(id_), vector_text(vector))
+    async def put_vectors(self, model: str, vectors: Mapping[str, Matrix]) -> None:
+        """Stores vectors by id of those entities that are there."""
+        for id_ in await self.by_id(vectors):
+            await self._execute("put_vector", model, uuid.UUID(id_), vector_text(vectors[id_]))
 
     async def forget_vectors(self, id_: str) -> None:
         """Removes an entity's vectors, as its text has changed."""

@@ -114,9 +114,14 @@ JOB_KINDS = {
     "delete": jobs_pb2.JOB_KIND_DELETE,
     "reembed": jobs_pb2.JOB_KIND_REEMBED,
     "reextract": jobs_pb2.JOB_KIND_REEXTRACT,
+    "infer": jobs_pb2.JOB_KIND_INFER,
 }
 KIND_NAMES = {kind: name for name, kind in JOB_KINDS.items()}
-_CHUNK_KINDS = frozenset({"reembed", "reextract"})
+_UNITS = {
+    "reembed": jobs_pb2.JOB_UNIT_CHUNK,
+    "reextract": jobs_pb2.JOB_UNIT_CHUNK,
+    "infer": jobs_pb2.JOB_UNIT_MEMORY,
+}
 _STAGES = {
     "search": jobs_pb2.JOB_STAGE_SEARCH,
     "graph": jobs_pb2.JOB_STAGE_GRAPH,
@@ -139,13 +144,14 @@ def job_message(job: JobRecord) -> jobs_pb2.Job:
         create_time=to_timestamp(job.create_time),
         update_time=to_timestamp(job.update_time),
         kind=JOB_KINDS[job.kind],
-        unit=jobs_pb2.JOB_UNIT_CHUNK if job.kind in _CHUNK_KINDS else jobs_pb2.JOB_UNIT_DOCUMENT,
+        unit=_UNITS.get(job.kind, jobs_pb2.JOB_UNIT_DOCUMENT),
         waiting_for=job.waiting_for,
         searchable_per_second=_rate(job.documents_searchable, job.start_time, job.searchable_time),
         graph_ready_per_second=_rate(
             job.documents_graph_ready, job.start_time, job.graph_ready_time
         ),
         removed=removed_rows(job),
+        inferred=inferred_relations(job),
         document_id=job.arguments.get("document_id", ""),
         title=job.arguments.get("title", ""),
         source=job.arguments.get("source", ""),
@@ -172,6 +178,18 @@ def removed_rows(job: JobRecord) -> list[jobs_pb2.RemovedRows]:
         )
         for store, kind, count in rows
     ]
+
+
+def inferred_relations(job: JobRecord) -> jobs_pb2.InferredRelations | None:
+    """What an inference has done; None of other jobs, and of one that has not succeeded."""
+    done = (job.result or {}).get("inferred")
+    if done is None:
+        return None
+    return jobs_pb2.InferredRelations(
+        examined_count=done["examined"],
+        created_counts=done["created"],
+        removed_count=done["removed"],
+    )
 
 
 def _rate(count: int, start: datetime | None, last: datetime | None) -> float:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from google.protobuf.struct_pb2 import Struct
 
+from braid.common.v1 import errors_pb2
 from braid.graph.v1 import relations_pb2
 from braid.graph.v1.relations_pb2 import ChunkRelationType
 from braid.vector.v1 import chunks_pb2, search_pb2
@@ -33,6 +34,7 @@ from services.agent_orchestrator.typed_memory.store import (
     Position,
     RelationName,
 )
+from services.runtime.errors import BraidError
 
 SIMILARITY = "similarity"
 ERROR_FIX = "error_fix"
@@ -72,6 +74,12 @@ class Inferred:
     created: Counter[str] = field(default_factory=Counter)
     removed: int = 0
 
+    def add(self, other: Inferred) -> None:
+        """Counts what another part of the same inference did."""
+        self.examined += other.examined
+        self.created += other.created
+        self.removed += other.removed
+
 
 class Inference:
     """Infers relations of one owner's memories at a time."""
@@ -94,16 +102,38 @@ class Inference:
 
     async def run(self, owner: Owner, limit: int) -> Inferred:
         """Infers relations of the owner's newest memories, and removes those that no longer follow."""
+        await self.sweep(owner)
+        done, _ = await self.examine(owner, Position(), limit)
+        done.add(await self.relate_co_accessed(owner))
+        return done
+
+    async def sweep(self, owner: Owner) -> None:
+        """Removes what interrupted calls have left behind."""
         await self._memories.sweep(owner)
+
+    async def count(self, owner: Owner) -> int:
+        """How many memories there are to look at."""
+        return await self._store.count(owner)
+
+    async def examine(
+        self, owner: Owner, after: Position, count: int
+    ) -> tuple[Inferred, Position | None]:
+        """Infers what the next `count` memories are related to, the newest first; where to go on, None at the end."""
         done = Inferred()
-        for memory in await self._store.page(owner, (), "", Position(), limit):
+        page = await self._store.page(owner, (), "", after, count)
+        for memory in page:
             done.created += await self._put(owner, await self._inferable(owner, memory))
             done.examined += 1
+        if len(page) < count:
+            return done, None
+        return done, Position(page[-1].create_time, page[-1].id)
+
+    async def relate_co_accessed(self, owner: Owner) -> Inferred:
+        """Relates what is often found together, and removes such relations where it no longer is."""
         pairs = await self._store.co_accessed(owner, MAX_CO_ACCESSED)
         wanted = [_related(pair) for pair in pairs if pair.weight >= MIN_CO_ACCESS]
-        done.created += await self._put(owner, wanted)
-        done.removed = await self._forget(owner, pairs)
-        return done
+        created = await self._put(owner, wanted)
+        return Inferred(created=created, removed=await self._forget(owner, pairs))
 
     async def _inferable(self, owner: Owner, memory: Memory) -> list[RelationInput]:
         if memory.given.type == SESSION_SUMMARY:  # it repeats its parts, and is joined to them
@@ -144,10 +174,22 @@ class Inference:
         removed = await self._store.removed(owner, {one.source_id for one in wanted})
         left = [one for one in wanted if _name(one) not in removed]
         created: Counter[str] = Counter()
-        with in_partition(owner):
-            for method, relations in _by_method(left).items():
-                created[method] = (await self._relations.put(relations)).created_count
+        for method, relations in _by_method(left).items():
+            created[method] = await self._put_existing(owner, relations)
         return +created
+
+    async def _put_existing(self, owner: Owner, relations: Sequence[RelationInput]) -> int:
+        """Stores relations, without those of memories that were removed meanwhile; how many are new."""
+        with in_partition(owner):
+            try:
+                return (await self._relations.put(relations)).created_count
+            except BraidError as error:
+                if error.reason != errors_pb2.ERROR_REASON_INVALID_FIELD:
+                    raise
+            ends = {end for one in relations for end in (one.source_id, one.target_id)}
+            there = await self._store.by_id(owner, ends)
+            left = [one for one in relations if {one.source_id, one.target_id} <= there.keys()]
+            return (await self._relations.put(left)).created_count if left else 0
 
     async def _forget(self, owner: Owner, pairs: Iterable[Pair]) -> int:
         """Removes relations of memories that are no longer found together; how many."""

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 from braid.agent.v1 import memories_pb2, memories_pb2_grpc
 from services.agent_orchestrator.clients.relations import GraphRelations
+from services.agent_orchestrator.jobs.records import job_message
 from services.agent_orchestrator.typed_memory import messages
 from services.agent_orchestrator.typed_memory.domain import Owner
 from services.agent_orchestrator.typed_memory.inference import (
@@ -14,6 +15,7 @@ from services.agent_orchestrator.typed_memory.inference import (
     MAX_EXAMINED,
     Inference,
 )
+from services.agent_orchestrator.typed_memory.inference_jobs import InferenceJobs
 from services.agent_orchestrator.typed_memory.memories import Memories, in_partition, owner_of
 from services.agent_orchestrator.typed_memory.search import MemorySearch
 from services.agent_orchestrator.typed_memory.sessions import Sessions
@@ -45,6 +47,7 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         search: MemorySearch,
         sessions: Sessions,
         inference: Inference,
+        inference_jobs: InferenceJobs,
         relations: GraphRelations,
         *,
         names_spaces: bool,
@@ -55,6 +58,7 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         self._search = search
         self._sessions = sessions
         self._inference = inference
+        self._inference_jobs = inference_jobs
         self._relations = relations
         self._names_spaces = names_spaces
 
@@ -171,6 +175,13 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         """See the contract."""
         limit = min(request.memory_limit or DEFAULT_EXAMINED, MAX_EXAMINED)
         return messages.inferred(await self._inference.run(self._owner(), limit))
+
+    async def StartMemoryInference(
+        self, request: memories_pb2.StartMemoryInferenceRequest, _context: Context
+    ) -> memories_pb2.StartMemoryInferenceResponse:
+        """See the contract."""
+        job = await self._inference_jobs.start(self._owner(), request.memory_limit)
+        return memories_pb2.StartMemoryInferenceResponse(job=job_message(job))
 
     async def GetMemoryStats(
         self, _request: memories_pb2.GetMemoryStatsRequest, _context: Context

@@ -85,3 +85,44 @@ async def test_deleting_does_not_make_room(world: World) -> None:
             pb.DeleteEntityRequest(entity_id=hit.entity.id), metadata=ALICE
         )
     assert (await world.save_entity("Another")).outcome == DAY_LIMIT
+
+
+class TestTheDefaults:
+    """The limits of F37, at their boundaries: 20 and 30 for a conversation, 100 entities for a day."""
+
+    @pytest.fixture
+    def memory_settings(self) -> EntityMemorySettings:
+        return EntityMemorySettings(_env_file=None)
+
+    async def test_the_last_within_a_limit_is_saved_and_the_next_is_not(self, world: World) -> None:
+        for number in range(20):
+            saved = await world.save_entity(f"Tool {number}", provenance=said("c0"))
+            assert saved.outcome == CREATED
+            assert saved.quota.conversation_entity_count == 19 - number
+        refused = await world.save_entity("Tool 20", provenance=said("c0"))
+        assert refused.outcome == CONVERSATION_LIMIT
+        for number in range(20, 100):
+            saved = await world.save_entity(
+                f"Tool {number}", provenance=said(f"c{1 + (number - 20) // 20}")
+            )
+            assert saved.outcome == CREATED
+        assert saved.quota.day_entity_count == 0
+        assert (await world.save_entity("Tool 100", provenance=said("c9"))).outcome == DAY_LIMIT
+        for number in range(30):
+            related = await world.relate("USES", f"Tool {number}", provenance=said("c9"))
+            assert related.outcome == CREATED
+        assert related.quota.conversation_relationship_count == 0
+        over = await world.relate("USES", "Tool 30", provenance=said("c9"))
+        assert over.outcome == CONVERSATION_LIMIT
+
+    async def test_a_turn_saves_up_to_the_limit_and_says_what_it_left_out(
+        self, world: World
+    ) -> None:
+        names = ", ".join(f"Tool{number}" for number in range(24))
+        answer = await world.stub.SaveTurn(
+            pb.SaveTurnRequest(turns=[f"I use {names} and Vim."], provenance=said("c1")),
+            metadata=ALICE,
+        )
+        assert len(answer.relationships) == 20
+        assert answer.over_limit_count == 5
+        assert answer.quota.conversation_entity_count == 0

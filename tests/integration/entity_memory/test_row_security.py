@@ -46,6 +46,16 @@ async def test_without_a_user_nothing_is_seen(connection: asyncpg.Connection, ta
     await connection.close()
 
 
+async def test_the_scope_of_migrations_is_not_for_the_services_role(
+    connection: asyncpg.Connection,
+) -> None:
+    async with connection.transaction():
+        await connection.execute("select set_config('braid.memory_scope', 'schema', true)")
+        for table in TABLES:
+            assert await connection.fetchval(f"select count(*) from {table}") == 0  # noqa: S608
+    await connection.close()
+
+
 @pytest.mark.parametrize("table", TABLES)
 async def test_a_query_that_forgets_the_user_sees_one_users_rows(
     connection: asyncpg.Connection, table: str

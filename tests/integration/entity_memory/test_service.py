@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
+from typing import Any
 
 import grpc
 import pytest
@@ -191,6 +192,67 @@ async def test_the_export_has_everything_in_pages(world: World) -> None:
     assert sorted(entities) == sorted(relationships) == [f"Tool {n}" for n in range(5)]
 
 
+async def test_every_query_goes_on_in_pages(world: World) -> None:
+    for number in range(5):
+        await world.relate("USES", f"Tool {number}", context=f"I use tool {number} for reports")
+    stub = world.stub
+    every = {f"Tool {number}" for number in range(5)}
+    queries: list[tuple[Any, Any, Any]] = [
+        (stub.QueryEntities, pb.QueryEntitiesRequest(page_size=2), names_of_hits),
+        (stub.QueryEntities, pb.QueryEntitiesRequest(query="tool", page_size=2), names_of_hits),
+        (stub.GetRelatedEntities, pb.GetRelatedEntitiesRequest(page_size=2), names_of_related),
+        (
+            stub.AnswerRelationshipQuery,
+            pb.AnswerRelationshipQueryRequest(query="What do I use?", page_size=2),
+            names_of_answers,
+        ),
+    ]
+    for call, request, names_of in queries:
+        pages: list[list[str]] = []
+        while not pages or request.page_token:
+            answer = await call(request, metadata=ALICE)
+            pages.append(names_of(answer))
+            request.page_token = answer.next_page_token
+        assert [len(page) for page in pages] == [2, 2, 1]
+        assert {name for page in pages for name in page} == every
+
+
+async def test_filters_of_types_leave_out_the_others(world: World) -> None:
+    await world.relate("USES", "Vim")
+    await world.relate("PREFERS", "Emacs")
+    await world.save_entity("Atlas", "PROJECT")
+    stub = world.stub
+    tools = pb.QueryEntitiesRequest(types=[pb.MEMORY_ENTITY_TYPE_TOOL])
+    assert set(names_of_hits(await stub.QueryEntities(tools, metadata=ALICE))) == {"Vim", "Emacs"}
+    prefers = pb.MEMORY_RELATIONSHIP_TYPE_PREFERS
+    listed = await stub.QueryRelationships(
+        pb.QueryRelationshipsRequest(types=[prefers]), metadata=ALICE
+    )
+    assert [one.target.name for one in listed.relationships] == ["Emacs"]
+    related = await stub.GetRelatedEntities(
+        pb.GetRelatedEntitiesRequest(types=[prefers]), metadata=ALICE
+    )
+    assert names_of_related(related) == ["Emacs"]
+    for given, names in (
+        ({"relationship_type": prefers}, ["Emacs"]),
+        ({"entity_type": pb.MEMORY_ENTITY_TYPE_PROJECT}, []),
+        ({"entity_type": pb.MEMORY_ENTITY_TYPE_TOOL, "relationship_type": prefers}, ["Emacs"]),
+    ):
+        request = pb.AnswerRelationshipQueryRequest(query="What about me?", **given)
+        answer = await stub.AnswerRelationshipQuery(request, metadata=ALICE)
+        assert names_of_answers(answer) == names
+
+
+async def test_where_it_was_first_and_last_said_is_kept(world: World) -> None:
+    first = pb.MemoryProvenance(conversation_id="c1", message_id="m1")
+    last = pb.MemoryProvenance(conversation_id="c2", message_id="m2")
+    await world.relate("USES", "Vim", provenance=first)
+    again = (await world.relate("USES", "Vim", provenance=last)).relationship
+    hits = (await world.stub.QueryEntities(pb.QueryEntitiesRequest(), metadata=ALICE)).hits
+    for one in (again, hits[0].entity):
+        assert (one.first_seen, one.last_seen, one.mention_count) == (first, last, 2)
+
+
 async def test_listings_go_on_in_pages(world: World) -> None:
     for number in range(5):
         await world.relate("USES", f"Tool {number}")
@@ -210,37 +272,14 @@ async def test_listings_go_on_in_pages(world: World) -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "name", ["x" * 10_000, "x" * 201, "", "   ", "\u00a0", "a\x00b", "line\nbreak", "bell\x07"]
-)
-async def test_names_that_are_none_are_refused(world: World, name: str) -> None:
-    await expect(grpc.StatusCode.INVALID_ARGUMENT, world.save_entity(name))
-    assert await world.names() == []
-
-
-@pytest.mark.parametrize("confidence", [-0.1, 1.1, float("nan")])
-async def test_a_confidence_outside_0_to_1_is_refused(world: World, confidence: float) -> None:
-    await expect(grpc.StatusCode.INVALID_ARGUMENT, world.save_entity("Vim", confidence=confidence))
-
-
-async def test_unknown_types_and_relationships_with_itself_are_refused(world: World) -> None:
-    invalid = grpc.StatusCode.INVALID_ARGUMENT
-    end = pb.MemoryEndInput(name="Vim")
-    await expect(
-        invalid,
-        world.stub.SaveEntity(pb.SaveEntityRequest(name="Vim"), metadata=ALICE),
-    )
-    await expect(
-        invalid,
-        world.stub.SaveEntity(
-            pb.SaveEntityRequest(name="Vim", type=99),  # type: ignore[arg-type]
-            metadata=ALICE,
-        ),
-    )
-    uses = pb.MEMORY_RELATIONSHIP_TYPE_USES
-    for source, target in ((end, end), (pb.MemoryEndInput(), pb.MemoryEndInput())):
-        request = pb.SaveRelationshipRequest(source=source, type=uses, target=target)
-        await expect(invalid, world.stub.SaveRelationship(request, metadata=ALICE))
+async def test_an_entity_of_no_type_is_refused(world: World) -> None:
+    for request in (
+        pb.SaveEntityRequest(name="Vim"),
+        pb.SaveEntityRequest(name="Vim", type=99),  # type: ignore[arg-type]
+    ):
+        await expect(
+            grpc.StatusCode.INVALID_ARGUMENT, world.stub.SaveEntity(request, metadata=ALICE)
+        )
     assert await world.names() == []
 
 
@@ -296,6 +335,18 @@ async def test_ids_of_another_user_are_not_found(world: World) -> None:
             pb.DeleteEntityRequest(entity_id=str(uuid.uuid4())), metadata=ALICE
         ),
     )
+
+
+def names_of_hits(answer: pb.QueryEntitiesResponse) -> list[str]:
+    return [one.entity.name for one in answer.hits]
+
+
+def names_of_related(answer: pb.GetRelatedEntitiesResponse) -> list[str]:
+    return [one.entity.name for one in answer.related]
+
+
+def names_of_answers(answer: pb.AnswerRelationshipQueryResponse) -> list[str]:
+    return [one.answer for one in answer.answers]
 
 
 async def expect(code: grpc.StatusCode, call: object) -> None:

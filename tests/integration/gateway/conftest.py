@@ -6,7 +6,7 @@ import asyncio
 import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from tests.integration.gateway.scripted import (
     LOOPBACK,
     VECTOR,
     Script,
+    ScriptInTurn,
     start_scripted,
 )
 
@@ -69,21 +70,96 @@ class Served:
 
 
 @asynccontextmanager
-async def serve_gateway(settings: GatewaySettings, script: Script) -> AsyncIterator[Served]:
-    """Serves a gateway with these settings for the time of a block."""
+async def running_gateway(settings: GatewaySettings) -> AsyncIterator[str]:
+    """Runs a gateway with these settings for the time of a block; its address."""
     async with gateway_server(settings) as (server, listener):
         running = asyncio.create_task(server.serve(sockets=[listener]))
-        url = f"http://{LOOPBACK}:{listener.getsockname()[1]}"
         async with asyncio.timeout(10):
             while not server.started:  # noqa: ASYNC110 - the server has no event to wait for
                 await asyncio.sleep(0.005)
         try:
-            # Without certificates, which take long to read: there is no TLS here.
-            async with httpx.AsyncClient(base_url=url, timeout=60, verify=False) as http:  # noqa: S501
-                yield Served(http, url, script)
+            yield f"http://{LOOPBACK}:{listener.getsockname()[1]}"
         finally:
             server.should_exit = True
             await running
+
+
+@asynccontextmanager
+async def client_of(url: str, script: Script) -> AsyncIterator[Served]:
+    """A client of its own of a running gateway."""
+    # Without certificates, which take long to read: there is no TLS here.
+    async with httpx.AsyncClient(base_url=url, timeout=60, verify=False) as http:  # noqa: S501
+        yield Served(http, url, script)
+
+
+@asynccontextmanager
+async def serve_gateway(settings: GatewaySettings, script: Script) -> AsyncIterator[Served]:
+    """Serves a gateway with these settings for the time of a block."""
+    async with running_gateway(settings) as url, client_of(url, script) as served:
+        yield served
+
+
+class Shared:
+    """Gateways over scripted services that all tests of a run share, and whose script is the running test's."""
+
+    def __init__(self, folder: Path, tasks: asyncio.TaskGroup) -> None:
+        self._folder = folder
+        self._tasks = tasks
+        self._ended = asyncio.Event()
+        self._started: dict[bool, tuple[ScriptInTurn, str]] = {}
+
+    @asynccontextmanager
+    async def serve(self, script: Script, *, guarded: bool) -> AsyncIterator[Served]:
+        """A client of the gateway with keys, or of the one without; it is started for the first."""
+        if guarded not in self._started:
+            url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+            in_turn = ScriptInTurn()
+            self._tasks.create_task(self._run(in_turn, url, guarded=guarded))
+            self._started[guarded] = in_turn, await url
+        in_turn, address = self._started[guarded]
+        in_turn.current = script
+        async with client_of(address, script) as served:
+            yield served
+
+    def end(self) -> None:
+        """Ends them."""
+        self._ended.set()
+
+    async def _run(self, script: ScriptInTurn, url: asyncio.Future[str], *, guarded: bool) -> None:
+        """Starts and ends one in the same task, as its libraries want it."""
+        keys = write_keys(self._folder) if guarded else None
+        async with AsyncExitStack() as exits:
+            settings = await scripted_settings(exits, script, keys, allow_local=not guarded)
+            url.set_result(await exits.enter_async_context(running_gateway(settings)))
+            await self._ended.wait()
+
+
+async def scripted_settings(
+    exits: AsyncExitStack, script: Script | ScriptInTurn, keys: Path | None = None, **more: Any
+) -> GatewaySettings:
+    """Settings of a gateway over scripted services, which end with `exits`; they know the keys, if a file is given."""
+    known = {"api_keys_file": keys} if keys else {}
+    # One server for all three: a third of the time to start, and the gateway sees three targets all the same.
+    server = await start_scripted((*AGENT, *VECTOR, *GRAPH), script, **known)
+    exits.push_async_callback(server.stop)
+    targets = ("agent_target", "vector_target", "graph_target")
+    own_key = {"service_key": SecretStr("gateway")} if keys else {}
+    return GatewaySettings(
+        _env_file=None,
+        gateway_listen=f"{LOOPBACK}:0",
+        log_level="error",
+        drain_seconds=1,
+        **{**dict.fromkeys(targets, f"{LOOPBACK}:{server.port}"), **known, **own_key, **more},
+    )
+
+
+@pytest.fixture(scope="session")
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shared]:
+    """The gateways that tests share."""
+    async with asyncio.TaskGroup() as tasks:
+        gateways = Shared(tmp_path_factory.mktemp("keys"), tasks)
+        yield gateways
+        gateways.end()
 
 
 @pytest.fixture
@@ -96,53 +172,41 @@ async def script() -> Script:
 async def settings_of(
     script: Script,
 ) -> AsyncIterator[Callable[..., Awaitable[GatewaySettings]]]:
-    """Makes settings of a gateway over the scripted services; they know the keys of `key_file`, if it is given."""
-    servers = []
+    """Makes settings of a gateway over the scripted services; they know the keys of `keys`, if it is given."""
+    async with AsyncExitStack() as exits:
 
-    async def start(keys: Path | None) -> dict[str, Any]:
-        told = {"api_keys_file": keys} if keys else {}
-        # One server for all three: a third of the time to start, and the gateway sees three targets all the same.
-        server = await start_scripted((*AGENT, *VECTOR, *GRAPH), script, **told)
-        servers.append(server)
-        target = f"{LOOPBACK}:{server.port}"
-        return dict.fromkeys(("agent_target", "vector_target", "graph_target"), target)
+        async def settings(keys: Path | None = None, **more: Any) -> GatewaySettings:
+            return await scripted_settings(exits, script, keys, **more)
 
-    async def settings(keys: Path | None = None, **more: Any) -> GatewaySettings:
-        told = {"api_keys_file": keys, "service_key": SecretStr("gateway")} if keys else {}
-        return GatewaySettings(
-            _env_file=None,
-            gateway_listen=f"{LOOPBACK}:0",
-            log_level="error",
-            drain_seconds=1,
-            **{**await start(keys), **told, **more},
-        )
-
-    yield settings
-    await asyncio.gather(*(server.stop() for server in servers))
+        yield settings
 
 
 @pytest.fixture
-async def served(settings_of: Any, script: Script) -> AsyncIterator[Served]:
+async def served(shared: Shared, script: Script) -> AsyncIterator[Served]:
     """A gateway without keys: its callers are space `local`."""
-    async with serve_gateway(await settings_of(), script) as running:
+    async with shared.serve(script, guarded=False) as running:
         yield running
 
 
 @pytest.fixture
-async def guarded(settings_of: Any, script: Script, key_file: Path) -> AsyncIterator[Served]:
+async def guarded(shared: Shared, script: Script) -> AsyncIterator[Served]:
     """A gateway that needs a key."""
-    settings = await settings_of(keys=key_file, allow_local=False)
-    async with serve_gateway(settings, script) as running:
+    async with shared.serve(script, guarded=True) as running:
         yield running
 
 
 @pytest.fixture
 def key_file(tmp_path: Path) -> Path:
     """A file of the keys above; a key is its own name."""
+    return write_keys(tmp_path)
+
+
+def write_keys(folder: Path) -> Path:
+    """Writes the keys above into a file of a folder."""
     keys = [
         {"id": name, "hash": f"sha256:{hashlib.sha256(name.encode()).hexdigest()}", **record}
         for name, record in KEYS.items()
     ]
-    path = tmp_path / "api_keys.json"
+    path = folder / "api_keys.json"
     path.write_text(json.dumps({"keys": keys}))
     return path

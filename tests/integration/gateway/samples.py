@@ -230,6 +230,7 @@ JOB_JSON = {
     "documents_graph_ready": 0,
     "documents_unchanged": 0,
     "removed": [],
+    "inferred": None,
     "documents_failed": 1,
     "chunks_written": 0,
     "failures": [{"id": "b.txt", "reason": "is empty", "stage": "search"}],

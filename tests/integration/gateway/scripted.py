@@ -157,7 +157,18 @@ class Script:
             yield answer
 
 
-def scripted(name: str, script: Script) -> Service:
+class ScriptInTurn:
+    """The script of one test after another, for services that are shared; a call keeps the script it began with."""
+
+    def __init__(self) -> None:
+        self.current = Script()
+
+    def run(self, method: str, messages: AsyncIterator[Any]) -> AsyncIterator[Message]:
+        """Notes a call and acts on it."""
+        return self.current.run(method, messages)
+
+
+def scripted(name: str, script: Script | ScriptInTurn) -> Service:
     """A service that acts as the script says, whatever its contract's methods are."""
     descriptor = descriptor_pool.Default().FindServiceByName(name)
     handlers = {method.name: _handler(method, script) for method in descriptor.methods}
@@ -165,7 +176,9 @@ def scripted(name: str, script: Script) -> Service:
     return Service(name, lambda server: server.add_generic_rpc_handlers((generic,)))
 
 
-async def start_scripted(names: tuple[str, ...], script: Script, **settings: Any) -> RunningServer:
+async def start_scripted(
+    names: tuple[str, ...], script: Script | ScriptInTurn, **settings: Any
+) -> RunningServer:
     """A server of these services on a free port."""
     return await start_server(
         settings=RuntimeSettings(drain_seconds=0, log_level="error", **settings),
@@ -175,7 +188,7 @@ async def start_scripted(names: tuple[str, ...], script: Script, **settings: Any
     )
 
 
-def _handler(method: Any, script: Script) -> Any:
+def _handler(method: Any, script: Script | ScriptInTurn) -> Any:
     path = f"/{method.containing_service.full_name}/{method.name}"
     takes = message_factory.GetMessageClass(method.input_type)
     gives = message_factory.GetMessageClass(method.output_type)
@@ -188,7 +201,7 @@ def _handler(method: Any, script: Script) -> Any:
     return shape(behavior, takes.FromString, gives.SerializeToString)
 
 
-def _single(path: str, script: Script) -> Any:
+def _single(path: str, script: Script | ScriptInTurn) -> Any:
     async def single(request: Any, context: Any) -> Message:
         async for answer in script.run(path, _messages(request)):
             return answer
@@ -197,7 +210,7 @@ def _single(path: str, script: Script) -> Any:
     return single
 
 
-def _streaming(path: str, script: Script) -> Any:
+def _streaming(path: str, script: Script | ScriptInTurn) -> Any:
     async def streaming(request: Any, context: Any) -> AsyncIterator[Message]:
         async for answer in script.run(path, _messages(request)):
             yield answer

@@ -238,24 +238,26 @@ async def test_the_gateway_may_be_restarted_under_an_open_page(
 
 
 async def test_an_expired_key_is_said_to_be_one_and_another_can_be_entered(
-    guarded: Served, key_file: Path, page: Page
+    settings_of: Any, script: Script, key_file: Path, page: Page
 ) -> None:
-    await visit(page, guarded.url, "search")
-    await enter_key(page, "reader")
-    await page.get_by_label("Question").fill("anything")
-    await page.get_by_role("button", name="Search").click()
-    await expect(page.locator("article")).to_contain_text("Found")
+    settings = await settings_of(keys=key_file, allow_local=False)
+    async with serve_gateway(settings, script) as guarded:
+        await visit(page, guarded.url, "search")
+        await enter_key(page, "reader")
+        await page.get_by_label("Question").fill("anything")
+        await page.get_by_role("button", name="Search").click()
+        await expect(page.locator("article")).to_contain_text("Found")
 
-    expire(key_file, "reader")
-    alert = page.get_by_role("alert")
-    async with asyncio.timeout(30):
-        while not await alert.count():
-            await page.get_by_role("button", name="Search").click()
-            await page.wait_for_load_state("networkidle")
-    await expect(alert).to_contain_text("not valid any more")
-    await enter_key(page, "writer")
-    await expect(page.locator("article")).to_contain_text("Found")
-    assert guarded.script.seen[-1].call.space == "team-b"
+        expire(key_file, "reader")
+        alert = page.get_by_role("alert")
+        async with asyncio.timeout(30):
+            while not await alert.count():
+                await page.get_by_role("button", name="Search").click()
+                await page.wait_for_load_state("networkidle")
+        await expect(alert).to_contain_text("not valid any more")
+        await enter_key(page, "writer")
+        await expect(page.locator("article")).to_contain_text("Found")
+        assert guarded.script.seen[-1].call.space == "team-b"
 
 
 def expire(key_file: Path, key: str) -> None:

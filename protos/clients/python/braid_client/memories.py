@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
     from datetime import datetime
 
+    from braid.agent.v1 import jobs_pb2
     from braid.common.v1.expansion_pb2 import ExpansionOptions
     from braid.common.v1.reranking_pb2 import RerankMode
     from braid.common.v1.retrieval_pb2 import CacheMode
@@ -206,6 +207,15 @@ class Memories(Connection):
         request = memories_pb2.RunMemoryInferenceRequest(memory_limit=memory_limit)
         with self._typed_errors(timeout):
             return await self._memories().RunMemoryInference(request, **self._options(timeout))
+
+    async def start_memory_inference(
+        self, *, memory_limit: int = 0, timeout: float | None = None
+    ) -> jobs_pb2.Job:
+        """The same as a job, over all memories by default; the job that waits or runs, if there is one."""
+        request = memories_pb2.StartMemoryInferenceRequest(memory_limit=memory_limit)
+        with self._typed_errors(timeout):
+            answer = await self._memories().StartMemoryInference(request, **self._options(timeout))
+        return answer.job
 
     async def memory_stats(
         self, *, timeout: float | None = None

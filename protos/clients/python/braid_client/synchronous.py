@@ -147,6 +147,7 @@ class Braid:
     memory_types = _call(AsyncBraid.memory_types)
     put_memory_types = _call(AsyncBraid.put_memory_types)
     run_memory_inference = _call(AsyncBraid.run_memory_inference)
+    start_memory_inference = _call(AsyncBraid.start_memory_inference)
     memory_stats = _call(AsyncBraid.memory_stats)
 
     expand = _call(AsyncBraid.expand)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
+from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.agent.models.throttled import Patience, ThrottledModel
 from services.models.connection import Connection
 from services.models.errors import LanguageModelUnavailable
@@ -21,20 +23,33 @@ LOCAL_PLANNER = "local-planner"
 MAX_ANSWER_TOKENS = 2_048
 
 
+# Takes a run's dependencies and its question.
+Around: TypeAlias = Callable[[AgentDependencies, str], AbstractAsyncContextManager[None]]
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerModel:
-    """A model by its name; `open` gives it, once its library is loaded. `is_local` is the planner's."""
+    """A model by its name; `open` gives it, once its library is loaded. `is_local` is the planner's.
+
+    `around` a run begins what its first step waits for.
+    """
 
     name: str
     open: Callable[[], Awaitable[Model[Any]]]
     is_local: bool = False
     settings: ModelSettings | None = None
+    around: Around | None = None
 
 
 class AnswerModels:
     """The chain of models, and the connections to close at its end."""
 
-    def __init__(self, configured: Sequence[LanguageModelSettings], planner: Model[Any]) -> None:
+    def __init__(
+        self,
+        configured: Sequence[LanguageModelSettings],
+        planner: Model[Any],
+        around_planner: Around | None = None,
+    ) -> None:
         self._connections: list[Connection[_Client]] = []
         self.background_throttles: list[Throttle] = []
         self.question_throttles: list[Throttle] = []
@@ -45,7 +60,7 @@ class AnswerModels:
 
         self.chain: tuple[AnswerModel, ...] = (
             *chain,
-            AnswerModel(LOCAL_PLANNER, local, is_local=True),
+            AnswerModel(LOCAL_PLANNER, local, is_local=True, around=around_planner),
         )
 
     async def close(self) -> None:

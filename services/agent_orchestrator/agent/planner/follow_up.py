@@ -72,11 +72,16 @@ async def understand(
     if paged:
         return paged
     understood: list[Question] = []
-    for part in _told_apart(question_parts(text[:_MAX_READ])):
+    for part in asked_parts(text):
         question = read_question(part, await named_entities(part, link), clock)
         question = await _completed(question, understood, turns, link)
         understood.append(question)
     return understood
+
+
+def asked_parts(text: str) -> list[str]:
+    """The parts of a question, each of which names the entities that it is about."""
+    return _told_apart(question_parts(text[:_MAX_READ]))
 
 
 async def _paged(

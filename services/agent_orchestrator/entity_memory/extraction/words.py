@@ -28,6 +28,8 @@ DETERMINERS = word_set(
     few several such other what which own
     """
 )
+# After the subject, or among the auxiliaries: "we all use", "they are both working on".
+FLOATING_QUANTIFIERS = frozenset({"all", "both", "each"})
 
 CONJUNCTIONS = word_set(
     """

@@ -106,15 +106,20 @@ async def test_a_tier_that_hangs_costs_a_question_one_budget_and_the_next_ones_n
 async def test_a_database_that_fails_in_mid_run_in_no_known_way_keeps_no_reader_waiting(
     agent: Agent, story: World
 ) -> None:
+    owner = await asyncpg.connect(story.database.dsn("braid_agent_migrator"))
+
     async def lose_the_events(_request: object) -> None:
-        owner = await asyncpg.connect(story.database.dsn("braid_agent_migrator"))
         await owner.execute("alter table agent_run_event rename to agent_run_event_elsewhere")
-        await owner.close()
         story.graph.script.acts.pop("LinkEntities")
 
     story.graph.script.acts["LinkEntities"] = lose_the_events
-    async with asyncio.timeout(10):
-        asked = await agent.ask(QUESTION)
+    try:
+        async with asyncio.timeout(10):
+            asked = await agent.ask(QUESTION)
+    finally:
+        # The database is shared with the tests that follow.
+        await owner.execute("alter table agent_run_event_elsewhere rename to agent_run_event")
+        await owner.close()
     assert "Jonas Weber" in asked.done.answer
 
 

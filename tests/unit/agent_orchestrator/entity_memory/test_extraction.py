@@ -27,6 +27,11 @@ def user(relation: str, *targets: str) -> Facts:
         pytest.param("I use Gleam.", user("USES", "Gleam"), id="simple present"),
         pytest.param("I've been using Gleam since May.", user("USES", "Gleam"), id="perfect"),
         pytest.param("We're using Gleam.", user("USES", "Gleam"), id="progressive"),
+        pytest.param("We all use Gleam.", user("USES", "Gleam"), id="quantifier of the subject"),
+        pytest.param(
+            "We have both been using Gleam.", user("USES", "Gleam"), id="quantifier in the group"
+        ),
+        pytest.param("We are all working on Nimbus.", user("WORKS_ON", "Nimbus"), id="all of us"),
         pytest.param("I use Gleam, Deno and Bun.", user("USES", "Gleam", "Deno", "Bun"), id="list"),
         pytest.param("we use docker and vs code", user("USES", "docker", "vs code"), id="lower"),
         pytest.param("Gleam is what I use.", user("USES", "Gleam"), id="cleft"),
@@ -104,6 +109,16 @@ def test_a_statement_about_the_user_is_saved(
             id="coordinated verbs share the subject",
         ),
         pytest.param(
+            "Beacon talks to Stripe and reads its rates from Redis.",
+            {("Beacon", "USES", "Stripe"), ("Beacon", "USES", "Redis")},
+            id="coordinated verb that could be a noun",
+        ),
+        pytest.param(
+            "Marta and Ravi both work on Beacon.",
+            {("Marta", "WORKS_ON", "Beacon"), ("Ravi", "WORKS_ON", "Beacon")},
+            id="quantifier of two subjects",
+        ),
+        pytest.param(
             "Ravi, who works at Infosys, is my colleague.",
             {("Ravi", "PART_OF", "Infosys"), ("User", "WORKS_WITH", "Ravi")},
             id="relative clause",
@@ -176,6 +191,8 @@ def test_a_statement_about_others_is_saved(
     "turn",
     [
         pytest.param("I don't use Docker.", id="negation"),
+        pytest.param("We don't all use Docker.", id="negation with a quantifier"),
+        pytest.param("I told them all to use Docker.", id="quantifier of an object"),
         pytest.param("Nobody here uses Docker.", id="negative subject"),
         pytest.param("We no longer use Docker.", id="no longer"),
         pytest.param("I used to use Docker.", id="used to"),

@@ -36,6 +36,8 @@ class _JobKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobKind.Value
     """Gives all that the space holds vectors of another model. Counts chunks."""
     JOB_KIND_REEXTRACT: _JobKind.ValueType  # 4
     """Gives every chunk to the graph again. Counts chunks."""
+    JOB_KIND_INFER: _JobKind.ValueType  # 5
+    """Infers relations between the memories of the user who asked. Counts memories; `inferred` says what it did."""
 
 class JobKind(_JobKind, metaclass=_JobKindEnumTypeWrapper):
     """What a job does."""
@@ -50,6 +52,8 @@ JOB_KIND_REEMBED: JobKind.ValueType  # 3
 """Gives all that the space holds vectors of another model. Counts chunks."""
 JOB_KIND_REEXTRACT: JobKind.ValueType  # 4
 """Gives every chunk to the graph again. Counts chunks."""
+JOB_KIND_INFER: JobKind.ValueType  # 5
+"""Infers relations between the memories of the user who asked. Counts memories; `inferred` says what it did."""
 Global___JobKind: _TypeAlias = JobKind  # noqa: Y015
 
 class _JobUnit:
@@ -64,6 +68,8 @@ class _JobUnitEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobUnit.Value
     """Documents."""
     JOB_UNIT_CHUNK: _JobUnit.ValueType  # 2
     """Chunks."""
+    JOB_UNIT_MEMORY: _JobUnit.ValueType  # 3
+    """Memories."""
 
 class JobUnit(_JobUnit, metaclass=_JobUnitEnumTypeWrapper):
     """What the counts of a job are of."""
@@ -74,6 +80,8 @@ JOB_UNIT_DOCUMENT: JobUnit.ValueType  # 1
 """Documents."""
 JOB_UNIT_CHUNK: JobUnit.ValueType  # 2
 """Chunks."""
+JOB_UNIT_MEMORY: JobUnit.ValueType  # 3
+"""Memories."""
 Global___JobUnit: _TypeAlias = JobUnit  # noqa: Y015
 
 class _JobStage:
@@ -244,6 +252,7 @@ class Job(_message.Message):
     START_TIME_FIELD_NUMBER: _builtins.int
     END_TIME_FIELD_NUMBER: _builtins.int
     UNIT_FIELD_NUMBER: _builtins.int
+    INFERRED_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The job's id."""
     state: Global___JobState.ValueType
@@ -300,6 +309,10 @@ class Job(_message.Message):
     def end_time(self) -> _timestamp_pb2.Timestamp:
         """When it ended; unset before."""
 
+    @_builtins.property
+    def inferred(self) -> Global___InferredRelations:
+        """What a job of kind INFER has done, once it has succeeded; unset otherwise."""
+
     def __init__(
         self,
         *,
@@ -325,14 +338,67 @@ class Job(_message.Message):
         start_time: _timestamp_pb2.Timestamp | None = ...,
         end_time: _timestamp_pb2.Timestamp | None = ...,
         unit: Global___JobUnit.ValueType = ...,
+        inferred: Global___InferredRelations | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "start_time", b"start_time", "update_time", b"update_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "inferred", b"inferred", "start_time", b"start_time", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "document_id", b"document_id", "end_time", b"end_time", "failed_count", b"failed_count", "failures", b"failures", "graph_ready_count", b"graph_ready_count", "graph_ready_per_second", b"graph_ready_per_second", "id", b"id", "kind", b"kind", "removed", b"removed", "searchable_count", b"searchable_count", "searchable_per_second", b"searchable_per_second", "source", b"source", "start_time", b"start_time", "state", b"state", "title", b"title", "unchanged_count", b"unchanged_count", "unit", b"unit", "unit_count", b"unit_count", "update_time", b"update_time", "waiting_for", b"waiting_for", "written_chunk_count", b"written_chunk_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "document_id", b"document_id", "end_time", b"end_time", "failed_count", b"failed_count", "failures", b"failures", "graph_ready_count", b"graph_ready_count", "graph_ready_per_second", b"graph_ready_per_second", "id", b"id", "inferred", b"inferred", "kind", b"kind", "removed", b"removed", "searchable_count", b"searchable_count", "searchable_per_second", b"searchable_per_second", "source", b"source", "start_time", b"start_time", "state", b"state", "title", b"title", "unchanged_count", b"unchanged_count", "unit", b"unit", "unit_count", b"unit_count", "update_time", b"update_time", "waiting_for", b"waiting_for", "written_chunk_count", b"written_chunk_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Job: _TypeAlias = Job  # noqa: Y015
+
+@_typing.final
+class InferredRelations(_message.Message):
+    """What an inference of relations between memories did."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    @_typing.final
+    class CreatedCountsEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.int
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.int = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+    EXAMINED_COUNT_FIELD_NUMBER: _builtins.int
+    CREATED_COUNTS_FIELD_NUMBER: _builtins.int
+    REMOVED_COUNT_FIELD_NUMBER: _builtins.int
+    examined_count: _builtins.int
+    """Memories that were looked at."""
+    removed_count: _builtins.int
+    """Inferred relations that were removed, because what they were inferred from is no longer so."""
+    @_builtins.property
+    def created_counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
+        """Relations that were not there before, by method: `similarity`, `error_fix`, `co_access`."""
+
+    def __init__(
+        self,
+        *,
+        examined_count: _builtins.int = ...,
+        created_counts: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
+        removed_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_counts", b"created_counts", "examined_count", b"examined_count", "removed_count", b"removed_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___InferredRelations: _TypeAlias = InferredRelations  # noqa: Y015
 
 @_typing.final
 class JobFailure(_message.Message):

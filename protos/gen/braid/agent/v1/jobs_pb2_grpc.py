@@ -26,7 +26,8 @@ if _version_not_supported:
 
 
 class JobServiceStub:
-    """Work that goes on after the call that asked for it: uploads, deletions, and moves of a space to other models.
+    """Work that goes on after the call that asked for it: uploads, deletions, moves of a space to other models, and inferences
+    of relations between memories.
     """
 
     def __init__(self, channel):
@@ -68,7 +69,8 @@ class JobServiceStub:
 
 
 class JobServiceServicer:
-    """Work that goes on after the call that asked for it: uploads, deletions, and moves of a space to other models.
+    """Work that goes on after the call that asked for it: uploads, deletions, moves of a space to other models, and inferences
+    of relations between memories.
     """
 
     def GetJob(self, request, context):
@@ -159,7 +161,8 @@ def add_JobServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class JobService:
-    """Work that goes on after the call that asked for it: uploads, deletions, and moves of a space to other models.
+    """Work that goes on after the call that asked for it: uploads, deletions, moves of a space to other models, and inferences
+    of relations between memories.
     """
 
     @staticmethod

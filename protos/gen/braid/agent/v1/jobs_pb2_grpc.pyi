@@ -13,7 +13,9 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class JobServiceStub:
-    """Work that goes on after the call that asked for it: uploads, deletions, and moves of a space to other models."""
+    """Work that goes on after the call that asked for it: uploads, deletions, moves of a space to other models, and inferences
+    of relations between memories.
+    """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetJob: _aio.UnaryUnaryMultiCallable[_jobs_pb2.GetJobRequest, _jobs_pb2.GetJobResponse]
@@ -37,7 +39,9 @@ class JobServiceStub:
     """A space's documents that could not be taken, with their reasons, the latest first, in pages."""
 
 class JobServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Work that goes on after the call that asked for it: uploads, deletions, and moves of a space to other models."""
+    """Work that goes on after the call that asked for it: uploads, deletions, moves of a space to other models, and inferences
+    of relations between memories.
+    """
 
     @_abc_1.abstractmethod
     def GetJob(

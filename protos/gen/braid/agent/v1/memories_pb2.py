@@ -22,6 +22,7 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from braid.agent.v1 import jobs_pb2 as braid_dot_agent_dot_v1_dot_jobs__pb2
 from braid.common.v1 import expansion_pb2 as braid_dot_common_dot_v1_dot_expansion__pb2
 from braid.common.v1 import legs_pb2 as braid_dot_common_dot_v1_dot_legs__pb2
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
@@ -35,7 +36,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/agent/v1/memories.proto\x12\x0e\x62raid.agent.v1\x1a\x1f\x62raid/common/v1/expansion.proto\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1f\x62raid/common/v1/reranking.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1e\x62raid/graph/v1/expansion.proto\x1a\x1e\x62raid/graph/v1/relations.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa0\x02\n\x06Memory\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04type\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x04 \x01(\t\x12\x0c\n\x04tags\x18\x05 \x03(\t\x12\x12\n\nimportance\x18\x06 \x01(\x01\x12\x12\n\nsession_id\x18\x07 \x01(\t\x12)\n\x08metadata\x18\x08 \x01(\x0b\x32\x17.google.protobuf.Struct\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x61\x63\x63\x65ss_count\x18\n \x01(\x03\x12\x34\n\x10last_access_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb7\x03\n\x13MemoryRelationInput\x12\x1b\n\ttarget_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x44\n\rrelation_type\x18\x02 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12.\n\x08strength\x18\x03 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12.\n\nvalid_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp:\x9d\x01\xbaH\x99\x01\x1a\x96\x01\n\x14memory_relation.time\x12%invalid_time must be after valid_time\x1aW!has(this.valid_time) || !has(this.invalid_time) || this.valid_time < this.invalid_timeB\x0b\n\t_strength\"\xb9\x02\n\x0eMemoryRelation\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x11\n\ttarget_id\x18\x02 \x01(\t\x12\x38\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationType\x12\x10\n\x08strength\x18\x04 \x01(\x01\x12.\n\nvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08inferred\x18\x07 \x01(\x08\x12\x10\n\x08\x65vidence\x18\x08 \x01(\t\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x97\x03\n\x13\x43reateMemoryRequest\x12\x31\n\x04type\x18\x01 \x01(\tB#\xbaH r\x1e\x18@2\x1a^([A-Za-z][A-Za-z0-9_]*)?$\x12\x1b\n\x05title\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\"\n\x07\x63ontent\x18\x03 \x01(\tB\x11\xbaH\x0er\x0c\x18\x80\x80\x02\xba\x01\x01\x00\xe8\xe0\x18\x01\x12$\n\x04tags\x18\x04 \x03(\tB\x16\xbaH\x13\x92\x01\x10\x10 \x18\x01\"\nr\x08\x10\x01\x18\x64\xba\x01\x01\x00\x12\x30\n\nimportance\x18\x05 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12 \n\nsession_id\x18\x06 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12)\n\x08metadata\x18\x07 \x01(\x0b\x32\x17.google.protobuf.Struct\x12@\n\trelations\x18\x08 \x03(\x0b\x32#.braid.agent.v1.MemoryRelationInputB\x08\xbaH\x05\x92\x01\x02\x10\x64\x12\x16\n\x0eskip_inference\x18\t \x01(\x08\x42\r\n\x0b_importance\"q\n\x14\x43reateMemoryResponse\x12&\n\x06memory\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\x31\n\trelations\x18\x02 \x03(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\"/\n\x10GetMemoryRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"\xc7\x01\n\x11GetMemoryResponse\x12&\n\x06memory\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\x31\n\trelations\x18\x02 \x03(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\x12:\n\x12incoming_relations\x18\x03 \x03(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\x12\x1b\n\x13relations_truncated\x18\x04 \x01(\x08\"\x97\x01\n\x13ListMemoriesRequest\x12#\n\x05types\x18\x01 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\x10 \"\nr\x08\x10\x01\x18@\xba\x01\x01\x00\x12 \n\nsession_id\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x1a\n\tpage_size\x18\x03 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"Y\n\x14ListMemoriesResponse\x12(\n\x08memories\x18\x01 \x03(\x0b\x32\x16.braid.agent.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"2\n\x13\x44\x65leteMemoryRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"\x16\n\x14\x44\x65leteMemoryResponse\"v\n\x18PutMemoryRelationRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12=\n\x08relation\x18\x02 \x01(\x0b\x32#.braid.agent.v1.MemoryRelationInputB\x06\xbaH\x03\xc8\x01\x01\"^\n\x19PutMemoryRelationResponse\x12\x30\n\x08relation\x18\x01 \x01(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"\x9b\x01\n\x1b\x44\x65leteMemoryRelationRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x1b\n\ttarget_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x42\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\x08\xbaH\x05\x82\x01\x02\x10\x01\"5\n\x1c\x44\x65leteMemoryRelationResponse\x12\x15\n\rdeleted_count\x18\x01 \x01(\x05\"\xfd\x03\n\x15SearchMemoriesRequest\x12\x1f\n\x05query\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12\x38\n\x04mode\x18\x03 \x01(\x0e\x32 .braid.agent.v1.MemorySearchModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12#\n\x05types\x18\x04 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\x10 \"\nr\x08\x10\x01\x18@\xba\x01\x01\x00\x12\"\n\x04tags\x18\x05 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\x10 \"\nr\x08\x10\x01\x18\x64\xba\x01\x01\x00\x12 \n\nsession_id\x18\x06 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12/\n\tmin_score\x18\x07 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x01\x88\x01\x01\x12\x33\n\x05\x63\x61\x63he\x18\x08 \x01(\x0e\x32\x1a.braid.common.v1.CacheModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x35\n\x06rerank\x18\t \x01(\x0e\x32\x1b.braid.common.v1.RerankModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x34\n\texpansion\x18\n \x01(\x0b\x32!.braid.common.v1.ExpansionOptions\x12\x14\n\x0ckeep_ranking\x18\x0b \x01(\x08\x42\x08\n\x06_limitB\x0c\n\n_min_score\"\xfa\x01\n\x16SearchMemoriesResponse\x12\'\n\x04hits\x18\x01 \x03(\x0b\x32\x19.braid.agent.v1.MemoryHit\x12*\n\x07related\x18\x02 \x03(\x0b\x32\x19.braid.agent.v1.MemoryHit\x12*\n\x06status\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x04 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\x12\x33\n\texpansion\x18\x05 \x01(\x0b\x32 .braid.common.v1.ExpansionReport\"\xa8\x01\n\tMemoryHit\x12&\n\x06memory\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x17\n\x0f\x63omposite_score\x18\x03 \x01(\x01\x12\r\n\x05\x64\x65pth\x18\x04 \x01(\x05\x12+\n\x04path\x18\x05 \x03(\x0b\x32\x1d.braid.graph.v1.ExpansionStep\x12\x0f\n\x07penalty\x18\x06 \x01(\x01\"?\n\x19\x43loseMemorySessionRequest\x12\"\n\nsession_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\"[\n\x1a\x43loseMemorySessionResponse\x12\'\n\x07summary\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\x14\n\x0cmemory_count\x18\x02 \x01(\x05\"\x17\n\x15GetMemoryTypesRequest\"\'\n\x16GetMemoryTypesResponse\x12\r\n\x05types\x18\x01 \x03(\t\"Q\n\x15PutMemoryTypesRequest\x12\x38\n\x05types\x18\x01 \x03(\tB)\xbaH&\x92\x01#\x08\x01\x10\x64\"\x1dr\x1b\x18@2\x17^[A-Za-z][A-Za-z0-9_]*$\"\'\n\x16PutMemoryTypesResponse\x12\r\n\x05types\x18\x01 \x03(\t\":\n\x19RunMemoryInferenceRequest\x12\x1d\n\x0cmemory_limit\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\"\xd8\x01\n\x1aRunMemoryInferenceResponse\x12\x16\n\x0e\x65xamined_count\x18\x01 \x01(\x05\x12U\n\x0e\x63reated_counts\x18\x02 \x03(\x0b\x32=.braid.agent.v1.RunMemoryInferenceResponse.CreatedCountsEntry\x12\x15\n\rremoved_count\x18\x03 \x01(\x05\x1a\x34\n\x12\x43reatedCountsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\"\x17\n\x15GetMemoryStatsRequest\"}\n\x16GetMemoryStatsResponse\x12\x14\n\x0cmemory_count\x18\x01 \x01(\x03\x12\x16\n\x0erelation_count\x18\x02 \x01(\x03\x12\x35\n\x0e\x63ounts_by_type\x18\x03 \x03(\x0b\x32\x1d.braid.graph.v1.RelationCount*\x91\x01\n\x10MemorySearchMode\x12\"\n\x1eMEMORY_SEARCH_MODE_UNSPECIFIED\x10\x00\x12\x1d\n\x19MEMORY_SEARCH_MODE_HYBRID\x10\x01\x12\x1d\n\x19MEMORY_SEARCH_MODE_VECTOR\x10\x02\x12\x1b\n\x17MEMORY_SEARCH_MODE_TEXT\x10\x03\x32\x96\n\n\rMemoryService\x12_\n\x0c\x43reateMemory\x12#.braid.agent.v1.CreateMemoryRequest\x1a$.braid.agent.v1.CreateMemoryResponse\"\x04\xc8\xda\x18\x02\x12Y\n\tGetMemory\x12 .braid.agent.v1.GetMemoryRequest\x1a!.braid.agent.v1.GetMemoryResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0cListMemories\x12#.braid.agent.v1.ListMemoriesRequest\x1a$.braid.agent.v1.ListMemoriesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0c\x44\x65leteMemory\x12#.braid.agent.v1.DeleteMemoryRequest\x1a$.braid.agent.v1.DeleteMemoryResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12q\n\x11PutMemoryRelation\x12(.braid.agent.v1.PutMemoryRelationRequest\x1a).braid.agent.v1.PutMemoryRelationResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12z\n\x14\x44\x65leteMemoryRelation\x12+.braid.agent.v1.DeleteMemoryRelationRequest\x1a,.braid.agent.v1.DeleteMemoryRelationResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12h\n\x0eSearchMemories\x12%.braid.agent.v1.SearchMemoriesRequest\x1a&.braid.agent.v1.SearchMemoriesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12t\n\x12\x43loseMemorySession\x12).braid.agent.v1.CloseMemorySessionRequest\x1a*.braid.agent.v1.CloseMemorySessionResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12h\n\x0eGetMemoryTypes\x12%.braid.agent.v1.GetMemoryTypesRequest\x1a&.braid.agent.v1.GetMemoryTypesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12h\n\x0ePutMemoryTypes\x12%.braid.agent.v1.PutMemoryTypesRequest\x1a&.braid.agent.v1.PutMemoryTypesResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12t\n\x12RunMemoryInference\x12).braid.agent.v1.RunMemoryInferenceRequest\x1a*.braid.agent.v1.RunMemoryInferenceResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12h\n\x0eGetMemoryStats\x12%.braid.agent.v1.GetMemoryStatsRequest\x1a&.braid.agent.v1.GetMemoryStatsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/agent/v1/memories.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1f\x62raid/common/v1/expansion.proto\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1f\x62raid/common/v1/reranking.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1e\x62raid/graph/v1/expansion.proto\x1a\x1e\x62raid/graph/v1/relations.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa0\x02\n\x06Memory\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04type\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x04 \x01(\t\x12\x0c\n\x04tags\x18\x05 \x03(\t\x12\x12\n\nimportance\x18\x06 \x01(\x01\x12\x12\n\nsession_id\x18\x07 \x01(\t\x12)\n\x08metadata\x18\x08 \x01(\x0b\x32\x17.google.protobuf.Struct\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x0c\x61\x63\x63\x65ss_count\x18\n \x01(\x03\x12\x34\n\x10last_access_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\xb7\x03\n\x13MemoryRelationInput\x12\x1b\n\ttarget_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x44\n\rrelation_type\x18\x02 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12.\n\x08strength\x18\x03 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12.\n\nvalid_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp:\x9d\x01\xbaH\x99\x01\x1a\x96\x01\n\x14memory_relation.time\x12%invalid_time must be after valid_time\x1aW!has(this.valid_time) || !has(this.invalid_time) || this.valid_time < this.invalid_timeB\x0b\n\t_strength\"\xb9\x02\n\x0eMemoryRelation\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x11\n\ttarget_id\x18\x02 \x01(\t\x12\x38\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationType\x12\x10\n\x08strength\x18\x04 \x01(\x01\x12.\n\nvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x10\n\x08inferred\x18\x07 \x01(\x08\x12\x10\n\x08\x65vidence\x18\x08 \x01(\t\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x97\x03\n\x13\x43reateMemoryRequest\x12\x31\n\x04type\x18\x01 \x01(\tB#\xbaH r\x1e\x18@2\x1a^([A-Za-z][A-Za-z0-9_]*)?$\x12\x1b\n\x05title\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\"\n\x07\x63ontent\x18\x03 \x01(\tB\x11\xbaH\x0er\x0c\x18\x80\x80\x02\xba\x01\x01\x00\xe8\xe0\x18\x01\x12$\n\x04tags\x18\x04 \x03(\tB\x16\xbaH\x13\x92\x01\x10\x10 \x18\x01\"\nr\x08\x10\x01\x18\x64\xba\x01\x01\x00\x12\x30\n\nimportance\x18\x05 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12 \n\nsession_id\x18\x06 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12)\n\x08metadata\x18\x07 \x01(\x0b\x32\x17.google.protobuf.Struct\x12@\n\trelations\x18\x08 \x03(\x0b\x32#.braid.agent.v1.MemoryRelationInputB\x08\xbaH\x05\x92\x01\x02\x10\x64\x12\x16\n\x0eskip_inference\x18\t \x01(\x08\x42\r\n\x0b_importance\"q\n\x14\x43reateMemoryResponse\x12&\n\x06memory\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\x31\n\trelations\x18\x02 \x03(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\"/\n\x10GetMemoryRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"\xc7\x01\n\x11GetMemoryResponse\x12&\n\x06memory\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\x31\n\trelations\x18\x02 \x03(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\x12:\n\x12incoming_relations\x18\x03 \x03(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\x12\x1b\n\x13relations_truncated\x18\x04 \x01(\x08\"\x97\x01\n\x13ListMemoriesRequest\x12#\n\x05types\x18\x01 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\x10 \"\nr\x08\x10\x01\x18@\xba\x01\x01\x00\x12 \n\nsession_id\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x1a\n\tpage_size\x18\x03 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"Y\n\x14ListMemoriesResponse\x12(\n\x08memories\x18\x01 \x03(\x0b\x32\x16.braid.agent.v1.Memory\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"2\n\x13\x44\x65leteMemoryRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"\x16\n\x14\x44\x65leteMemoryResponse\"v\n\x18PutMemoryRelationRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12=\n\x08relation\x18\x02 \x01(\x0b\x32#.braid.agent.v1.MemoryRelationInputB\x06\xbaH\x03\xc8\x01\x01\"^\n\x19PutMemoryRelationResponse\x12\x30\n\x08relation\x18\x01 \x01(\x0b\x32\x1e.braid.agent.v1.MemoryRelation\x12\x0f\n\x07\x63reated\x18\x02 \x01(\x08\"\x9b\x01\n\x1b\x44\x65leteMemoryRelationRequest\x12\x1b\n\tmemory_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x1b\n\ttarget_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x42\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\x08\xbaH\x05\x82\x01\x02\x10\x01\"5\n\x1c\x44\x65leteMemoryRelationResponse\x12\x15\n\rdeleted_count\x18\x01 \x01(\x05\"\xfd\x03\n\x15SearchMemoriesRequest\x12\x1f\n\x05query\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12\x38\n\x04mode\x18\x03 \x01(\x0e\x32 .braid.agent.v1.MemorySearchModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12#\n\x05types\x18\x04 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\x10 \"\nr\x08\x10\x01\x18@\xba\x01\x01\x00\x12\"\n\x04tags\x18\x05 \x03(\tB\x14\xbaH\x11\x92\x01\x0e\x10 \"\nr\x08\x10\x01\x18\x64\xba\x01\x01\x00\x12 \n\nsession_id\x18\x06 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12/\n\tmin_score\x18\x07 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x01\x88\x01\x01\x12\x33\n\x05\x63\x61\x63he\x18\x08 \x01(\x0e\x32\x1a.braid.common.v1.CacheModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x35\n\x06rerank\x18\t \x01(\x0e\x32\x1b.braid.common.v1.RerankModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x34\n\texpansion\x18\n \x01(\x0b\x32!.braid.common.v1.ExpansionOptions\x12\x14\n\x0ckeep_ranking\x18\x0b \x01(\x08\x42\x08\n\x06_limitB\x0c\n\n_min_score\"\xfa\x01\n\x16SearchMemoriesResponse\x12\'\n\x04hits\x18\x01 \x03(\x0b\x32\x19.braid.agent.v1.MemoryHit\x12*\n\x07related\x18\x02 \x03(\x0b\x32\x19.braid.agent.v1.MemoryHit\x12*\n\x06status\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x04 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\x12\x33\n\texpansion\x18\x05 \x01(\x0b\x32 .braid.common.v1.ExpansionReport\"\xa8\x01\n\tMemoryHit\x12&\n\x06memory\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x17\n\x0f\x63omposite_score\x18\x03 \x01(\x01\x12\r\n\x05\x64\x65pth\x18\x04 \x01(\x05\x12+\n\x04path\x18\x05 \x03(\x0b\x32\x1d.braid.graph.v1.ExpansionStep\x12\x0f\n\x07penalty\x18\x06 \x01(\x01\"?\n\x19\x43loseMemorySessionRequest\x12\"\n\nsession_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\"[\n\x1a\x43loseMemorySessionResponse\x12\'\n\x07summary\x18\x01 \x01(\x0b\x32\x16.braid.agent.v1.Memory\x12\x14\n\x0cmemory_count\x18\x02 \x01(\x05\"\x17\n\x15GetMemoryTypesRequest\"\'\n\x16GetMemoryTypesResponse\x12\r\n\x05types\x18\x01 \x03(\t\"Q\n\x15PutMemoryTypesRequest\x12\x38\n\x05types\x18\x01 \x03(\tB)\xbaH&\x92\x01#\x08\x01\x10\x64\"\x1dr\x1b\x18@2\x17^[A-Za-z][A-Za-z0-9_]*$\"\'\n\x16PutMemoryTypesResponse\x12\r\n\x05types\x18\x01 \x03(\t\":\n\x19RunMemoryInferenceRequest\x12\x1d\n\x0cmemory_limit\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\"\xd8\x01\n\x1aRunMemoryInferenceResponse\x12\x16\n\x0e\x65xamined_count\x18\x01 \x01(\x05\x12U\n\x0e\x63reated_counts\x18\x02 \x03(\x0b\x32=.braid.agent.v1.RunMemoryInferenceResponse.CreatedCountsEntry\x12\x15\n\rremoved_count\x18\x03 \x01(\x05\x1a\x34\n\x12\x43reatedCountsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x05:\x02\x38\x01\"<\n\x1bStartMemoryInferenceRequest\x12\x1d\n\x0cmemory_limit\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\"@\n\x1cStartMemoryInferenceResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job\"\x17\n\x15GetMemoryStatsRequest\"}\n\x16GetMemoryStatsResponse\x12\x14\n\x0cmemory_count\x18\x01 \x01(\x03\x12\x16\n\x0erelation_count\x18\x02 \x01(\x03\x12\x35\n\x0e\x63ounts_by_type\x18\x03 \x03(\x0b\x32\x1d.braid.graph.v1.RelationCount*\x91\x01\n\x10MemorySearchMode\x12\"\n\x1eMEMORY_SEARCH_MODE_UNSPECIFIED\x10\x00\x12\x1d\n\x19MEMORY_SEARCH_MODE_HYBRID\x10\x01\x12\x1d\n\x19MEMORY_SEARCH_MODE_VECTOR\x10\x02\x12\x1b\n\x17MEMORY_SEARCH_MODE_TEXT\x10\x03\x32\x8f\x0b\n\rMemoryService\x12_\n\x0c\x43reateMemory\x12#.braid.agent.v1.CreateMemoryRequest\x1a$.braid.agent.v1.CreateMemoryResponse\"\x04\xc8\xda\x18\x02\x12Y\n\tGetMemory\x12 .braid.agent.v1.GetMemoryRequest\x1a!.braid.agent.v1.GetMemoryResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0cListMemories\x12#.braid.agent.v1.ListMemoriesRequest\x1a$.braid.agent.v1.ListMemoriesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0c\x44\x65leteMemory\x12#.braid.agent.v1.DeleteMemoryRequest\x1a$.braid.agent.v1.DeleteMemoryResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12q\n\x11PutMemoryRelation\x12(.braid.agent.v1.PutMemoryRelationRequest\x1a).braid.agent.v1.PutMemoryRelationResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12z\n\x14\x44\x65leteMemoryRelation\x12+.braid.agent.v1.DeleteMemoryRelationRequest\x1a,.braid.agent.v1.DeleteMemoryRelationResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12h\n\x0eSearchMemories\x12%.braid.agent.v1.SearchMemoriesRequest\x1a&.braid.agent.v1.SearchMemoriesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12t\n\x12\x43loseMemorySession\x12).braid.agent.v1.CloseMemorySessionRequest\x1a*.braid.agent.v1.CloseMemorySessionResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12h\n\x0eGetMemoryTypes\x12%.braid.agent.v1.GetMemoryTypesRequest\x1a&.braid.agent.v1.GetMemoryTypesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12h\n\x0ePutMemoryTypes\x12%.braid.agent.v1.PutMemoryTypesRequest\x1a&.braid.agent.v1.PutMemoryTypesResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12t\n\x12RunMemoryInference\x12).braid.agent.v1.RunMemoryInferenceRequest\x1a*.braid.agent.v1.RunMemoryInferenceResponse\"\x07\x90\x02\x02\xc8\xda\x18\x02\x12w\n\x14StartMemoryInference\x12+.braid.agent.v1.StartMemoryInferenceRequest\x1a,.braid.agent.v1.StartMemoryInferenceResponse\"\x04\xc8\xda\x18\x02\x12h\n\x0eGetMemoryStats\x12%.braid.agent.v1.GetMemoryStatsRequest\x1a&.braid.agent.v1.GetMemoryStatsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -112,6 +113,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_RUNMEMORYINFERENCEREQUEST'].fields_by_name['memory_limit']._serialized_options = b'\272H\004\032\002(\000'
   _globals['_RUNMEMORYINFERENCERESPONSE_CREATEDCOUNTSENTRY']._loaded_options = None
   _globals['_RUNMEMORYINFERENCERESPONSE_CREATEDCOUNTSENTRY']._serialized_options = b'8\001'
+  _globals['_STARTMEMORYINFERENCEREQUEST'].fields_by_name['memory_limit']._loaded_options = None
+  _globals['_STARTMEMORYINFERENCEREQUEST'].fields_by_name['memory_limit']._serialized_options = b'\272H\004\032\002(\000'
   _globals['_MEMORYSERVICE'].methods_by_name['CreateMemory']._loaded_options = None
   _globals['_MEMORYSERVICE'].methods_by_name['CreateMemory']._serialized_options = b'\310\332\030\002'
   _globals['_MEMORYSERVICE'].methods_by_name['GetMemory']._loaded_options = None
@@ -134,68 +137,74 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MEMORYSERVICE'].methods_by_name['PutMemoryTypes']._serialized_options = b'\220\002\002\310\332\030\002'
   _globals['_MEMORYSERVICE'].methods_by_name['RunMemoryInference']._loaded_options = None
   _globals['_MEMORYSERVICE'].methods_by_name['RunMemoryInference']._serialized_options = b'\220\002\002\310\332\030\002'
+  _globals['_MEMORYSERVICE'].methods_by_name['StartMemoryInference']._loaded_options = None
+  _globals['_MEMORYSERVICE'].methods_by_name['StartMemoryInference']._serialized_options = b'\310\332\030\002'
   _globals['_MEMORYSERVICE'].methods_by_name['GetMemoryStats']._loaded_options = None
   _globals['_MEMORYSERVICE'].methods_by_name['GetMemoryStats']._serialized_options = b'\220\002\001\310\332\030\001'
-  _globals['_MEMORYSEARCHMODE']._serialized_start=4683
-  _globals['_MEMORYSEARCHMODE']._serialized_end=4828
-  _globals['_MEMORY']._serialized_start=393
-  _globals['_MEMORY']._serialized_end=681
-  _globals['_MEMORYRELATIONINPUT']._serialized_start=684
-  _globals['_MEMORYRELATIONINPUT']._serialized_end=1123
-  _globals['_MEMORYRELATION']._serialized_start=1126
-  _globals['_MEMORYRELATION']._serialized_end=1439
-  _globals['_CREATEMEMORYREQUEST']._serialized_start=1442
-  _globals['_CREATEMEMORYREQUEST']._serialized_end=1849
-  _globals['_CREATEMEMORYRESPONSE']._serialized_start=1851
-  _globals['_CREATEMEMORYRESPONSE']._serialized_end=1964
-  _globals['_GETMEMORYREQUEST']._serialized_start=1966
-  _globals['_GETMEMORYREQUEST']._serialized_end=2013
-  _globals['_GETMEMORYRESPONSE']._serialized_start=2016
-  _globals['_GETMEMORYRESPONSE']._serialized_end=2215
-  _globals['_LISTMEMORIESREQUEST']._serialized_start=2218
-  _globals['_LISTMEMORIESREQUEST']._serialized_end=2369
-  _globals['_LISTMEMORIESRESPONSE']._serialized_start=2371
-  _globals['_LISTMEMORIESRESPONSE']._serialized_end=2460
-  _globals['_DELETEMEMORYREQUEST']._serialized_start=2462
-  _globals['_DELETEMEMORYREQUEST']._serialized_end=2512
-  _globals['_DELETEMEMORYRESPONSE']._serialized_start=2514
-  _globals['_DELETEMEMORYRESPONSE']._serialized_end=2536
-  _globals['_PUTMEMORYRELATIONREQUEST']._serialized_start=2538
-  _globals['_PUTMEMORYRELATIONREQUEST']._serialized_end=2656
-  _globals['_PUTMEMORYRELATIONRESPONSE']._serialized_start=2658
-  _globals['_PUTMEMORYRELATIONRESPONSE']._serialized_end=2752
-  _globals['_DELETEMEMORYRELATIONREQUEST']._serialized_start=2755
-  _globals['_DELETEMEMORYRELATIONREQUEST']._serialized_end=2910
-  _globals['_DELETEMEMORYRELATIONRESPONSE']._serialized_start=2912
-  _globals['_DELETEMEMORYRELATIONRESPONSE']._serialized_end=2965
-  _globals['_SEARCHMEMORIESREQUEST']._serialized_start=2968
-  _globals['_SEARCHMEMORIESREQUEST']._serialized_end=3477
-  _globals['_SEARCHMEMORIESRESPONSE']._serialized_start=3480
-  _globals['_SEARCHMEMORIESRESPONSE']._serialized_end=3730
-  _globals['_MEMORYHIT']._serialized_start=3733
-  _globals['_MEMORYHIT']._serialized_end=3901
-  _globals['_CLOSEMEMORYSESSIONREQUEST']._serialized_start=3903
-  _globals['_CLOSEMEMORYSESSIONREQUEST']._serialized_end=3966
-  _globals['_CLOSEMEMORYSESSIONRESPONSE']._serialized_start=3968
-  _globals['_CLOSEMEMORYSESSIONRESPONSE']._serialized_end=4059
-  _globals['_GETMEMORYTYPESREQUEST']._serialized_start=4061
-  _globals['_GETMEMORYTYPESREQUEST']._serialized_end=4084
-  _globals['_GETMEMORYTYPESRESPONSE']._serialized_start=4086
-  _globals['_GETMEMORYTYPESRESPONSE']._serialized_end=4125
-  _globals['_PUTMEMORYTYPESREQUEST']._serialized_start=4127
-  _globals['_PUTMEMORYTYPESREQUEST']._serialized_end=4208
-  _globals['_PUTMEMORYTYPESRESPONSE']._serialized_start=4210
-  _globals['_PUTMEMORYTYPESRESPONSE']._serialized_end=4249
-  _globals['_RUNMEMORYINFERENCEREQUEST']._serialized_start=4251
-  _globals['_RUNMEMORYINFERENCEREQUEST']._serialized_end=4309
-  _globals['_RUNMEMORYINFERENCERESPONSE']._serialized_start=4312
-  _globals['_RUNMEMORYINFERENCERESPONSE']._serialized_end=4528
-  _globals['_RUNMEMORYINFERENCERESPONSE_CREATEDCOUNTSENTRY']._serialized_start=4476
-  _globals['_RUNMEMORYINFERENCERESPONSE_CREATEDCOUNTSENTRY']._serialized_end=4528
-  _globals['_GETMEMORYSTATSREQUEST']._serialized_start=4530
-  _globals['_GETMEMORYSTATSREQUEST']._serialized_end=4553
-  _globals['_GETMEMORYSTATSRESPONSE']._serialized_start=4555
-  _globals['_GETMEMORYSTATSRESPONSE']._serialized_end=4680
-  _globals['_MEMORYSERVICE']._serialized_start=4831
-  _globals['_MEMORYSERVICE']._serialized_end=6133
+  _globals['_MEMORYSEARCHMODE']._serialized_start=4838
+  _globals['_MEMORYSEARCHMODE']._serialized_end=4983
+  _globals['_MEMORY']._serialized_start=420
+  _globals['_MEMORY']._serialized_end=708
+  _globals['_MEMORYRELATIONINPUT']._serialized_start=711
+  _globals['_MEMORYRELATIONINPUT']._serialized_end=1150
+  _globals['_MEMORYRELATION']._serialized_start=1153
+  _globals['_MEMORYRELATION']._serialized_end=1466
+  _globals['_CREATEMEMORYREQUEST']._serialized_start=1469
+  _globals['_CREATEMEMORYREQUEST']._serialized_end=1876
+  _globals['_CREATEMEMORYRESPONSE']._serialized_start=1878
+  _globals['_CREATEMEMORYRESPONSE']._serialized_end=1991
+  _globals['_GETMEMORYREQUEST']._serialized_start=1993
+  _globals['_GETMEMORYREQUEST']._serialized_end=2040
+  _globals['_GETMEMORYRESPONSE']._serialized_start=2043
+  _globals['_GETMEMORYRESPONSE']._serialized_end=2242
+  _globals['_LISTMEMORIESREQUEST']._serialized_start=2245
+  _globals['_LISTMEMORIESREQUEST']._serialized_end=2396
+  _globals['_LISTMEMORIESRESPONSE']._serialized_start=2398
+  _globals['_LISTMEMORIESRESPONSE']._serialized_end=2487
+  _globals['_DELETEMEMORYREQUEST']._serialized_start=2489
+  _globals['_DELETEMEMORYREQUEST']._serialized_end=2539
+  _globals['_DELETEMEMORYRESPONSE']._serialized_start=2541
+  _globals['_DELETEMEMORYRESPONSE']._serialized_end=2563
+  _globals['_PUTMEMORYRELATIONREQUEST']._serialized_start=2565
+  _globals['_PUTMEMORYRELATIONREQUEST']._serialized_end=2683
+  _globals['_PUTMEMORYRELATIONRESPONSE']._serialized_start=2685
+  _globals['_PUTMEMORYRELATIONRESPONSE']._serialized_end=2779
+  _globals['_DELETEMEMORYRELATIONREQUEST']._serialized_start=2782
+  _globals['_DELETEMEMORYRELATIONREQUEST']._serialized_end=2937
+  _globals['_DELETEMEMORYRELATIONRESPONSE']._serialized_start=2939
+  _globals['_DELETEMEMORYRELATIONRESPONSE']._serialized_end=2992
+  _globals['_SEARCHMEMORIESREQUEST']._serialized_start=2995
+  _globals['_SEARCHMEMORIESREQUEST']._serialized_end=3504
+  _globals['_SEARCHMEMORIESRESPONSE']._serialized_start=3507
+  _globals['_SEARCHMEMORIESRESPONSE']._serialized_end=3757
+  _globals['_MEMORYHIT']._serialized_start=3760
+  _globals['_MEMORYHIT']._serialized_end=3928
+  _globals['_CLOSEMEMORYSESSIONREQUEST']._serialized_start=3930
+  _globals['_CLOSEMEMORYSESSIONREQUEST']._serialized_end=3993
+  _globals['_CLOSEMEMORYSESSIONRESPONSE']._serialized_start=3995
+  _globals['_CLOSEMEMORYSESSIONRESPONSE']._serialized_end=4086
+  _globals['_GETMEMORYTYPESREQUEST']._serialized_start=4088
+  _globals['_GETMEMORYTYPESREQUEST']._serialized_end=4111
+  _globals['_GETMEMORYTYPESRESPONSE']._serialized_start=4113
+  _globals['_GETMEMORYTYPESRESPONSE']._serialized_end=4152
+  _globals['_PUTMEMORYTYPESREQUEST']._serialized_start=4154
+  _globals['_PUTMEMORYTYPESREQUEST']._serialized_end=4235
+  _globals['_PUTMEMORYTYPESRESPONSE']._serialized_start=4237
+  _globals['_PUTMEMORYTYPESRESPONSE']._serialized_end=4276
+  _globals['_RUNMEMORYINFERENCEREQUEST']._serialized_start=4278
+  _globals['_RUNMEMORYINFERENCEREQUEST']._serialized_end=4336
+  _globals['_RUNMEMORYINFERENCERESPONSE']._serialized_start=4339
+  _globals['_RUNMEMORYINFERENCERESPONSE']._serialized_end=4555
+  _globals['_RUNMEMORYINFERENCERESPONSE_CREATEDCOUNTSENTRY']._serialized_start=4503
+  _globals['_RUNMEMORYINFERENCERESPONSE_CREATEDCOUNTSENTRY']._serialized_end=4555
+  _globals['_STARTMEMORYINFERENCEREQUEST']._serialized_start=4557
+  _globals['_STARTMEMORYINFERENCEREQUEST']._serialized_end=4617
+  _globals['_STARTMEMORYINFERENCERESPONSE']._serialized_start=4619
+  _globals['_STARTMEMORYINFERENCERESPONSE']._serialized_end=4683
+  _globals['_GETMEMORYSTATSREQUEST']._serialized_start=4685
+  _globals['_GETMEMORYSTATSREQUEST']._serialized_end=4708
+  _globals['_GETMEMORYSTATSRESPONSE']._serialized_start=4710
+  _globals['_GETMEMORYSTATSRESPONSE']._serialized_end=4835
+  _globals['_MEMORYSERVICE']._serialized_start=4986
+  _globals['_MEMORYSERVICE']._serialized_end=6409
 # @@protoc_insertion_point(module_scope)

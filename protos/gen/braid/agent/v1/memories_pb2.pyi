@@ -3,6 +3,7 @@
 isort:skip_file
 """
 
+from braid.agent.v1 import jobs_pb2 as _jobs_pb2
 from braid.common.v1 import expansion_pb2 as _expansion_pb2
 from braid.common.v1 import legs_pb2 as _legs_pb2
 from braid.common.v1 import reranking_pb2 as _reranking_pb2
@@ -975,6 +976,52 @@ class RunMemoryInferenceResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RunMemoryInferenceResponse: _TypeAlias = RunMemoryInferenceResponse  # noqa: Y015
+
+@_typing.final
+class StartMemoryInferenceRequest(_message.Message):
+    """An inference to run as a job."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    MEMORY_LIMIT_FIELD_NUMBER: _builtins.int
+    memory_limit: _builtins.int
+    """How many memories are looked at, the newest first. 0 is the default: all of them."""
+    def __init__(
+        self,
+        *,
+        memory_limit: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_limit", b"memory_limit"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartMemoryInferenceRequest: _TypeAlias = StartMemoryInferenceRequest  # noqa: Y015
+
+@_typing.final
+class StartMemoryInferenceResponse(_message.Message):
+    """The inference is accepted, or one was there already."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    JOB_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def job(self) -> _jobs_pb2.Job:
+        """The job, of kind INFER."""
+
+    def __init__(
+        self,
+        *,
+        job: _jobs_pb2.Job | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___StartMemoryInferenceResponse: _TypeAlias = StartMemoryInferenceResponse  # noqa: Y015
 
 @_typing.final
 class GetMemoryStatsRequest(_message.Message):

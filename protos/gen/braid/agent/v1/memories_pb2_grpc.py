@@ -92,6 +92,11 @@ class MemoryServiceStub:
                 request_serializer=braid_dot_agent_dot_v1_dot_memories__pb2.RunMemoryInferenceRequest.SerializeToString,
                 response_deserializer=braid_dot_agent_dot_v1_dot_memories__pb2.RunMemoryInferenceResponse.FromString,
                 _registered_method=True)
+        self.StartMemoryInference = channel.unary_unary(
+                '/braid.agent.v1.MemoryService/StartMemoryInference',
+                request_serializer=braid_dot_agent_dot_v1_dot_memories__pb2.StartMemoryInferenceRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_memories__pb2.StartMemoryInferenceResponse.FromString,
+                _registered_method=True)
         self.GetMemoryStats = channel.unary_unary(
                 '/braid.agent.v1.MemoryService/GetMemoryStats',
                 request_serializer=braid_dot_agent_dot_v1_dot_memories__pb2.GetMemoryStatsRequest.SerializeToString,
@@ -178,7 +183,16 @@ class MemoryServiceServicer:
 
     def RunMemoryInference(self, request, context):
         """Infers relations between the caller's memories: from similarity, from errors and what came after them, and from what is
-        found together. Removes relations that were inferred from what is no longer so.
+        found together. Removes relations that were inferred from what is no longer so. It answers once this is done; for many
+        memories there is StartMemoryInference.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def StartMemoryInference(self, request, context):
+        """The same as a job, which goes on after the call and survives restarts. While one of the caller's waits or runs, the answer
+        is that job.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -248,6 +262,11 @@ def add_MemoryServiceServicer_to_server(servicer, server):
                     servicer.RunMemoryInference,
                     request_deserializer=braid_dot_agent_dot_v1_dot_memories__pb2.RunMemoryInferenceRequest.FromString,
                     response_serializer=braid_dot_agent_dot_v1_dot_memories__pb2.RunMemoryInferenceResponse.SerializeToString,
+            ),
+            'StartMemoryInference': grpc.unary_unary_rpc_method_handler(
+                    servicer.StartMemoryInference,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_memories__pb2.StartMemoryInferenceRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_memories__pb2.StartMemoryInferenceResponse.SerializeToString,
             ),
             'GetMemoryStats': grpc.unary_unary_rpc_method_handler(
                     servicer.GetMemoryStats,
@@ -555,6 +574,33 @@ class MemoryService:
             '/braid.agent.v1.MemoryService/RunMemoryInference',
             braid_dot_agent_dot_v1_dot_memories__pb2.RunMemoryInferenceRequest.SerializeToString,
             braid_dot_agent_dot_v1_dot_memories__pb2.RunMemoryInferenceResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def StartMemoryInference(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.MemoryService/StartMemoryInference',
+            braid_dot_agent_dot_v1_dot_memories__pb2.StartMemoryInferenceRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_memories__pb2.StartMemoryInferenceResponse.FromString,
             options,
             channel_credentials,
             insecure,

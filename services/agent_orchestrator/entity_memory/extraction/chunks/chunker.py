@@ -11,7 +11,13 @@ from services.agent_orchestrator.entity_memory.extraction.chunks.verb_groups imp
 from services.agent_orchestrator.entity_memory.extraction.known_names import KnownNames
 from services.agent_orchestrator.entity_memory.extraction.own_text import PLACEHOLDER
 from services.agent_orchestrator.entity_memory.extraction.tokens import Token
-from services.agent_orchestrator.entity_memory.extraction.words import ADVERBS, DETERMINERS, NAMING
+from services.agent_orchestrator.entity_memory.extraction.words import (
+    ADVERBS,
+    DETERMINERS,
+    FLOATING_QUANTIFIERS,
+    NAMING,
+    SUBJECT_PRONOUNS,
+)
 
 
 class Chunker:
@@ -42,11 +48,24 @@ class Chunker:
             return self._scan.add(kind, word, place, place + 1)
         if self._detector.starts_verb(place):
             return self._verb_groups.read(place)
-        if word in ADVERBS and not (word in DETERMINERS and not token.first):
+        if (word in ADVERBS and not (word in DETERMINERS and not token.first)) or (
+            word in FLOATING_QUANTIFIERS and self._floats(place)
+        ):
             return self._scan.add(Kind.ADVERB, word, place, place + 1)
         if token.is_word or token.text == PLACEHOLDER:
             return self._noun_phrases.read(place)
         return place + 1
+
+    def _floats(self, place: int) -> bool:
+        """Whether "both" goes with the subject before it: "Ana and I both use Vim", "we all work on Nimbus"."""
+        previous = self._scan.chunks[-1] if self._scan.chunks else None
+        noun = previous.noun if previous is not None else None
+        return (
+            noun is not None
+            and (noun.pronoun in SUBJECT_PRONOUNS or self._scan.has_coordinated_subject())
+            and bool(self._scan.kinds(place + 1) & {"base", "past"})
+            and place + 1 not in self._scan.inside_names
+        )
 
     def _names_the_noun_before(self, place: int) -> bool:
         """ "a side project called Nimbus": the name joins the noun phrase."""

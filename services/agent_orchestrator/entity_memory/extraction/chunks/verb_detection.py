@@ -11,6 +11,7 @@ from services.agent_orchestrator.entity_memory.extraction.word_sets import word_
 from services.agent_orchestrator.entity_memory.extraction.words import (
     ADVERBS,
     DETERMINERS,
+    FLOATING_QUANTIFIERS,
     NEGATORS,
     OTHER_POSSESSIVES,
     PREPOSITIONS,
@@ -135,6 +136,8 @@ class VerbDetector:
         before = self._scan.lower(place - 1)
         opened = previous is not None and previous.kind in {Kind.RELATIVE, Kind.QUESTION}
         determined = before in DETERMINERS | SELF_POSSESSIVES | OTHER_POSSESSIVES or before == "'s"
+        if previous is not None and previous.kind is Kind.ADVERB and before in FLOATING_QUANTIFIERS:
+            determined = False
         if determined and not opened:
             return False
         if previous is None:
@@ -183,9 +186,9 @@ class VerbDetector:
         word = self._scan.lower(place)
         if word in NOUNS_TOO:
             following = self._scan.lower(place + 1)
-            opens_object = (
-                place + 1
-            ) in self._scan.names or following in DETERMINERS | SELF_POSSESSIVES | PREPOSITIONS
+            opens_object = (place + 1) in self._scan.names or following in (
+                DETERMINERS | SELF_POSSESSIVES | OTHER_POSSESSIVES | PREPOSITIONS
+            )
             return opens_object and not self._scan.is_finite(place + 1)
         return True
 

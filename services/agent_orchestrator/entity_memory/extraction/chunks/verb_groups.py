@@ -15,6 +15,7 @@ from services.agent_orchestrator.entity_memory.extraction.word_sets import word_
 from services.agent_orchestrator.entity_memory.extraction.words import (
     ADVERBS,
     DETERMINERS,
+    FLOATING_QUANTIFIERS,
     NAMING,
     NEGATORS,
     SELF_POSSESSIVES,
@@ -48,8 +49,10 @@ class VerbGroups:
                 infinitive = True
             elif word in {"not", "no_longer"} | NEGATORS:
                 negated = True
-            elif (word in ADVERBS and place > start and place not in self._scan.inside_names) or (
-                word == "rather" and modal == "would"
+            elif (
+                (word in ADVERBS and place > start and place not in self._scan.inside_names)
+                or (word == "rather" and modal == "would")
+                or (word in FLOATING_QUANTIFIERS and self._verb_follows(place, auxiliaries))
             ):
                 adverbs.append(word)
             elif word in AUXILIARIES | {"'s", "'d"}:
@@ -85,6 +88,16 @@ class VerbGroups:
         _set_aspect(group, word, has_main=main is not None)
         self._scan.chunks.append(Chunk(Kind.VERB, word, start, end, verb=group))
         return end
+
+    def _verb_follows(self, place: int, auxiliaries: list[str]) -> bool:
+        """Whether the group goes on after a word: "have all been using", not "are all developers"."""
+        known = list(auxiliaries)
+        place += 1
+        while self._scan.lower(place) in ADVERBS | AUXILIARIES:
+            if self._scan.lower(place) in AUXILIARIES:
+                known.append(self._scan.lower(place))
+            place += 1
+        return bool(known) and self._main_verb(place, known, infinitive=False) is not None
 
     def _lonely(self, start: int, place: int, negated: bool) -> int:
         kind = Kind.NEGATION if negated else Kind.ADVERB
@@ -125,7 +138,7 @@ class VerbGroups:
             return place if kinds or self._detector.is_unknown_verb(place) else None
         last = auxiliaries[-1]
         before = self._scan.lower(place - 1)
-        if before in DETERMINERS or before in SELF_POSSESSIVES:
+        if before in DETERMINERS - FLOATING_QUANTIFIERS or before in SELF_POSSESSIVES:
             return None
         if last in MODALS or last in DO:
             return place if "base" in kinds else None

@@ -1,0 +1,2 @@
+-- How many memories a user has.
+select count(*) from memory where space = $1 and user_id = $2 and ready

@@ -1,0 +1,212 @@
+"""What a process needs for what is stored: memory, processor time and disk, counted for 100,000 chunks and facts."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import httpx
+import numpy as np
+import psutil
+
+from deploy.local.stack import LocalStack
+from tests.benchmarks.command import MeasureError, Options, UsageError
+from tests.benchmarks.cpu import Meter
+from tests.benchmarks.credentials import LOCAL_SPACE
+from tests.benchmarks.fact_loading import load_facts
+from tests.benchmarks.fact_rows import fact_rows
+from tests.benchmarks.figures import Figures, note
+from tests.benchmarks.generated import invented_sentences
+from tests.benchmarks.harness import bar, running_stack
+from tests.benchmarks.loading import Passage, store
+from tests.benchmarks.memory import held_by_tree
+from tests.benchmarks.sentences import MODEL, Matrix
+
+_COUNT = 20_000
+_UNIT = 100_000
+_DIMENSION = 384
+# About 120 words a chunk.
+_SENTENCES_PER_CHUNK = 10
+_SEARCHES, _CALLERS, _WARM_UP = 400, 2, 40
+_SAMPLE_SECONDS = 2.0
+_TIMEOUT = 30.0
+_MIB = 1024 * 1024
+_TIERS = ("vector_search", "graph_query", "agent_orchestrator", "gateway")
+_STORES = ("postgres", "neo4j")
+# Logs that a store keeps for a while, whatever its size.
+_LOG_FOLDERS = {"pg_wal", "transactions", "logs"}
+
+Sizes = dict[str, float]
+
+
+async def run(options: Options) -> None:
+    """Stores 20,000 chunks and as many facts, or as many as `--mode` says, and searches them."""
+    count = _count(options)
+    figures = Figures(options.name)
+    if count != _UNIT:
+        note(f"{count} chunks and facts are stored; what is for {_UNIT} is counted up from them")
+    async with running_stack() as stack, _Peaks(stack) as peaks:
+        rest, empty = _memory(stack), _disk(stack)
+        chunks = _Cost(stack)
+        await store(stack, list(_passages(options.seed, count)), model=MODEL)
+        filled = _memory(stack)
+        _put_cost(figures, "chunks", chunks, count)
+        facts = _Cost(stack)
+        await _store_facts(stack, options, count)
+        _put_cost(figures, "facts", facts, count)
+        await _measure_searches(stack, options, figures)
+        loaded = _memory(stack)
+        for name in (*_TIERS, *_STORES):
+            figures.put(f"rest_mib.{name}", rest[name], "MiB")
+            figures.put(f"searching_mib.{name}", loaded[name], "MiB")
+            figures.put(f"peak_mib.{name}", max(peaks.of(name), loaded[name]), "MiB")
+        growth = (filled["postgres"] - rest["postgres"]) * _UNIT / count
+        figures.put("mib_per_100k_chunks.postgres", growth, "MiB")
+        await stack.stop_process("neo4j")  # it writes what it has in memory
+        for name, what in zip(_STORES, ("chunks", "facts"), strict=True):
+            written = (_disk(stack)[name] - empty[name]) * _UNIT / count
+            figures.put(f"disk_mib_per_100k_{what}.{name}", written, "MiB")
+
+
+def _count(options: Options) -> int:
+    if options.mode == "all":
+        return _COUNT
+    if not options.mode.isdecimal() or int(options.mode) < 1_000:
+        raise UsageError("--mode takes how many chunks and facts are stored, at least 1000")
+    return int(options.mode)
+
+
+def _passages(seed: int, count: int) -> Iterator[Passage]:
+    """Texts of invented sentences, with vectors of no meaning: as large, and as long to index, as any."""
+    texts = invented_sentences(seed)
+    for row, vector in enumerate(_vectors(seed, count)):
+        text = " ".join(itertools.islice(texts, _SENTENCES_PER_CHUNK))
+        yield Passage(f"d{row}", f"Document {row}", text, vector)
+
+
+def _vectors(seed: int, count: int) -> Matrix:
+    rows = np.random.default_rng(seed).standard_normal((count, _DIMENSION)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    return rows
+
+
+async def _store_facts(stack: LocalStack, options: Options, count: int) -> None:
+    await load_facts(
+        stack, fact_rows(options, count), _vectors(options.seed + 1, count), LOCAL_SPACE
+    )
+
+
+async def _measure_searches(stack: LocalStack, options: Options, figures: Figures) -> None:
+    """Processor time of a comprehensive search over HTTP, by process."""
+    texts = itertools.islice(invented_sentences(options.seed + 1), _WARM_UP + _SEARCHES)
+    questions = [" ".join(text.split()[:6]) for text in texts]
+    address = stack.addresses["gateway"]
+    async with httpx.AsyncClient(base_url=f"http://{address}", timeout=_TIMEOUT) as client:
+        await _ask(client, questions[:_WARM_UP])
+        cost = _Cost(stack)
+        await _ask(client, questions[_WARM_UP:])
+    for name, seconds in cost.seconds().items():
+        figures.put(f"search_cpu_ms.{name}", 1000 * seconds / _SEARCHES, "ms")
+
+
+async def _ask(client: httpx.AsyncClient, questions: Sequence[str]) -> None:
+    left, done = iter(questions), itertools.count(1)
+    with bar("asking", len(questions)) as show:
+
+        async def caller() -> None:
+            for question in left:
+                answer = await client.post("/api/search/comprehensive", json={"query": question})
+                if answer.status_code != httpx.codes.OK:
+                    raise MeasureError(f"a search failed: {answer.text[:200]}")
+                show(next(done))
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(_CALLERS):
+                group.create_task(caller())
+
+
+class _Cost:
+    """Processor time from its making on."""
+
+    def __init__(self, stack: LocalStack) -> None:
+        self._meters = {name: Meter(_root(stack, name)) for name in (*_TIERS, *_STORES)}
+
+    def seconds(self) -> dict[str, float]:
+        """By process, what ended meanwhile left out."""
+        return {name: meter.seconds() for name, meter in self._meters.items()}
+
+
+def _put_cost(figures: Figures, what: str, cost: _Cost, count: int) -> None:
+    """Of those processes that had a part in it."""
+    for name, seconds in cost.seconds().items():
+        if seconds * _UNIT / count >= 1:
+            figures.put(f"cpu_s_per_100k_{what}.{name}", seconds * _UNIT / count, "s")
+
+
+class _Peaks:
+    """The most memory that each process had at once, looked at every other second."""
+
+    def __init__(self, stack: LocalStack) -> None:
+        self._stack = stack
+        self._most: Sizes = {}
+        self._watching: asyncio.Task[None] | None = None
+
+    def of(self, name: str) -> float:
+        """MiB."""
+        return self._most[name]
+
+    async def __aenter__(self) -> _Peaks:
+        self._look()
+        self._watching = asyncio.create_task(self._watch())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._watching is not None:
+            self._watching.cancel()
+            await asyncio.gather(self._watching, return_exceptions=True)
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(_SAMPLE_SECONDS)
+            with contextlib.suppress(psutil.NoSuchProcess, MeasureError):
+                self._look()
+
+    def _look(self) -> None:
+        for name, size in _memory(self._stack).items():
+            self._most[name] = max(self._most.get(name, 0.0), size)
+
+
+def _memory(stack: LocalStack) -> Sizes:
+    """MiB by process, shared pages counted once within it."""
+    return {
+        name: sum(held_by_tree(_root(stack, name)).values()) / _MIB for name in (*_TIERS, *_STORES)
+    }
+
+
+def _root(stack: LocalStack, name: str) -> int:
+    pid = stack.pid(name)
+    if pid is None:
+        raise MeasureError(f"{name} does not run")
+    return pid
+
+
+def _disk(stack: LocalStack) -> Sizes:
+    """MiB of each store's files without its logs."""
+    return {name: sum(map(_size, _files(stack.data / name))) / _MIB for name in _STORES}
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name not in _LOG_FOLDERS]
+        yield from (Path(path, name) for name in names)
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0
