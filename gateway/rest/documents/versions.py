@@ -13,6 +13,7 @@ from gateway.rest.documents.responses import DocumentVersions, version
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
+from gateway.rest.mapping.field_types import PageSize
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 
@@ -33,9 +34,9 @@ async def listing(
         Query(description="The document's id."),
     ],
     limit: Annotated[
-        int,
+        PageSize,
         Bounds(documents_pb2.ListDocumentVersionsRequest, "page_size"),
-        Query(ge=0, description="How many, at most 200; 0 for the default of 50."),
+        Query(description="How many, at most 200; 0 for the default of 50."),
     ] = 0,
     cursor: Annotated[
         str,

@@ -253,6 +253,14 @@ async def test_versions_of_a_document_come_in_pages(served: Served) -> None:
     assert served.script.seen[0].message == expected
 
 
+async def test_a_page_of_versions_that_is_too_large_counts_as_the_largest(served: Served) -> None:
+    served.script.answer("ListDocumentVersions", documents_pb2.ListDocumentVersionsResponse())
+    asked = {"document_id": "a", "limit": str(2**40)}
+    response = await served.http.get("/api/document-versions", params=asked)
+    assert response.status_code == 200
+    assert served.script.seen[0].message.page_size == 2**31 - 1
+
+
 @pytest.mark.parametrize(
     ("asked", "field"),
     [
