@@ -1,7 +1,7 @@
 # `make help` lists every command. PYTHON names the interpreter that sets up the environment (3.11 to 3.13).
 PYTHON ?= $(shell deploy/find-python.sh)
-# Processes that run the tests: a third one has the time in which two wait for the stores.
-WORKERS ?= 3
+# Processes that run the tests which measure no time.
+WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -30,7 +30,8 @@ run: setup ## start the whole system with the sample corpus and ask it one quest
 	@$(BIN)/braid up --sample --ask
 
 test: setup ## run all tests on real stores
-	@$(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder
+	@$(BIN)/python -m pytest tests/e2e tests/faults
+	@$(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder tests/integration tests/store_suite tests/unit
 
 faults: setup ## run the whole fault suite: every dependency stopped, paused, slow, refusing, cut off
 	@$(BIN)/python -m pytest tests/faults --all-faults

@@ -120,6 +120,7 @@ _EMPTY_AGENT = """
 do $$
 declare
   each_table regclass;
+  each_index regclass;
   has_rows boolean;
 begin
   perform pg_terminate_backend(pid) from pg_stat_activity
@@ -135,6 +136,12 @@ begin
       -- Not `only`: tables that refer to this one are emptied too.
       execute format('truncate %s restart identity cascade', each_table);
     end if;
+  end loop;
+  -- Made for the models that a test embedded with.
+  for each_index in
+    select oid from pg_class where relname like 'memory_entity_vector_hnsw_%'
+  loop
+    execute format('drop index %s', each_index);
   end loop;
 end $$"""
 

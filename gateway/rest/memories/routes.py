@@ -16,7 +16,7 @@ from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.jobs import OneJob
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import Int32, PageSize, at_most
+from gateway.rest.mapping.field_types import PageSize, at_most
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.memories import responses
@@ -278,7 +278,7 @@ async def start_inference(
     caller: CallerDep,
     clients: ClientsDep,
     limit: Annotated[
-        Int32,
+        PageSize,
         Bounds(memories_pb2.StartMemoryInferenceRequest, "memory_limit"),
         Query(description="How many memories are looked at, the newest first. Default: all."),
     ] = 0,
