@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import pytest
 from hypothesis import HealthCheck, settings
-from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 from deploy.local.provision import AGENT
 from deploy.local.stores import LocalStores
@@ -20,13 +19,11 @@ from tests.stores import (
     TestDatabase,
     create_template,
     database_from_template,
-    empty_agent_database,
-    empty_vector_database,
+    empty_database,
     started_stores,
 )
 
 T = TypeVar("T")
-_END_TO_END = "tests/e2e/"
 PREFIXES = (
     "BRAID_",
     "EMBEDDING_",
@@ -44,19 +41,6 @@ settings.register_profile(
     "braid", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("braid")
-
-
-class FilesToWorkers(LoadFileScheduling):  # type: ignore[misc] # xdist has no types
-    """A worker runs a file whole, and one of them all that shares the running system."""
-
-    def _split_scope(self, nodeid: str) -> str:
-        file: str = super()._split_scope(nodeid)
-        return _END_TO_END if file.startswith(_END_TO_END) else file
-
-
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> FilesToWorkers:
-    """How tests are shared out among processes."""
-    return FilesToWorkers(config, log)
 
 
 @pytest.fixture(autouse=True)
@@ -137,7 +121,7 @@ def shared_vector_database(
 @pytest.fixture
 async def vector_database(shared_vector_database: TestDatabase) -> TestDatabase:
     """The vector tier's database, empty. Emptying it takes a tenth of the time that a new one takes."""
-    await empty_vector_database(shared_vector_database)
+    await empty_database(shared_vector_database)
     return shared_vector_database
 
 
@@ -160,5 +144,5 @@ def shared_agent_database(
 @pytest.fixture
 async def agent_database(shared_agent_database: TestDatabase) -> TestDatabase:
     """The orchestrator's database, empty."""
-    await empty_agent_database(shared_agent_database)
+    await empty_database(shared_agent_database)
     return shared_agent_database

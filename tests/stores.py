@@ -86,80 +86,47 @@ async def database_from_template(
         await admin.close()
 
 
-_EMPTY_VECTOR = """
+_EMPTY = """
 do $$
 declare
-  each_table regclass;
+  each_relation regclass;
   has_rows boolean;
 begin
   perform pg_terminate_backend(pid) from pg_stat_activity
   where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend';
-  for each_table in
-    select unnest(array[format('embedding_%s', id), format('embedding_%s_unindexed', id)])::regclass from model
-  loop
-    execute format('drop table %s', each_table);
-  end loop;
-  for each_table in
-    select oid from pg_class
-    where relnamespace = 'public'::regnamespace and relkind = 'r'
-      and relname not in ('schema_migration', 'schema_function_file', 'model')
-    order by relname
-  loop
-    execute format('select exists (select from %s)', each_table) into has_rows;
-    if has_rows then
-      -- Not `only`: tables that refer to this one are emptied too.
-      execute format('truncate %s cascade', each_table);
-    end if;
-  end loop;
-  if exists (select from model) then
-    truncate model restart identity cascade;
+  if to_regclass('model') is not null then
+    for each_relation in
+      select unnest(array[format('embedding_%s', id), format('embedding_%s_unindexed', id)])::regclass from model
+    loop
+      execute format('drop table %s', each_relation);
+    end loop;
   end if;
-end $$"""
-
-_EMPTY_AGENT = """
-do $$
-declare
-  each_table regclass;
-  each_index regclass;
-  has_rows boolean;
-begin
-  perform pg_terminate_backend(pid) from pg_stat_activity
-  where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend';
-  for each_table in
+  for each_relation in
     select oid from pg_class
     where relnamespace = 'public'::regnamespace and relkind = 'r'
       and relname not in ('schema_migration', 'schema_function_file')
-    order by relname
+    -- Last what others refer to, so that it is not emptied along with them one by one.
+    order by relname = 'model', relname
   loop
-    execute format('select exists (select from %s)', each_table) into has_rows;
+    execute format('select exists (select from %s)', each_relation) into has_rows;
     if has_rows then
       -- Not `only`: tables that refer to this one are emptied too.
-      execute format('truncate %s restart identity cascade', each_table);
+      execute format('truncate %s restart identity cascade', each_relation);
     end if;
   end loop;
-  -- Made for the models that a test embedded with.
-  for each_index in
+  for each_relation in
     select oid from pg_class where relname like 'memory_entity_vector_hnsw_%'
   loop
-    execute format('drop index %s', each_index);
+    execute format('drop index %s', each_relation);
   end loop;
 end $$"""
 
 
-async def empty_vector_database(database: TestDatabase) -> None:
-    """Ends all connections to it and removes all rows and models."""
-    await _run_in(database, _EMPTY_VECTOR)
-
-
-async def empty_agent_database(database: TestDatabase) -> None:
-    """Ends all connections to it and removes all rows."""
-    await _run_in(database, _EMPTY_AGENT)
-
-
-async def _run_in(database: TestDatabase, sql: str) -> None:
+async def empty_database(database: TestDatabase) -> None:
+    """Ends all connections to it, removes all rows and what was made for models."""
     admin = await asyncpg.connect(database.stores.postgres.admin_dsn, database=database.name)
     try:
-        await admin.execute(sql)
+        await admin.execute(_EMPTY)
     finally:
         await admin.close()
 

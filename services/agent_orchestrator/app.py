@@ -411,7 +411,7 @@ def _memories(
         MemorySearch(store, tiers.searches, tiers.relations, reranking),
         Sessions(store, memories, tiers.relations),
         Inference(store, memories, tiers.searches, tiers.relations),
-        InferenceJobs(jobs, store),
+        InferenceJobs(jobs),
         tiers.relations,
         names_spaces=names_spaces,
     )

@@ -108,8 +108,11 @@ async def _measure_restarts(stack: LocalStack, calls: list[Call], figures: Figur
     async with _loaded(calls) as load:
         for name in (*names, *_OTHERS):
             await stack.stop_process(name)
+            before = _logged(_log(stack, name))
             await stack.start_process(name)
             await asyncio.sleep(_MIN_READY_SECONDS)
+            if name in names and _logged(_log(stack, name)) == before:
+                raise MeasureError(f"{name} was not called in {_MIN_READY_SECONDS:.0f} s")
             note(f"{name} restarted after {time.perf_counter() - began:.1f} s")
     for ended, times in load.failed.most_common():
         note(f"{times} times {ended}")
@@ -231,8 +234,12 @@ def _served(stack: LocalStack) -> Counter[str]:
     """Calls, or requests about data, that each process has logged."""
     served: Counter[str] = Counter()
     for name in (name for service in _SERVICES for name in _replicas(service)):
-        served[name] = _logged(stack.data / "logs" / f"{name}.log")
+        served[name] = _logged(_log(stack, name))
     return served
+
+
+def _log(stack: LocalStack, name: str) -> Path:
+    return stack.data / "logs" / f"{name}.log"
 
 
 def _logged(log: Path) -> int:

@@ -36,8 +36,10 @@ async def linking_ahead(deps: AgentDependencies, text: str) -> AsyncIterator[Non
     try:
         yield
     finally:
-        for task in deps.linked.values():
+        tasks = list(deps.linked.values())
+        for task in tasks:
             task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 def _linking(deps: AgentDependencies, text: str) -> asyncio.Task[Sequence[KnownEntity]]:

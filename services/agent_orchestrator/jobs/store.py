@@ -80,6 +80,17 @@ class JobStore:
         await self._ask(session, row)
         return job_record(row)
 
+    async def enqueue_alone(self, job: NewJob, *, per_user: bool = False) -> JobRecord:
+        """Accepts a job, or answers with the one of its kind (and user, if `per_user`) that waits or runs."""
+        async with self._database.pool.transaction() as session:
+            await session.execute(self._queries["lock_kind"], job.space, job.kind)
+            user = job.user if per_user else None
+            row = await session.row(self._queries["unended_job"], job.space, job.kind, user)
+            if row is None:
+                return await self.enqueue_within(session, job)
+            [unended] = await self._with_failures(session, [row], LISTED_FAILURES)
+        return unended
+
     async def get(self, space: str, job_id: str) -> JobRecord:
         """A job of the space. NotFoundError for one of another space as for one that never was."""
         async with self._database.pool.session() as session:

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 from braid.agent.v1 import models_pb2, models_pb2_grpc
 from services.agent_orchestrator.clients.models import VectorModels
-from services.agent_orchestrator.jobs.records import QUEUED, RUNNING, JobRecord, NewJob, job_message
-from services.agent_orchestrator.jobs.store import LAST_NUMBER, JobStore
+from services.agent_orchestrator.jobs.records import JobRecord, NewJob, job_message
+from services.agent_orchestrator.jobs.store import JobStore
 from services.runtime.context import current_call
 
 Context: TypeAlias = Any
@@ -52,13 +52,7 @@ class ModelServicer(models_pb2_grpc.ModelServiceServicer):
 
     async def _start(self, kind: str, arguments: Mapping[str, Any]) -> JobRecord:
         call = current_call()
-        states = (QUEUED, RUNNING)
-        running = await self._jobs.page(
-            call.space, before=LAST_NUMBER, states=states, kinds=[kind], size=1
-        )
-        if running:
-            return running[0]
-        return await self._jobs.enqueue(
+        return await self._jobs.enqueue_alone(
             NewJob(
                 space=call.space,
                 user=call.user,

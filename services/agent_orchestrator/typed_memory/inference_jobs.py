@@ -15,7 +15,7 @@ from services.agent_orchestrator.jobs.tasks import Counts, Task
 from services.agent_orchestrator.jobs.time_slice import WaitingError
 from services.agent_orchestrator.typed_memory.domain import Owner
 from services.agent_orchestrator.typed_memory.inference import Inference, Inferred
-from services.agent_orchestrator.typed_memory.store import MemoryStore, Position
+from services.agent_orchestrator.typed_memory.store import Position
 from services.runtime.context import current_call
 
 INFER = "infer"
@@ -26,25 +26,20 @@ SLICE_SECONDS = 10.0
 class InferenceJobs:
     """Accepts inferences."""
 
-    def __init__(self, jobs: JobStore, store: MemoryStore) -> None:
+    def __init__(self, jobs: JobStore) -> None:
         self._jobs = jobs
-        self._store = store
 
     async def start(self, owner: Owner, limit: int) -> JobRecord:
         """An inference over the owner's newest `limit` memories (0: all), or the one that waits or runs."""
-        running = await self._store.running_inference(owner)
-        if running is not None:
-            return await self._jobs.get(owner.space, running)
-        return await self._jobs.enqueue(
-            NewJob(
-                space=owner.space,
-                user=owner.user,
-                request_id=current_call().request_id,
-                kind=INFER,
-                arguments={"limit": limit},
-                input_hash=sha256(f"{INFER}\0{owner.user}\0{limit}".encode()).hexdigest(),
-            )
+        job = NewJob(
+            space=owner.space,
+            user=owner.user,
+            request_id=current_call().request_id,
+            kind=INFER,
+            arguments={"limit": limit},
+            input_hash=sha256(f"{INFER}\0{owner.user}\0{limit}".encode()).hexdigest(),
         )
+        return await self._jobs.enqueue_alone(job, per_user=True)
 
 
 class InferenceTask:

@@ -109,12 +109,6 @@ class MemoryStore:
         async with self._pool.session() as session:
             return int(await session.value(self._queries["count_memories"], *owner))
 
-    async def running_inference(self, owner: Owner) -> str | None:
-        """The job that infers relations of the owner's memories, where one waits or runs."""
-        async with self._pool.session() as session:
-            found = await session.value(self._queries["running_inference"], *owner)
-        return None if found is None else str(found)
-
     async def partitions(self, space: str) -> list[str]:
         """The parts of the tiers that hold memories of the space's users."""
         rows = await self._fetch("memory_users", space)

@@ -1,4 +1,4 @@
-"""The agent's tools, each called by itself: a scripted model calls the one that a question names, as it is told to."""
+"""The agent's tools, each called by itself: a scripted model calls the one that a question names."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def _tool(http: httpx.AsyncClient, model: ToolCaller, name: str, schema: Json) -
             answer = response.json()
             if not response.is_success:
                 return Outcome(str(response.status_code), without_request_ids([answer]))
-            told = model.results.pop(question, None)
-            if told is not None and not any(sign in told for sign in _REFUSED):
-                return Outcome("OK", [told, answer.get("citations")])
+            result = model.results.pop(question, None)
+            if result is not None and not any(sign in result for sign in _REFUSED):
+                return Outcome("OK", [result, answer.get("citations")])
         return Outcome(NOT_SENT, answer)
 
     return call

@@ -42,7 +42,7 @@ _OWN_VIEWS = ("/api/memories", "/api/memory/export", "/api/conversations", "/api
 
 
 async def run(options: Options) -> None:
-    """Load, try, compare; leaks are told on standard error. MeasureError where an operation could not be tried."""
+    """Load, try, compare; leaks go to standard error. MeasureError where an operation could not be tried."""
     figures, found = Figures(options.name), Found()
     trials = [await _try_doors(found), await _try_agent_tools(found)]
     for leak in found.leaks:
@@ -86,7 +86,7 @@ async def _try_agent_tools(found: Found) -> Trial:
 async def _stack(
     environment: Mapping[str, str],
 ) -> AsyncIterator[tuple[LocalStack, list[Person], httpx.AsyncClient]]:
-    """A stack that nobody else uses, with keys for four people."""
+    """A stack of its own, with keys for four people."""
     with temporary_data() as data:
         people = issue_keys(data)
         async with running_stack(data, {"BRAID_ALLOW_LOCAL": "false", **environment}) as stack:
@@ -96,7 +96,7 @@ async def _stack(
 
 
 class Trial:
-    """One run over a stack that nobody else uses."""
+    """One run over a stack of its own."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class Trial:
         self._people = people
         self.operations = sorted(operations, key=_turn)
         self._found = found
-        # What somebody of a space has written there: it is no secret in that space any more.
+        # What somebody of a space has written there: no longer a secret in that space.
         self._written: dict[str, set[str]] = {person.space: set() for person in people}
         # What was never taken, with what was said of it.
         self.unreached = dict.fromkeys((operation.name for operation in operations), "")
@@ -237,9 +237,9 @@ class Trial:
             if other is actor:
                 continue
             known = {*given, *self._written[actor.space]}
-            told = seen_in(outcome, actor.secrets_from(other), known)
-            if told:
-                what = f"told {', '.join(told)}: {_shown(outcome)}"
+            seen = seen_in(outcome, actor.secrets_from(other), known)
+            if seen:
+                what = f"shows {', '.join(seen)}: {_shown(outcome)}"
                 self._found.add(Leak(operation.name, actor.name, other.name, what))
 
     async def _views(self, actor: Person) -> dict[str, Any]:

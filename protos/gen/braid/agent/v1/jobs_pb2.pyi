@@ -380,7 +380,7 @@ class InferredRelations(_message.Message):
     examined_count: _builtins.int
     """Memories that were looked at."""
     removed_count: _builtins.int
-    """Inferred relations that were removed, because what they were inferred from is no longer so."""
+    """Inferred relations that were removed, because their evidence no longer holds."""
     @_builtins.property
     def created_counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Relations that were not there before, by method: `similarity`, `error_fix`, `co_access`."""

@@ -183,8 +183,8 @@ class MemoryServiceServicer:
 
     def RunMemoryInference(self, request, context):
         """Infers relations between the caller's memories: from similarity, from errors and what came after them, and from what is
-        found together. Removes relations that were inferred from what is no longer so. It answers once this is done; for many
-        memories there is StartMemoryInference.
+        found together. Removes inferred relations whose evidence no longer holds. It answers once this is done; for many memories
+        there is StartMemoryInference.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

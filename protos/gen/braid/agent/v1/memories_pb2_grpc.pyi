@@ -43,8 +43,8 @@ class MemoryServiceStub:
     """Replaces them, for memories to come. Those that are there keep their types."""
     RunMemoryInference: _aio.UnaryUnaryMultiCallable[_memories_pb2.RunMemoryInferenceRequest, _memories_pb2.RunMemoryInferenceResponse]
     """Infers relations between the caller's memories: from similarity, from errors and what came after them, and from what is
-    found together. Removes relations that were inferred from what is no longer so. It answers once this is done; for many
-    memories there is StartMemoryInference.
+    found together. Removes inferred relations whose evidence no longer holds. It answers once this is done; for many memories
+    there is StartMemoryInference.
     """
     StartMemoryInference: _aio.UnaryUnaryMultiCallable[_memories_pb2.StartMemoryInferenceRequest, _memories_pb2.StartMemoryInferenceResponse]
     """The same as a job, which goes on after the call and survives restarts. While one of the caller's waits or runs, the answer
@@ -148,8 +148,8 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_memories_pb2.RunMemoryInferenceRequest, _abc.Awaitable[_memories_pb2.RunMemoryInferenceResponse]],
     ) -> _abc.Awaitable[_memories_pb2.RunMemoryInferenceResponse]:
         """Infers relations between the caller's memories: from similarity, from errors and what came after them, and from what is
-        found together. Removes relations that were inferred from what is no longer so. It answers once this is done; for many
-        memories there is StartMemoryInference.
+        found together. Removes inferred relations whose evidence no longer holds. It answers once this is done; for many memories
+        there is StartMemoryInference.
         """
 
     @_abc_1.abstractmethod
