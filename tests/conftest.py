@@ -43,6 +43,11 @@ settings.register_profile(
 settings.load_profile("braid")
 
 
+def pytest_configure() -> None:
+    """Before gRPC is set up: with its fork handlers, a process that is started while servers run can abort."""
+    os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"
+
+
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No setting of the machine reaches a test, no telemetry leaves one, and no server waits before it drains."""
