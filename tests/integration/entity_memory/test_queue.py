@@ -166,6 +166,26 @@ async def test_a_turn_that_takes_longer_than_a_lease_is_read_once(
     assert await world.names() == ["Vim"]
 
 
+async def test_a_later_write_waits_while_an_earlier_one_is_worked_on(
+    world: World, writes: MemoryWrites, extractor: Scripted
+) -> None:
+    """Else what a turn takes back is taken back before it is saved, and stays."""
+    other = MemoryWrites(world.pool, world.parts.memory, extractor)
+    extractor.may_go_on.clear()
+    await queue_turn(world, writes, "we use Vim", "m1")
+    first = asyncio.create_task(writes.work_off(OWNER, 20))
+    while not extractor.turns:
+        await asyncio.sleep(0.01)
+    await queue_turn(world, other, "we use Emacs", "m2")
+    assert not await other.work_off(OWNER, 0.3)
+    assert [turns[-1] for turns in extractor.turns] == ["we use Vim"]
+    extractor.may_go_on.set()
+    assert await first
+    assert await other.work_off(OWNER, 20)
+    assert [turns[-1] for turns in extractor.turns] == ["we use Vim", "we use Emacs"]
+    await other.close()
+
+
 async def test_the_writes_of_a_process_that_has_died_are_worked_off_by_another_one(
     world: World, extractor: Scripted
 ) -> None:
