@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gateway.serving import serve
+from gateway.http_server import serve
 from gateway.settings import GatewaySettings
 from services.runtime.loop import run
 from services.runtime.read_settings import read_settings

@@ -12,7 +12,7 @@ import asyncpg
 from deploy.local.provision import VECTOR, Database, open_to_roles, statement, write_and_run
 from deploy.local.stores import LocalStores
 from services.postgres.pool import PoolLimits
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 
 # What these databases hold dies with the test; only tests of crashes need the disk to have it.
 FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}

@@ -10,7 +10,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from deploy.local.child import Child, Command
+from deploy.local.child_process import Child, Command
 from deploy.local.errors import LocalStackError
 from deploy.local.java import Java
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from deploy.local.child import ended
+from deploy.local.child_process import ended
 from deploy.local.credentials import write_private
 from deploy.local.errors import LocalStackError
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from deploy.local.child import Child, Command, end_leftover, ended, running, until_ready
+from deploy.local.child_process import Child, Command, end_leftover, ended, running, until_ready
 from deploy.local.credentials import load_or_create, write_private
 from deploy.local.errors import LocalStackError
 from deploy.local.java import Java
@@ -16,7 +16,7 @@ from deploy.local.ports import LOOPBACK, free_ports, is_free
 USER = "neo4j"
 DATABASE = "neo4j"  # the only one that the Community edition has
 START_SECONDS = 180.0  # recovery after a crash may rebuild indexes
-REFUSED = 3  # how `deploy.local.bolt` ends when the password is wrong
+REFUSED = 3  # how `deploy.local.wait_for_neo4j` ends when the password is wrong
 # What Java ends with when it was asked to by SIGTERM.
 _STOPPED = frozenset({0, 128 + signal.SIGTERM, -signal.SIGTERM})
 _FOLDERS = ("conf", "data", "logs", "run", "import", "plugins")
@@ -192,9 +192,9 @@ class Neo4j:
             raise LocalStackError(f"Neo4j's password was not set:\n{errors.decode()[-2000:]}")
 
     async def _ready(self) -> None:
-        """Ask in another process, see `deploy.local.bolt`; it looks for modules as we do."""
+        """Ask in another process, see `deploy.local.wait_for_neo4j`; it looks for modules as we do."""
         probe = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "deploy.local.bolt", self.uri),
+            *(sys.executable, "-P", "-m", "deploy.local.wait_for_neo4j", self.uri),
             stdin=asyncio.subprocess.PIPE,
         )
         async with ended(probe):

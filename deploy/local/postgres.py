@@ -10,7 +10,14 @@ from urllib.parse import quote
 import asyncpg
 import psutil
 
-from deploy.local.child import Child, Command, end_leftover, end_process, running, until_ready
+from deploy.local.child_process import (
+    Child,
+    Command,
+    end_leftover,
+    end_process,
+    running,
+    until_ready,
+)
 from deploy.local.cluster import Cluster
 from deploy.local.credentials import load_or_create
 from deploy.local.probes import poll

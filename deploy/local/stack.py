@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Literal, Self
 
-from deploy.local.child import Command
+from deploy.local.child_process import Command
 from deploy.local.credentials import write_private
 from deploy.local.keys import ProcessKeys
 from deploy.local.ports import LOOPBACK, choose

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from deploy.local.child import Child, Command, end_leftover, running, until_ready
+from deploy.local.child_process import Child, Command, end_leftover, running, until_ready
 from deploy.local.errors import LocalStackError
 from deploy.local.probes import Probe
 

@@ -13,6 +13,7 @@ from gateway.cli import exit_codes
 from gateway.cli.chat.commands import ask, chat
 from gateway.cli.conversations import conversations
 from gateway.cli.documents import documents
+from gateway.cli.entity_memory import memory
 from gateway.cli.facts import facts
 from gateway.cli.findings import findings
 from gateway.cli.graph import graph
@@ -20,13 +21,12 @@ from gateway.cli.ingest.command import ingest
 from gateway.cli.jobs import jobs
 from gateway.cli.keys import keys
 from gateway.cli.mcp import mcp
-from gateway.cli.memories import memories
-from gateway.cli.memory import memory
 from gateway.cli.ontology import ontology
 from gateway.cli.search import search
 from gateway.cli.session import Session, console, run, wants_json
 from gateway.cli.space import space
 from gateway.cli.status import status
+from gateway.cli.typed_memory import memories
 from gateway.cli.up import up
 
 if TYPE_CHECKING:

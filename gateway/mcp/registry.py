@@ -12,7 +12,16 @@ from pydantic import BaseModel
 
 from gateway.mcp.calls import Profile, ToolCall
 from gateway.mcp.results import ToolResult
-from gateway.mcp.tools import ask, changes, documents, entities, facts, ingest, memory, search
+from gateway.mcp.tools import (
+    ask,
+    changes,
+    documents,
+    entities,
+    entity_memory,
+    facts,
+    ingest,
+    search,
+)
 
 Listing = Literal["default", "default-reading", "all"]
 _READ = "read"
@@ -86,19 +95,24 @@ def _tools() -> tuple[Tool, ...]:
             _WRITE,
         ),
         Tool(
-            memory.memory, memory.MemoryArguments, memory.MemoryResult, "Memory", _DEFAULT, _WRITE
+            entity_memory.memory,
+            entity_memory.MemoryArguments,
+            entity_memory.MemoryResult,
+            "Memory",
+            _DEFAULT,
+            _WRITE,
         ),
         Tool(
-            memory.memory_query,
-            memory.MemoryQueryArguments,
-            memory.MemoryResult,
+            entity_memory.memory_query,
+            entity_memory.MemoryQueryArguments,
+            entity_memory.MemoryResult,
             "Query the memory",
             _FOR_READERS,
         ),
         Tool(
-            memory.memory_save,
-            memory.MemorySaveArguments,
-            memory.MemoryResult,
+            entity_memory.memory_save,
+            entity_memory.MemorySaveArguments,
+            entity_memory.MemoryResult,
             "Save to the memory",
             _ON_DEMAND,
             _WRITE,

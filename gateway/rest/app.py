@@ -11,7 +11,7 @@ from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from gateway.rest import chunks, health, jobs, ontology, upkeep
+from gateway.rest import chunks, health, jobs, maintenance, ontology
 from gateway.rest.chat import conversations as conversation_routes
 from gateway.rest.chat import routes as chat_routes
 from gateway.rest.documents import routes as documents_routes
@@ -27,10 +27,10 @@ from gateway.rest.http.middleware import Drain, RequestMiddleware
 from gateway.rest.http.request_parsing import ONLY_DECLARED_PARAMETERS
 from gateway.rest.mapping.openapi import describe
 from gateway.rest.mapping.validation_errors import invalid
-from gateway.rest.memories import routes as memories_routes
 from gateway.rest.openai import routes as openai_routes
 from gateway.rest.openai.errors import OpenAIErrors
 from gateway.rest.search import routes as search_routes
+from gateway.rest.typed_memory import routes as memories_routes
 from gateway.web.routes import load_assets, page_router
 from services.runtime.errors import BraidError
 
@@ -60,7 +60,7 @@ ROUTERS = (
     memories_routes.router,
     ontology.router,
     jobs.router,
-    upkeep.router,
+    maintenance.router,
     entity_memory_routes.router,
     health.router,
 )

@@ -26,7 +26,7 @@ from services.agent_orchestrator.agent.settings import AgentOptions
 from services.agent_orchestrator.clients.chunk_searches import ChunkSearches
 from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
-from services.agent_orchestrator.clients.models import GraphModels, VectorModels
+from services.agent_orchestrator.clients.model_migration import GraphModels, VectorModels
 from services.agent_orchestrator.clients.relations import GraphRelations
 from services.agent_orchestrator.clients.space_models import SpaceModels
 from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier, check_serving
@@ -44,11 +44,11 @@ from services.agent_orchestrator.expansion.query_aware import QueryAware
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.facts import FactIngestion, FactVectors
 from services.agent_orchestrator.ingest.servicer import IngestServicer
+from services.agent_orchestrator.jobs.job_watch import JOB_CHANGED, Listener, Watchers
 from services.agent_orchestrator.jobs.metrics import JobMetrics
 from services.agent_orchestrator.jobs.queue import TurnQueue
 from services.agent_orchestrator.jobs.servicer import JobServicer
 from services.agent_orchestrator.jobs.store import JobStore
-from services.agent_orchestrator.jobs.watching import JOB_CHANGED, Listener, Watchers
 from services.agent_orchestrator.model_migration.servicer import ModelServicer
 from services.agent_orchestrator.reranking.reranking import Reranking
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
@@ -77,7 +77,7 @@ from services.runtime.server import Service
 from services.runtime.settings import RuntimeSettings
 
 if TYPE_CHECKING:
-    from services.agent_orchestrator.agent.models.configured import AnswerModels
+    from services.agent_orchestrator.agent.language_models.configured import AnswerModels
     from services.agent_orchestrator.agent.servicer import AgentServicer
     from services.models.throttle import Throttle
     from services.runtime.health import Probe

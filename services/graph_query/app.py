@@ -15,7 +15,6 @@ from services.graph_query.episodes.extraction_result import EpisodeExtractor
 from services.graph_query.episodes.intake import EpisodeIntake
 from services.graph_query.expansion.store import RelationStore
 from services.graph_query.findings.domain import FindingStore
-from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.history.domain import HistoryStore
 from services.graph_query.inventory.domain import InventoryStore
 from services.graph_query.llm_extraction.episode_extractor import (
@@ -26,6 +25,7 @@ from services.graph_query.llm_extraction.findings import EmbeddedFindingExtracto
 from services.graph_query.neo4j.database import Database, open_driver
 from services.graph_query.neo4j.queries import load_queries, load_schema
 from services.graph_query.neo4j.schema import SchemaError
+from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.search.as_known import AsKnownStore
 from services.graph_query.search.fact_search import FactSearcher
 from services.graph_query.search.reranking import RerankingStore

@@ -18,7 +18,7 @@ from services.runtime.pool_metrics import PoolStats
 from services.runtime.queries import name_of, text_of
 from services.runtime.security import events
 from services.runtime.security.events import SecurityEvents
-from services.runtime.statements import StatementMeter
+from services.runtime.statement_metrics import StatementMeter
 
 STORE = "postgresql"
 _CONNECT_SECONDS = 5.0

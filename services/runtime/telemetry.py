@@ -12,7 +12,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.resources import Resource
 
 from services.runtime.context import current_call_or_none
-from services.runtime.exporting import MetricsListenError, set_up_export
+from services.runtime.metrics_export import MetricsListenError, set_up_export
 
 if TYPE_CHECKING:
     from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger

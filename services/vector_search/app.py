@@ -20,9 +20,9 @@ from services.runtime.server import Service, serve
 from services.runtime.settings import RuntimeSettings
 from services.vector_search.documents.version_activation import VersionActivation
 from services.vector_search.documents.writer import DocumentWriter
+from services.vector_search.embedding_models.query_embedders import QueryEmbedders, Registry
 from services.vector_search.indexing.index_queue import IndexQueue
-from services.vector_search.models.query_embedders import QueryEmbedders, Registry
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from services.vector_search.search.result_cache import ResultCache
 from services.vector_search.search.searcher import Searcher
 from services.vector_search.servicers.documents import (
@@ -30,7 +30,7 @@ from services.vector_search.servicers.documents import (
     DocumentServicer,
     InventoryServicer,
 )
-from services.vector_search.servicers.models import ModelServicer
+from services.vector_search.servicers.embedding_models import ModelServicer
 from services.vector_search.servicers.search import SearchServicer
 from services.vector_search.settings import VectorSettings
 from services.vector_search.store import Store

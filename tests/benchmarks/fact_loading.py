@@ -11,7 +11,7 @@ from pydantic import SecretStr
 from braid.graph.v1 import ingest_pb2, ingest_pb2_grpc
 from deploy.local.stack import LocalStack
 from services.graph_query.app import build_store
-from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.settings import GraphSettings
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.credentials import credential

@@ -25,11 +25,11 @@ from pydantic_ai.messages import (
 )
 from pydantic_ai.run import AgentRunResult, AgentRunResultEvent
 
+from services.agent_orchestrator.agent.citation_numbers import Evidence
 from services.agent_orchestrator.agent.citations import cited_by
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
-from services.agent_orchestrator.agent.evidence import Evidence
 from services.agent_orchestrator.agent.instructions import INSTRUCTIONS, time_instructions
-from services.agent_orchestrator.agent.models.configured import AnswerModel, AnswerModels
+from services.agent_orchestrator.agent.language_models.configured import AnswerModel, AnswerModels
 from services.agent_orchestrator.agent.results import ToolResult
 from services.agent_orchestrator.agent.runs.events import (
     Cited,

@@ -11,11 +11,11 @@ import grpc
 from services.agent_orchestrator.agent.answering import Answering
 from services.agent_orchestrator.agent.conversations.store import ConversationStore
 from services.agent_orchestrator.agent.conversations.summaries import Summaries
-from services.agent_orchestrator.agent.models.configured import AnswerModels
-from services.agent_orchestrator.agent.planner.model import PlannerModel
+from services.agent_orchestrator.agent.language_models.configured import AnswerModels
+from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerModel
 from services.agent_orchestrator.agent.planner_context import linking_ahead, planner_context
 from services.agent_orchestrator.agent.runs.ask import Limits
-from services.agent_orchestrator.agent.runs.log import RunLog
+from services.agent_orchestrator.agent.runs.event_log import RunLog
 from services.agent_orchestrator.agent.runs.runs import Runs
 from services.agent_orchestrator.agent.servicer import AgentServicer
 from services.agent_orchestrator.agent.settings import AgentOptions, AnswerSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 
-from services.agent_orchestrator.agent.evidence import Evidence
+from services.agent_orchestrator.agent.citation_numbers import Evidence
 from services.agent_orchestrator.agent.results import Citation
 from services.agent_orchestrator.agent.runs.events import Cited
 

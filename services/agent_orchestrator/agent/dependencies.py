@@ -9,8 +9,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from services.agent_orchestrator.agent.evidence import Evidence
-from services.agent_orchestrator.agent.planner.entities import KnownEntity
+from services.agent_orchestrator.agent.citation_numbers import Evidence
+from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.question import Question
 
 if TYPE_CHECKING:

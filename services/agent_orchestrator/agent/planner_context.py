@@ -8,9 +8,9 @@ from contextlib import asynccontextmanager
 
 from braid.graph.v1 import entities_pb2
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
-from services.agent_orchestrator.agent.planner.entities import KnownEntity
+from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.follow_up import asked_parts
-from services.agent_orchestrator.agent.planner.model import PlannerContext
+from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerContext
 from services.agent_orchestrator.agent.planner.question import Clock
 from services.agent_orchestrator.agent.tools.items import entity_type
 from services.runtime.errors import BraidError

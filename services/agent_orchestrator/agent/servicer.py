@@ -10,15 +10,15 @@ from braid.agent.v1 import agent_pb2, agent_pb2_grpc
 from services.agent_orchestrator.agent.conversations.history import Spoken
 from services.agent_orchestrator.agent.conversations.store import ConversationStore
 from services.agent_orchestrator.agent.dependencies import SearchPreferences
-from services.agent_orchestrator.agent.runs.ask import Ask
-from services.agent_orchestrator.agent.runs.log import Owner
-from services.agent_orchestrator.agent.runs.runs import Runs
-from services.agent_orchestrator.agent.toolsets import Profile
-from services.agent_orchestrator.agent.wire import (
+from services.agent_orchestrator.agent.mapping import (
     conversation_message,
     event_message,
     message_message,
 )
+from services.agent_orchestrator.agent.runs.ask import Ask
+from services.agent_orchestrator.agent.runs.event_log import Owner
+from services.agent_orchestrator.agent.runs.runs import Runs
+from services.agent_orchestrator.agent.toolsets import Profile
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.times import to_datetime, utc_now

@@ -11,10 +11,10 @@ from braid.common.v1 import errors_pb2
 from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
 from services.agent_orchestrator.clients.tiers import VectorTier
 from services.agent_orchestrator.deletion.store import DeletionStore, Rows
+from services.agent_orchestrator.jobs.job_watch import Watchers
 from services.agent_orchestrator.jobs.records import JobRecord, job_message, removed_rows
 from services.agent_orchestrator.jobs.tasks import Task
 from services.agent_orchestrator.jobs.time_slice import WaitingError
-from services.agent_orchestrator.jobs.watching import Watchers
 from services.runtime.context import current_call, remaining
 from services.runtime.errors import BraidError, NotFoundError
 

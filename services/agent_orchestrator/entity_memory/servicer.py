@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from braid.agent.v1 import entity_memory_pb2 as pb
 from braid.agent.v1 import entity_memory_pb2_grpc
-from services.agent_orchestrator.entity_memory import messages
+from services.agent_orchestrator.entity_memory import mapping
 from services.agent_orchestrator.entity_memory.matching import Match
 from services.agent_orchestrator.entity_memory.memory import EntityMemory, FoundEntity
 from services.agent_orchestrator.entity_memory.queue import MemoryWrites
@@ -37,11 +37,11 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
         self, request: pb.SaveEntityRequest, _context: Context
     ) -> pb.SaveEntityResponse:
         """See the contract."""
-        seen = messages.provenance(request.provenance)
-        saved = await self._memory.save_entity(_owner(), messages.new_entity(request), seen)
+        seen = mapping.provenance(request.provenance)
+        saved = await self._memory.save_entity(_owner(), mapping.new_entity(request), seen)
         return pb.SaveEntityResponse(
-            outcome=messages.outcome(saved.outcome),
-            entity=messages.entity(saved.entity) if saved.entity else None,
+            outcome=mapping.outcome(saved.outcome),
+            entity=mapping.entity(saved.entity) if saved.entity else None,
             message=saved.outcome.value,
             quota=await self._quota(seen.conversation_id),
         )
@@ -50,23 +50,23 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
         self, request: pb.SaveRelationshipRequest, _context: Context
     ) -> pb.SaveRelationshipResponse:
         """See the contract."""
-        seen = messages.provenance(request.provenance)
-        new = messages.new_relationship(request)
+        seen = mapping.provenance(request.provenance)
+        new = mapping.new_relationship(request)
         saved = await self._memory.save_relationship(_owner(), new, seen)
         found = saved.relationship
         return pb.SaveRelationshipResponse(
-            outcome=messages.outcome(saved.outcome),
-            relationship=messages.relationship(found) if found else None,
+            outcome=mapping.outcome(saved.outcome),
+            relationship=mapping.relationship(found) if found else None,
             message=saved.outcome.value,
             quota=await self._quota(seen.conversation_id),
         )
 
     async def SaveTurn(self, request: pb.SaveTurnRequest, _context: Context) -> pb.SaveTurnResponse:
         """See the contract."""
-        seen = messages.provenance(request.provenance)
+        seen = mapping.provenance(request.provenance)
         saved = await self._writes.save_turn(_owner(), seen, list(request.turns))
         return pb.SaveTurnResponse(
-            relationships=[messages.relationship(one) for one in saved.relationships],
+            relationships=[mapping.relationship(one) for one in saved.relationships],
             retracted_count=saved.retracted,
             over_limit_count=saved.over_limit,
             already_saved=saved.already_saved,
@@ -77,7 +77,7 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
         self, request: pb.QueryEntitiesRequest, _context: Context
     ) -> pb.QueryEntitiesResponse:
         """See the contract."""
-        owner, types = _owner(), messages.entity_types(request.types)
+        owner, types = _owner(), mapping.entity_types(request.types)
         size = _size(request.page_size)
         query: tuple[Scalar, ...] = ("entities", *owner, request.query, *sorted(types))
         if not request.query.strip():
@@ -87,12 +87,12 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
             found = [FoundEntity(one, 0.0, Match.NONE) for one in entities[:size]]
             token = _next(query, entities, size)
             return pb.QueryEntitiesResponse(
-                hits=[messages.hit(one) for one in found], next_page_token=token
+                hits=[mapping.hit(one) for one in found], next_page_token=token
             )
         offset = _offset(request.page_token, query)
         page = await self._memory.query(owner, request.query, types, offset, size)
         return pb.QueryEntitiesResponse(
-            hits=[messages.hit(one) for one in page.hits],
+            hits=[mapping.hit(one) for one in page.hits],
             next_page_token=_following(query, offset + size, page.total),
             without_embedding=page.without_embedding,
         )
@@ -101,13 +101,13 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
         self, request: pb.QueryRelationshipsRequest, _context: Context
     ) -> pb.QueryRelationshipsResponse:
         """See the contract."""
-        owner, types = _owner(), messages.relationship_types(request.types)
+        owner, types = _owner(), mapping.relationship_types(request.types)
         size, of = _size(request.page_size), request.entity_id.lower()
         query: tuple[Scalar, ...] = ("relationships", *owner, of, *sorted(types))
         after = _position(request.page_token, query)
         found = await self._memory.relationships(owner, types, of, after, size + 1)
         return pb.QueryRelationshipsResponse(
-            relationships=[messages.relationship(one) for one in found[:size]],
+            relationships=[mapping.relationship(one) for one in found[:size]],
             next_page_token=_next(query, found, size),
         )
 
@@ -115,13 +115,13 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
         self, request: pb.GetRelatedEntitiesRequest, _context: Context
     ) -> pb.GetRelatedEntitiesResponse:
         """See the contract."""
-        owner, types = _owner(), messages.relationship_types(request.types)
+        owner, types = _owner(), mapping.relationship_types(request.types)
         size, of, hops = _size(request.page_size), request.entity_id.lower(), request.max_hops or 1
         query: tuple[Scalar, ...] = ("related", *owner, of, hops, *sorted(types))
         offset = _offset(request.page_token, query)
         found = await self._memory.related(owner, of, types, hops)
         return pb.GetRelatedEntitiesResponse(
-            related=[messages.related(one) for one in found[offset : offset + size]],
+            related=[mapping.related(one) for one in found[offset : offset + size]],
             next_page_token=_following(query, offset + size, len(found)),
         )
 
@@ -141,12 +141,12 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
         found = await self._memory.answer(
             owner,
             request.query,
-            messages.relationship_type(request.relationship_type),
-            messages.entity_type(request.entity_type),
+            mapping.relationship_type(request.relationship_type),
+            mapping.entity_type(request.entity_type),
         )
         total = len(found.answers)
         return pb.AnswerRelationshipQueryResponse(
-            answers=[messages.answer(one) for one in found.answers[offset : offset + size]],
+            answers=[mapping.answer(one) for one in found.answers[offset : offset + size]],
             next_page_token=_following(query, offset + size, total),
             total_count=total,
             without_embedding=found.without_embedding,
@@ -160,14 +160,14 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
         if kept == other:
             raise InvalidFieldError(FieldError("other_entity_id", "must be another entity"))
         merged = await self._memory.merge(_owner(), kept, other)
-        return pb.MergeEntitiesResponse(entity=messages.entity(merged))
+        return pb.MergeEntitiesResponse(entity=mapping.entity(merged))
 
     async def RenameEntity(
         self, request: pb.RenameEntityRequest, _context: Context
     ) -> pb.RenameEntityResponse:
         """See the contract."""
         renamed = await self._memory.rename(_owner(), request.entity_id.lower(), request.name)
-        return pb.RenameEntityResponse(entity=messages.entity(renamed))
+        return pb.RenameEntityResponse(entity=mapping.entity(renamed))
 
     async def DeleteEntity(
         self, request: pb.DeleteEntityRequest, _context: Context
@@ -181,7 +181,7 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
     ) -> pb.RestoreEntityResponse:
         """See the contract."""
         restored, back = await self._memory.restore(_owner(), request.entity_id.lower())
-        return pb.RestoreEntityResponse(entity=messages.entity(restored), relationship_count=back)
+        return pb.RestoreEntityResponse(entity=mapping.entity(restored), relationship_count=back)
 
     async def DeleteRelationship(
         self, request: pb.DeleteRelationshipRequest, _context: Context
@@ -195,7 +195,7 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
     ) -> pb.GetMemoryQuotaResponse:
         """See the contract."""
         named = bool(request.conversation_id)
-        limits = messages.quota(self._memory.limits, Usage(0, 0, 0), conversation=named)
+        limits = mapping.quota(self._memory.limits, Usage(0, 0, 0), conversation=named)
         return pb.GetMemoryQuotaResponse(
             quota=await self._quota(request.conversation_id), limits=limits
         )
@@ -218,8 +218,8 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
         elif kind == _ENTITIES:
             token = encode_token(query, [_RELATIONSHIPS, None])
         return pb.ExportUserMemoryResponse(
-            entities=[messages.entity(one) for one in entities[:size]],
-            relationships=[messages.relationship(one) for one in relationships[:size]],
+            entities=[mapping.entity(one) for one in entities[:size]],
+            relationships=[mapping.relationship(one) for one in relationships[:size]],
             next_page_token=token,
         )
 
@@ -237,7 +237,7 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
 
     async def _quota(self, conversation_id: str) -> pb.MemoryQuota:
         used = await self._memory.usage(_owner(), conversation_id)
-        return messages.quota(self._memory.limits, used, conversation=bool(conversation_id))
+        return mapping.quota(self._memory.limits, used, conversation=bool(conversation_id))
 
 
 def _owner() -> Owner:

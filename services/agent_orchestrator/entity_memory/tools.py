@@ -10,7 +10,7 @@ from pydantic_ai import FunctionToolset, ModelRetry, RunContext, ToolReturn
 
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
-from services.agent_orchestrator.agent.tools.outcome import is_refusal, respond, retry_for
+from services.agent_orchestrator.agent.tools.tool_result import is_refusal, respond, retry_for
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.memory import EntityMemory
 from services.agent_orchestrator.entity_memory.names import has_control_characters

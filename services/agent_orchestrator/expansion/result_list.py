@@ -12,14 +12,14 @@ from braid.agent.v1 import search_pb2
 from braid.common.v1 import expansion_pb2, legs_pb2
 from services.agent_orchestrator.clients.failures import reason_of
 from services.agent_orchestrator.clients.health_watch import TierAwayError
-from services.agent_orchestrator.expansion.arranging import arrange, report_lists
 from services.agent_orchestrator.expansion.chunk_filter import passes
-from services.agent_orchestrator.expansion.covering import cover
+from services.agent_orchestrator.expansion.coverage_selection import cover
 from services.agent_orchestrator.expansion.query_aware import (
     Question,
     Seed,
     score_request,
 )
+from services.agent_orchestrator.expansion.result_order import arrange, report_lists
 
 if TYPE_CHECKING:
     from braid.graph.v1 import facts_pb2

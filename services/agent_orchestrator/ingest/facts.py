@@ -14,7 +14,7 @@ from braid.agent.v1 import ingest_pb2
 from braid.common.v1 import errors_pb2
 from braid.graph.internal.v1 import embeddings_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
-from services.agent_orchestrator.clients.models import GraphModels, VectorModels
+from services.agent_orchestrator.clients.model_migration import GraphModels, VectorModels
 from services.agent_orchestrator.clients.space_models import Recorded
 from services.agent_orchestrator.clients.tiers import GraphTier
 from services.models.embedding.embedder import Embedder

@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from braid.agent.v1 import jobs_pb2, jobs_pb2_grpc
+from services.agent_orchestrator.jobs.job_watch import Watchers
 from services.agent_orchestrator.jobs.records import (
     KIND_NAMES,
     STATE_NAMES,
@@ -16,7 +17,6 @@ from services.agent_orchestrator.jobs.records import (
     job_message,
 )
 from services.agent_orchestrator.jobs.store import LAST_NUMBER, DeadDocument, JobStore
-from services.agent_orchestrator.jobs.watching import Watchers
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.paging import decode_token, encode_token, page_size

@@ -14,7 +14,12 @@ from typing import Any, TypeVar
 from braid.common.v1 import errors_pb2
 from braid.graph.internal.v1 import embeddings_pb2
 from braid.vector.internal.v1 import models_pb2
-from services.agent_orchestrator.clients.models import KINDS, GraphModels, Kind, VectorModels
+from services.agent_orchestrator.clients.model_migration import (
+    KINDS,
+    GraphModels,
+    Kind,
+    VectorModels,
+)
 from services.agent_orchestrator.entity_memory.reembedding import MemoryReembedding
 from services.agent_orchestrator.ingest.pipeline.space_embedder import AGAIN_SECONDS, Registry
 from services.agent_orchestrator.jobs.retries import Retries

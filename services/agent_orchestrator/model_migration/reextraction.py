@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from services.agent_orchestrator.clients.inventories import VectorInventory, in_parts
-from services.agent_orchestrator.clients.models import VectorModels
+from services.agent_orchestrator.clients.model_migration import VectorModels
 from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
 from services.agent_orchestrator.ingest.pipeline.episode_retry import (
     AdaptiveBatch,

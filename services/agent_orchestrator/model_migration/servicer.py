@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, TypeAlias
 
 from braid.agent.v1 import models_pb2, models_pb2_grpc
-from services.agent_orchestrator.clients.models import VectorModels
+from services.agent_orchestrator.clients.model_migration import VectorModels
 from services.agent_orchestrator.jobs.records import JobRecord, NewJob, job_message
 from services.agent_orchestrator.jobs.store import JobStore
 from services.runtime.context import current_call

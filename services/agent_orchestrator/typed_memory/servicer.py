@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 from braid.agent.v1 import memories_pb2, memories_pb2_grpc
 from services.agent_orchestrator.clients.relations import GraphRelations
 from services.agent_orchestrator.jobs.records import job_message
-from services.agent_orchestrator.typed_memory import messages
+from services.agent_orchestrator.typed_memory import mapping
 from services.agent_orchestrator.typed_memory.domain import Owner
 from services.agent_orchestrator.typed_memory.inference import (
     DEFAULT_EXAMINED,
@@ -67,14 +67,14 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
     ) -> memories_pb2.CreateMemoryResponse:
         """See the contract."""
         owner = self._owner()
-        relations = messages.relation_inputs(request.relations)
-        memory = await self._memories.create(owner, messages.new_memory(request), relations)
+        relations = mapping.relation_inputs(request.relations)
+        memory = await self._memories.create(owner, mapping.new_memory(request), relations)
         if not request.skip_inference:
             await self._infer(owner, memory.id)
         found = await self._memories.relations(owner, memory.id)
         return memories_pb2.CreateMemoryResponse(
-            memory=messages.memory(memory),
-            relations=[messages.relation(one) for one in found.outgoing],
+            memory=mapping.memory(memory),
+            relations=[mapping.relation(one) for one in found.outgoing],
         )
 
     async def GetMemory(
@@ -86,9 +86,9 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         found = await self._memories.relations(owner, id_)
         await self._store.note_access(owner, [id_])
         return memories_pb2.GetMemoryResponse(
-            memory=messages.memory(memory),
-            relations=[messages.relation(one) for one in found.outgoing],
-            incoming_relations=[messages.relation(one) for one in found.incoming],
+            memory=mapping.memory(memory),
+            relations=[mapping.relation(one) for one in found.outgoing],
+            incoming_relations=[mapping.relation(one) for one in found.incoming],
             relations_truncated=found.truncated,
         )
 
@@ -107,7 +107,7 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
             last = found[size - 1]
             token = encode_token(query, [last.create_time.isoformat(), last.id])
         return memories_pb2.ListMemoriesResponse(
-            memories=[messages.memory(one) for one in found[:size]], next_page_token=token
+            memories=[mapping.memory(one) for one in found[:size]], next_page_token=token
         )
 
     async def DeleteMemory(
@@ -122,10 +122,10 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
     ) -> memories_pb2.PutMemoryRelationResponse:
         """See the contract."""
         relation, created = await self._memories.put_relation(
-            self._owner(), request.memory_id.lower(), messages.relation_input(request.relation)
+            self._owner(), request.memory_id.lower(), mapping.relation_input(request.relation)
         )
         return memories_pb2.PutMemoryRelationResponse(
-            relation=messages.relation(relation), created=created
+            relation=mapping.relation(relation), created=created
         )
 
     async def DeleteMemoryRelation(
@@ -144,7 +144,7 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         self, request: memories_pb2.SearchMemoriesRequest, _context: Context
     ) -> memories_pb2.SearchMemoriesResponse:
         """See the contract."""
-        return messages.found(await self._search.run(self._owner(), request))
+        return mapping.found(await self._search.run(self._owner(), request))
 
     async def CloseMemorySession(
         self, request: memories_pb2.CloseMemorySessionRequest, _context: Context
@@ -152,7 +152,7 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         """See the contract."""
         closed = await self._sessions.close(self._owner(), request.session_id)
         return memories_pb2.CloseMemorySessionResponse(
-            summary=messages.memory(closed.summary), memory_count=closed.memories
+            summary=mapping.memory(closed.summary), memory_count=closed.memories
         )
 
     async def GetMemoryTypes(
@@ -174,7 +174,7 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
     ) -> memories_pb2.RunMemoryInferenceResponse:
         """See the contract."""
         limit = min(request.memory_limit or DEFAULT_EXAMINED, MAX_EXAMINED)
-        return messages.inferred(await self._inference.run(self._owner(), limit))
+        return mapping.inferred(await self._inference.run(self._owner(), limit))
 
     async def StartMemoryInference(
         self, request: memories_pb2.StartMemoryInferenceRequest, _context: Context

@@ -18,7 +18,7 @@ from services.runtime.errors import BraidError, DeadlineError, StoreUnavailableE
 from services.runtime.pool_metrics import PoolStats
 from services.runtime.queries import Queries
 from services.runtime.security.certificates import Certificates, ReloadingContext
-from services.runtime.statements import StatementMeter
+from services.runtime.statement_metrics import StatementMeter
 
 T = TypeVar("T")
 

@@ -14,9 +14,9 @@ from services.graph_query.entities.domain import EntityStore, Pair, Path, Seeds,
 from services.graph_query.entities.linking import Place, Text
 from services.graph_query.entities.paths import shortest
 from services.graph_query.history.domain import Selector
-from services.graph_query.servicers import entity_messages as mapping
-from services.graph_query.servicers import fact_messages as words
-from services.graph_query.servicers.history_messages import selector
+from services.graph_query.servicers import entity_mapping as mapping
+from services.graph_query.servicers import fact_mapping as words
+from services.graph_query.servicers.history_mapping import selector
 from services.runtime.context import current_call
 from services.runtime.errors import NotFoundError
 from services.runtime.times import to_datetime, utc_now

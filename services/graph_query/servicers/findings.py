@@ -9,8 +9,8 @@ from services.graph_query.embeddings.space_models import QueryVector, SpaceModel
 from services.graph_query.findings.domain import FindingStore, Position
 from services.graph_query.findings.intake import FindingIntake
 from services.graph_query.findings.search import FindingSearch, FindingSearcher
-from services.graph_query.servicers import finding_messages as mapping
-from services.graph_query.servicers.finding_messages import finding_filter
+from services.graph_query.servicers import finding_mapping as mapping
+from services.graph_query.servicers.finding_mapping import finding_filter
 from services.models.embedding.embedder import Embedder
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError

@@ -22,8 +22,8 @@ from services.graph_query.history.domain import (
     Times,
 )
 from services.graph_query.history.summary import grouped, summarize
-from services.graph_query.servicers import fact_messages as words
-from services.graph_query.servicers import history_messages as mapping
+from services.graph_query.servicers import fact_mapping as words
+from services.graph_query.servicers import history_mapping as mapping
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
 from services.runtime.paging import decode_token, encode_token, page_size

@@ -25,7 +25,7 @@ from services.graph_query.core.store import MAX_DIMENSION, GraphStore
 from services.graph_query.embeddings.space_models import SpaceModels
 from services.graph_query.episodes.intake import EpisodeIntake
 from services.graph_query.ontology.domain import Ontology
-from services.graph_query.servicers import fact_messages as mapping
+from services.graph_query.servicers import fact_mapping as mapping
 from services.graph_query.servicers.findings import FindingHandler
 from services.graph_query.servicers.ontology import OntologyHandler
 from services.graph_query.servicers.relations import RelationCalls

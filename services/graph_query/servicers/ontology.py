@@ -5,7 +5,7 @@ from __future__ import annotations
 from braid.graph.v1 import ontology_pb2
 from services.graph_query.ontology.checks import check_ontology
 from services.graph_query.ontology.domain import Ontology, OntologyStore
-from services.graph_query.servicers import ontology_messages as mapping
+from services.graph_query.servicers import ontology_mapping as mapping
 from services.runtime.context import current_call
 
 

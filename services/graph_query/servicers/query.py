@@ -21,7 +21,7 @@ from services.graph_query.core.names import name_key
 from services.graph_query.core.store import GraphStore
 from services.graph_query.embeddings.space_models import QueryVector
 from services.graph_query.search.fact_search import FactSearch, FactSearcher
-from services.graph_query.servicers import fact_messages as mapping
+from services.graph_query.servicers import fact_mapping as mapping
 from services.graph_query.servicers.entities import EntityHandler
 from services.graph_query.servicers.findings import FindingHandler
 from services.graph_query.servicers.history import HistoryHandler

@@ -10,7 +10,7 @@ from braid.common.v1.retrieval_pb2 import CACHE_MODE_BYPASS
 from braid.graph.v1 import expansion_pb2, relations_pb2
 from services.graph_query.expansion.formula import expand
 from services.graph_query.expansion.store import Position, RelationStore, UnknownEndsError
-from services.graph_query.servicers import relation_messages as mapping
+from services.graph_query.servicers import relation_mapping as mapping
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.paging import decode_token, encode_token, page_size

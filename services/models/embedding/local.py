@@ -15,7 +15,7 @@ import numpy as np
 from services.models.embedding.batching import by_length
 from services.models.embedding.vectors import Matrix, empty
 from services.models.errors import EmbedderUnavailable
-from services.models.tasks import first_failure
+from services.models.task_groups import first_failure
 from services.models.usage import ModelUsage
 
 if TYPE_CHECKING:

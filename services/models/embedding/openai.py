@@ -14,7 +14,7 @@ from services.models.embedding.batching import by_size
 from services.models.embedding.openai_models import DIMENSIONS, accepts_dimension
 from services.models.embedding.vectors import Matrix, empty, unit_rows
 from services.models.errors import EmbedderUnavailable
-from services.models.tasks import first_failure
+from services.models.task_groups import first_failure
 from services.models.usage import ModelUsage
 from services.runtime.context import remaining
 

@@ -44,9 +44,9 @@ def _connect(settings: LanguageModelSettings) -> Provider:
         "api_key": settings.api_key.get_secret_value() if settings.api_key else "none",
     }
     if settings.provider == "anthropic":
-        from services.models.language.anthropic_messages import AnthropicMessages  # noqa: PLC0415
+        from services.models.language.anthropic import AnthropicMessages  # noqa: PLC0415
 
         return AnthropicMessages(**options)
-    from services.models.language.openai_chat import OpenAIChat  # noqa: PLC0415
+    from services.models.language.openai import OpenAIChat  # noqa: PLC0415
 
     return OpenAIChat(**options)

@@ -21,7 +21,7 @@ from services.vector_search.domain import (
     WriteResult,
     metadata_of,
 )
-from services.vector_search.models.postgres import open_space
+from services.vector_search.embedding_models.postgres import open_space
 from services.vector_search.store import LANGUAGE_IN_USE
 
 

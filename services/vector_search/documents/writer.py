@@ -17,8 +17,8 @@ from services.runtime.errors import (
     WrongStateError,
 )
 from services.vector_search.domain import Model, NewDocument, Vector, WriteResult
+from services.vector_search.embedding_models.query_embedders import Registry
 from services.vector_search.indexing.index_queue import IndexQueue
-from services.vector_search.models.query_embedders import Registry
 from services.vector_search.store import MissingVectorsError, SpaceModelError, VectorStore
 
 # Chunks may be deleted, or the space's model change, between looking and writing: then vectors are needed after all.

@@ -35,7 +35,7 @@ from services.vector_search.domain import (
     VectorPath,
     unit_vector,
 )
-from services.vector_search.models.query_embedders import QueryEmbedders, is_of
+from services.vector_search.embedding_models.query_embedders import QueryEmbedders, is_of
 from services.vector_search.search.deadline_fallback import with_fallback
 from services.vector_search.search.result_cache import ResultCache
 from services.vector_search.store import VectorStore

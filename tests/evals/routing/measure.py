@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from services.agent_orchestrator.agent.planner.entities import KnownEntity
-from services.agent_orchestrator.agent.planner.model import is_first_call
+from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.planner import LocalPlanner
+from services.agent_orchestrator.agent.planner.pydantic_ai_model import is_first_call
 from services.agent_orchestrator.agent.planner.question import Clock
 from tests.benchmarks.command import Options
 from tests.benchmarks.figures import Figures, note

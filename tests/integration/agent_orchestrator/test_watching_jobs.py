@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from braid.agent.v1 import jobs_pb2
-from services.agent_orchestrator.jobs import watching
+from services.agent_orchestrator.jobs import job_watch
 from tests.integration.agent_orchestrator.conftest import World
 from tests.integration.agent_orchestrator.uploads import (
     SUCCEEDED,
@@ -37,7 +37,7 @@ async def test_a_watcher_is_told_at_once_and_to_the_end(world: World) -> None:
 async def test_a_watcher_hears_of_changes_and_need_not_look_for_them(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watching, "MAX_LOOK_SECONDS", 600.0)
+    monkeypatch.setattr(job_watch, "MAX_LOOK_SECONDS", 600.0)
     async with asyncio.timeout(30):
         states = await watched(world, await submit(world, document(), data("text")))
     assert states[-1].state == SUCCEEDED

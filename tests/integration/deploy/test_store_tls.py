@@ -13,7 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from deploy.local.stores import LocalStores
-from services.agent_orchestrator.jobs.watching import Listener
+from services.agent_orchestrator.jobs.job_watch import Listener
 from services.graph_query.neo4j.database import Database, open_driver
 from services.graph_query.neo4j.queries import load_queries
 from services.graph_query.settings import GraphSettings

@@ -31,6 +31,7 @@ class Scripted:
     def __init__(self) -> None:
         self.failures = 0
         self.turns: list[Sequence[str]] = []
+        self.reading = asyncio.Event()
         self.may_go_on = asyncio.Event()
         self.may_go_on.set()
 
@@ -40,6 +41,7 @@ class Scripted:
         if self.failures:
             self.failures -= 1
             raise StoreUnavailableError("the model")
+        self.reading.set()
         await self.may_go_on.wait()
         return TurnNews(
             tuple(
@@ -174,8 +176,7 @@ async def test_a_later_write_waits_while_an_earlier_one_is_worked_on(
     extractor.may_go_on.clear()
     await queue_turn(world, writes, "we use Vim", "m1")
     first = asyncio.create_task(writes.work_off(OWNER, 20))
-    while not extractor.turns:
-        await asyncio.sleep(0.01)
+    await asyncio.wait_for(extractor.reading.wait(), 20)
     await queue_turn(world, other, "we use Emacs", "m2")
     assert not await other.work_off(OWNER, 0.3)
     assert [turns[-1] for turns in extractor.turns] == ["we use Vim"]

@@ -17,9 +17,9 @@ from fastapi import FastAPI
 from pydantic import SecretStr
 from starlette.routing import BaseRoute
 
-from gateway import serving
+from gateway import http_server
+from gateway.http_server import gateway_server
 from gateway.rest.app import ROUTERS, create_app
-from gateway.serving import gateway_server
 from gateway.settings import GatewaySettings
 from tests.integration.gateway.scripted import (
     AGENT,
@@ -56,7 +56,7 @@ def prepared_routes() -> Iterator[None]:
         return app
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(serving, "create_app", prepared)
+        patch.setattr(http_server, "create_app", prepared)
         yield
 
 

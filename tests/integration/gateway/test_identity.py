@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from braid.vector.v1 import documents_pb2, search_pb2
-from gateway.serving import StartError, gateway_server
+from gateway.http_server import StartError, gateway_server
 from gateway.settings import GatewaySettings
 from services.runtime.errors import InvalidCredentialError
 from services.runtime.listen import ListenError

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from braid.vector.v1 import documents_pb2
-from gateway.serving import gateway_server
+from gateway.http_server import gateway_server
 from gateway.settings import GatewaySettings
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import start_server

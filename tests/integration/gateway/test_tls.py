@@ -19,7 +19,7 @@ from gateway.cli.api import Api
 from gateway.cli.errors import CliError
 from gateway.cli.tls import tls_context
 from gateway.healthcheck import is_alive
-from gateway.serving import gateway_server
+from gateway.http_server import gateway_server
 from gateway.settings import GatewaySettings
 from services.runtime.security import certificates
 from services.runtime.security.events import SecurityEvents

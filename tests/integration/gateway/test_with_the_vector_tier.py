@@ -14,7 +14,7 @@ from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
 from services.vector_search.app import build_services
 from services.vector_search.documents.writer import DocumentWriter
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from services.vector_search.servicers.documents import DocumentServicer
 from tests.integration.gateway.conftest import Served, serve_gateway
 from tests.integration.gateway.scripted import LOOPBACK, Script

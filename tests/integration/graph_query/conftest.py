@@ -16,7 +16,7 @@ from braid.graph.v1 import ingest_pb2_grpc, query_pb2_grpc
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_services
 from services.graph_query.episodes.extraction_result import EpisodeExtractor
-from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j_store import Neo4jStore
 from services.runtime.security.api_keys import hash_key
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings

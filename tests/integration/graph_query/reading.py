@@ -10,7 +10,7 @@ from services.graph_query.app import build_extractor
 from services.graph_query.core.domain import Passage
 from services.graph_query.embeddings.space_models import SpaceModels
 from services.graph_query.episodes.intake import EpisodeIntake
-from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j_store import Neo4jStore
 from services.models.embedding.embedder import Embedder
 from tests.store_suite.graph.builders import new_space, passage
 from tests.stubs.language import Script

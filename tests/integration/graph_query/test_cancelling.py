@@ -13,9 +13,9 @@ import pytest
 from braid.graph.v1 import query_pb2, query_pb2_grpc
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_services
-from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.neo4j.database import Database, open_driver
 from services.graph_query.neo4j.queries import load_queries, load_schema
+from services.graph_query.neo4j_store import Neo4jStore
 from services.runtime.queries import Queries
 from services.runtime.security.api_keys import hash_key
 from services.runtime.server import start_server

@@ -9,7 +9,7 @@ from dataclasses import replace
 from deploy.local.stores import LocalStores
 from services.graph_query.core.domain import DescribedEntity, EntityName, Passage
 from services.graph_query.episodes.extraction_result import ExtractionResult
-from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j_store import Neo4jStore
 from services.runtime.errors import BraidError
 from tests.conftest import LoopThread
 from tests.store_suite.graph.builders import fact, listed, new_space, passage

@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from services.graph_query.core.full_text import query_terms
-from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j_store import Neo4jStore
 from tests.store_suite.graph.builders import ALWAYS, fact, listed, new_space, passage, unit
 from tests.store_suite.graph.neo4j_graph import connected, neo4j_alone, opened
 from tests.stores import data_folder

@@ -8,7 +8,7 @@ import pytest
 
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_store, keep_schema
-from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.settings import GraphSettings
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import DeadlineError, StoreUnavailableError

@@ -13,9 +13,9 @@ import pytest
 from braid.graph.v1 import query_pb2
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_store
-from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.neo4j.database import Database, open_driver
 from services.graph_query.neo4j.queries import load_queries, load_schema
+from services.graph_query.neo4j_store import Neo4jStore
 from services.runtime.admission import AdmissionLimits
 from services.runtime.errors import OverloadedError, StoreUnavailableError
 from services.runtime.health import PROBE_TIMEOUT

@@ -8,7 +8,7 @@ import pytest
 from braid.common.v1 import errors_pb2, legs_pb2
 from braid.graph.v1 import query_pb2, query_pb2_grpc
 from services.graph_query.app import build_services
-from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j_store import Neo4jStore
 from services.runtime.admission import AdmissionLimits, AdmissionQueue
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from services.graph_query.core.domain import Fact, Origin
-from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.ontology.domain import (
     AttributeKind,
     AttributeType,

@@ -14,8 +14,8 @@ import pytest
 
 from braid.graph.v1 import facts_pb2, ingest_pb2, query_pb2
 from services.graph_query.app import build_extractor
-from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.llm_extraction.episode_extractor import load_session
+from services.graph_query.neo4j_store import Neo4jStore
 from services.runtime.errors import BraidError
 from services.runtime.status import error_from_rpc, reason_name
 from tests.integration.graph_query.conftest import Tier, serve_tier

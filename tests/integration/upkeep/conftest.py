@@ -30,14 +30,14 @@ from services.agent_orchestrator.app import Embedders, open_app
 from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.worker import open_worker
 from services.graph_query import app as graph_app
-from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j_store import Neo4jStore
 from services.models.embedding.embedder import Embedder
 from services.runtime.channels import open_channel
 from services.runtime.security.api_keys import hash_key
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
 from services.vector_search import app as vector_app
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from tests.conftest import LoopThread
 from tests.store_suite.graph.neo4j_graph import opened, prepare
 from tests.stores import TestDatabase, open_vector_store

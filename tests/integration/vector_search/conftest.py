@@ -17,8 +17,8 @@ from services.runtime.security.api_keys import hash_key
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
 from services.vector_search.app import build_services
-from services.vector_search.models.query_embedders import QueryEmbedders
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.embedding_models.query_embedders import QueryEmbedders
+from services.vector_search.postgres_store import PostgresStore
 from tests.integration.vector_search.messages import NORTH, document, upsert
 from tests.stores import TestDatabase, open_vector_store
 from tests.unit.vector_search.embedder import CompassEmbedder

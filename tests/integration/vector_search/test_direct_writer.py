@@ -8,7 +8,7 @@ from pgvector.asyncpg import register_vector
 
 from services.runtime.ids import chunk_id, content_sha256
 from services.vector_search.domain import Model, NewChunk, NewDocument, QueryVector, Search
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from tests.benchmarks.loading import Passage
 from tests.benchmarks.writing import DirectWriter
 from tests.stores import TestDatabase

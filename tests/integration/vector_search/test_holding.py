@@ -10,7 +10,7 @@ import pytest
 
 from services.runtime.errors import OverloadedError, WrongStateError
 from services.vector_search.domain import ChunkVector, Model
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from services.vector_search.store import SpaceModelError
 from tests.store_suite.vector.builders import MODEL, SPACE
 from tests.store_suite.vector.builders import document as stored

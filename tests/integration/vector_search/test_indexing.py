@@ -20,7 +20,7 @@ from services.vector_search.domain import (
     Search,
 )
 from services.vector_search.indexing.index_queue import IndexQueue
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from tests.integration.vector_search.locks import superuser, until_waiting
 from tests.stores import TestDatabase
 

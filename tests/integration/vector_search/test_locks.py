@@ -16,7 +16,7 @@ from services.runtime.errors import NotFoundError
 from services.vector_search.database import load_queries
 from services.vector_search.documents.transactions import DocumentDeletion, DocumentWrite
 from services.vector_search.domain import ChunkVector, Model
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from tests.integration.vector_search.locks import superuser, until_waiting
 from tests.store_suite.vector.builders import MODEL, SPACE, document
 from tests.stores import TestDatabase

@@ -11,7 +11,7 @@ from services.postgres.pool import Pool, PoolLimits
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import DeadlineError, OverloadedError, StoreUnavailableError
 from services.runtime.pool_metrics import PoolStats
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from tests.store_suite.vector.builders import MODEL, SPACE, document, words
 from tests.stores import TestDatabase, open_vector_store
 

@@ -19,7 +19,7 @@ from services.vector_search.domain import (
     Search,
     VectorPath,
 )
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from tests.stores import TestDatabase
 
 SPACE = "past"

@@ -20,7 +20,7 @@ from services.vector_search.domain import (
     TextMatch,
     VectorPath,
 )
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from tests.oracles.vector.bm25 import ranked
 from tests.stores import TestDatabase
 

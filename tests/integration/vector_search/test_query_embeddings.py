@@ -15,9 +15,9 @@ from services.models.embedding.query_embedder import QueryEmbedder
 from services.models.embedding.vectors import unit_rows
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import StoreUnavailableError
-from services.vector_search.models.postgres import StoredEmbeddings
-from services.vector_search.models.query_embedders import QueryEmbedders
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.embedding_models.postgres import StoredEmbeddings
+from services.vector_search.embedding_models.query_embedders import QueryEmbedders
+from services.vector_search.postgres_store import PostgresStore
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import NORTH, embedding
 from tests.stores import TestDatabase

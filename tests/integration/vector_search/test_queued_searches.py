@@ -15,7 +15,7 @@ from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
 from services.runtime.status import error_from_rpc
 from services.vector_search.app import build_services
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from tests.unit.vector_search.embedder import CompassEmbedder
 
 

@@ -14,7 +14,7 @@ from braid.common.v1 import legs_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2
 from services.models.embedding.local import LocalEmbedder
 from services.models.embedding.relevance import bend, unbend
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import document, upsert
 from tests.integration.vector_search.test_service import bad_field

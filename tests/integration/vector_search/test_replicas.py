@@ -22,7 +22,7 @@ from services.runtime.errors import StoreUnavailableError
 from services.runtime.ids import chunk_id, content_sha256
 from services.vector_search.database import load_queries
 from services.vector_search.domain import Model, NewChunk, NewDocument, Search
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from services.vector_search.replicas.monitor import ReplicaMonitor
 from services.vector_search.replicas.readers import Replica
 from tests.conftest import LoopThread

@@ -9,7 +9,7 @@ from braid.vector.internal.v1 import deletion_pb2
 from braid.vector.v1 import search_pb2
 from services.runtime.times import utc_now
 from services.vector_search.domain import SpaceState
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from services.vector_search.search.result_cache import ResultCache
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import NORTH, embedding, upsert

@@ -9,7 +9,7 @@ import asyncpg
 import pytest
 
 from services.vector_search.domain import NewDocument
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from tests.store_suite.vector.builders import MODEL, SPACE, document, words
 from tests.stores import TestDatabase
 

@@ -14,7 +14,7 @@ from braid.common.v1 import errors_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
 from services.models.embedding.relevance import bend
 from services.vector_search.domain import FusionKind, Search, SearchResult, TextMatch
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import document, upsert
 from tests.integration.vector_search.test_service import failure

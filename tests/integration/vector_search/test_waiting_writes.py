@@ -13,10 +13,10 @@ import pytest
 from services.runtime.errors import NotFoundError
 from services.runtime.queries import Queries
 from services.runtime.times import utc_now
-from services.vector_search import postgres
+from services.vector_search import postgres_store
 from services.vector_search.database import load_queries
 from services.vector_search.domain import NewDocument, Outcome
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from tests.integration.vector_search.locks import superuser, until_waiting
 from tests.integration.vector_search.times import make_due
 from tests.store_suite.vector.builders import MODEL, SPACE, contents, document, words
@@ -137,7 +137,7 @@ async def ending(
     """A store with `b`, and `d` whose version ends tomorrow; its writes read a clock that `tomorrow` moves."""
     queries = load_queries()
     texts = {name: queries[name] for name in queries.names()} | {"read_clock": READ_CLOCK}
-    monkeypatch.setattr(postgres, "load_queries", lambda: Queries(texts))
+    monkeypatch.setattr(postgres_store, "load_queries", lambda: Queries(texts))
     async with superuser(vector_database) as admin:
         await admin.execute(MAKE_CLOCK)
     async with open_vector_store(vector_database) as store:

@@ -12,8 +12,8 @@ from pydantic import SecretStr
 
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_store
-from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.local_extraction.extract import MentionKind
+from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.settings import GraphSettings
 from tests.store_suite.graph.builders import Dump
 

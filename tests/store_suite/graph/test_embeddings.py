@@ -16,7 +16,7 @@ from services.graph_query.embeddings import neo4j_store
 from services.graph_query.embeddings.domain import TextKind, TextVector, Vectors
 from services.graph_query.embeddings.space_models import SpaceModels
 from services.graph_query.findings.domain import FindingFilter
-from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.search.as_known import Known
 from services.runtime.errors import OverloadedError, StoreUnavailableError
 from tests.oracles.graph.store import FakeGraphStore

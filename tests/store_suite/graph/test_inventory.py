@@ -8,7 +8,7 @@ import pytest
 
 from deploy.local.stores import LocalStores
 from services.graph_query.core.domain import FIRST
-from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j_store import Neo4jStore
 from tests.store_suite.graph.builders import fact, new_space
 from tests.store_suite.graph.erasure_suite import ErasureSuite
 from tests.store_suite.graph.inventory_suite import InventorySuite

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from deploy.local.stores import LocalStores
-from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.ontology.domain import OntologyStore
 from tests.store_suite.graph.ending_suite import EndingSuite, ReadingSuite
 from tests.store_suite.graph.neo4j_graph import opened

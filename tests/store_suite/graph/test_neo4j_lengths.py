@@ -8,7 +8,7 @@ import pytest
 from neo4j import AsyncDriver
 
 from deploy.local.stores import LocalStores
-from services.graph_query.graph_store import Neo4jStore
+from services.graph_query.neo4j_store import Neo4jStore
 from tests.store_suite.graph.embedding_suite import filled
 from tests.store_suite.graph.neo4j_graph import opened
 

@@ -11,8 +11,8 @@ from neo4j import AsyncDriver
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_store
 from services.graph_query.core.domain import EntityName, GivenFact
-from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.history.domain import Scope, Selector
+from services.graph_query.neo4j_store import Neo4jStore
 from services.runtime.errors import StoreUnavailableError
 from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space, passage
 from tests.store_suite.graph.neo4j_graph import opened, settings

@@ -9,9 +9,9 @@ from neo4j import AsyncDriver
 
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_store, keep_schema
-from services.graph_query.graph_store import Neo4jStore
 from services.graph_query.neo4j.queries import load_schema
 from services.graph_query.neo4j.schema import VERSION, Schema, SchemaError, ensure_schema
+from services.graph_query.neo4j_store import Neo4jStore
 from tests.store_suite.graph.builders import fact, new_space
 from tests.store_suite.graph.neo4j_graph import opened, settings
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from deploy.local.child import Command, end_leftover
+from deploy.local.child_process import Command, end_leftover
 from deploy.local.errors import DataFolderInUseError, LocalStackError, NotRunningError, StartError
 from deploy.local.ports import LOOPBACK, free_ports
 from deploy.local.probes import listening
@@ -291,7 +291,7 @@ def replace_program(data: Path, program: tuple[str, ...]) -> Command:
 async def test_children_end_with_a_supervisor_that_is_killed(tmp_path: Path) -> None:
     script = (
         "import asyncio, pathlib, sys\n"
-        "from deploy.local.child import Child, Command\n"
+        "from deploy.local.child_process import Child, Command\n"
         "async def main():\n"
         "    data = pathlib.Path(sys.argv[1])\n"
         "    child = await Child.start(Command('sleeper', ('/bin/sleep', '1000'), {}, data,"

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from braid.agent.v1.jobs_pb2 import ListJobsRequest
 from braid.vector.v1.chunks_pb2 import ChunkFilter
-from gateway.rest import jobs, upkeep
+from gateway.rest import jobs, maintenance
 from gateway.rest.documents import uploads
 from gateway.rest.facts import requests as facts_requests
 from gateway.rest.facts.requests import FactBody, read_json, read_lines
@@ -23,7 +23,7 @@ from gateway.rest.search import requests as search_requests
 from gateway.rest.search.requests import Filter
 from services.runtime.errors import InvalidFieldError
 
-MODULES = (facts_requests, search_requests, uploads, upkeep)
+MODULES = (facts_requests, search_requests, uploads, maintenance)
 FACT = {"subject": "a", "relation": "OWNS", "object": "b"}
 
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, NamedTuple
 
+from services.agent_orchestrator.agent.runs.event_log import Owner
 from services.agent_orchestrator.agent.runs.events import (
     Cited,
     dump_citations,
     load_citations,
 )
-from services.agent_orchestrator.agent.runs.log import Owner
 from services.postgres.pool import Pool, Row, Session
 from services.runtime.context import remaining
 from services.runtime.errors import (

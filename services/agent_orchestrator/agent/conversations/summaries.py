@@ -7,7 +7,7 @@ from typing import Final
 
 from services.agent_orchestrator.agent.conversations.history import tokens_of
 from services.agent_orchestrator.agent.conversations.store import ConversationStore, Message
-from services.agent_orchestrator.agent.runs.log import Owner
+from services.agent_orchestrator.agent.runs.event_log import Owner
 from services.models.language.model import LanguageModel, Prompt, Role
 from services.models.language.model import Message as PromptMessage
 from services.runtime.errors import BraidError

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.agent_orchestrator.agent.planner import choosing, forms
-from services.agent_orchestrator.agent.planner.dating import day, holding, reference
+from services.agent_orchestrator.agent.planner import question_forms, statement_selection
+from services.agent_orchestrator.agent.planner.date_format import day, holding, reference
 from services.agent_orchestrator.agent.planner.first_person import is_statement
-from services.agent_orchestrator.agent.planner.paging import PAGE
+from services.agent_orchestrator.agent.planner.history_paging import PAGE
 from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.relevance import need_of
 from services.agent_orchestrator.agent.planner.statements import Found, Statement, gather
@@ -119,7 +119,7 @@ def _add_changes(draft: Draft, part: AnsweredPart, found: Found) -> bool:
     """What changed between two times."""
     if not _asked(part, "diff_graph"):
         return False
-    changes = choosing.changes(need_of(part.question), found.facts)
+    changes = statement_selection.changes(need_of(part.question), found.facts)
     lines = [
         f"{_kind_of_change(one.item)}{_fact_line(draft, one, part.question)}"
         for one in changes[:_MAX_CHANGES]
@@ -135,7 +135,7 @@ def _add_history(draft: Draft, part: AnsweredPart, found: Found) -> bool:
     """An entity's facts in time order."""
     if not _asked(part, "get_entity_history"):
         return False
-    chosen = choosing.history(part.question, found.facts)
+    chosen = statement_selection.history(part.question, found.facts)
     results = [one for one in part.results if one.tool == "get_entity_history"]
     start = part.question.page * PAGE
     shown = chosen[start : start + PAGE]
@@ -171,16 +171,16 @@ def _add_records(draft: Draft, _part: AnsweredPart, found: Found) -> bool:
 def _add_facts(draft: Draft, part: AnsweredPart, found: Found) -> bool:
     """Facts that hold at the time asked for, with what changed since a past one."""
     question = part.question
-    if not found.passages or forms.is_relation(question) or _asked(part, *_GRAPH_TOOLS):
-        facts = choosing.facts(need_of(question), question, found.facts)
+    if not found.passages or question_forms.is_relation(question) or _asked(part, *_GRAPH_TOOLS):
+        facts = statement_selection.facts(need_of(question), question, found.facts)
     else:
         facts = []
     lines = [_fact_line(draft, one, question) for one in facts]
     heading = _time_heading(part, "As of")
     if heading and _ASKS_FOR_LATER.search(question.text):
-        later = choosing.changes_since(facts, found.facts)
+        later = statement_selection.changes_since(facts, found.facts)
         lines += [f"Since then: {_fact_line(draft, one, question)}" for one in later]
-    if not heading and choosing.is_contested(question, facts, question.clock.now):
+    if not heading and statement_selection.is_contested(question, facts, question.clock.now):
         heading = "The sources name more than one:"
     return _add_lines(draft, heading, lines)
 
@@ -188,7 +188,7 @@ def _add_facts(draft: Draft, part: AnsweredPart, found: Found) -> bool:
 def _add_sentences(draft: Draft, part: AnsweredPart, found: Found) -> bool:
     """Sentences of documents, quoted."""
     need = need_of(part.question)
-    chosen = choosing.sentences(need, part.question, found.passages)
+    chosen = statement_selection.sentences(need, part.question, found.passages)
     return _add_lines(draft, "", _quotations(draft, _runs(chosen), part.question))
 
 

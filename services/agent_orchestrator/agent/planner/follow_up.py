@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from services.agent_orchestrator.agent.planner.entities import (
+from services.agent_orchestrator.agent.planner.entity_recognition import (
     KnownEntity,
     LinkEntities,
     capitalised_names,
 )
+from services.agent_orchestrator.agent.planner.history_paging import requested_page
 from services.agent_orchestrator.agent.planner.language import content_words, fold
-from services.agent_orchestrator.agent.planner.paging import requested_page
 from services.agent_orchestrator.agent.planner.question import (
     Clock,
     Question,

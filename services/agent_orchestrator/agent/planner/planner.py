@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from services.agent_orchestrator.agent.planner.entities import LinkEntities
+from services.agent_orchestrator.agent.planner.entity_recognition import LinkEntities
 from services.agent_orchestrator.agent.planner.follow_up import Turn, understand
 from services.agent_orchestrator.agent.planner.question import Clock, Question
 from services.agent_orchestrator.agent.planner.routing import ToolCall, plan

@@ -9,7 +9,7 @@ from datetime import datetime, tzinfo
 from typing import Final
 
 from services.agent_orchestrator.agent.planner.dates.expressions import TimeExpression, find_times
-from services.agent_orchestrator.agent.planner.entities import KnownEntity
+from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.language import stem, word_list
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
 

@@ -16,8 +16,8 @@ from services.agent_orchestrator.agent.planner.language import (
     stem,
     word_list,
 )
+from services.agent_orchestrator.agent.planner.normalized_text import Pairs, Wording, word_pairs
 from services.agent_orchestrator.agent.planner.question import Question, without_times
-from services.agent_orchestrator.agent.planner.wording import Pairs, Wording, word_pairs
 from services.agent_orchestrator.agent.planner.wordlists import phrases, words
 
 # Words that mean much the same in questions and answers; each row is one meaning.

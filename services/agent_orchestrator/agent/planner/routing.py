@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from services.agent_orchestrator.agent.planner import forms
+from services.agent_orchestrator.agent.planner import question_forms
 from services.agent_orchestrator.agent.planner.dates.expressions import TimeExpression
 from services.agent_orchestrator.agent.planner.language import is_english
 from services.agent_orchestrator.agent.planner.question import Question
@@ -141,7 +141,7 @@ def _findings(question: Question) -> list[ToolCall]:
     if question.entity:
         arguments["about_entity"] = question.entity
     found = ToolCall("search_findings", arguments)
-    if forms.has_finding_filter(question):
+    if question_forms.has_finding_filter(question):
         return [found]
     return [found, _documents(question, "comprehensive_search")]
 
@@ -165,9 +165,11 @@ def _history(question: Question) -> list[ToolCall]:
 
 def _history_of_all(question: Question) -> list[ToolCall]:
     """What changed without a name: the difference to a time, else what holds or what documents say."""
-    if question.times and forms.is_certain_history(question):
+    if question.times and question_forms.is_certain_history(question):
         return _comparison(question)
-    return _relations(question) if forms.is_relation(question) else _documents_only(question)
+    return (
+        _relations(question) if question_forms.is_relation(question) else _documents_only(question)
+    )
 
 
 def _comparison(question: Question) -> list[ToolCall]:
@@ -198,13 +200,17 @@ def _documents(question: Question, tool: str) -> ToolCall:
 def _document_tool(question: Question) -> str:
     if any(time.kind == "as_of" for time in question.times):
         return "comprehensive_search"
-    if forms.asks_for_similar(question):
+    if question_forms.asks_for_similar(question):
         return "vector_search"
-    return "hybrid_search" if forms.asks_for_exact_words(question) else "comprehensive_search"
+    return (
+        "hybrid_search" if question_forms.asks_for_exact_words(question) else "comprehensive_search"
+    )
 
 
 def _is_document(question: Question) -> bool:
-    return forms.asks_a_document(question) and not forms.is_certain_history(question)
+    return question_forms.asks_a_document(question) and not question_forms.is_certain_history(
+        question
+    )
 
 
 def _is_state_in_time(question: Question) -> bool:
@@ -214,12 +220,14 @@ def _is_state_in_time(question: Question) -> bool:
     kind = question.times[0].kind
     if kind == "as_of":
         return True
-    if kind == "since" or forms.is_open(question):
+    if kind == "since" or question_forms.is_open(question):
         return False
-    if forms.is_about_events(question) and not forms.is_relation(question):
+    if question_forms.is_about_events(question) and not question_forms.is_relation(question):
         return False
     return (
-        forms.is_relation(question) or forms.is_interrogative(question) or bool(question.entities)
+        question_forms.is_relation(question)
+        or question_forms.is_interrogative(question)
+        or bool(question.entities)
     )
 
 
@@ -227,26 +235,30 @@ def _is_now(question: Question) -> bool:
     """Whether the time is the present: "today" with a verb in the present."""
     time, now = question.times[0].range, question.clock.now
     holds = (time.start is None or time.start <= now) and (time.end is None or now < time.end)
-    return holds and question.times[0].kind == "range" and not forms.is_past_tense(question)
+    return (
+        holds and question.times[0].kind == "range" and not question_forms.is_past_tense(question)
+    )
 
 
 def _is_past(question: Question) -> bool:
     """How something changed, also since a time."""
     if any(time.kind == "since" for time in question.times) and question.entities:
-        return not forms.is_open(question) or forms.is_history(question)
-    return forms.is_history(question) and not (question.times and _is_state_in_time(question))
+        return not question_forms.is_open(question) or question_forms.is_history(question)
+    return question_forms.is_history(question) and not (
+        question.times and _is_state_in_time(question)
+    )
 
 
 _ROUTES: Final = (
-    (forms.is_nothing_to_look_up, _nothing),
-    (forms.is_memory, _memory),
-    (forms.is_findings, _findings),
+    (question_forms.is_nothing_to_look_up, _nothing),
+    (question_forms.is_memory, _memory),
+    (question_forms.is_findings, _findings),
     (_is_document, _documents_only),
-    (forms.is_comparison, _comparison),
-    (forms.is_certain_history, _history),
+    (question_forms.is_comparison, _comparison),
+    (question_forms.is_certain_history, _history),
     (_is_state_in_time, _snapshot),
     (_is_past, _history),
-    (forms.is_relation, _relations),
+    (question_forms.is_relation, _relations),
 )
 
 
@@ -258,7 +270,7 @@ def compared_times(question: Question) -> tuple[datetime, datetime | None]:
         return first, second if second < now - _LAST_INSTANT else None
     time = times[0]
     is_single = re.search(r"\b(?:compared|from|to|than|differ\w*|versus|vs)\b", question.plain)
-    is_span = time.range.start is not None and forms.names_two_times(
+    is_span = time.range.start is not None and question_forms.names_two_times(
         question.text[time.start : time.end]
     )
     if is_single and not is_span and time.kind == "range":

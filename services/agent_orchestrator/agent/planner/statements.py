@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from services.agent_orchestrator.agent.planner.language import sentences, stem, word_list
+from services.agent_orchestrator.agent.planner.normalized_text import Wording, wording
 from services.agent_orchestrator.agent.planner.relevance import Match, Need, match
-from services.agent_orchestrator.agent.planner.wording import Wording, wording
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 
 _FACTS = frozenset({"fact", "state", "change", "mention"})

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 
+from services.agent_orchestrator.agent.runs.event_log import Owner
 from services.agent_orchestrator.agent.runs.events import Event, Happening
-from services.agent_orchestrator.agent.runs.log import Owner
 from services.runtime.times import utc_now
 
 

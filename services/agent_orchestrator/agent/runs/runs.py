@@ -17,7 +17,7 @@ from services.agent_orchestrator.agent.conversations.store import (
 from services.agent_orchestrator.agent.conversations.summaries import Summaries
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.agent.runs.ask import Ask, Limits, RunMemory
-from services.agent_orchestrator.agent.runs.endings import RunEnds
+from services.agent_orchestrator.agent.runs.event_log import Owner, RunLog
 from services.agent_orchestrator.agent.runs.events import (
     Done,
     Event,
@@ -28,9 +28,9 @@ from services.agent_orchestrator.agent.runs.events import (
     Started,
     TextAdded,
 )
-from services.agent_orchestrator.agent.runs.following import NOTE_SECONDS, LogFollower
-from services.agent_orchestrator.agent.runs.log import Owner, RunLog
+from services.agent_orchestrator.agent.runs.remote_run import NOTE_SECONDS, LogFollower
 from services.agent_orchestrator.agent.runs.run import Run
+from services.agent_orchestrator.agent.runs.run_completion import RunEnds
 from services.agent_orchestrator.agent.runs.store_failures import STORE_FAILURES, warn
 from services.agent_orchestrator.agent.tier_reads import TierReads
 from services.agent_orchestrator.agent.toolsets import EXPECTED

@@ -14,7 +14,7 @@ from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.agent.results import Status, ToolResult
 from services.agent_orchestrator.agent.tools.arguments import Limit, Query, Time, Weight, instant
 from services.agent_orchestrator.agent.tools.items import passage, search_result
-from services.agent_orchestrator.agent.tools.outcome import (
+from services.agent_orchestrator.agent.tools.tool_result import (
     LegClock,
     is_refusal,
     respond,

@@ -14,7 +14,7 @@ from services.agent_orchestrator.agent.results import ToolResult
 from services.agent_orchestrator.agent.tools.arguments import Limit, Name, Query
 from services.agent_orchestrator.agent.tools.documents import GRAPH, NO_GRAPH, read_chunks
 from services.agent_orchestrator.agent.tools.items import finding_item
-from services.agent_orchestrator.agent.tools.outcome import (
+from services.agent_orchestrator.agent.tools.tool_result import (
     LegClock,
     is_refusal,
     respond,

@@ -31,7 +31,7 @@ from services.agent_orchestrator.agent.tools.documents import (
     read_chunks,
     with_documents,
 )
-from services.agent_orchestrator.agent.tools.graph_look import (
+from services.agent_orchestrator.agent.tools.graph_calls import (
     EMPTY_GRAPH,
     Look,
     Times,
@@ -53,7 +53,7 @@ from services.agent_orchestrator.agent.tools.items import (
     cited_chunk_ids,
     fact_item,
 )
-from services.agent_orchestrator.agent.tools.outcome import (
+from services.agent_orchestrator.agent.tools.tool_result import (
     is_unknown,
     respond,
 )

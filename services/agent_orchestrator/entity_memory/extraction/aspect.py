@@ -1,15 +1,15 @@
 """Tense and aspect of a clause: what lasts until now, what is over, what is only ordered or to come."""
 
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import NounPhrase
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause, Link
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import NounPhrase
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause, Link
 from services.agent_orchestrator.entity_memory.extraction.verbs import DO
-from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     ENDED_ADJECTIVES,
     ENDED_ADVERBS,
     FUTURE_ADJECTIVES,
     PERIODS,
 )
+from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
 
 _PLACES_OF_THE_PAST = word_set(
     """

@@ -16,11 +16,11 @@ from services.agent_orchestrator.entity_memory.domain import (
     Extraction,
     RelationshipType,
 )
+from services.agent_orchestrator.entity_memory.extraction.assertion_check import SentenceJudge
 from services.agent_orchestrator.entity_memory.extraction.chunks.chunker import Chunker
 from services.agent_orchestrator.entity_memory.extraction.clauses.builder import ClauseBuilder
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause
 from services.agent_orchestrator.entity_memory.extraction.entity_types import EntityTypes, Referent
-from services.agent_orchestrator.entity_memory.extraction.judgement import SentenceJudge
 from services.agent_orchestrator.entity_memory.extraction.known_names import KnownNames
 from services.agent_orchestrator.entity_memory.extraction.own_text import (
     PLACEHOLDER,
@@ -28,8 +28,8 @@ from services.agent_orchestrator.entity_memory.extraction.own_text import (
     Sentence,
 )
 from services.agent_orchestrator.entity_memory.extraction.references import References
+from services.agent_orchestrator.entity_memory.extraction.statements.domain import Statement
 from services.agent_orchestrator.entity_memory.extraction.statements.interpreter import Interpreter
-from services.agent_orchestrator.entity_memory.extraction.statements.model import Statement
 from services.agent_orchestrator.entity_memory.extraction.tokens import tokenize
 
 _R = RelationshipType

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.extraction.known_names import KnownNames
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     COMMON_NOUNS,
     CONCEPT_CODES,
     CONCEPT_WORDS,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from services.agent_orchestrator.entity_memory.extraction.known_names import KnownNames
 from services.agent_orchestrator.entity_memory.extraction.tokens import Token
 from services.agent_orchestrator.entity_memory.extraction.verbs import AUXILIARIES, FORMS
-from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     ADVERBS,
     COMMON_NOUNS,
     CONCEPT_CODES,
@@ -28,6 +27,7 @@ from services.agent_orchestrator.entity_memory.extraction.words import (
     SUBORDINATORS,
     TITLES,
 )
+from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
 
 _FUNCTION_WORDS = (
     PRONOUNS

@@ -3,15 +3,15 @@
 from dataclasses import dataclass, field
 
 from services.agent_orchestrator.entity_memory.domain import EntityType
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import NounPhrase
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import NounPhrase
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause
 from services.agent_orchestrator.entity_memory.extraction.entity_types import (
     USER,
     EntityTypes,
     Referent,
 )
 from services.agent_orchestrator.entity_memory.extraction.names import Name
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     DETERMINERS,
     DOCUMENT_HEADS,
     ENDED_ADJECTIVES,

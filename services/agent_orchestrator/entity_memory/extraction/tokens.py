@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from services.agent_orchestrator.entity_memory.extraction.own_text import PLACEHOLDER
-from services.agent_orchestrator.entity_memory.extraction.words import MULTIWORD
+from services.agent_orchestrator.entity_memory.extraction.word_classes import MULTIWORD
 
 MAX_TOKENS = 160
 """What is read of a sentence; a longer one is no sentence that anybody says."""

@@ -10,7 +10,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from pydantic_ai import Agent, FunctionToolset
 from pydantic_ai.models.test import TestModel
 
-from services.agent_orchestrator.agent.models.throttled import Patience, ThrottledModel
+from services.agent_orchestrator.agent.language_models.throttled import Patience, ThrottledModel
 from services.agent_orchestrator.agent.recorded_tools import RecordedToolset
 from services.models.language.limited_model import Limits
 from services.models.throttle import Throttle

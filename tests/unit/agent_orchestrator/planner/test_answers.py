@@ -17,7 +17,7 @@ from services.agent_orchestrator.agent.planner.answers import (
     Draft,
     compose,
 )
-from services.agent_orchestrator.agent.planner.entities import KnownEntity
+from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.question import Clock, read_question
 from services.agent_orchestrator.agent.results import Candidate, Citation, ResultItem, ToolResult
 

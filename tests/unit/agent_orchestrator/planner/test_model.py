@@ -20,8 +20,8 @@ from pydantic_ai.messages import (
 from pydantic_ai.run import AgentRunResultEvent
 
 from services.agent_orchestrator.agent.planner.answers import INTRODUCTION, NOTHING_ANSWERS
-from services.agent_orchestrator.agent.planner.entities import KnownEntity
-from services.agent_orchestrator.agent.planner.model import PlannerContext, PlannerModel
+from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
+from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerContext, PlannerModel
 from services.agent_orchestrator.agent.planner.question import Clock
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 

@@ -17,9 +17,9 @@ from pydantic_ai.messages import (
     UserPromptPart,
 )
 
-from services.agent_orchestrator.agent.planner.entities import KnownEntity
-from services.agent_orchestrator.agent.planner.model import PlannerContext, PlannerModel
-from services.agent_orchestrator.agent.planner.paging import page_step, requested_page
+from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
+from services.agent_orchestrator.agent.planner.history_paging import page_step, requested_page
+from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerContext, PlannerModel
 from services.agent_orchestrator.agent.planner.question import Clock
 from services.agent_orchestrator.agent.results import ResultItem, ToolResult
 

@@ -8,7 +8,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from services.agent_orchestrator.agent.planner.entities import KnownEntity, capitalised_names
+from services.agent_orchestrator.agent.planner.entity_recognition import (
+    KnownEntity,
+    capitalised_names,
+)
 from services.agent_orchestrator.agent.planner.follow_up import Turn
 from services.agent_orchestrator.agent.planner.planner import LocalPlanner
 from services.agent_orchestrator.agent.planner.question import Clock, question_parts

@@ -14,7 +14,7 @@ from services.graph_query.core.intervals import OPEN
 from services.graph_query.core.store import Hit
 from services.graph_query.embeddings.space_models import Shortfall
 from services.graph_query.search.fact_search import FactSearch, FactSearcher
-from services.graph_query.servicers.fact_messages import answer as answer_message
+from services.graph_query.servicers.fact_mapping import answer as answer_message
 from services.models.embedding.vectors import Matrix
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import DeadlineError

@@ -8,8 +8,8 @@ from braid.graph.v1 import findings_pb2
 from services.graph_query.core.domain import EntityName
 from services.graph_query.findings.domain import FindingFields, FindingKind, GivenFinding
 from services.graph_query.findings.planning import BLANK_NAME, Planner
-from services.graph_query.servicers.fact_messages import fact_filter
-from services.graph_query.servicers.finding_messages import finding_filter
+from services.graph_query.servicers.fact_mapping import fact_filter
+from services.graph_query.servicers.finding_mapping import finding_filter
 from services.runtime.errors import InvalidFieldError
 
 BLANKS = ["\u00a0", "\u3000", "\u2003 \u2029", " "]

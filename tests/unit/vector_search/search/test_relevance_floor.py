@@ -12,7 +12,7 @@ from services.models.embedding.query_embedder import QueryEmbedder
 from services.models.embedding.relevance import KNOWN
 from services.runtime.context import CallContext, call_scope
 from services.vector_search.domain import FusionKind, Model, QueryVector, Search
-from services.vector_search.models.query_embedders import QueryEmbedders
+from services.vector_search.embedding_models.query_embedders import QueryEmbedders
 from services.vector_search.search.result_cache import ResultCache
 from services.vector_search.search.searcher import HybridResult, Searcher, Shortfall
 from tests.oracles.vector.store import FakeStore

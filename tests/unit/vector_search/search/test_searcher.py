@@ -20,7 +20,7 @@ from services.runtime.errors import (
     WrongStateError,
 )
 from services.vector_search.domain import FusionKind, Model, QueryVector, Search, VectorPath
-from services.vector_search.models.query_embedders import QueryEmbedders
+from services.vector_search.embedding_models.query_embedders import QueryEmbedders
 from services.vector_search.search.result_cache import ResultCache
 from services.vector_search.search.searcher import Searcher, Shortfall
 from tests.oracles.vector.store import FakeStore

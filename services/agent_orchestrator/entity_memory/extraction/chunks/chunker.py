@@ -1,7 +1,7 @@
 """The chunker: one pass over the tokens of a sentence that decides what is noun phrase and what is verb group."""
 
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import Chunk, Kind
 from services.agent_orchestrator.entity_memory.extraction.chunks.function_words import FunctionWords
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import Chunk, Kind
 from services.agent_orchestrator.entity_memory.extraction.chunks.noun_phrases import NounPhrases
 from services.agent_orchestrator.entity_memory.extraction.chunks.scan import Scan
 from services.agent_orchestrator.entity_memory.extraction.chunks.verb_detection import VerbDetector
@@ -11,7 +11,7 @@ from services.agent_orchestrator.entity_memory.extraction.chunks.verb_groups imp
 from services.agent_orchestrator.entity_memory.extraction.known_names import KnownNames
 from services.agent_orchestrator.entity_memory.extraction.own_text import PLACEHOLDER
 from services.agent_orchestrator.entity_memory.extraction.tokens import Token
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     ADVERBS,
     DETERMINERS,
     FLOATING_QUANTIFIERS,

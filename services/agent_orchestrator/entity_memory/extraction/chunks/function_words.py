@@ -1,10 +1,9 @@
 """Function words: what a comma, a conjunction, a preposition or "that" does at its place."""
 
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import Kind
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import Kind
 from services.agent_orchestrator.entity_memory.extraction.chunks.scan import Scan
 from services.agent_orchestrator.entity_memory.extraction.verbs import AUXILIARIES, NOUNS_TOO
-from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     ADVERBS,
     CLAUSE_OR_PREPOSITION,
     CONJUNCTIONS,
@@ -18,6 +17,7 @@ from services.agent_orchestrator.entity_memory.extraction.words import (
     SUBJECT_PRONOUNS,
     SUBORDINATORS,
 )
+from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
 
 _MULTIWORD_PREPOSITIONS = EXCLUDING_PREPOSITIONS | word_set(
     """

@@ -2,17 +2,17 @@
 
 from dataclasses import replace
 
-from services.agent_orchestrator.entity_memory.extraction.chunks.function_words import FunctionWords
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import (
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import (
     Chunk,
     Kind,
     NounPhrase,
 )
+from services.agent_orchestrator.entity_memory.extraction.chunks.function_words import FunctionWords
 from services.agent_orchestrator.entity_memory.extraction.chunks.scan import Scan
 from services.agent_orchestrator.entity_memory.extraction.chunks.verb_detection import VerbDetector
 from services.agent_orchestrator.entity_memory.extraction.own_text import PLACEHOLDER
 from services.agent_orchestrator.entity_memory.extraction.verbs import AUXILIARIES, NOUNS_TOO
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     ADVERBS,
     CONJUNCTIONS,
     DETERMINERS,

@@ -1,6 +1,6 @@
 """A sentence while it is chunked: its tokens and names, the chunks so far, and what a word can be."""
 
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import (
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import (
     Chunk,
     Kind,
     NounPhrase,
@@ -14,7 +14,7 @@ from services.agent_orchestrator.entity_memory.extraction.verbs import (
     FORMS,
     MODALS,
 )
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     ADVERBS,
     PREPOSITIONS,
     SUBJECT_PRONOUNS,

@@ -1,14 +1,13 @@
 """Whether a verb starts at a word: many forms are nouns as well, and the words before decide."""
 
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import (
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import (
     Chunk,
     Kind,
     NounPhrase,
 )
 from services.agent_orchestrator.entity_memory.extraction.chunks.scan import Scan
 from services.agent_orchestrator.entity_memory.extraction.verbs import AUXILIARIES, NOUNS_TOO
-from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     ADVERBS,
     DETERMINERS,
     FLOATING_QUANTIFIERS,
@@ -18,6 +17,7 @@ from services.agent_orchestrator.entity_memory.extraction.words import (
     PRONOUNS,
     SELF_POSSESSIVES,
 )
+from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
 
 _POSSESSIVE_HOSTS_OF_IS = word_set(
     """

@@ -1,6 +1,10 @@
 """Reads verb groups: auxiliaries, negation, adverbs and the main verb, with voice, aspect and tense."""
 
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import Chunk, Kind, VerbGroup
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import (
+    Chunk,
+    Kind,
+    VerbGroup,
+)
 from services.agent_orchestrator.entity_memory.extraction.chunks.scan import Scan
 from services.agent_orchestrator.entity_memory.extraction.chunks.verb_detection import VerbDetector
 from services.agent_orchestrator.entity_memory.extraction.verbs import (
@@ -11,8 +15,7 @@ from services.agent_orchestrator.entity_memory.extraction.verbs import (
     HAVE,
     MODALS,
 )
-from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     ADVERBS,
     DETERMINERS,
     FLOATING_QUANTIFIERS,
@@ -20,6 +23,7 @@ from services.agent_orchestrator.entity_memory.extraction.words import (
     NEGATORS,
     SELF_POSSESSIVES,
 )
+from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
 
 _ADJECTIVE_LIKE = word_set(
     """

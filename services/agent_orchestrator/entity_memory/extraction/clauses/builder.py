@@ -4,13 +4,13 @@ A clause knows what it depends on: the subordinator that opens it, the noun phra
 modifies, or the verb whose complement it is.
 """
 
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import Chunk, Kind
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import Chunk, Kind
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause, Link
 from services.agent_orchestrator.entity_memory.extraction.clauses.links import LinkReader
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause, Link
 from services.agent_orchestrator.entity_memory.extraction.clauses.nouns import NounReader
 from services.agent_orchestrator.entity_memory.extraction.clauses.state import BuildState
 from services.agent_orchestrator.entity_memory.extraction.clauses.verbs import VerbReader
-from services.agent_orchestrator.entity_memory.extraction.words import EXCLUDING_PREPOSITIONS
+from services.agent_orchestrator.entity_memory.extraction.word_classes import EXCLUDING_PREPOSITIONS
 
 
 class ClauseBuilder:

@@ -1,14 +1,14 @@
 """What joins clauses: prepositions, commas, conjunctions, colons, relative and question words."""
 
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import (
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import (
     Chunk,
     Kind,
     NounPhrase,
     VerbGroup,
 )
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause, Link, Phrase
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause, Link, Phrase
 from services.agent_orchestrator.entity_memory.extraction.clauses.state import BuildState
-from services.agent_orchestrator.entity_memory.extraction.frames import COMPLEMENT_VERBS
+from services.agent_orchestrator.entity_memory.extraction.verb_frame_table import COMPLEMENT_VERBS
 
 
 class LinkReader:

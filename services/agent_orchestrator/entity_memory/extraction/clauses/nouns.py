@@ -2,15 +2,15 @@
 
 from dataclasses import replace
 
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import (
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import (
     Chunk,
     Kind,
     NounPhrase,
 )
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause, Link, Phrase
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause, Link, Phrase
 from services.agent_orchestrator.entity_memory.extraction.clauses.state import BuildState
-from services.agent_orchestrator.entity_memory.extraction.frames import COMPLEMENT_VERBS
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.verb_frame_table import COMPLEMENT_VERBS
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     EXCLUDING_PREPOSITIONS,
     PERSON_ROLES,
 )

@@ -1,12 +1,12 @@
 """A sentence while its clauses are built: the clause that is open, and what came right before."""
 
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import (
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import (
     Chunk,
     Kind,
     NounPhrase,
     VerbGroup,
 )
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause, Link
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause, Link
 
 
 class BuildState:

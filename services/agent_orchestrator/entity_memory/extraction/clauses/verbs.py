@@ -1,10 +1,14 @@
 """Where a verb group belongs: it continues a chain, opens a clause, or returns to the clause that it ends."""
 
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import Chunk, Kind, VerbGroup
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause, Link
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import (
+    Chunk,
+    Kind,
+    VerbGroup,
+)
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause, Link
 from services.agent_orchestrator.entity_memory.extraction.clauses.state import BuildState
+from services.agent_orchestrator.entity_memory.extraction.word_classes import EXCLUDING_PREPOSITIONS
 from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
-from services.agent_orchestrator.entity_memory.extraction.words import EXCLUDING_PREPOSITIONS
 
 _OBJECT_CONTROL = word_set(
     """

@@ -3,34 +3,34 @@
 from collections.abc import Iterator
 
 from services.agent_orchestrator.entity_memory.domain import RelationshipType
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import NounPhrase
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause
+from services.agent_orchestrator.entity_memory.extraction.assertion_check import (
+    Judgement,
+    Reality,
+    SentenceJudge,
+)
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import NounPhrase
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause
 from services.agent_orchestrator.entity_memory.extraction.entity_types import (
     USER,
     EntityTypes,
     Referent,
 )
-from services.agent_orchestrator.entity_memory.extraction.frames import (
-    EXPLICIT,
-    IMPLIED,
-)
-from services.agent_orchestrator.entity_memory.extraction.judgement import (
-    Judgement,
-    Reality,
-    SentenceJudge,
-)
 from services.agent_orchestrator.entity_memory.extraction.references import References
-from services.agent_orchestrator.entity_memory.extraction.statements.model import Statement
+from services.agent_orchestrator.entity_memory.extraction.statements.domain import Statement
 from services.agent_orchestrator.entity_memory.extraction.statements.roles import (
     Roles,
     role_relation,
 )
-from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.verb_frame_table import (
+    EXPLICIT,
+    IMPLIED,
+)
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     ENDED_ADJECTIVES,
     FUTURE_ADJECTIVES,
     PERSON_ROLES,
 )
+from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
 
 _R = RelationshipType
 

@@ -4,23 +4,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause
-from services.agent_orchestrator.entity_memory.extraction.entity_types import (
-    EntityTypes,
-)
-from services.agent_orchestrator.entity_memory.extraction.frames import (
-    ENDINGS,
-    EXPLICIT,
-)
-from services.agent_orchestrator.entity_memory.extraction.judgement import (
+from services.agent_orchestrator.entity_memory.extraction.assertion_check import (
     Judgement,
     Reality,
     SentenceJudge,
 )
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause
+from services.agent_orchestrator.entity_memory.extraction.entity_types import (
+    EntityTypes,
+)
 from services.agent_orchestrator.entity_memory.extraction.references import References
 from services.agent_orchestrator.entity_memory.extraction.statements.copulas import Copulas
+from services.agent_orchestrator.entity_memory.extraction.statements.domain import Statement
 from services.agent_orchestrator.entity_memory.extraction.statements.forms import Forms
-from services.agent_orchestrator.entity_memory.extraction.statements.model import Statement
 from services.agent_orchestrator.entity_memory.extraction.statements.participants import (
     Participants,
     Predication,
@@ -28,6 +24,10 @@ from services.agent_orchestrator.entity_memory.extraction.statements.participant
 from services.agent_orchestrator.entity_memory.extraction.statements.passives import Passives
 from services.agent_orchestrator.entity_memory.extraction.statements.roles import Roles
 from services.agent_orchestrator.entity_memory.extraction.statements.verb_frames import VerbFrames
+from services.agent_orchestrator.entity_memory.extraction.verb_frame_table import (
+    ENDINGS,
+    EXPLICIT,
+)
 
 _R = RelationshipType
 

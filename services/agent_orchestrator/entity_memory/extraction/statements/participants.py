@@ -2,18 +2,18 @@
 
 from dataclasses import dataclass
 
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import NounPhrase, VerbGroup
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause, Link, Phrase
+from services.agent_orchestrator.entity_memory.extraction.assertion_check import (
+    Judgement,
+)
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import NounPhrase, VerbGroup
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause, Link, Phrase
 from services.agent_orchestrator.entity_memory.extraction.entity_types import (
     USER,
     EntityTypes,
     Referent,
 )
-from services.agent_orchestrator.entity_memory.extraction.judgement import (
-    Judgement,
-)
 from services.agent_orchestrator.entity_memory.extraction.references import References
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     ENDED_ADJECTIVES,
     FUTURE_ADJECTIVES,
     PERSON_ROLES,

@@ -3,28 +3,28 @@
 from collections.abc import Iterator
 
 from services.agent_orchestrator.entity_memory.domain import RelationshipType
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import VerbGroup
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause
+from services.agent_orchestrator.entity_memory.extraction.assertion_check import (
+    Judgement,
+)
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import VerbGroup
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause
 from services.agent_orchestrator.entity_memory.extraction.entity_types import (
     USER,
     EntityTypes,
     Referent,
 )
-from services.agent_orchestrator.entity_memory.extraction.frames import (
-    FRAMES,
-    PASSIVES,
-)
-from services.agent_orchestrator.entity_memory.extraction.judgement import (
-    Judgement,
-)
 from services.agent_orchestrator.entity_memory.extraction.references import document
-from services.agent_orchestrator.entity_memory.extraction.statements.model import Statement
+from services.agent_orchestrator.entity_memory.extraction.statements.domain import Statement
 from services.agent_orchestrator.entity_memory.extraction.statements.participants import (
     Participants,
 )
 from services.agent_orchestrator.entity_memory.extraction.statements.verb_frames import (
     VerbFrames,
     fills,
+)
+from services.agent_orchestrator.entity_memory.extraction.verb_frame_table import (
+    FRAMES,
+    PASSIVES,
 )
 
 _R = RelationshipType

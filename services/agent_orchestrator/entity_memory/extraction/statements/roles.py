@@ -3,23 +3,22 @@
 from collections.abc import Iterator
 
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import NounPhrase
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import NounPhrase
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause
 from services.agent_orchestrator.entity_memory.extraction.entity_types import (
     USER,
     EntityTypes,
     Referent,
 )
-from services.agent_orchestrator.entity_memory.extraction.frames import (
+from services.agent_orchestrator.entity_memory.extraction.references import References
+from services.agent_orchestrator.entity_memory.extraction.statements.domain import Statement
+from services.agent_orchestrator.entity_memory.extraction.verb_frame_table import (
     EXPLICIT,
     FRAMES,
     OBJECT,
     REPORTING,
 )
-from services.agent_orchestrator.entity_memory.extraction.references import References
-from services.agent_orchestrator.entity_memory.extraction.statements.model import Statement
-from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     BUILT_HEADS,
     EMPLOYER_HEADS,
     ENDED_ADJECTIVES,
@@ -29,6 +28,7 @@ from services.agent_orchestrator.entity_memory.extraction.words import (
     PERSON_ROLES_PRIVATE,
     TOOL_HEADS,
 )
+from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
 
 _R = RelationshipType
 

@@ -7,31 +7,31 @@ from services.agent_orchestrator.entity_memory.extraction.aspect import (
     is_simple_past,
     lasts,
 )
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import VerbGroup
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause, Link
+from services.agent_orchestrator.entity_memory.extraction.assertion_check import (
+    Reality,
+)
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import VerbGroup
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause, Link
 from services.agent_orchestrator.entity_memory.extraction.entity_types import (
     USER,
     EntityTypes,
     Referent,
 )
-from services.agent_orchestrator.entity_memory.extraction.frames import (
+from services.agent_orchestrator.entity_memory.extraction.references import References
+from services.agent_orchestrator.entity_memory.extraction.statements.domain import Statement
+from services.agent_orchestrator.entity_memory.extraction.statements.participants import (
+    Participants,
+    Predication,
+)
+from services.agent_orchestrator.entity_memory.extraction.verb_frame_table import (
     FRAMES,
     IMPLIED,
     INSTRUMENTS,
     OBJECT,
     Frame,
 )
-from services.agent_orchestrator.entity_memory.extraction.judgement import (
-    Reality,
-)
-from services.agent_orchestrator.entity_memory.extraction.references import References
-from services.agent_orchestrator.entity_memory.extraction.statements.model import Statement
-from services.agent_orchestrator.entity_memory.extraction.statements.participants import (
-    Participants,
-    Predication,
-)
+from services.agent_orchestrator.entity_memory.extraction.word_classes import BUILT_HEADS
 from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
-from services.agent_orchestrator.entity_memory.extraction.words import BUILT_HEADS
 
 _R = RelationshipType
 

@@ -11,8 +11,8 @@ from services.postgres.pool import Pool, PoolLimits
 from services.runtime.queries import Queries
 from services.vector_search.database import load_queries
 from services.vector_search.documents.postgres import PostgresDocuments
+from services.vector_search.embedding_models.postgres import PostgresModels, StoredEmbeddings
 from services.vector_search.indexing.postgres import PostgresIndexing
-from services.vector_search.models.postgres import PostgresModels, StoredEmbeddings
 from services.vector_search.replicas.monitor import ReplicaMonitor
 from services.vector_search.replicas.readers import Readers, Replica
 from services.vector_search.search.postgres import PostgresSearch

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
-from services.agent_orchestrator.agent.planner import forms
+from services.agent_orchestrator.agent.planner import question_forms
+from services.agent_orchestrator.agent.planner.date_format import is_current, overlaps
 from services.agent_orchestrator.agent.planner.dates.expressions import find_times
-from services.agent_orchestrator.agent.planner.dating import is_current, overlaps
-from services.agent_orchestrator.agent.planner.direction import is_on_side, side_of
 from services.agent_orchestrator.agent.planner.language import fold, stem, word_list
 from services.agent_orchestrator.agent.planner.question import Question
+from services.agent_orchestrator.agent.planner.relation_direction import is_on_side, side_of
 from services.agent_orchestrator.agent.planner.relevance import (
     Need,
     gives_reason,
@@ -104,7 +104,7 @@ def _with_following(
 ) -> list[Statement]:
     """The chosen sentences of one passage and those behind the first one, in the order of the passage."""
     first = chosen[0]
-    count = _FOLLOWING_OPEN if forms.is_open(question) else _FOLLOWING
+    count = _FOLLOWING_OPEN if question_forms.is_open(question) else _FOLLOWING
     wanted = range(first.place + 1, first.place + 1 + count)
     following = [one for one in statements if one.item == first.item and one.place in wanted]
     return sorted(
@@ -138,12 +138,14 @@ def history(question: Question, items: Sequence[ResultItem]) -> list[Statement]:
     """An entity's facts in time order: those of the relation asked for, and of the time that an event marks."""
     stated = [item for item in items if item.kind in {"fact", "state"}]
     statements = fact_statements(need_of(question), stated)
-    asked = forms.relation_stems(question)
+    asked = question_forms.relation_stems(question)
     related = [one for one in statements if stems_meet(relation_stems(one.item), asked)]
     if related:
         chosen = _around_event(related, statements, question)
     else:
-        chosen = statements if forms.is_certain_history(question) or asked & _CHANGES else []
+        chosen = (
+            statements if question_forms.is_certain_history(question) or asked & _CHANGES else []
+        )
     return sorted(chosen, key=lambda one: _began(one.item))
 
 
@@ -193,7 +195,7 @@ def _around_event(
 
 def _fits(one: Statement, question: Question) -> bool:
     """Whether a fact's relation is among what the question asks for."""
-    asked = forms.relation_stems(question)
+    asked = question_forms.relation_stems(question)
     of_fact = relation_stems(one.item) | frozenset(stem(word) for word in word_list(one.text))
     return one.match.has_names and (
         stems_meet(relation_stems(one.item), asked) or len(of_fact & asked) > 1

@@ -11,7 +11,7 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
-from services.agent_orchestrator.agent.models.throttled import Patience, ThrottledModel
+from services.agent_orchestrator.agent.language_models.throttled import Patience, ThrottledModel
 from services.models.connection import Connection
 from services.models.errors import LanguageModelUnavailable
 from services.models.language.limited_model import Limits

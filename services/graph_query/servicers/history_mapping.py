@@ -12,7 +12,7 @@ from services.graph_query.core.domain import Entity, Fact
 from services.graph_query.core.names import name_key
 from services.graph_query.history.domain import Selector, Version
 from services.graph_query.history.summary import Changed, Diff, Period, Summary, period_bounds
-from services.graph_query.servicers import fact_messages as mapping
+from services.graph_query.servicers import fact_mapping as mapping
 from services.runtime.times import to_datetime, to_timestamp
 
 

@@ -25,7 +25,7 @@ from services.graph_query.findings.domain import (
     candidates,
 )
 from services.graph_query.findings.search import FindingAnswer, FoundFinding
-from services.graph_query.servicers import fact_messages as mapping
+from services.graph_query.servicers import fact_mapping as mapping
 from services.runtime.times import to_datetime, to_timestamp
 from services.runtime.unknown_fields import reject_unknown_fields
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from services.agent_orchestrator.expansion.covering import PLACES, cover, words
+from services.agent_orchestrator.expansion.coverage_selection import PLACES, cover, words
 from services.agent_orchestrator.expansion.query_aware import ReachedPassage
 
 TEXTS = {

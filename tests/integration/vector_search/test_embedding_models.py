@@ -15,7 +15,7 @@ from braid.vector.internal.v1 import deletion_pb2, models_pb2
 from braid.vector.v1 import documents_pb2, search_pb2
 from services.runtime.errors import InvalidFieldError, WrongStateError
 from services.vector_search.domain import ChunkVector, Model, QueryVector, Search, VectorPath
-from services.vector_search.postgres import PostgresStore
+from services.vector_search.postgres_store import PostgresStore
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import EAST, NORTH, document, embedding, upsert
 from tests.integration.vector_search.test_service import bad_field, failure

@@ -13,7 +13,7 @@ from services.models.embedding.vectors import Matrix
 from services.runtime.context import CallContext, call_scope
 from services.vector_search.app import build_queries
 from services.vector_search.domain import Model
-from services.vector_search.models.query_embedders import QueryEmbedders
+from services.vector_search.embedding_models.query_embedders import QueryEmbedders
 from services.vector_search.settings import VectorSettings
 from tests.unit.vector_search.embedder import CompassEmbedder
 

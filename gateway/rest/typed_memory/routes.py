@@ -19,8 +19,8 @@ from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import PageSize, at_most
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
-from gateway.rest.memories import responses
-from gateway.rest.memories.requests import (
+from gateway.rest.typed_memory import responses
+from gateway.rest.typed_memory.requests import (
     MAX_TYPES,
     AnyCaseRelation,
     MemoryRelation,

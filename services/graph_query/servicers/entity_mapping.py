@@ -13,7 +13,7 @@ from services.graph_query.entities.domain import (
 )
 from services.graph_query.entities.linking import Place
 from services.graph_query.local_extraction.extract import MentionKind
-from services.graph_query.servicers import fact_messages as mapping
+from services.graph_query.servicers import fact_mapping as mapping
 from services.runtime.times import to_timestamp
 
 _KINDS = {

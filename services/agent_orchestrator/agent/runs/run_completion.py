@@ -7,8 +7,8 @@ import asyncio
 from services.agent_orchestrator.agent.answering import Answer
 from services.agent_orchestrator.agent.conversations.store import ConversationStore, Turn
 from services.agent_orchestrator.agent.runs.ask import Ask, RunMemory
+from services.agent_orchestrator.agent.runs.event_log import RunLog
 from services.agent_orchestrator.agent.runs.events import Event
-from services.agent_orchestrator.agent.runs.log import RunLog
 from services.agent_orchestrator.agent.runs.run import Run
 from services.agent_orchestrator.agent.runs.store_failures import STORE_FAILURES, warn
 from services.agent_orchestrator.entity_memory.queue import MemoryWrites

@@ -95,7 +95,7 @@ def consistency(report: consistency_pb2.ConsistencyReport) -> Json:
     }
 
 
-router = APIRouter(prefix="/api", tags=["upkeep"], responses=problems())
+router = APIRouter(prefix="/api", tags=["maintenance"], responses=problems())
 
 _CONSISTENCY = "/braid.agent.v1.ConsistencyService/"
 _MODELS = "/braid.agent.v1.ModelService/"

@@ -1,6 +1,6 @@
 """Waits until a Neo4j server answers queries.
 
-Run as a process of its own (`python -m deploy.local.bolt URI`, the password on standard input):
+Run as a process of its own (`python -m deploy.local.wait_for_neo4j URI`, the password on standard input):
 the driver would cost the supervisor 40 MiB for as long as the stack runs.
 """
 

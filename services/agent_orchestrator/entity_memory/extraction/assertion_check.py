@@ -11,9 +11,9 @@ from services.agent_orchestrator.entity_memory.extraction.aspect import (
     is_indispensable,
     is_of_the_past,
 )
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import VerbGroup
-from services.agent_orchestrator.entity_memory.extraction.clauses.model import Clause, Link
-from services.agent_orchestrator.entity_memory.extraction.frames import (
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import VerbGroup
+from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause, Link
+from services.agent_orchestrator.entity_memory.extraction.verb_frame_table import (
     DECIDING,
     ENDING,
     FACTIVE_COMPLEMENTS,
@@ -23,13 +23,13 @@ from services.agent_orchestrator.entity_memory.extraction.frames import (
     TRANSPARENT,
 )
 from services.agent_orchestrator.entity_memory.extraction.verbs import MODALS
-from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
-from services.agent_orchestrator.entity_memory.extraction.words import (
+from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     FUTURE_ADVERBS,
     HEARSAY_ADVERBS,
     UNCERTAIN_ADVERBS,
     UNREAL_SUBORDINATORS,
 )
+from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set
 
 CONDITIONS = word_set(
     """

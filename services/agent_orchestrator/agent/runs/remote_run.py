@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from contextlib import suppress
 from dataclasses import replace
 
+from services.agent_orchestrator.agent.runs.event_log import Owner, RunLog
 from services.agent_orchestrator.agent.runs.events import Event, Failed
-from services.agent_orchestrator.agent.runs.log import Owner, RunLog
 from services.agent_orchestrator.agent.runs.run import Run
 from services.agent_orchestrator.agent.runs.store_failures import STORE_FAILURES
 

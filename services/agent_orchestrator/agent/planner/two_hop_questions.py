@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from services.agent_orchestrator.agent.planner import choosing
-from services.agent_orchestrator.agent.planner.entities import KnownEntity
+from services.agent_orchestrator.agent.planner import statement_selection
+from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.language import fold
 from services.agent_orchestrator.agent.planner.question import Question, read_question
 from services.agent_orchestrator.agent.planner.relevance import need_of
@@ -45,7 +45,7 @@ def bridge(question: Question, results: Sequence[ToolResult]) -> tuple[Question,
     found = _CLAUSE.search(question.text)
     if inner is None or found is None:
         return None
-    chosen = choosing.facts(need_of(inner), inner, gather(results).facts)
+    chosen = statement_selection.facts(need_of(inner), inner, gather(results).facts)
     named = {fold(entity.name) for entity in inner.entities}
     for one in chosen:
         ends = [end for end in (one.item.subject, one.item.object) if fold(end) not in named]

@@ -6,8 +6,8 @@ import pytest
 
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import expansion_pb2, legs_pb2
-from services.agent_orchestrator.expansion.arranging import arrange, report_lists
 from services.agent_orchestrator.expansion.query_aware import ReachedPassage
+from services.agent_orchestrator.expansion.result_order import arrange, report_lists
 
 
 def result(name: str, score: float) -> search_pb2.SearchResult:

@@ -17,7 +17,7 @@ from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.agent.results import Status, ToolResult
 from services.agent_orchestrator.agent.tools.arguments import Time, instant
 from services.agent_orchestrator.agent.tools.documents import GRAPH, NO_GRAPH, with_documents
-from services.agent_orchestrator.agent.tools.outcome import (
+from services.agent_orchestrator.agent.tools.tool_result import (
     LegClock,
     is_refusal,
     is_unknown,

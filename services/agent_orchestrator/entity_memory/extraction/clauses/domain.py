@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from services.agent_orchestrator.entity_memory.extraction.chunks.model import NounPhrase, VerbGroup
+from services.agent_orchestrator.entity_memory.extraction.chunks.domain import NounPhrase, VerbGroup
 
 
 class Link(StrEnum):

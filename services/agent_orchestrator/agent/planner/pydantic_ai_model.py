@@ -38,10 +38,9 @@ from services.agent_orchestrator.agent.planner.answers import (
     is_answered,
     nothing_to_look_up,
 )
-from services.agent_orchestrator.agent.planner.bridging import bridge
-from services.agent_orchestrator.agent.planner.entities import LinkEntities
+from services.agent_orchestrator.agent.planner.entity_recognition import LinkEntities
 from services.agent_orchestrator.agent.planner.follow_up import Turn, understand
-from services.agent_orchestrator.agent.planner.paging import PAGE
+from services.agent_orchestrator.agent.planner.history_paging import PAGE
 from services.agent_orchestrator.agent.planner.question import Clock, Question
 from services.agent_orchestrator.agent.planner.routing import (
     HISTORY,
@@ -49,6 +48,7 @@ from services.agent_orchestrator.agent.planner.routing import (
     offered_call,
     route,
 )
+from services.agent_orchestrator.agent.planner.two_hop_questions import bridge
 from services.agent_orchestrator.agent.results import MAX_ITEMS, ResultItem, ToolResult
 
 MODEL_NAME: Final = "local-planner"
