@@ -105,14 +105,14 @@ class BoundedConnection(HttpToolsProtocol):
 
     def _await_head(self) -> None:
         self._head_bytes = 0
-        self._head_timer = self.loop.call_later(self._limits.head_seconds, self._head_late)
+        self._head_timer = self.loop.call_later(self._limits.head_seconds, self._close_late_head)
 
     def _end_head(self) -> None:
         if self._head_timer is not None:
             self._head_timer.cancel()
             self._head_timer = None
 
-    def _head_late(self) -> None:
+    def _close_late_head(self) -> None:
         self._head_timer = None
         if not self.transport.is_closing():
             self.transport.close()

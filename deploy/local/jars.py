@@ -200,9 +200,9 @@ class _Download:
             if digest.hexdigest() != jar.sha256:
                 raise JarRefusedError(jar.coordinate, jar.sha256, digest.hexdigest())
             part.replace(self._cache.folder / jar.filename)
-        self._tell(jar.size)
+        self._report_progress(jar.size)
 
-    def _tell(self, size: int) -> None:
+    def _report_progress(self, size: int) -> None:
         with self._lock:
             self._done += size
             self._progress.amount("Neo4j (once)", self._done, self._total)

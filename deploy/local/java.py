@@ -45,7 +45,7 @@ class Java:
     aot_cache: Path
 
     @classmethod
-    def over(cls, jars: JarCache) -> "Java":
+    def from_jars(cls, jars: JarCache) -> "Java":
         """Java with its AOT cache next to the jars, named after jars, runtime version and options.
 
         The runtime's path does not count: all checkouts of a user share the file.

@@ -158,7 +158,7 @@ class LocalStack:
         base = dict(os.environ if self._base is None else self._base)
         for name in self.stores.environment():
             base.pop(name, None)  # a process is given only the stores that are its own
-        self._tell_of_unused(base)
+        self._warn_of_unused(base)
         base = {name: value for name, value in base.items() if not name.startswith(_TLS)}
         files = {"BRAID_DATA": str(self.data), "BRAID_API_KEYS_FILE": str(self._keys.file)}
         return {**self._draining(), **base, **self._targets(), **files}
@@ -178,7 +178,7 @@ class LocalStack:
         """Without another replica there is nothing to wait for: a process then drains without a delay."""
         return {} if has_replicas(self._specs) else {"BRAID_DRAIN_DELAY_SECONDS": "0"}
 
-    def _tell_of_unused(self, base: Mapping[str, str]) -> None:
+    def _warn_of_unused(self, base: Mapping[str, str]) -> None:
         """A variable that has no effect here, and is said to have one elsewhere, is not passed over silently."""
         if base.get("BRAID_API_KEYS_FILE"):
             self._progress.note(

@@ -86,7 +86,7 @@ class LocalStores:
         self._jars = neo4j_jars(cache or default_cache(os.environ))
         self._progress = progress or Silent()
         self.postgres = Postgres(self.data, settings=postgres_settings)
-        self._java = Java.over(self._jars)
+        self._java = Java.from_jars(self._jars)
         self.neo4j = Neo4j(self.data, self._java, settings=neo4j_settings, record=record)
         self._lock = FolderLock(self.data)
 

@@ -61,7 +61,7 @@ def run(session: Session, command: Callable[[], object]) -> int:
         missing = isinstance(error, FileNotFoundError)
         code = ExitCode.NOT_FOUND if missing else ExitCode.FAILED
         session.fail(CliError(_sentence(error), code=code))
-    _let_go(session.out.file)
+    _flush_or_discard(session.out.file)
     return code
 
 
@@ -96,7 +96,7 @@ def _sentence(error: OSError) -> str:
     )
 
 
-def _let_go(output: IO[str]) -> None:
+def _flush_or_discard(output: IO[str]) -> None:
     """Writes what is left to be written. What cannot be would fail again at exit, with a traceback."""
     try:
         output.flush()

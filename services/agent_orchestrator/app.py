@@ -210,7 +210,7 @@ async def open_app(
             metrics = JobMetrics(database)
             watching.append(asyncio.create_task(metrics.run(), name="job metrics"))
         try:
-            yield App(services, {"tiers": some_tier(tiers.channels)})
+            yield App(services, {"tiers": any_tier_healthy(tiers.channels)})
         finally:
             for task in watching:
                 task.cancel()
@@ -302,7 +302,7 @@ def build_search(
     """The search of all tiers, for its own service and for the agent."""
     queries = QueryEmbeddings(
         embedder,
-        at_once=settings.query_embeddings_at_once,
+        max_concurrent=settings.query_embeddings_at_once,
         seconds=settings.query_embedding_seconds,
     )
     return ComprehensiveSearch(
@@ -474,7 +474,7 @@ def _memory_service(servicer: MemoryServicer) -> Service:
     )
 
 
-def some_tier(channels: Mapping[str, grpc.aio.Channel]) -> Probe:
+def any_tier_healthy(channels: Mapping[str, grpc.aio.Channel]) -> Probe:
     """Healthy while at least one tier is: every search then has an answer."""
 
     async def probe() -> None:

@@ -68,7 +68,7 @@ async def open_worker(
     async with (
         open_tiers(settings, runtime) as tiers,
         open_database(settings, "braid-agent-worker") as database,
-        open_parsers(at_once=settings.jobs_at_once) as parsers,
+        open_parsers(max_concurrent=settings.jobs_at_once) as parsers,
     ):
         turns = TurnQueue(database, lease_seconds=settings.lease_seconds)
         work = WorkStore(database, turns)
@@ -80,7 +80,7 @@ async def open_worker(
         }
         runners[TASK] = TaskRunner(TaskStore(database, turns), handlers, TASKS_AT_ONCE)
         worker = Worker(turns, runners, lease_seconds=settings.lease_seconds)
-        others = _others(settings, work, worker)
+        others = _background_tasks(settings, work, worker)
         working = asyncio.create_task(worker.run(), name="worker")
         try:
             yield {"turns": worker.check}
@@ -91,7 +91,9 @@ async def open_worker(
             await asyncio.gather(working, *others, return_exceptions=True)
 
 
-def _others(settings: AgentSettings, work: WorkStore, worker: Worker) -> list[asyncio.Task[None]]:
+def _background_tasks(
+    settings: AgentSettings, work: WorkStore, worker: Worker
+) -> list[asyncio.Task[None]]:
     listener = Listener(settings.database(), CHANNEL, worker.wake)
     keeper = Housekeeping(work, keep_days=settings.keep_ended_days)
     return [

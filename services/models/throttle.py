@@ -29,7 +29,7 @@ class Rates(Protocol):
     @property
     def tokens_per_minute(self) -> int: ...
     @property
-    def at_once(self) -> int: ...
+    def max_concurrent(self) -> int: ...
 
 
 @dataclass(slots=True)
@@ -65,7 +65,7 @@ class Throttle:
         self._tokens_per_minute = rates.tokens_per_minute
         self._requests = AsyncLimiter(rates.requests_per_minute)
         self._tokens = AsyncLimiter(rates.tokens_per_minute)
-        self._slots = asyncio.Semaphore(rates.at_once)
+        self._slots = asyncio.Semaphore(rates.max_concurrent)
 
     def share(self, rates: Rates) -> Throttle:
         """Another share of the same provider, with rates of its own."""

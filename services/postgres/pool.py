@@ -182,7 +182,7 @@ class Pool:
             yield connection
         except BaseException as error:
             if _lost(error):
-                _throw_away(connection)
+                _discard(connection)
             # A task, as there may be something to roll back: a caller who goes meanwhile leaves no exception behind.
             await asyncio.shield(asyncio.create_task(self._give_back(connection)))
             raise
@@ -193,7 +193,7 @@ class Pool:
             await self._pool.release(connection, timeout=_CONNECT_SECONDS)
         except (TimeoutError, *_GONE, asyncpg.InterfaceError):
             # The driver has thrown the connection away; what the call found out stands.
-            _throw_away(connection)
+            _discard(connection)
 
 
 @asynccontextmanager
@@ -215,7 +215,7 @@ def _lost(error: BaseException) -> bool:
     return not isinstance(error.__cause__, asyncpg.DeadlockDetectedError)
 
 
-def _throw_away(connection: Any) -> None:
+def _discard(connection: Any) -> None:
     with suppress(asyncpg.InterfaceError):  # the driver's pool has taken it back already
         connection.terminate()
 

@@ -173,7 +173,7 @@ async def _followed(
     request = jobs_pb2.WatchJobRequest(job_id=job.id)
     stream = watching.open(_JOBS + "WatchJob", call.clients.jobs.WatchJob, request)
     try:
-        while not _has_come(job, arguments.wait):
+        while not _is_reached(job, arguments.wait):
             answer = await stream.read()
             if answer is grpc.aio.EOF:
                 break
@@ -188,7 +188,7 @@ async def _followed(
     return job
 
 
-def _has_come(job: jobs_pb2.Job, wait: str) -> bool:
+def _is_reached(job: jobs_pb2.Job, wait: str) -> bool:
     if job.state in _ENDED:
         return True
     done = job.searchable_count if wait == "searchable" else job.graph_ready_count

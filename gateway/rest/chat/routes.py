@@ -10,7 +10,7 @@ from starlette.responses import Response
 from braid.agent.v1 import agent_pb2
 from gateway.rest.chat.requests import Chat
 from gateway.rest.chat.responses import ChatAnswer, ChatEvent
-from gateway.rest.chat.runs import SERVICE, ask_whole
+from gateway.rest.chat.runs import SERVICE, ask_and_collect
 from gateway.rest.chat.serializers import run_event
 from gateway.rest.http.calls import AskerDep, CallerDep, ClientsDep, SettingsDep
 from gateway.rest.http.event_stream import stream
@@ -52,7 +52,7 @@ async def chat(
         request = body.message(cancel_on_disconnect=False)
         call = caller.open(SERVICE + "Ask", clients.agent.Ask, request)
         return await stream(caller, call, _shown, heartbeat=settings.heartbeat_seconds)
-    whole = await ask_whole(caller, clients, body.message(cancel_on_disconnect=True))
+    whole = await ask_and_collect(caller, clients, body.message(cancel_on_disconnect=True))
     return JsonResponse(whole.answer())
 
 

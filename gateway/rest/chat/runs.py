@@ -74,7 +74,9 @@ class WholeRun:
         }
 
 
-async def ask_whole(caller: Caller, clients: Clients, request: agent_pb2.AskRequest) -> WholeRun:
+async def ask_and_collect(
+    caller: Caller, clients: Clients, request: agent_pb2.AskRequest
+) -> WholeRun:
     """The whole run. Raises the services' typed error, ClientGoneError when the client hung up."""
     whole = WholeRun()
     call = caller.open(SERVICE + "Ask", clients.agent.Ask, request)

@@ -55,7 +55,7 @@ async def without_facts(
 ) -> AsyncIterator[IngestDocumentRequest]:
     """The file's other lines as the contract's stream. Facts leave empty lines: the numbers of the others stay."""
     yield IngestDocumentRequest(metadata=metadata)
-    pieces = _other_lines(file)
+    pieces = _remaining_pieces(file)
     while data := await asyncio.to_thread(next, pieces, b""):
         yield IngestDocumentRequest(data=data)
 
@@ -95,7 +95,7 @@ def is_fact_line(line: bytes) -> bool:
     return isinstance(values, dict) and is_fact(values)
 
 
-def _other_lines(file: BinaryIO) -> Iterator[bytes]:
+def _remaining_pieces(file: BinaryIO) -> Iterator[bytes]:
     """Pieces of what is left, as large as a message takes."""
     piece = bytearray()
     for line in file:

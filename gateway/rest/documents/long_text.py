@@ -41,14 +41,14 @@ class Bounds(NamedTuple):
     piece: int = PIECE_BYTES
 
 
-class Taken(NamedTuple):
+class ExtractedText(NamedTuple):
     """A body whose text is empty now, and that text as pieces of UTF-8; None where the body has no such text."""
 
     rest: Bytes
     text: list[bytes] | None
 
 
-def take_text(body: Bytes, name: str, bounds: Bounds) -> Taken:
+def take_text(body: Bytes, name: str, bounds: Bounds) -> ExtractedText:
     """Takes the text `name` out of the JSON object in `body`. Whether the rest is JSON is not looked at.
 
     InvalidFieldError for a text that is no JSON string, and when more stands beside it than the bounds allow.
@@ -61,8 +61,10 @@ def take_text(body: Bytes, name: str, bounds: Bounds) -> Taken:
     if len(rest) > bounds.size:
         raise _too_much(bounds)
     if text is None:
-        return Taken(rest, None)
-    return Taken(rest, [_plain(body[start:end]).encode() for start, end in text if end > start])
+        return ExtractedText(rest, None)
+    return ExtractedText(
+        rest, [_plain(body[start:end]).encode() for start, end in text if end > start]
+    )
 
 
 def _texts(body: Bytes, wanted: str, bounds: Bounds) -> Iterator[Spans]:

@@ -78,7 +78,7 @@ _id_named = partial(rest_name, names={"document_id": "id"})
 
 
 @dataclass(slots=True)
-class _Taken:
+class _AcceptedUpload:
     """The jobs of an upload, why its other files have none, and what ended it before its last one, if anything did."""
 
     jobs: list[jobs_pb2.Job] = field(default_factory=list)
@@ -166,7 +166,7 @@ async def create(
         raise InvalidFieldError(FieldError("Content-Type", description))
     read = partial(read_document, max_bytes=settings.max_body_bytes)
     document = await parse_in_thread(read, await whole(request))
-    return _accepted(_Taken([await _take(caller, clients, document.parts(), "")]))
+    return _accepted(_AcceptedUpload([await _take(caller, clients, document.parts(), "")]))
 
 
 @router.get("", response_model=Documents)
@@ -244,9 +244,9 @@ async def _check_capacity(
 
 async def _take_files(
     request: Request, caller: Caller, clients: Clients, most_of_facts: int
-) -> _Taken:
+) -> _AcceptedUpload:
     """What was taken. When nothing was, raises: InvalidFieldError when all files are wrong."""
-    taken = _Taken()
+    taken = _AcceptedUpload()
     async with request.form(max_files=MAX_FILES, max_fields=len(_FORM["properties"])) as form:
         fields, files = read_form(form)
         until = monotonic() + caller.timeout
@@ -271,7 +271,7 @@ async def _take_files(
     return taken
 
 
-async def _take_file(caller: Caller, clients: Clients, one: _File, taken: _Taken) -> None:
+async def _take_file(caller: Caller, clients: Clients, one: _File, taken: _AcceptedUpload) -> None:
     """Takes a file: its facts first, so that a wrong one leaves all of it out."""
     place = f"files[{one.index}]"
     parts = from_file(one.metadata, one.file)
@@ -303,7 +303,7 @@ async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> job
     return job
 
 
-def _accepted(taken: _Taken) -> Response:
+def _accepted(taken: _AcceptedUpload) -> Response:
     shown = [jobs.job(job) for job in taken.jobs]
     headers: dict[str, str] = {}
     body: dict[str, Any] = {}

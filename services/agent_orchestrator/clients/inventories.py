@@ -51,7 +51,7 @@ class VectorInventory:
             request = inventory_pb2.ListChunkIdsRequest(
                 after_chunk_id=after, page_size=PAGE, page_token=token
             )
-            page = await self._calls.make(self._stub.ListChunkIds, request)
+            page = await self._calls.call(self._stub.ListChunkIds, request)
             for chunk in page.chunks:
                 yield Ref(chunk.chunk_id, chunk.document_id)
             token, more = page.next_page_token, bool(page.next_page_token)
@@ -61,14 +61,14 @@ class VectorInventory:
         if not ids:
             return set()
         request = inventory_pb2.FindChunksRequest(chunk_ids=ids)
-        return set((await self._calls.make(self._stub.FindChunks, request)).chunk_ids)
+        return set((await self._calls.call(self._stub.FindChunks, request)).chunk_ids)
 
     async def find_documents(self, ids: Sequence[str]) -> set[str]:
         """Those of the documents that are there, of at most `DOCUMENTS`."""
         if not ids:
             return set()
         request = inventory_pb2.FindDocumentsRequest(document_ids=ids)
-        return set((await self._calls.make(self._stub.FindDocuments, request)).document_ids)
+        return set((await self._calls.call(self._stub.FindDocuments, request)).document_ids)
 
 
 class GraphInventory:
@@ -92,7 +92,7 @@ class GraphInventory:
         token, more = "", True
         while more:
             request = graph_pb2.ListEpisodesRequest(page_token=token, page_size=PAGE)
-            page = await self._calls.make(self._stub.ListEpisodes, request)
+            page = await self._calls.call(self._stub.ListEpisodes, request)
             for episode in page.episodes:
                 yield Ref(episode.chunk_id, episode.document_id)
             token, more = page.next_page_token, bool(page.next_page_token)
@@ -102,14 +102,14 @@ class GraphInventory:
         if not chunk_ids:
             return set()
         request = graph_pb2.FindEpisodesRequest(chunk_ids=chunk_ids)
-        return set((await self._calls.make(self._stub.FindEpisodes, request)).chunk_ids)
+        return set((await self._calls.call(self._stub.FindEpisodes, request)).chunk_ids)
 
     async def documents(self) -> AsyncIterator[list[str]]:
         """Every document that the graph knows, in pages of at most `DOCUMENTS`."""
         token, more = "", True
         while more:
             request = graph_pb2.ListGraphDocumentsRequest(page_token=token, page_size=DOCUMENTS)
-            page = await self._calls.make(self._stub.ListGraphDocuments, request)
+            page = await self._calls.call(self._stub.ListGraphDocuments, request)
             if page.document_ids:
                 yield list(page.document_ids)
             token, more = page.next_page_token, bool(page.next_page_token)
@@ -117,14 +117,14 @@ class GraphInventory:
     async def entities(self, token: str) -> EntityPage:
         """A page of entities looked through; "" is the first."""
         request = graph_pb2.ListUnjoinedEntitiesRequest(page_size=PAGE, page_token=token)
-        page = await self._calls.make(self._stub.ListUnjoinedEntities, request)
+        page = await self._calls.call(self._stub.ListUnjoinedEntities, request)
         found = [(entity.id, entity.name) for entity in page.entities]
         return EntityPage(found, page.examined_count, page.next_page_token)
 
     async def delete_entities(self, entity_ids: Sequence[str]) -> int:
         """Removes those of the entities, of at most 1,000, that are joined to nothing."""
         request = deletion_pb2.DeleteUnjoinedEntitiesRequest(entity_ids=entity_ids)
-        answer = await self._writes.make(self._deletion.DeleteUnjoinedEntities, request)
+        answer = await self._writes.call(self._deletion.DeleteUnjoinedEntities, request)
         return answer.deleted_entity_count
 
     async def delete_document(
@@ -134,7 +134,7 @@ class GraphInventory:
         request = deletion_pb2.DeleteGraphDocumentRequest(
             document_id=document_id, deletion_id=deletion_id
         )
-        return await self._writes.make(self._deletion.DeleteGraphDocument, request)
+        return await self._writes.call(self._deletion.DeleteGraphDocument, request)
 
 
 class Calls:
@@ -144,7 +144,7 @@ class Calls:
         self._outgoing = outgoing
         self._seconds = seconds
 
-    async def make(self, stub: Callable[..., Awaitable[Answer]], request: Any) -> Answer:
+    async def call(self, stub: Callable[..., Awaitable[Answer]], request: Any) -> Answer:
         """The answer. BraidError when there is none."""
         try:
             return await stub(

@@ -36,24 +36,24 @@ class VectorModels:
     async def recorded(self) -> Recorded:
         """The space's model."""
         request = documents_pb2.GetVectorStatsRequest()
-        answer = await self._calls.make(self._documents.GetVectorStats, request)
+        answer = await self._calls.call(self._documents.GetVectorStats, request)
         return Recorded(answer.embedding_model, answer.embedding_dimension)
 
     async def dimensions(self) -> Mapping[str, int]:
         """How many values the vectors of each of the space's models have, those kept from before included."""
         request = models_pb2.ListEmbeddingModelsRequest()
-        answer = await self._calls.make(self._models.ListEmbeddingModels, request)
+        answer = await self._calls.call(self._models.ListEmbeddingModels, request)
         return {one.embedding_model: one.dimension for one in answer.models}
 
     async def chunks(self) -> int:
         """How many chunks the space has."""
         request = models_pb2.ListEmbeddingModelsRequest()
-        return int((await self._calls.make(self._models.ListEmbeddingModels, request)).chunk_count)
+        return int((await self._calls.call(self._models.ListEmbeddingModels, request)).chunk_count)
 
     async def add(self, model: str, dimension: int) -> None:
         """Makes room for another model."""
         request = models_pb2.AddEmbeddingModelRequest(embedding_model=model, dimension=dimension)
-        await self._calls.make(self._models.AddEmbeddingModel, request)
+        await self._calls.call(self._models.AddEmbeddingModel, request)
 
     async def missing(
         self, model: str, token: str
@@ -62,27 +62,27 @@ class VectorModels:
         request = models_pb2.ListChunksWithoutEmbeddingRequest(
             embedding_model=model, page_size=PAGE, page_token=token
         )
-        return await self._calls.make(self._models.ListChunksWithoutEmbedding, request)
+        return await self._calls.call(self._models.ListChunksWithoutEmbedding, request)
 
     async def put(self, model: str, vectors: Sequence[models_pb2.ChunkEmbedding]) -> None:
         """Stores vectors of the model."""
         request = models_pb2.PutEmbeddingsRequest(embedding_model=model, embeddings=vectors)
-        await self._calls.make(self._models.PutEmbeddings, request)
+        await self._calls.call(self._models.PutEmbeddings, request)
 
     async def hold_writes(self, seconds: int) -> None:
         """Lets writes wait."""
         request = models_pb2.HoldWritesRequest(duration=Duration(seconds=seconds))
-        await self._calls.make(self._models.HoldWrites, request)
+        await self._calls.call(self._models.HoldWrites, request)
 
     async def activate(self, model: str) -> None:
         """The model takes over."""
         request = models_pb2.ActivateEmbeddingModelRequest(embedding_model=model)
-        await self._calls.make(self._models.ActivateEmbeddingModel, request)
+        await self._calls.call(self._models.ActivateEmbeddingModel, request)
 
     async def remove(self, model: str) -> None:
         """Removes a former model's vectors."""
         request = models_pb2.RemoveEmbeddingModelRequest(embedding_model=model)
-        await self._calls.make(self._models.RemoveEmbeddingModel, request)
+        await self._calls.call(self._models.RemoveEmbeddingModel, request)
 
 
 class GraphModels:
@@ -95,7 +95,7 @@ class GraphModels:
     async def state(self) -> embeddings_pb2.GetGraphEmbeddingsResponse:
         """The graph's model."""
         request = embeddings_pb2.GetGraphEmbeddingsRequest()
-        return await self._calls.make(self._stub.GetGraphEmbeddings, request)
+        return await self._calls.call(self._stub.GetGraphEmbeddings, request)
 
     async def missing(
         self, kind: Kind, model: str, token: str
@@ -104,7 +104,7 @@ class GraphModels:
         request = embeddings_pb2.ListUnembeddedTextsRequest(
             kind=kind, embedding_model=model, page_size=PAGE, page_token=token
         )
-        return await self._calls.make(self._stub.ListUnembeddedTexts, request)
+        return await self._calls.call(self._stub.ListUnembeddedTexts, request)
 
     async def put(
         self, kind: Kind, model: str, vectors: Sequence[embeddings_pb2.TextEmbedding]
@@ -113,9 +113,9 @@ class GraphModels:
         request = embeddings_pb2.PutTextEmbeddingsRequest(
             kind=kind, embedding_model=model, embeddings=vectors
         )
-        await self._calls.make(self._stub.PutTextEmbeddings, request)
+        await self._calls.call(self._stub.PutTextEmbeddings, request)
 
     async def activate(self, model: str) -> None:
         """The model takes over."""
         request = embeddings_pb2.ActivateGraphEmbeddingModelRequest(embedding_model=model)
-        await self._calls.make(self._stub.ActivateGraphEmbeddingModel, request)
+        await self._calls.call(self._stub.ActivateGraphEmbeddingModel, request)

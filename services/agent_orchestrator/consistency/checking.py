@@ -99,7 +99,7 @@ class Seen:
     second: int = 0
 
 
-async def one_sided(
+async def symmetric_difference(
     first: AsyncIterator[Ref], second: AsyncIterator[Ref], seen: Seen
 ) -> AsyncIterator[OneSided]:
     """What only one of two streams has, in order; both are sorted by id, and read once."""
@@ -216,7 +216,7 @@ class Check:
 
     async def _pairs(self, tally: Tally) -> AsyncIterator[Sequence[Inconsistency]]:
         seen = Seen()
-        suspects = one_sided(self._vector.chunks(), self._graph.episodes(), seen)
+        suspects = symmetric_difference(self._vector.chunks(), self._graph.episodes(), seen)
         async for part in in_parts(suspects, SUSPECTS):
             await asyncio.sleep(self._settle_seconds)
             idle = set(await self._idle([suspect.ref.document_id for suspect in part]))

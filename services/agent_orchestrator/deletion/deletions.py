@@ -89,18 +89,18 @@ class DeletionTask:
                 lambda: self._store.has_earlier_work(job),
                 "what was accepted before is being read or deleted",
             )
-            progress = await self._store.leave_vector(task, await self._out_of_vector(task))
+            progress = await self._store.leave_vector(task, await self._delete_from_vector(task))
         if "graph" not in progress:
             mark = progress["mark"]
             await _until(
                 lambda: self._store.is_pending(job, mark),
                 "what was accepted before is on its way to the graph",
             )
-            removed = await self._out_of_graph(task)
+            removed = await self._delete_from_graph(task)
             progress = await self._store.leave_graph(task, progress, removed)
         return {"removed": [*progress["vector"], *progress["graph"]]}
 
-    async def _out_of_vector(self, task: Task) -> Rows:
+    async def _delete_from_vector(self, task: Task) -> Rows:
         try:
             gone = await self._vector.delete(task.job.arguments["document_id"], task.job.id)
         except BraidError as error:
@@ -112,7 +112,7 @@ class DeletionTask:
             (POSTGRESQL, "chunks", gone.deleted_chunk_count),
         ]
 
-    async def _out_of_graph(self, task: Task) -> Rows:
+    async def _delete_from_graph(self, task: Task) -> Rows:
         gone = await self._graph.delete_document(task.job.arguments["document_id"], task.job.id)
         counts = {
             "episodes": gone.deleted_episode_count,

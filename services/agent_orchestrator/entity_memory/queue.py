@@ -199,10 +199,10 @@ class MemoryWrites:
         except (InvalidFieldError, NotFoundError) as error:
             await self._give_up(write, type(error).__name__)
         except (BraidError, TimeoutError) as error:
-            await self._put_off(write, type(error).__name__)
+            await self._postpone(write, type(error).__name__)
         except Exception:  # noqa: BLE001 - one write that cannot be saved must not keep others from it
             get_logger("entity_memory").exception("defect in a write", number=write.number)
-            await self._put_off(write, "defect")
+            await self._postpone(write, "defect")
         finally:
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
@@ -308,7 +308,7 @@ class MemoryWrites:
         async with self._memory.store.reading(write.owner) as rows:
             await self._end(rows.session, write.owner, write.number, cause)
 
-    async def _put_off(self, write: Write, cause: str) -> None:
+    async def _postpone(self, write: Write, cause: str) -> None:
         if write.attempts >= MAX_ATTEMPTS and cause == "defect":
             await self._give_up(write, cause)
             return

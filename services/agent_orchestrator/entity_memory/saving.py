@@ -24,7 +24,7 @@ from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
 DEFAULT_TYPE = EntityType.CONCEPT
 
 
-class _Ends(NamedTuple):
+class _ResolvedEnds(NamedTuple):
     """A relationship's ends, None for an entity that is not there yet, and whether each is the user."""
 
     source: Entity | None
@@ -61,7 +61,7 @@ class Saving:
         """
         if new.confidence < self._limits.confidence_threshold:
             return SavedRelationship(Outcome.BELOW_THRESHOLD)
-        ends = _Ends(await self._known(new.source), await self._known(new.target))
+        ends = _ResolvedEnds(await self._known(new.source), await self._known(new.target))
         _check_ends(new, ends)
         missing = sum(
             known is None and not asked.is_user
@@ -87,7 +87,7 @@ class Saving:
 
     async def retract(self, new: NewRelationship) -> bool:
         """Deletes a relationship that was taken back; whether it was there."""
-        ends = _Ends(await self._known(new.source), await self._known(new.target))
+        ends = _ResolvedEnds(await self._known(new.source), await self._known(new.target))
         known = await self._between(new, ends)
         return known is not None and await self._rows.delete_relationship(known.id)
 
@@ -104,7 +104,7 @@ class Saving:
             asked.name, None
         )
 
-    async def _between(self, new: NewRelationship, ends: _Ends) -> Relationship | None:
+    async def _between(self, new: NewRelationship, ends: _ResolvedEnds) -> Relationship | None:
         ids = []
         for known, asked in zip(ends, (new.source, new.target), strict=True):
             id_ = await self._rows.self_id() if asked.is_user else (known.id if known else None)
@@ -170,7 +170,7 @@ class Saving:
         return SavedRelationship(outcome, found[0], tuple(created))
 
 
-def _check_ends(new: NewRelationship, ends: _Ends) -> None:
+def _check_ends(new: NewRelationship, ends: _ResolvedEnds) -> None:
     source, target = ends
     same = (
         (new.source.is_user and new.target.is_user)

@@ -130,7 +130,7 @@ class MemoryTools:
             if limit is None:
                 await self._writes.queue_entity(_owner(ctx.deps), _key(ctx), _seen(ctx.deps), new)
         except BraidError as error:
-            return _away(ctx.deps, "save_entity", error)
+            return _memory_unavailable(ctx.deps, "save_entity", error)
         return _said(ctx.deps, "save_entity", limit)
 
     async def save_relationship(  # noqa: PLR0917 - as above
@@ -174,7 +174,7 @@ class MemoryTools:
         except NotFoundError:
             raise ModelRetry("The user's memory has no entity of this id. Give a name.") from None
         except BraidError as error:
-            return _away(ctx.deps, "save_relationship", error)
+            return _memory_unavailable(ctx.deps, "save_relationship", error)
         return _said(ctx.deps, "save_relationship", limit)
 
     async def query_graph(
@@ -201,7 +201,7 @@ class MemoryTools:
                 EntityType(entity_type) if entity_type else None,
             )
         except BraidError as error:
-            return _away(deps, "query_graph", error)
+            return _memory_unavailable(deps, "query_graph", error)
         items = tuple(_item(one) for one in found.answers[: deps.search_preferences.default_limit])
         notes = [] if items else [NOTHING_KNOWN]
         if not is_current:
@@ -296,7 +296,7 @@ def _said(deps: AgentDependencies, tool: str, limit: Outcome | None) -> ToolRetu
     return respond(deps, ToolResult(tool, status, deps.space, message=message))
 
 
-def _away(deps: AgentDependencies, tool: str, error: BraidError) -> ToolReturn[str]:
+def _memory_unavailable(deps: AgentDependencies, tool: str, error: BraidError) -> ToolReturn[str]:
     if is_refusal(error):
         raise retry_for(error) from None
     return respond(

@@ -58,7 +58,7 @@ class Linking:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class ExpansionRequest:
     """What to expand for, and how."""
 
     question: Question
@@ -88,7 +88,9 @@ class Expander:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
 
-    async def expand(self, wanted: Wanted, seeds: Sequence[Seed], budget: Budget) -> Expanded:
+    async def expand(
+        self, wanted: ExpansionRequest, seeds: Sequence[Seed], budget: Budget
+    ) -> Expanded:
         """What the mode reaches from the seeds."""
         began = time.perf_counter_ns()
         report = expansion_pb2.ExpansionReport(mode=wanted.options.mode)
@@ -116,7 +118,9 @@ class Expander:
         report.elapsed.CopyFrom(Duration(seconds=seconds, nanos=nanos))
         return Expanded(reach, report)
 
-    async def _reach(self, wanted: Wanted, seeds: Sequence[Seed], budget: Budget) -> Reach:
+    async def _reach(
+        self, wanted: ExpansionRequest, seeds: Sequence[Seed], budget: Budget
+    ) -> Reach:
         if wanted.options.mode == expansion_pb2.EXPANSION_MODE_FORMULA:
             return await self._formula.expand(wanted.question, seeds, wanted.options, budget)
         asked = await wanted.linking.entities()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from braid.vector.v1 import search_pb2 as vector_pb2
     from services.agent_orchestrator.clients.budget import Budget
     from services.agent_orchestrator.clients.tiers import VectorTier
-    from services.agent_orchestrator.expansion.expander import Expander, Wanted
+    from services.agent_orchestrator.expansion.expander import Expander, ExpansionRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class ListExpansion:
     async def expand(
         self,
         searched: SearchedList,
-        wanted: Wanted,
+        wanted: ExpansionRequest,
         limit: int,
         budget: Budget,
     ) -> ExpandedList:

@@ -68,7 +68,7 @@ class FactIngestion:
         self,
         some: FactSlice,
         vectors: FactVectors,
-        made: Made,
+        made: EmbeddedFacts,
         total: ingest_pb2.IngestFactsResponse,
     ) -> None:
         answer = await self._give(some, vectors, made)
@@ -79,7 +79,7 @@ class FactIngestion:
             total.refused.add(index=some.start + one.index, reason=one.reason)
 
     async def _give(
-        self, some: FactSlice, vectors: FactVectors, made: Made
+        self, some: FactSlice, vectors: FactVectors, made: EmbeddedFacts
     ) -> graph_pb2.AddFactsResponse:
         """Without the vectors made here when the graph has come to another model; given ones are never left out."""
         made = vectors.kept(made)
@@ -129,7 +129,7 @@ class SpaceModel(NamedTuple):
     of_graph: str
 
 
-class Made(NamedTuple):
+class EmbeddedFacts(NamedTuple):
     """Facts that were given vectors here, the vectors' model, and the space as it was then."""
 
     facts: Sequence[graph_pb2.FactInput] = ()
@@ -158,14 +158,14 @@ class FactVectors:
         self._rest = FIRST_REST
         self._logged: set[str] = set()
 
-    async def fill(self, facts: Sequence[graph_pb2.FactInput], given: str) -> Made:
+    async def fill(self, facts: Sequence[graph_pb2.FactInput], given: str) -> EmbeddedFacts:
         """Gives vectors to facts that have none; nothing when none are to be had, and the facts stay as they are.
 
         `given` is the model of the vectors that some of the facts have, "" when none has one.
         """
         missing = [fact for fact in facts if not fact.embedding]
         if not missing or self._rests():
-            return Made()
+            return EmbeddedFacts()
         try:
             async with asyncio.timeout(EMBED_SECONDS):
                 return await self._made(facts, missing, given)
@@ -175,16 +175,16 @@ class FactVectors:
             self._without("the embedder takes too long", passing=True)
         except BraidError as error:
             self._without(reason_name(error), passing=True)
-        return Made()
+        return EmbeddedFacts()
 
-    def kept(self, made: Made) -> Made:
+    def kept(self, made: EmbeddedFacts) -> EmbeddedFacts:
         """What was made; nothing, if the graph was found with another model since, and the facts have none then."""
         if not made.facts or made.space is self._space:
             return made
         _clear(made)
-        return Made()
+        return EmbeddedFacts()
 
-    async def refused(self, made: Made, error: BraidError) -> bool:
+    async def refused(self, made: EmbeddedFacts, error: BraidError) -> bool:
         """Whether the graph took no facts because of the vectors made here, which are taken away from them then."""
         if not made.facts or not await self._has_moved(error):
             return False
@@ -198,7 +198,7 @@ class FactVectors:
         facts: Sequence[graph_pb2.FactInput],
         missing: Sequence[graph_pb2.FactInput],
         given: str,
-    ) -> Made:
+    ) -> EmbeddedFacts:
         space = await self._of_space()
         known = space.dimension if space.of_graph else 0
         length = next((len(fact.embedding) for fact in facts if fact.embedding), known)
@@ -209,7 +209,7 @@ class FactVectors:
         _check(length, rows.shape[1])
         for fact, row in zip(missing, rows.tolist(), strict=True):
             fact.embedding.extend(row)
-        return Made(missing, own.model, space)
+        return EmbeddedFacts(missing, own.model, space)
 
     def _chosen(self, space: SpaceModel, given: str, length: int) -> Embedder:
         """What embeds facts beside given vectors: never a model, or a length, that the caller alone names."""
@@ -279,6 +279,6 @@ def _check(wanted: int, length: int | None) -> None:
         raise _WithoutError("the model's vectors have another length than those that are there")
 
 
-def _clear(made: Made) -> None:
+def _clear(made: EmbeddedFacts) -> None:
     for fact in made.facts:
         fact.ClearField("embedding")

@@ -40,7 +40,7 @@ class Watchers:
         while True:
             await self._wanted.wait()
             self._changes.clear()
-            await self._look()
+            await self._poll()
             await asyncio.sleep(LOOK_SECONDS)
             with suppress(TimeoutError):
                 async with asyncio.timeout(MAX_LOOK_SECONDS - LOOK_SECONDS):
@@ -68,7 +68,7 @@ class Watchers:
             if job.id in self._asked and job.id not in self._seen:
                 raise NotFoundError("job")
 
-    async def _look(self) -> None:
+    async def _poll(self) -> None:
         asked = list(self._watched)
         try:
             seen = await self._jobs.get_many(asked)

@@ -129,14 +129,14 @@ class WorkStore:
             )
         return {str(row["id"]) for row in rows}
 
-    async def note_read(self, turn: Turn, read: Sequence[ReadJob]) -> None:
+    async def record_read(self, turn: Turn, read: Sequence[ReadJob]) -> None:
         """Notes a batch: how far each job was read, what is searchable, what failed; asks for the graph's turn.
 
         Nothing of jobs that were tried again since they were taken up: they are read anew. Documents of jobs that were
         cancelled go on to the graph, since search finds them.
         """
         async with self._locked(turn) as session:
-            jobs = await self._not_tried_again(session, read)
+            jobs = await self._fail_permanently(session, read)
             if any(job.searchable for job in jobs):
                 await self._turns.request(session, GRAPH, turn.key)
                 await self._add_documents(session, turn.key, jobs)
@@ -220,7 +220,7 @@ class WorkStore:
         async with self._database.pool.session() as session:
             await session.execute(self._queries["purge_jobs"], days)
 
-    async def _not_tried_again(
+    async def _fail_permanently(
         self, session: Session, jobs: Sequence[ReadJob]
     ) -> Sequence[ReadJob]:
         rows = await session.fetch(

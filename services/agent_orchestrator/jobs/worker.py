@@ -37,7 +37,7 @@ class Runner(Protocol):
     """What a worker does with the turns of one stage."""
 
     @property
-    def at_once(self) -> int:
+    def max_concurrent(self) -> int:
         """How many turns side by side."""
         ...
 
@@ -69,14 +69,14 @@ class Worker:
         self._owner = uuid.uuid4()
         self._active: dict[int, _ActiveTurn] = {}
         self._waits: Counter[tuple[str, str]] = Counter()
-        self._look = asyncio.Event()
+        self._wake_up = asyncio.Event()
         self._looked = 0.0
         self._stop = asyncio.Event()
         self._log = get_logger("worker")
 
     def wake(self) -> None:
         """Turns wait: looks at once."""
-        self._look.set()
+        self._wake_up.set()
 
     async def run(self) -> None:
         """Takes turns until cancelled, or until `stop`."""
@@ -93,7 +93,7 @@ class Worker:
     async def stop(self, seconds: float) -> None:
         """Takes no more; gives back what is held, at a good place to stop or after `seconds`."""
         self._stop.set()
-        self._look.set()
+        self._wake_up.set()
         tasks = [active.task for active in self._active.values()]
         if not tasks:
             return
@@ -105,7 +105,7 @@ class Worker:
 
     async def _take_turns(self, group: asyncio.TaskGroup) -> None:
         while not self._stop.is_set():
-            self._look.clear()
+            self._wake_up.clear()
             try:
                 await self._take(group)
                 self._looked = asyncio.get_running_loop().time()
@@ -118,7 +118,7 @@ class Worker:
     async def _take(self, group: asyncio.TaskGroup) -> None:
         for stage, runner in self._runners.items():
             running = sum(active.turn.stage == stage for active in self._active.values())
-            free = runner.at_once - running
+            free = runner.max_concurrent - running
             if free <= 0 or self._stop.is_set():
                 continue
             for turn in await self._turns.claim(self._owner, stage, free):
@@ -148,7 +148,7 @@ class Worker:
             self._log.error("turn not given back", stage=turn.stage, exc_info=error)
         finally:
             self._active.pop(turn.id, None)
-            self._look.set()
+            self._wake_up.set()
 
     async def _work(self, turn: Turn) -> float:
         """Seconds until the next turn may be taken."""
@@ -211,7 +211,7 @@ class Worker:
     async def _pause(self, seconds: float) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await self._look.wait()
+                await self._wake_up.wait()
 
 
 MAX_DEFECTS = 5
@@ -222,7 +222,7 @@ class SpaceRunner:
     """A stage that works on spaces."""
 
     work: WorkStore
-    at_once: int
+    max_concurrent: int
     turn: Callable[[Turn, asyncio.Event], Awaitable[None]]
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
@@ -240,7 +240,7 @@ class TaskRunner:
 
     tasks: TaskStore
     handlers: Mapping[str, Handler]
-    at_once: int
+    max_concurrent: int
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
         """Does the turn's job. It may be stopped anywhere, since it goes on where it last saved."""

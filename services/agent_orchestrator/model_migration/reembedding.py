@@ -134,10 +134,10 @@ class _Move:
         there = {one for one in (held.get(self._embedder.model, 0), of_graph) if one}
         if not there:
             return
-        length = length_of(self._embedder) or await self._try_out()
+        length = length_of(self._embedder) or await self._probe_model()
         other = next((one for one in there if one != length), None)
         if other is not None:
-            raise _other_length(self._embedder.model, other, length)
+            raise _length_mismatch(self._embedder.model, other, length)
 
     async def chunks(self, *, keep_former: bool) -> None:
         """The vector tier's part."""
@@ -146,7 +146,7 @@ class _Move:
             self._former = recorded
             self._total = await self._parts.call(self._vector.chunks)
             await self._parts.call(self._add)
-            while not await self._take_over():
+            while not await self._complete_and_switch():
                 pass
         await self._save()
         if self._former and not keep_former:
@@ -182,13 +182,13 @@ class _Move:
 
     async def _add(self) -> None:
         # Asked even where the length is known: no room is made for vectors that the model does not make.
-        await self._vector.add(self._embedder.model, await self._try_out())
+        await self._vector.add(self._embedder.model, await self._probe_model())
 
-    async def _try_out(self) -> int:
+    async def _probe_model(self) -> int:
         """Values of the model's vectors, by a first one."""
         return int((await self._embed(["dimension"])).shape[1])
 
-    async def _take_over(self) -> bool:
+    async def _complete_and_switch(self) -> bool:
         """Fills in what is missing; once little is, lets writers wait for the rest, and changes over."""
         await self._fill_chunks()
         left = await self._parts.call(lambda: self._vector.missing(self._embedder.model, ""))
@@ -282,7 +282,7 @@ class _Move:
         await self._task.save(progress, counts)
 
 
-def _other_length(model: str, there: int, length: int) -> WrongStateError:
+def _length_mismatch(model: str, there: int, length: int) -> WrongStateError:
     return WrongStateError(
         f"The space has vectors of {there} values of the model {model}, and the configured one makes {length}: a space"
         f" has a model in one dimension only. Set EMBEDDING_DIMENSION to {there}, or move the space to a model of"

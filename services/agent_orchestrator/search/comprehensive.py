@@ -13,7 +13,7 @@ from braid.common.v1 import expansion_pb2, legs_pb2, retrieval_pb2
 from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.agent_orchestrator.clients.space_models import SpaceModels
-from services.agent_orchestrator.expansion.expander import OFF, Wanted
+from services.agent_orchestrator.expansion.expander import OFF, ExpansionRequest
 from services.agent_orchestrator.expansion.query_aware import Question
 from services.agent_orchestrator.expansion.result_list import (
     ExpandedList,
@@ -134,7 +134,7 @@ class ComprehensiveSearch:
             passages = await self._passages(request, legs, vector, clock)
             answer = _answer(legs.all(), source)
             if includes_results(request.include):
-                wanted = Wanted(_question(request, vector, options), linking, options)
+                wanted = ExpansionRequest(_question(request, vector, options), linking, options)
                 results = await self._fused(request, legs, passages, answer, clock)
                 listed = await self._listed(request, legs, passages, results, wanted, clock)
                 answer.results.extend(
@@ -170,7 +170,7 @@ class ComprehensiveSearch:
         legs: Legs,
         passages: Passages,
         results: Sequence[search_pb2.SearchResult],
-        wanted: Wanted,
+        wanted: ExpansionRequest,
         clock: Budget,
     ) -> ExpandedList:
         """The list, expanded as asked for."""
@@ -333,11 +333,11 @@ def _answer(
         graph_results=facts,
         legs=[outcome.report for outcome in outcomes],
         result_count=len(chunks) + len(facts),
-        embedding_source=source or _made_by_a_tier(outcomes),
+        embedding_source=source or _vector_source(outcomes),
     )
 
 
-def _made_by_a_tier(outcomes: Sequence[LegOutcome]) -> Source:
+def _vector_source(outcomes: Sequence[LegOutcome]) -> Source:
     """Where a tier took the query's vector from; of one that it was given, whoever gave it knows."""
     sources = (outcome.embedding for outcome in outcomes)
     return next((s for s in sources if s != retrieval_pb2.EMBEDDING_SOURCE_GIVEN), NO_SOURCE)

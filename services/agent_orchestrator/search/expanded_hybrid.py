@@ -14,7 +14,7 @@ from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.health_watch import TierAwayError
-from services.agent_orchestrator.expansion.expander import OFF, Wanted
+from services.agent_orchestrator.expansion.expander import OFF, ExpansionRequest
 from services.agent_orchestrator.expansion.query_aware import Question
 from services.agent_orchestrator.expansion.result_list import (
     ExpandedList,
@@ -72,7 +72,7 @@ class ExpandedHybrid:
                 search, deeper=options.mode not in OFF or rerank not in RERANKING_OFF, budget=budget
             )
             seconds, nanos = divmod(time.perf_counter_ns() - began, 1_000_000_000)
-            wanted = Wanted(_question(search, options), linking, options)
+            wanted = ExpansionRequest(_question(search, options), linking, options)
             results = [_result(hit, rank) for rank, hit in enumerate(found.hits, 1)]
             report = None
             if rerank not in RERANKING_OFF:
@@ -123,7 +123,7 @@ class ExpandedHybrid:
         self,
         search: vector_pb2.HybridSearchRequest,
         results: Sequence[search_pb2.SearchResult],
-        wanted: Wanted,
+        wanted: ExpansionRequest,
         budget: Budget,
     ) -> ExpandedList:
         limit = _limit(search)

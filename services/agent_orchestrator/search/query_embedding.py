@@ -33,11 +33,11 @@ class Embedded(NamedTuple):
 
 
 class QueryEmbeddings:
-    """Embeds queries, at most `at_once` at a time: a burst waits here, and whoever waits too long searches by words."""
+    """Embeds queries, at most `max_concurrent` at a time: those that wait too long are searched by text alone."""
 
-    def __init__(self, embedder: Embedder, *, at_once: int, seconds: float) -> None:
+    def __init__(self, embedder: Embedder, *, max_concurrent: int, seconds: float) -> None:
         self._queries = QueryEmbedder(embedder)
-        self._turns = asyncio.Semaphore(at_once)
+        self._turns = asyncio.Semaphore(max_concurrent)
         self._seconds = seconds
 
     @property

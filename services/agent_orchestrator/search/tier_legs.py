@@ -62,7 +62,7 @@ class TierLegs:
             return outcome
         # The tier has another model than the space; ours may be the space's.
         self._models.record_tier_lacks_model(space)
-        return _of_both(outcome, await self._ask_vector_with(query, request, clock))
+        return _merge_outcomes(outcome, await self._ask_vector_with(query, request, clock))
 
     async def _ask_vector_with(
         self, query: QueryVector, request: Request, clock: Budget
@@ -128,7 +128,7 @@ class TierLegs:
         if outcome.report.status != legs_pb2.LEG_STATUS_DEGRADED:
             return outcome
         # Somebody has added vectors since, so that the guess cost the vector's part.
-        return _of_both(outcome, await self._ask_graph_with(query, request, clock))
+        return _merge_outcomes(outcome, await self._ask_graph_with(query, request, clock))
 
     async def _ask_graph_with(
         self, query: QueryVector, request: Request, clock: Budget
@@ -197,7 +197,7 @@ async def _or_without_vector(
     return await again()
 
 
-def _of_both(first: LegOutcome, second: LegOutcome) -> LegOutcome:
+def _merge_outcomes(first: LegOutcome, second: LegOutcome) -> LegOutcome:
     """The second answer, or where there is none, the first: what it had is not lost by asking again."""
     if not clarified(second).failed:
         return second

@@ -98,7 +98,7 @@ class Inference:
 
     async def of_memory(self, owner: Owner, memory: Memory) -> None:
         """Infers what a memory that was just stored is related to."""
-        await self._put(owner, await self._inferable(owner, memory))
+        await self._store_relations(owner, await self._inferable(owner, memory))
 
     async def run(self, owner: Owner, limit: int) -> Inferred:
         """Infers relations of the owner's newest memories, and removes those that no longer follow."""
@@ -122,7 +122,7 @@ class Inference:
         done = Inferred()
         page = await self._store.page(owner, (), "", after, count)
         for memory in page:
-            done.created += await self._put(owner, await self._inferable(owner, memory))
+            done.created += await self._store_relations(owner, await self._inferable(owner, memory))
             done.examined += 1
         if len(page) < count:
             return done, None
@@ -132,7 +132,7 @@ class Inference:
         """Relates what is often found together, and removes such relations where it no longer is."""
         pairs = await self._store.co_accessed(owner, MAX_CO_ACCESSED)
         wanted = [_related(pair) for pair in pairs if pair.weight >= MIN_CO_ACCESS]
-        created = await self._put(owner, wanted)
+        created = await self._store_relations(owner, wanted)
         return Inferred(created=created, removed=await self._forget(owner, pairs))
 
     async def _inferable(self, owner: Owner, memory: Memory) -> list[RelationInput]:
@@ -167,7 +167,7 @@ class Inference:
         near = [Neighbour(found[id_], cosine) for id_, cosine in cosines.items() if id_ in found]
         return [one for one in near if one.memory.given.type != SESSION_SUMMARY]
 
-    async def _put(self, owner: Owner, wanted: Sequence[RelationInput]) -> Counter[str]:
+    async def _store_relations(self, owner: Owner, wanted: Sequence[RelationInput]) -> Counter[str]:
         """Stores what the user has not removed and nobody has stated; how many relations are new, by method."""
         if not wanted:
             return Counter()

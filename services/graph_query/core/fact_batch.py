@@ -54,7 +54,7 @@ class GivenEnds(NamedTuple):
     @classmethod
     def of(cls, fact: GivenFact) -> Self:
         """The ends of a given fact."""
-        return cls(clean_end(fact.subject), clean_end(fact.object))
+        return cls(normalized_entity_name(fact.subject), normalized_entity_name(fact.object))
 
     @classmethod
     def decode(cls, text: str) -> Self:
@@ -69,7 +69,7 @@ class GivenEnds(NamedTuple):
         )
 
 
-def clean_end(end: EntityName) -> EntityName:
+def normalized_entity_name(end: EntityName) -> EntityName:
     """A name as it is kept, with its type."""
     return EntityName(clean_name(end.name), end.type)
 

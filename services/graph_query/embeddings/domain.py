@@ -29,7 +29,7 @@ class Vectors(NamedTuple):
     total: int
     dimension: int = 0
 
-    def takes(self, model: str, length: int | None) -> bool:
+    def accepts(self, model: str, length: int | None) -> bool:
         """Whether vectors of a model can be among these; `length` None is not known yet."""
         if self.changing_to or self.model not in ("", model):
             return False

@@ -80,10 +80,10 @@ async def query_vector(
     own = embedder_as_read(embedder, state)
     if own is None:
         return None, Shortfall.MODEL
-    return await _made(own, query, state.dimension)
+    return await _embed_query(own, query, state.dimension)
 
 
-async def _made(
+async def _embed_query(
     embedder: Embedder, query: str, dimension: int
 ) -> tuple[Sequence[float] | None, Shortfall | None]:
     """A vector made here; none when the model makes them longer or shorter than the space has them."""
@@ -147,7 +147,7 @@ class SpaceModels:
             return None
         except (EmbedderUnavailableError, OverloadedError):
             return None
-        if not stored.takes(own.model, rows.shape[1]):
+        if not stored.accepts(own.model, rows.shape[1]):
             self._warn_once(space)
             return None
         return Embedded(rows, own.model)
@@ -166,7 +166,7 @@ class SpaceModels:
         # The length of the space's vectors says nothing of another model's.
         length = stored.dimension if name == stored.model else None
         own = embedder_of(self._embedder, name, length)
-        if own is None or not stored.takes(own.model, length_of(own)):
+        if own is None or not stored.accepts(own.model, length_of(own)):
             raise WrongStateError(_NOT_THIS)
         return own
 

@@ -58,7 +58,7 @@ class Text:
         for sentence, begin in zip(self.sentences, self.begins, strict=True):
             for start, end, key in longest(list(_matches(sentence, known))):
                 first, last = sentence.spans[start][0], sentence.spans[end - 1][1]
-                for uuid in _meant(sentence, Span(start, end), known[key]):
+                for uuid in _best_entities(sentence, Span(start, end), known[key]):
                     yield Place(begin + first, begin + last, sentence.text[first:last], uuid)
 
 
@@ -85,6 +85,6 @@ def _matches(
             yield start, end, key
 
 
-def _meant(sentence: TokenText, span: Span, named: Sequence[NamedEntity]) -> list[str]:
+def _best_entities(sentence: TokenText, span: Span, named: Sequence[NamedEntity]) -> list[str]:
     names = names_at(sentence, span, tuple(dict.fromkeys(one.name_key for one in named)))
     return [one.uuid for one in named if one.name_key in names]

@@ -12,9 +12,9 @@ from services.graph_query.episodes.extraction_result import ExtractionResult, Su
 from services.graph_query.facts.entity_descriptions import EpisodeDescriptions, remove_descriptions
 from services.graph_query.facts.invalidation import (
     FactEnding,
-    put_endings,
+    apply_endings,
+    record_endings,
     remove_endings,
-    update_ends,
 )
 from services.graph_query.facts.writes import add_facts, claim_facts
 from services.graph_query.findings.neo4j_store import add_findings
@@ -48,8 +48,8 @@ async def write_extraction(
         for one in reading.contradicted
         if one.fact in since and since[one.fact] < one.at.timestamp()
     ]
-    await put_endings(writer, episode, ended)
-    changed = await update_ends(writer, [uuid for uuid, _ in ended], episode)
+    await record_endings(writer, episode, ended)
+    changed = await apply_endings(writer, [uuid for uuid, _ in ended], episode)
     described = EpisodeDescriptions(episode, reading.entities)
     batch = FactBatch.of(writer.space, [*reading.facts, *gone])
     counts = await add_facts(writer, batch, model, described)

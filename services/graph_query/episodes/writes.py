@@ -19,7 +19,7 @@ from services.graph_query.episodes.version_validity import (
     write_documents,
 )
 from services.graph_query.facts.erasure import erase_endings, record_past_endings
-from services.graph_query.facts.invalidation import update_ends
+from services.graph_query.facts.invalidation import apply_endings
 from services.graph_query.facts.writes import Withdrawn, withdraw_claims
 from services.graph_query.findings.neo4j_store import forget_episodes, forget_extracted
 from services.graph_query.local_extraction.cooccurrence import (
@@ -105,7 +105,7 @@ async def remove_passages(
     withdrawn = await withdraw_claims(writer, claimants, taken.named)
     older, entities = await _apply_withdrawal(writer, cut, withdrawn, documents)
     await update_versioned_documents(writer, uuids_of)
-    revived = await update_ends(writer, taken.ended())
+    revived = await apply_endings(writer, taken.ended())
     if not erase:
         await record_past_endings(writer, taken.endings)
     versions = await erase_endings(writer, taken.endings) if erase else 0
@@ -128,7 +128,7 @@ async def _unread(writer: SpaceWriter, uuids: Sequence[str]) -> None:
     taken = await withdraw_extraction(writer, uuids)
     withdrawn = await withdraw_claims(writer, taken.claimants, taken.named)
     await _apply_withdrawal(writer, Changes(), withdrawn, ())
-    await update_ends(writer, taken.ended())
+    await apply_endings(writer, taken.ended())
     await record_past_endings(writer, taken.endings)
     await forget_extracted(writer, uuids)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from services.graph_query.core.domain import DescribedEntity, EntityName, Scalar
 from services.graph_query.core.entity_resolution import Resolution
-from services.graph_query.core.fact_batch import clean_end
+from services.graph_query.core.fact_batch import normalized_entity_name
 from services.graph_query.core.names import RESERVED_OF_ENTITIES
 from services.graph_query.neo4j.space_writer import SpaceWriter
 from services.runtime.ids import derived_uuid
@@ -23,7 +23,7 @@ class EpisodeDescriptions:
 
     def names(self) -> list[EntityName]:
         """Their names and types."""
-        return [clean_end(entity.name) for entity in self.entities]
+        return [normalized_entity_name(entity.name) for entity in self.entities]
 
 
 NOTHING = EpisodeDescriptions("", ())
@@ -33,7 +33,9 @@ async def describe(
     writer: SpaceWriter, found: Resolution, described: EpisodeDescriptions, model: str
 ) -> None:
     """Notes what an episode says of entities and shows the latest that is said of each."""
-    entities = {found.uuid(clean_end(one.name)): one for one in reversed(described.entities)}
+    entities = {
+        found.uuid(normalized_entity_name(one.name)): one for one in reversed(described.entities)
+    }
     if not entities:
         return
     rows = [_row(described.episode, uuid, one) for uuid, one in sorted(entities.items())]
@@ -70,7 +72,7 @@ async def remove_descriptions(
 
 def _row(episode: str, uuid: str, entity: DescribedEntity) -> dict[str, Any]:
     attributes = allowed_attributes(entity.attributes)
-    name = clean_end(entity.name)
+    name = normalized_entity_name(entity.name)
     return {
         "uuid": uuid,
         "mention": derived_uuid("mention", episode, uuid),

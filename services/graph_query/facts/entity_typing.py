@@ -12,7 +12,11 @@ from services.graph_query.core.fact_batch import GivenEnds, claimed_episode
 from services.graph_query.core.identity import document_uuid, fact_uuid
 from services.graph_query.core.names import Spelling, name_key
 from services.graph_query.facts.erasure import record_past_claims, record_past_endings
-from services.graph_query.facts.invalidation import create_past_versions, drop_endings, update_ends
+from services.graph_query.facts.invalidation import (
+    apply_endings,
+    create_past_versions,
+    drop_endings,
+)
 from services.graph_query.neo4j.database import Rows
 from services.graph_query.neo4j.space_writer import SpaceWriter
 
@@ -130,7 +134,7 @@ async def _write_moves(
         await writer.write("copy_facts", rows=rows, known=writer.now.timestamp())
         await writer.write("copy_endings", rows=rows)
         # What had ended a fact may be taken back in this same write.
-        await update_ends(writer, [row["uuid"] for row in rows])
+        await apply_endings(writer, [row["uuid"] for row in rows])
     await writer.write("create_claims", rows=_claim_rows(writer.space, claims, 2))
     await writer.write("cut_claims", rows=_claim_rows(writer.space, claims, 1))
     claimants: defaultdict[str, set[str]] = defaultdict(set)

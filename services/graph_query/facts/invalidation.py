@@ -47,20 +47,20 @@ async def end_fact(writer: SpaceWriter, uuid: str, at: datetime) -> bool:
         )
     if Ending(CALLER, at) in _endings(rows[0]):
         return False
-    await put_endings(writer, CALLER, [(uuid, at)])
-    return bool(await update_ends(writer, [uuid]))
+    await record_endings(writer, CALLER, [(uuid, at)])
+    return bool(await apply_endings(writer, [uuid]))
 
 
-async def put_endings(
+async def record_endings(
     writer: SpaceWriter, cause: str, ends: Iterable[tuple[str, datetime]]
 ) -> None:
-    """Notes that a cause ends facts; `update_ends` makes it so."""
+    """Notes that a cause ends facts; `apply_endings` makes it so."""
     rows = [{"cause": cause, "uuid": uuid, "at": at} for uuid, at in sorted(ends)]
     if rows:
-        await writer.write("put_endings", rows=rows)
+        await writer.write("record_endings", rows=rows)
 
 
-async def update_ends(
+async def apply_endings(
     writer: SpaceWriter, facts: Collection[str], cause: str | None = None
 ) -> list[str]:
     """Lets facts end as everything that is known of their ends says; those that changed."""
@@ -100,10 +100,12 @@ async def drop_endings(
     return [FactEnding(row["uuid"], row["cause"]) for row in rows]
 
 
-async def update_new_ends(writer: SpaceWriter, facts: Collection[str], cause: str | None) -> None:
+async def apply_earlier_endings(
+    writer: SpaceWriter, facts: Collection[str], cause: str | None
+) -> None:
     """Lets new facts end that were ended before they were taken back."""
     rows = await writer.read("facts_with_endings", uuids=sorted(facts)) if facts else []
-    await update_ends(writer, [row["uuid"] for row in rows], cause)
+    await apply_endings(writer, [row["uuid"] for row in rows], cause)
 
 
 def _endings(row: dict[str, Any]) -> list[Ending]:

@@ -19,7 +19,7 @@ from services.graph_query.facts.entity_typing import (
     delete_unclaimed,
     known_names,
 )
-from services.graph_query.facts.invalidation import put_endings, update_new_ends
+from services.graph_query.facts.invalidation import apply_earlier_endings, record_endings
 from services.graph_query.local_extraction.gazetteer import Uuids
 from services.graph_query.neo4j.space_writer import SpaceWriter
 
@@ -104,10 +104,10 @@ async def _end_new(
     causes = sorted({episode for episode, *_ in entries})
     rows = await writer.read("episodes_of_space", uuids=causes) if causes else []
     for episode in sorted(row["uuid"] for row in rows):
-        await put_endings(
+        await record_endings(
             writer, episode, {(uuid, at) for one, uuid, at in entries if one == episode}
         )
-    await update_new_ends(writer, {*new, *(uuid for _, uuid, _ in entries)}, cause)
+    await apply_earlier_endings(writer, {*new, *(uuid for _, uuid, _ in entries)}, cause)
 
 
 async def withdraw_claims(

@@ -217,12 +217,12 @@ class FindingStore(Protocol):
     async def finding_state(self, space: str) -> SpaceState:
         """The space's revision, its findings with vectors, and the model of its vectors."""
 
-    async def findings_by_words(
+    async def findings_by_text(
         self, space: str, terms: Sequence[str], only: FindingFilter, limit: int
     ) -> list[Hit]:
         """Findings that pass the filter by their words, best first."""
 
-    async def findings_near(
+    async def findings_by_vector(
         self, space: str, vector: Sequence[float], only: FindingFilter, limit: int, *, exact: bool
     ) -> list[Hit]:
         """Findings that pass the filter by cosine similarity, best first."""

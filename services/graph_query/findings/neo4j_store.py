@@ -25,11 +25,11 @@ from services.graph_query.findings.domain import (
     Subject,
 )
 from services.graph_query.findings.planning import (
-    Held,
+    FindingChange,
     Plan,
     Planner,
-    Put,
     References,
+    StoredFinding,
     references_of,
 )
 from services.graph_query.neo4j.database import Database
@@ -48,9 +48,9 @@ _SEPARATOR = "\n"
 
 async def add_findings(writer: SpaceWriter, findings: Sequence[GivenFinding], model: str) -> Plan:
     """Adds the findings that are not there yet and changes those that say something else now."""
-    known = (await _held(writer, references_of(writer.space, findings))).keys()
+    known = (await _stored_findings(writer, references_of(writer.space, findings))).keys()
     references = References.of(writer.space, known, findings)
-    stored = await _held(writer, {references.uuid(finding) for finding in findings})
+    stored = await _stored_findings(writer, {references.uuid(finding) for finding in findings})
     episodes = {uuid for finding in findings for uuid in finding.episodes}
     own = await writer.read("episodes_of_space", uuids=sorted(episodes)) if episodes else []
     planner = Planner(writer.space, known | stored.keys(), stored, {row["uuid"] for row in own})
@@ -85,18 +85,18 @@ async def forget_extracted(writer: SpaceWriter, episodes: Sequence[str]) -> None
     await _delete_idle(writer, linked)
 
 
-async def _held(writer: SpaceWriter, uuids: Iterable[str]) -> dict[str, Held]:
+async def _stored_findings(writer: SpaceWriter, uuids: Iterable[str]) -> dict[str, StoredFinding]:
     wanted = sorted(uuids)
     rows = await writer.read("stored_findings", uuids=wanted) if wanted else []
     return {
-        row["uuid"]: Held(
+        row["uuid"]: StoredFinding(
             row["digest"], row["statement"], frozenset(row["episodes"]), row["embedded"]
         )
         for row in rows
     }
 
 
-async def _write(writer: SpaceWriter, puts: Sequence[Put], model: str) -> None:
+async def _write(writer: SpaceWriter, puts: Sequence[FindingChange], model: str) -> None:
     rows = [_row(put) for put in puts]
     there = [put.uuid for put in puts if put.stored is not None]
     linked = await writer.read("findings_linked", uuids=there, episodes=[]) if there else []
@@ -109,7 +109,7 @@ async def _write(writer: SpaceWriter, puts: Sequence[Put], model: str) -> None:
     await _set_vectors(writer, puts, model)
 
 
-async def _set_vectors(writer: SpaceWriter, puts: Sequence[Put], model: str) -> None:
+async def _set_vectors(writer: SpaceWriter, puts: Sequence[FindingChange], model: str) -> None:
     moved = [put for put in puts if put.vector is not None and (put.vector or put.stored)]
     if not moved:
         return
@@ -129,7 +129,7 @@ async def _delete_idle(writer: SpaceWriter, linked: Sequence[dict[str, Any]]) ->
     await writer.write("delete_unused_subjects", subjects=rows, episodes=episodes)
 
 
-def _row(put: Put) -> dict[str, Any]:
+def _row(put: FindingChange) -> dict[str, Any]:
     finding = put.finding
     fields = {"id": finding.id, "digest": put.digest, **_stored_fields(finding.fields)}
     return {"uuid": put.uuid, "origin": finding.origin.value, "fields": fields}
@@ -173,7 +173,7 @@ def _details(value: FindingFields) -> str:
     return _SEPARATOR.join(word for word in words if word)
 
 
-def _links(put: Put) -> dict[str, Any]:
+def _links(put: FindingChange) -> dict[str, Any]:
     subjects = {(name_key(end.name), end.type): clean_name(end.name) for end in put.finding.about}
     return {
         "uuid": put.uuid,
@@ -230,7 +230,7 @@ class Neo4jFindings:
         row = (await self._database.read("finding_state", space=space))[0]
         return SpaceState(row["revision"], row["vectors"], row["model"], row["dimension"])
 
-    async def findings_by_words(
+    async def findings_by_text(
         self, space: str, terms: Sequence[str], only: FindingFilter, limit: int
     ) -> list[Hit]:
         """Findings by their words, best first."""
@@ -241,7 +241,7 @@ class Neo4jFindings:
         result |= {"source": "words", "lucene": lucene, "limit": limit}
         return [Hit(uuid, score) for uuid, score, _ in await self._where(result)]
 
-    async def findings_near(
+    async def findings_by_vector(
         self, space: str, vector: Sequence[float], only: FindingFilter, limit: int, *, exact: bool
     ) -> list[Hit]:
         """Findings by cosine similarity; what the index cannot filter is compared exactly."""

@@ -30,7 +30,7 @@ BLANK_NAME = "about_entities: a name must not be blank"
 TWICE = "its id stands for another finding of this call"
 
 
-class Held(NamedTuple):
+class StoredFinding(NamedTuple):
     """A finding that is there."""
 
     digest: str
@@ -40,7 +40,7 @@ class Held(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
+class FindingChange:
     """A finding as it will be. `stored` None: it is new. `vector` None leaves the vector that is there."""
 
     uuid: str
@@ -49,10 +49,10 @@ class Put:
     digest: str
     episodes: frozenset[str]
     vector: tuple[float, ...] | None
-    stored: Held | None = None
+    stored: StoredFinding | None = None
 
     @property
-    def says_other(self) -> bool:
+    def differs(self) -> bool:
         """Whether its fields or what it is about differ from what is there."""
         return self.stored is None or self.stored.digest != self.digest
 
@@ -60,7 +60,7 @@ class Put:
     def changes(self) -> bool:
         """Whether anything differs from what is there."""
         moved = self.stored is None or self.stored.episodes != self.episodes
-        return self.says_other or moved or self.vector is not None
+        return self.differs or moved or self.vector is not None
 
     @property
     def embedded(self) -> bool:
@@ -74,11 +74,11 @@ class Put:
 class Plan:
     """A write of findings."""
 
-    puts: tuple[Put, ...]
+    puts: tuple[FindingChange, ...]
     uuids: tuple[str, ...]
     refused: tuple[tuple[int, str], ...]
 
-    def changed(self) -> list[Put]:
+    def changed(self) -> list[FindingChange]:
         """What is to be written, in the order of uuids."""
         return sorted((put for put in self.puts if put.changes), key=lambda put: put.uuid)
 
@@ -132,14 +132,14 @@ class Planner:
 
     space: str
     known: Collection[str]
-    stored: Mapping[str, Held]
+    stored: Mapping[str, StoredFinding]
     episodes: Collection[str]
 
     def plan(self, findings: Sequence[GivenFinding]) -> Plan:
         """Takes what can be taken: a finding about one that is refused is refused as well."""
         refused: dict[int, str] = {}
         while True:
-            puts: dict[str, Put] = {}
+            puts: dict[str, FindingChange] = {}
             taken = {n: one for n, one in enumerate(findings) if n not in refused}
             references = References.of(self.space, self.known, taken.values())
             uuids, news = {}, {}
@@ -153,7 +153,9 @@ class Planner:
                 return Plan(tuple(puts.values()), result, tuple(sorted(refused.items())))
             refused |= news
 
-    def _take(self, finding: GivenFinding, references: References, puts: dict[str, Put]) -> str:
+    def _take(
+        self, finding: GivenFinding, references: References, puts: dict[str, FindingChange]
+    ) -> str:
         if not all(name_key(end.name) for end in finding.about):
             raise _RefusedError(BLANK_NAME)
         about = frozenset(references.about(finding))
@@ -168,20 +170,20 @@ class Planner:
         puts[uuid] = _joined(puts[uuid], put) if uuid in puts else put
         return uuid
 
-    def _put(self, uuid: str, finding: GivenFinding, about: frozenset[str]) -> Put:
+    def _put(self, uuid: str, finding: GivenFinding, about: frozenset[str]) -> FindingChange:
         stored = self.stored.get(uuid)
         episodes = frozenset(finding.episodes)
         if stored is not None and not finding.id:
             episodes |= stored.episodes
         vector = _vector(stored, finding)
-        return Put(uuid, finding, about, digest(finding, about), episodes, vector, stored)
+        return FindingChange(uuid, finding, about, digest(finding, about), episodes, vector, stored)
 
 
 class _RefusedError(Exception):
     """Why a finding is refused."""
 
 
-def _joined(earlier: Put, put: Put) -> Put:
+def _joined(earlier: FindingChange, put: FindingChange) -> FindingChange:
     """A finding that is given twice in one call."""
     if earlier.digest != put.digest:
         raise _RefusedError(TWICE)
@@ -190,7 +192,7 @@ def _joined(earlier: Put, put: Put) -> Put:
     )
 
 
-def _vector(stored: Held | None, finding: GivenFinding) -> tuple[float, ...] | None:
+def _vector(stored: StoredFinding | None, finding: GivenFinding) -> tuple[float, ...] | None:
     """The vector to set; None leaves what is there, which stands for the same statement."""
     if stored is None:
         return finding.embedding

@@ -74,7 +74,7 @@ class FindingSearcher:
         try:
             async with asyncio.TaskGroup() as group:
                 words = group.create_task(
-                    self._store.findings_by_words(space, terms, search.only, depth)
+                    self._store.findings_by_text(space, terms, search.only, depth)
                 )
                 near = group.create_task(self._near(space, vector, search.only, depth, exact=exact))
         except BaseExceptionGroup as failures:
@@ -96,7 +96,7 @@ class FindingSearcher:
     ) -> list[Hit]:
         if vector is None:
             return []
-        return await self._store.findings_near(space, vector, only, limit, exact=exact)
+        return await self._store.findings_by_vector(space, vector, only, limit, exact=exact)
 
     async def _list(self, space: str, search: FindingSearch, state: SpaceState) -> FindingAnswer:
         places = await self._store.list_findings(space, search.only, search.after, search.limit + 1)

@@ -108,7 +108,7 @@ class Transaction:
         """All rows of a named query."""
         text = self._queries[name]
         with self._meter.statement(name):
-            return await _rows(await self._transaction.run(text, _as_one_map(parameters)))
+            return await _rows(await self._transaction.run(text, _single_parameter(parameters)))
 
 
 class Database:
@@ -145,7 +145,7 @@ class Database:
             for attempt in range(1, _READ_ATTEMPTS + 1):
                 try:
                     with self._meter.statement(name):
-                        return await self._read_once(query, _as_one_map(parameters))
+                        return await self._read_once(query, _single_parameter(parameters))
                 except (DriverError, Neo4jError) as error:
                     if attempt == _READ_ATTEMPTS or not _is_lost_connection(error):
                         raise
@@ -221,7 +221,7 @@ def _with_fixed_plan(text: str) -> str:
     return f"{said}\nCYPHER replan=skip\n{query}"
 
 
-def _as_one_map(parameters: dict[str, Any]) -> dict[str, Any]:
+def _single_parameter(parameters: dict[str, Any]) -> dict[str, Any]:
     """Parameters as one map, `$p`: Neo4j plans a query again for every type, length class and number of
     elements of its parameters, and looks into no map.
     """

@@ -104,7 +104,7 @@ class SearchStores(GraphStore, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Near:
+class _VectorMatches:
     """The list by vectors, and how it came about."""
 
     hits: Sequence[Hit] = ()
@@ -183,7 +183,7 @@ class FactSearcher:
         order = ordering.order if had else Order.RRF
         return replace(answer, hits=hits[: search.limit], shortfall=shortfall, order=order)
 
-    async def _lists(self, space: str, search: FactSearch) -> tuple[WordHits, _Near]:
+    async def _lists(self, space: str, search: FactSearch) -> tuple[WordHits, _VectorMatches]:
         """The lists by words and by vectors."""
         expected = self._spaces.get(space)
         try:
@@ -200,13 +200,13 @@ class FactSearcher:
 
     async def _near_in_time(
         self, space: str, search: FactSearch, state: SpaceState | None
-    ) -> _Near:
+    ) -> _VectorMatches:
         """As `_near`; when that is late for the caller's deadline, what words find must do."""
         try:
             async with asyncio.timeout(share_of_remaining(VECTOR_SHARE)):
                 return await self._near(space, search, state)
         except (TimeoutError, DeadlineError):
-            return _Near(shortfall=Shortfall.LATE)
+            return _VectorMatches(shortfall=Shortfall.LATE)
 
     async def _words(self, space: str, search: FactSearch) -> WordHits:
         terms = query_terms(search.query)
@@ -248,10 +248,12 @@ class FactSearcher:
         kept = relevant(said, question, scale, search.min_score)
         return [FoundFact(facts[one.uuid], one.scores) for one in kept]
 
-    async def _near(self, space: str, search: FactSearch, state: SpaceState | None) -> _Near:
+    async def _near(
+        self, space: str, search: FactSearch, state: SpaceState | None
+    ) -> _VectorMatches:
         """The list by vectors of a space that is as `state` says; empty when nothing is known of it."""
         if state is None:
-            return _Near()
+            return _VectorMatches()
         seconds = share_of_remaining(EMBEDDER_SHARE)
         try:
             async with asyncio.timeout(seconds):
@@ -262,18 +264,18 @@ class FactSearcher:
             shortfall = Shortfall.LATE if is_short_timeout(seconds) else Shortfall.EMBEDDER
             vector = None
         if vector is None:
-            return _Near(shortfall=shortfall)
+            return _VectorMatches(shortfall=shortfall)
         if search.known is not None:
             at = Known(search.only, search.known, search.limit)
             hits, compared = await self._store.as_known.search_vector_known(
                 space, vector, at, state
             )
-            return _Near(hits, path=_path(compared=compared))
+            return _VectorMatches(hits, path=_path(compared=compared))
         exact = state.vectors <= EXACT_LIMIT
         hits = await self._store.search_vector(
             space, vector, search.only, search.limit, exact=exact
         )
-        return _Near(hits, path=_path(compared=exact or bool(search.only.entity_key)))
+        return _VectorMatches(hits, path=_path(compared=exact or bool(search.only.entity_key)))
 
     def _remember(self, space: str, state: SpaceState) -> None:
         self._spaces[space] = state
@@ -282,7 +284,7 @@ class FactSearcher:
             self._spaces.popitem(last=False)
 
 
-def _question(search: FactSearch, words: WordHits, near: _Near) -> Question:
+def _question(search: FactSearch, words: WordHits, near: _VectorMatches) -> Question:
     hits = near.hits
     return Question(
         stems=question_stems(search.query),

@@ -89,7 +89,7 @@ def passage(message: ingest_pb2.EpisodeInput) -> Passage:
     )
 
 
-def given_fact(message: ingest_pb2.FactInput) -> GivenFact:
+def fact_input(message: ingest_pb2.FactInput) -> GivenFact:
     """A fact to add; without a statement it is said in words. ValueError for what the graph cannot keep."""
     subject, target = message.subject, message.object
     for field, end in (("subject", subject), ("object", target)):

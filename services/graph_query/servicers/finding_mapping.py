@@ -128,7 +128,7 @@ _PATHS = {
 }
 
 
-def given_finding(message: findings_pb2.FindingInput) -> GivenFinding:
+def finding_input(message: findings_pb2.FindingInput) -> GivenFinding:
     """A finding to add."""
     return GivenFinding(
         fields=_fields(message),

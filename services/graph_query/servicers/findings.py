@@ -34,7 +34,7 @@ class FindingHandler:
         self, request: findings_pb2.AddFindingsRequest
     ) -> findings_pb2.AddFindingsResponse:
         """Adds findings in one transaction."""
-        given = [mapping.given_finding(message) for message in request.findings]
+        given = [mapping.finding_input(message) for message in request.findings]
         space = current_call().space
         return mapping.counts(await self._intake.add(space, given, request.embedding_model))
 

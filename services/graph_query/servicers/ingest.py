@@ -131,7 +131,7 @@ class FactIntake:
                 await asyncio.sleep(0)
             index, self._position = self._position, self._position + 1
             try:
-                fact = mapping.given_fact(message)
+                fact = mapping.fact_input(message)
                 self._check(fact)
                 self._check_length(fact, model)
             except ValueError as refusal:

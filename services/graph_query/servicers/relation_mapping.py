@@ -47,7 +47,7 @@ def relation_type(value: relations_pb2.ChunkRelationType.ValueType) -> RelationT
     return RelationType(relations_pb2.ChunkRelationType.Name(value).removeprefix(_TYPE))
 
 
-def given_relation(message: relations_pb2.ChunkRelationInput) -> GivenRelation:
+def relation_input(message: relations_pb2.ChunkRelationInput) -> GivenRelation:
     """A relation to store."""
     return GivenRelation(
         source=message.source_id.lower(),

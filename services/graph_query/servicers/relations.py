@@ -32,7 +32,7 @@ class RelationCalls:
         self, request: relations_pb2.PutRelationsRequest
     ) -> relations_pb2.PutRelationsResponse:
         """Stores relations. InvalidFieldError for ends that are no chunks of the space."""
-        relations = [mapping.given_relation(message) for message in request.relations]
+        relations = [mapping.relation_input(message) for message in request.relations]
         _require_distinct([(one.source, one.target, one.type) for one in relations], "relations")
         try:
             counts = await self._store.put(current_call().space, relations)

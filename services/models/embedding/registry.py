@@ -71,7 +71,7 @@ class EmbedderRegistry:
         `dimension` is how many values a space has of it, None or 0 where that is not known. So many are made where the
         provider can be asked for them; of any other model it is the caller's to compare what it makes.
         """
-        if model in ("", self.default.model) and not self._makes_others(dimension):
+        if model in ("", self.default.model) and not self._makes_other_dimensions(dimension):
             return self.default
         model = model or self.default.model
         key = (model, _asked(model, dimension))
@@ -101,7 +101,7 @@ class EmbedderRegistry:
         for embedder in self._built.values():
             await embedder.close()
 
-    def _makes_others(self, dimension: int | None) -> bool:
+    def _makes_other_dimensions(self, dimension: int | None) -> bool:
         """Whether the configured model's vectors are longer or shorter, and such ones are to be had of it too."""
         if not dimension or has_length(self.default, dimension):
             return False

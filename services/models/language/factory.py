@@ -23,7 +23,7 @@ def build_language_model(
     limits = Limits(
         requests_per_minute=settings.requests_per_minute,
         tokens_per_minute=settings.tokens_per_minute,
-        at_once=settings.requests_at_once,
+        max_concurrent=settings.requests_at_once,
         limit=settings.seconds,
         attempt=settings.attempt_seconds,
     )

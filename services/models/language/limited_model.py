@@ -78,7 +78,7 @@ class Limits:
 
     requests_per_minute: int = 500
     tokens_per_minute: int = 200_000
-    at_once: int = 8
+    max_concurrent: int = 8
     limit: float = 120.0
     attempt: float = 60.0
 

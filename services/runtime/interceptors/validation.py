@@ -65,10 +65,10 @@ class ValidationStage(Stage):
         if not elements or elements[0].subscript is None:
             return _field_errors(violations)
         # None of them is wrong by itself where the rule is one of the list.
-        found = list(islice(self._of_each(elements[0].field_name, message), _MOST))
+        found = list(islice(self._check_each(elements[0].field_name, message), _MOST))
         return iter(found) if found else _field_errors(violations)
 
-    def _of_each(self, name: str, message: Message) -> Iterator[FieldError]:
+    def _check_each(self, name: str, message: Message) -> Iterator[FieldError]:
         """The first wrong field of each message of a list; nothing for other lists."""
         kind = message.DESCRIPTOR.fields_by_name[name].message_type
         if kind is None or kind.GetOptions().map_entry:

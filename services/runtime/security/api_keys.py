@@ -163,7 +163,7 @@ class KeyRing:
 
     def find(self, key: str) -> Lookup:
         """What is known of a key. Looked up by hash, so timing reveals nothing."""
-        self._look_again()
+        self._reload_if_changed()
         hashed, now = hash_key(key), utc_now()
         if record := self._current.get(hashed):
             state = record.state(now)
@@ -175,7 +175,7 @@ class KeyRing:
             return Lookup(record, "" if state == "active" else state)
         return Lookup(None, "unknown")
 
-    def _look_again(self) -> None:
+    def _reload_if_changed(self) -> None:
         if self._clock() - self._looked < LOOK_INTERVAL:
             return
         self._looked = self._clock()

@@ -62,7 +62,7 @@ class Certificates:
             if self._material is None:
                 self._read()
             elif self._clock() - self._looked >= LOOK_INTERVAL:
-                self._look_again()
+                self._reload_if_changed()
             self._looked = self._clock()
             assert self._material is not None  # noqa: S101 - for the type checker: read above
             return self._material
@@ -87,7 +87,7 @@ class Certificates:
             context.verify_mode = ssl.CERT_REQUIRED
         return context
 
-    def _look_again(self) -> None:
+    def _reload_if_changed(self) -> None:
         try:
             if self._stamp() == self._stamps:
                 return

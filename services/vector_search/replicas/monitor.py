@@ -66,20 +66,20 @@ class ReplicaMonitor:
             looking.cancel()
             await asyncio.gather(looking, return_exceptions=True)
 
-    async def look(self) -> None:
+    async def check_all(self) -> None:
         """Looks once."""
         written = await position(self._primary, self._queries, _ANSWER_SECONDS)
         now = asyncio.get_running_loop().time()
         if written is not None:
             self._written.append((now, written))
-        await asyncio.gather(*(self._look_at(replica) for replica in self._replicas))
+        await asyncio.gather(*(self._check_replica(replica) for replica in self._replicas))
 
     async def _run(self) -> None:
         while True:
-            await self.look()
+            await self.check_all()
             await asyncio.sleep(self._every)
 
-    async def _look_at(self, replica: Replica) -> None:
+    async def _check_replica(self, replica: Replica) -> None:
         replayed = await position(replica.probe, self._queries, _ANSWER_SECONDS)
         if replayed is None:
             replica.use(usable=False, reason="unavailable")

@@ -92,7 +92,7 @@ class Searcher:
         self._results = results
         self._calibrations = Calibrations()
 
-    async def by_meaning(
+    async def search_vector(
         self, query: str, search: Search, given: QueryVector | None
     ) -> SearchResult:
         """Needs a vector of the space's model: EmbedderUnavailableError or WrongStateError without one."""
@@ -103,11 +103,11 @@ class Searcher:
             raise _OtherModelError
         return result
 
-    async def by_words(self, search: Search) -> SearchResult:
+    async def search_text(self, search: Search) -> SearchResult:
         """Needs no vector."""
         return await self._run(search)
 
-    async def by_both(
+    async def search_hybrid(
         self, query: str, search: Search, given: QueryVector | None, *, text_only: bool
     ) -> HybridResult:
         """Falls back to words alone, and says why, when there is no vector of the space's model or no time for it."""

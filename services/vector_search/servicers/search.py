@@ -61,7 +61,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
         self, request: search_pb2.VectorSearchRequest, _context: Context
     ) -> search_pb2.VectorSearchResponse:
         """See the contract."""
-        result = await self._searcher.by_meaning(
+        result = await self._searcher.search_vector(
             request.query, _search(request), _given_vector(request)
         )
         return search_pb2.VectorSearchResponse(
@@ -79,7 +79,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
         """See the contract."""
         match = TextMatch(request.match or TextMatch.ANY)
         search = _search(request, text=request.query, match=match)
-        result = await self._searcher.by_words(search)
+        result = await self._searcher.search_text(search)
         return search_pb2.TextSearchResponse(
             hits=map(hit_message, result.hits),
             status=_status(result.hits),
@@ -98,7 +98,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
             text_weight=request.text_weight if weighted else _DEFAULT_TEXT_WEIGHT,
             fusion=FusionKind(request.fusion) or FusionKind.WEIGHTED_SCORE,
         )
-        found = await self._searcher.by_both(
+        found = await self._searcher.search_hybrid(
             request.query, search, _given_vector(request), text_only=request.text_only
         )
         status, reason = _ending(found)

@@ -42,7 +42,7 @@ class Desk:
         """Takes the search turn, notes the upload's document as searchable, and gives the turn back."""
         [turn] = await self.turns.claim(ONE, SEARCH, 1)
         [taken] = await self.work.claim_uploads(turn, (), count=9, size=9)
-        await self.work.note_read(turn, [searchable(job_id, taken.retries)])
+        await self.work.record_read(turn, [searchable(job_id, taken.retries)])
         await self.work.end_turn(turn)
 
 

@@ -103,7 +103,7 @@ async def test_a_job_that_meets_a_defect_again_and_again_fails_and_names_the_log
         raise Crash
 
     job_id = (await desk.jobs.enqueue(NewJob("s", "", "", "broken", {}))).id
-    runner = TaskRunner(desk.tasks, {"broken": handler}, at_once=1)
+    runner = TaskRunner(desk.tasks, {"broken": handler}, max_concurrent=1)
     for _ in range(MAX_DEFECTS):
         assert not (await desk.jobs.get("s", job_id)).ended
         [turn] = await desk.turns.claim(ONE, TASK, 1)

@@ -50,7 +50,7 @@ async def test_a_turn_that_is_not_beaten_for_goes_to_another_worker(desk: Desk) 
     assert taken[0].id == dead.id
     assert await desk.turns.renew(ONE, [dead]) == set()
     with pytest.raises(TurnLostError):
-        await desk.work.note_read(dead, [searchable(job_id)])
+        await desk.work.record_read(dead, [searchable(job_id)])
     with pytest.raises(TurnLostError):
         await desk.work.end_turn(dead)
     job = await desk.jobs.get("s", job_id)
@@ -72,7 +72,7 @@ async def test_what_is_accepted_while_a_turn_ends_has_a_turn(desk: Desk) -> None
         job_id = await desk.upload()
         [turn] = await desk.turns.claim(ONE, SEARCH, 1)
         await desk.work.claim_uploads(turn, (), count=9, size=9)
-        await desk.work.note_read(turn, [searchable(job_id)])
+        await desk.work.record_read(turn, [searchable(job_id)])
         late, _ = await asyncio.gather(desk.upload(), desk.work.end_turn(turn))
         await desk.read(late)
         assert await desk.turns.claim(ONE, SEARCH, 1) == []
@@ -105,7 +105,7 @@ async def test_an_upload_comes_without_the_bytes_that_were_read_until_it_is_trie
     [turn] = await desk.turns.claim(ONE, SEARCH, 1)
     [first] = await desk.work.claim_uploads(turn, (), count=9, size=9)
     read = ReadJob(job_id, 1, read=False, searchable=[], failures=[], offset=3, line=1)
-    await desk.work.note_read(turn, [read])
+    await desk.work.record_read(turn, [read])
     [rest] = await desk.work.claim_uploads(turn, (), count=9, size=9)
     assert (first.data, first.offset, first.line) == (b"text", 0, 0)
     assert (rest.data, rest.position, rest.offset, rest.line) == (b"t", 1, 3, 1)
@@ -120,7 +120,7 @@ async def changed_by_a_former_program(desk: Desk, change: str) -> tuple[Turn, Re
     job_id = await desk.upload()
     [turn] = await desk.turns.claim(ONE, SEARCH, 1)
     read = ReadJob(job_id, 1, read=False, searchable=[], failures=[], offset=2, line=1)
-    await desk.work.note_read(turn, [read])
+    await desk.work.record_read(turn, [read])
     async with desk.database.pool.session() as session:
         await session.execute(change)
     return turn, read
@@ -130,7 +130,7 @@ async def test_an_upload_that_a_former_program_read_on_comes_from_its_beginning(
     turn, read = await changed_by_a_former_program(desk, "update job set position = 2")
     [taken] = await desk.work.claim_uploads(turn, (), count=9, size=9)
     assert (taken.data, taken.position, taken.offset, taken.line) == (b"text", 2, 0, 0)
-    await desk.work.note_read(turn, [replace(read, position=3, offset=3, line=2)])
+    await desk.work.record_read(turn, [replace(read, position=3, offset=3, line=2)])
     [taken] = await desk.work.claim_uploads(turn, (), count=9, size=9)
     assert (taken.data, taken.position, taken.offset, taken.line) == (b"t", 3, 3, 2)
 
@@ -157,7 +157,7 @@ async def test_a_job_that_is_cancelled_and_tried_again_while_it_is_read_is_read_
     await desk.jobs.retry("s", job_id)
     assert await desk.work.unchanged({job_id: 0}) == set()
 
-    await desk.work.note_read(turn, [searchable(job_id)])
+    await desk.work.record_read(turn, [searchable(job_id)])
     await desk.work.end_turn(turn)
     job = await desk.jobs.get("s", job_id)
     assert (job.state, job.documents_searchable) == ("queued", 0)
@@ -177,7 +177,7 @@ async def test_what_a_cancelled_job_made_searchable_goes_on_to_the_graph_and_its
     [turn] = await desk.turns.claim(ONE, SEARCH, 1)
     await desk.work.claim_uploads(turn, (), count=9, size=9)
     await desk.jobs.cancel("s", job_id)
-    await desk.work.note_read(turn, [searchable(job_id)])
+    await desk.work.record_read(turn, [searchable(job_id)])
     async with desk.database.pool.session() as session:
         await session.execute("update job set end_time = now() - interval '9 days'")
     await desk.work.purge(1)
@@ -212,7 +212,7 @@ async def test_a_listed_job_has_its_first_failures_and_a_single_one_all(desk: De
     job_id = await desk.upload()
     [turn] = await desk.turns.claim(ONE, SEARCH, 1)
     failures = [Failure(n, f"line {n}", SEARCH, "is odd") for n in range(2 * LISTED_FAILURES)]
-    await desk.work.note_read(turn, [replace(searchable(job_id), failures=failures)])
+    await desk.work.record_read(turn, [replace(searchable(job_id), failures=failures)])
     [listed] = await desk.jobs.page("s", before=LAST_NUMBER, states=STATES, size=9)
     assert list(listed.failures) == failures[:LISTED_FAILURES]
     assert listed.documents_failed == len(failures)

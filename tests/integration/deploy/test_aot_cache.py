@@ -24,7 +24,7 @@ class QuickJava(Java):
     """Runs a server as usual, whose recording and cache are empty files."""
 
     def server(self, *arguments: str) -> list[str]:
-        return Java.over(self.jars).server(*arguments)
+        return Java.from_jars(self.jars).server(*arguments)
 
     def recording(self, output: Path, *arguments: str) -> list[str]:
         return [sys.executable, "-c", TOUCH, str(output), *self.server(*arguments)]

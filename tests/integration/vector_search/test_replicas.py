@@ -52,7 +52,7 @@ async def store(vector_database: TestDatabase, standby: Standby) -> AsyncIterato
     """The tier's store with the replica, which has all that was written so far."""
     await caught_up(vector_database, standby)
     async with opened(vector_database, standby) as store:
-        await monitor_of(store).look()
+        await monitor_of(store).check_all()
         assert replica_of(store).usable
         yield store
 
@@ -191,13 +191,13 @@ async def test_a_replica_that_lags_is_left_out_and_comes_back(
     monitor = ReplicaMonitor(
         store._readers, store._probe, load_queries(), max_lag=0.05, meter=meter
     )
-    await monitor.look()
+    await monitor.check_all()
     async with paused(standby):
         await write(store, "harbour")
-        await monitor.look()
+        await monitor.check_all()
 
         async def left_out() -> bool:
-            await monitor.look()
+            await monitor.check_all()
             return not replica_of(store).usable
 
         await until(left_out)
@@ -206,7 +206,7 @@ async def test_a_replica_that_lags_is_left_out_and_comes_back(
         assert usable == 0
         assert await contents(store, "harbour") == ["harbour"]
     await caught_up(vector_database, standby)
-    await monitor.look()
+    await monitor.check_all()
     assert replica_of(store).usable
     assert numbers(reader)[1] == 1
     assert await read_by(store) == "replica"
@@ -236,12 +236,12 @@ async def test_searches_go_on_when_the_replica_stops_and_use_it_when_it_is_back(
         for _ in range(3):
             assert await contents(store, "harbour") == ["harbour"]
         assert not replica_of(store).usable
-        await monitor.look()
+        await monitor.check_all()
         assert not replica_of(store).usable
     finally:
         await in_loop(stores_loop, standby.start)
     await caught_up(vector_database, standby)
-    await monitor.look()
+    await monitor.check_all()
     assert replica_of(store).usable
     assert await contents(store, "harbour") == ["harbour"]
     assert await read_by(store) == "replica"
@@ -260,7 +260,7 @@ async def test_a_replica_that_hangs_is_left_out_and_searches_are_answered_in_tim
             assert await within(3.0, contents(store, "harbour")) == ["harbour"]
         patient = asyncio.create_task(contents(store, "harbour"))  # has no deadline
         began = clock()
-        await monitor.look()
+        await monitor.check_all()
         assert clock() - began < 5.0
         assert not replica_of(store).usable
         assert await within(3.0, patient) == ["harbour"]
@@ -268,7 +268,7 @@ async def test_a_replica_that_hangs_is_left_out_and_searches_are_answered_in_tim
         assert await within(3.0, read_by(store)) == "primary"
 
     async def back() -> bool:
-        await monitor.look()
+        await monitor.check_all()
         return replica_of(store).usable
 
     await until(back)

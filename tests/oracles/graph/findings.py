@@ -20,7 +20,13 @@ from services.graph_query.findings.domain import (
     Position,
     Subject,
 )
-from services.graph_query.findings.planning import Held, Planner, Put, References, references_of
+from services.graph_query.findings.planning import (
+    FindingChange,
+    Planner,
+    References,
+    StoredFinding,
+    references_of,
+)
 from services.runtime.times import utc_now
 from tests.oracles.graph.reads import FakeReads
 from tests.oracles.graph.space import FakeSpace
@@ -31,7 +37,7 @@ class Stored:
     """A finding in memory."""
 
     uuid: str
-    put: Put
+    put: FindingChange
     origin: FindingOrigin
     created: float
     updated: float
@@ -40,10 +46,10 @@ class Stored:
     embedding: tuple[float, ...]
 
     @property
-    def stored(self) -> Held:
+    def stored(self) -> StoredFinding:
         """What a plan asks of it."""
         value = self.put.finding.fields.statement
-        return Held(self.put.digest, value, self.episodes, bool(self.embedding))
+        return StoredFinding(self.put.digest, value, self.episodes, bool(self.embedding))
 
 
 @dataclass(slots=True)
@@ -107,14 +113,14 @@ class FakeFindings:
         vectors = sum(bool(one.embedding) for one in self.spaces.get(space, {}).values())
         return SpaceState(stored.revision, vectors, stored.model, stored.dimension)
 
-    async def findings_by_words(
+    async def findings_by_text(
         self, space: str, terms: Sequence[str], only: FindingFilter, limit: int
     ) -> list[Hit]:
         """Findings by how many of the terms they have."""
         scored = [Hit(one.uuid, _overlap(terms, one)) for one in self._passing(space, only)]
         return _best([hit for hit in scored if hit.score > 0], limit)
 
-    async def findings_near(
+    async def findings_by_vector(
         self,
         space: str,
         vector: Sequence[float],
@@ -158,7 +164,7 @@ class FakeFindings:
                 yield one
 
 
-def _stored(old: Stored | None, put: Put, now: float) -> Stored:
+def _stored(old: Stored | None, put: FindingChange, now: float) -> Stored:
     vector = put.vector if put.vector is not None else (old.embedding if old else ())
     return Stored(
         uuid=put.uuid,

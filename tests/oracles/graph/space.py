@@ -20,7 +20,7 @@ from services.graph_query.core.fact_batch import (
     GivenEnds,
     claimant_of,
     claimed_episode,
-    clean_end,
+    normalized_entity_name,
     statement_of,
 )
 from services.graph_query.core.identity import fact_uuid
@@ -149,7 +149,9 @@ class FakeSpace:
 
     def described(self) -> list[tuple[DescribedEntity, EntityName]]:
         """What was read of entities, in the order of reading, each with its name as it is kept."""
-        return [(one, clean_end(one.name)) for ones in self.read.values() for one in ones]
+        return [
+            (one, normalized_entity_name(one.name)) for ones in self.read.values() for one in ones
+        ]
 
     def tell(self, fact: GivenFact) -> None:
         """Notes how a fact is given."""

@@ -19,7 +19,12 @@ from services.graph_query.core.domain import (
     GivenFact,
     Passage,
 )
-from services.graph_query.core.fact_batch import FactBatch, GivenEnds, clean_end, episode_claimant
+from services.graph_query.core.fact_batch import (
+    FactBatch,
+    GivenEnds,
+    episode_claimant,
+    normalized_entity_name,
+)
 from services.graph_query.core.intervals import start_of
 from services.graph_query.core.invalidation import CALLER
 from services.graph_query.episodes.extraction_result import ExtractionResult
@@ -184,10 +189,12 @@ def _forget_descriptions(stored: FakeSpace, episode: str) -> None:
         return
     order = list(stored.read)
     found = stored.resolution()
-    gone = {found.uuid(clean_end(one.name)) for one in stored.read.pop(episode)}
+    gone = {found.uuid(normalized_entity_name(one.name)) for one in stored.read.pop(episode)}
     for later in order[order.index(episode) + 1 :]:
         stored.read[later] = [
-            DescribedEntity(one.name) if found.uuid(clean_end(one.name)) in gone else one
+            DescribedEntity(one.name)
+            if found.uuid(normalized_entity_name(one.name)) in gone
+            else one
             for one in stored.read[later]
         ]
 

@@ -76,7 +76,7 @@ async def statements(store: Graph, space: str, only: FindingFilter = ALL) -> set
 
 async def searched(store: Graph, space: str, question: str, only: FindingFilter) -> set[str]:
     """What is found by words."""
-    hits = await store.findings.findings_by_words(space, query_terms(question), only, 50)
+    hits = await store.findings.findings_by_text(space, query_terms(question), only, 50)
     found = await store.findings.findings(space, [hit.uuid for hit in hits])
     return {found[hit.uuid].fields.statement for hit in hits}
 
@@ -157,7 +157,7 @@ class FindingsSuite:
         assert await statements(store, space, only) == expected
         assert await searched(store, space, "payments", only) == expected
         for exact in (True, False):
-            near = await store.findings.findings_near(space, unit(1), only, 50, exact=exact)
+            near = await store.findings.findings_by_vector(space, unit(1), only, 50, exact=exact)
             found = await store.findings.findings(space, [hit.uuid for hit in near])
             assert {one.fields.statement for one in found.values()} == expected
 
@@ -168,7 +168,7 @@ class FindingsSuite:
         await store.findings.add_findings(space, [*near, far], "model")
         for exact in (True, False):
             only = FindingFilter(type="ünlikely")
-            hits = await store.findings.findings_near(space, unit(1), only, 1, exact=exact)
+            hits = await store.findings.findings_by_vector(space, unit(1), only, 1, exact=exact)
             assert [hit.uuid for hit in hits] == [
                 one.uuid for one in await listed(store, space, only)
             ]
@@ -178,7 +178,7 @@ class FindingsSuite:
         given = [finding(f"F{n}", embedding=unit(1, n)) for n in (2, 0, 1)]
         added = await store.findings.add_findings(space, given, "model")
         for exact in (True, False):
-            hits = await store.findings.findings_near(space, unit(1), ALL, 2, exact=exact)
+            hits = await store.findings.findings_by_vector(space, unit(1), ALL, 2, exact=exact)
             assert [hit.uuid for hit in hits] == [added.uuids[1], added.uuids[2]]
             assert hits[0].score == pytest.approx(1, abs=0.01)
 
@@ -331,7 +331,7 @@ class FindingsSuite:
         other = await store.findings.add_findings(space, [finding("Other", id="f")], "")
         assert other.without_vector == 1
         assert (await store.findings.finding_state(space)).vectors == 0
-        assert await store.findings.findings_near(space, unit(1), ALL, 5, exact=True) == []
+        assert await store.findings.findings_by_vector(space, unit(1), ALL, 5, exact=True) == []
 
     async def test_vectors_of_another_model_are_refused(self, store: Graph) -> None:
         space = new_space()
@@ -347,7 +347,9 @@ class FindingsSuite:
         assert await searched(store, other, "payments", ALL) == set()
         assert await store.findings.findings(other, added.uuids) == {}
         for exact in (True, False):
-            assert await store.findings.findings_near(other, unit(1), ALL, 5, exact=exact) == []
+            assert (
+                await store.findings.findings_by_vector(other, unit(1), ALL, 5, exact=exact) == []
+            )
 
     @pytest.mark.parametrize("text", ['"', "`x` OR 1=1", "a\nb", "(AND] *:* \\", "x" * 4000, "Ω≠ß"])
     async def test_any_text_is_just_text(self, store: Graph, text: str) -> None:

@@ -240,7 +240,7 @@ async def found(store: Neo4jStore, space: str, vector: Sequence[float]) -> tuple
         len((await store.as_known.search_vector_known(space, vector, past, state))[0]),
     }
     findings = {
-        len(await store.findings.findings_near(space, vector, FindingFilter(), 9, exact=exact))
+        len(await store.findings.findings_by_vector(space, vector, FindingFilter(), 9, exact=exact))
         for exact in (True, False)
     }
     parameters = {"space": space, "vector": list(vector), "limit": 9, "least": 0.0}

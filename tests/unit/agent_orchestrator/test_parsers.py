@@ -35,7 +35,7 @@ NOTE = Upload(MARKDOWN, b"# Note\n\nSome text.", source="note.md", metadata={"k"
 
 @pytest.fixture
 async def parsers() -> AsyncIterator[Parsers]:
-    async with open_parsers(at_once=2) as parsers:
+    async with open_parsers(max_concurrent=2) as parsers:
         yield parsers
 
 

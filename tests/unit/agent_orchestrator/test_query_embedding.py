@@ -14,7 +14,7 @@ BUDGET = 10.0
 
 async def test_a_remembered_query_does_not_wait_for_others_that_wait_for_the_provider() -> None:
     provider = StubEmbedder()
-    queries = QueryEmbeddings(CachedEmbedder(provider, 10), at_once=1, seconds=5.0)
+    queries = QueryEmbeddings(CachedEmbedder(provider, 10), max_concurrent=1, seconds=5.0)
     first = await queries.embed("who owns it", BUDGET)
     provider.stuck = True
     waiting = asyncio.create_task(queries.embed("another", BUDGET))
@@ -28,7 +28,7 @@ async def test_a_remembered_query_does_not_wait_for_others_that_wait_for_the_pro
 
 async def test_a_query_that_is_not_to_be_remembered_is_embedded_anew() -> None:
     provider = StubEmbedder()
-    queries = QueryEmbeddings(CachedEmbedder(provider, 10), at_once=1, seconds=5.0)
+    queries = QueryEmbeddings(CachedEmbedder(provider, 10), max_concurrent=1, seconds=5.0)
     for _ in range(2):
         found = await queries.embed("who owns it", BUDGET, use_cache=False)
         assert found.source == retrieval_pb2.EMBEDDING_SOURCE_COMPUTED

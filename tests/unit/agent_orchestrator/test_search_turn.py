@@ -33,7 +33,7 @@ class Work:
     async def unchanged(self, jobs: Mapping[str, int]) -> set[str]:
         return set(jobs)
 
-    async def note_read(self, turn: Turn, read: Sequence[ReadJob]) -> None:
+    async def record_read(self, turn: Turn, read: Sequence[ReadJob]) -> None:
         self.noted += 1
         if self.lost:
             raise TurnLostError

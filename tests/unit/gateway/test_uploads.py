@@ -7,7 +7,7 @@ import json
 import pytest
 
 from gateway.rest.documents import uploads
-from gateway.rest.documents.long_text import PIECE_BYTES, Taken
+from gateway.rest.documents.long_text import PIECE_BYTES, ExtractedText
 from gateway.rest.documents.uploads import read_document
 
 MAX_BYTES = 1024 * 1024
@@ -28,6 +28,6 @@ def test_a_text_of_any_length_is_the_documents(length: int) -> None:
 def test_a_text_that_was_not_found_in_a_long_body_is_taken_from_the_whole(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(uploads, "take_text", lambda body, *_: Taken(body, None))
+    monkeypatch.setattr(uploads, "take_text", lambda body, *_: ExtractedText(body, None))
     document = read_document(sent("x" * 3 * PIECE_BYTES), max_bytes=MAX_BYTES)
     assert b"".join(document.text) == b"x" * 3 * PIECE_BYTES

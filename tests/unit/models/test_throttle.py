@@ -29,8 +29,8 @@ async def test_a_short_pause_is_waited_for() -> None:
 
 
 async def test_a_full_share_does_not_hold_up_the_other() -> None:
-    background = Throttle(Limits(at_once=1))
-    questions = background.share(Limits(at_once=1))
+    background = Throttle(Limits(max_concurrent=1))
+    questions = background.share(Limits(max_concurrent=1))
     async with asyncio.timeout(5):
         async with background.attempt(1, lambda _: True), questions.attempt(1, lambda _: True):
             pass

@@ -17,7 +17,7 @@ from pydantic_ai.messages import (
 CHARACTERS_PER_TOKEN = 4
 
 
-class Said(Protocol):
+class ShownMessage(Protocol):
     """A message of a conversation, as far as a model is shown it."""
 
     @property
@@ -42,10 +42,10 @@ class History:
     left_out: int
 
 
-def build_history(newest_first: Sequence[Said], budget: int, summary: str = "") -> History:
+def build_history(newest_first: Sequence[ShownMessage], budget: int, summary: str = "") -> History:
     """As many of the latest messages as fit into `budget` tokens, after the summary of those before."""
     left = budget - tokens_of(summary)
-    kept: list[Said] = []
+    kept: list[ShownMessage] = []
     for message in newest_first:
         left -= tokens_of(message.text)
         if left < 0 and kept:
@@ -65,7 +65,7 @@ def tokens_of(text: str) -> int:
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
-def _as_message(message: Said) -> ModelMessage:
+def _as_message(message: ShownMessage) -> ModelMessage:
     if message.role == "user":
         return ModelRequest(parts=[UserPromptPart(message.text)])
     return ModelResponse(parts=[TextPart(message.text)])

@@ -73,14 +73,14 @@ class AnswerModels:
             Limits(
                 requests_per_minute=settings.requests_per_minute,
                 tokens_per_minute=settings.tokens_per_minute,
-                at_once=settings.requests_at_once,
+                max_concurrent=settings.requests_at_once,
             )
         )
         questions = background.share(
             Limits(
                 requests_per_minute=settings.questions_requests_per_minute,
                 tokens_per_minute=settings.questions_tokens_per_minute,
-                at_once=settings.questions_at_once,
+                max_concurrent=settings.questions_at_once,
             )
         )
         self.background_throttles.append(background)

@@ -105,13 +105,13 @@ def _answer_part(draft: Draft, part: AnsweredPart) -> None:
     if not part.results:
         return
     if any(result.status == "ambiguous" for result in part.results):
-        draft.paragraphs.append(_ask_back(part))
+        draft.paragraphs.append(_clarifying_question(part))
         draft.has_answer = True
         return
     if part.bridge is not None:
         draft.paragraphs.append(_fact_line(draft, part.bridge, part.question))
     found = gather(part.results)
-    if not any(add(draft, part, found) for add in _WAYS) and _could_look(part):
+    if not any(add(draft, part, found) for add in _WAYS) and _documents_were_searched(part):
         draft.paragraphs.append(_nothing(part))
 
 
@@ -281,7 +281,7 @@ def _time_heading(part: AnsweredPart, what: str) -> str:
     return ""
 
 
-def _could_look(part: AnsweredPart) -> bool:
+def _documents_were_searched(part: AnsweredPart) -> bool:
     """Whether the documents could be searched: what could not be looked up may well be there."""
     return not any("documents" in result.unavailable for result in part.results)
 
@@ -292,7 +292,7 @@ def _nothing(part: AnsweredPart) -> str:
     return NOTHING_ANSWERS
 
 
-def _ask_back(part: AnsweredPart) -> str:
+def _clarifying_question(part: AnsweredPart) -> str:
     result = next(one for one in part.results if one.status == "ambiguous")
     names = [f"{one.name} ({one.type})" if one.type else one.name for one in result.candidates]
     return f"Several are named {result.entity or part.question.entity}: {', '.join(names)}. Which one do you mean?"
@@ -302,7 +302,7 @@ def _notices(part: AnsweredPart) -> list[str]:
     """What could not be looked up, and what the graph does not know."""
     notices: list[str] = []
     for result in part.results:
-        notices.extend(_away(name, result) for name in result.unavailable)
+        notices.extend(_unavailable(name, result) for name in result.unavailable)
         if result.status == "empty_graph":
             notices.append(_EMPTY_GRAPH)
         elif result.status == "unknown_entity":
@@ -313,7 +313,7 @@ def _notices(part: AnsweredPart) -> list[str]:
     return notices
 
 
-def _away(name: str, result: ToolResult) -> str:
+def _unavailable(name: str, result: ToolResult) -> str:
     called = _PARTS.get(name, name)
     instead = " The documents were searched instead." if name == "graph" and result.items else ""
     return f"The {called} cannot be searched now.{instead}"

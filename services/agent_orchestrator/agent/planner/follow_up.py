@@ -81,7 +81,7 @@ async def understand(
 
 def asked_parts(text: str) -> list[str]:
     """The parts of a question, each of which names the entities that it is about."""
-    return _told_apart(question_parts(text[:_MAX_READ]))
+    return _independent_parts(question_parts(text[:_MAX_READ]))
 
 
 async def _paged(
@@ -99,7 +99,7 @@ async def _paged(
     ]
 
 
-def _told_apart(parts: Sequence[str]) -> list[str]:
+def _independent_parts(parts: Sequence[str]) -> list[str]:
     """Parts that can be asked alone: one that says too little for that belongs to the part before it."""
     kept: list[str] = []
     for part in parts:

@@ -19,7 +19,7 @@ _YEAR = re.compile(r"\d{4}")
 _MONTH = re.compile(r"\d{4}-\d{2}")
 
 
-def _whole(value: Any) -> Any:
+def _parse_year_or_month(value: Any) -> Any:
     """A year or a month alone as its first instant: pydantic would take a year for seconds since 1970."""
     if isinstance(value, int | float):
         value = str(value)
@@ -42,7 +42,7 @@ EntityType = Annotated[str, StringConstraints(strip_whitespace=True, max_length=
 PageToken = Annotated[str, StringConstraints(max_length=16384)]
 Limit = Annotated[int, Field(ge=1, le=50)]
 Weight = Annotated[float, Field(ge=0, le=1)]
-Time = Annotated[datetime, BeforeValidator(_whole), Field(examples=["2023-06-30"])]
+Time = Annotated[datetime, BeforeValidator(_parse_year_or_month), Field(examples=["2023-06-30"])]
 
 
 def instant(value: datetime, zone: ZoneInfo) -> datetime:

@@ -53,7 +53,7 @@ async def vector_search(ctx: Context, query: Query, limit: Limit | None = None) 
     try:
         answer = await deps.tiers.vector_search(request)
     except BraidError as error:
-        return _documents_away(ctx, "vector_search", clock, error)
+        return _documents_unavailable(ctx, "vector_search", clock, error)
     clock.answered(answer)
     return _passages(deps, "vector_search", answer.hits, "ok")
 
@@ -76,7 +76,7 @@ async def hybrid_search(
     try:
         answer = await deps.tiers.hybrid_search(request)
     except BraidError as error:
-        return _documents_away(ctx, "hybrid_search", clock, error)
+        return _documents_unavailable(ctx, "hybrid_search", clock, error)
     clock.answered(answer)
     degraded = answer.status == legs_pb2.LEG_STATUS_DEGRADED
     return _passages(deps, "hybrid_search", answer.hits, "degraded" if degraded else "ok")
@@ -195,7 +195,9 @@ def _passages(
     return respond(deps, result)
 
 
-def _documents_away(ctx: Context, tool: str, clock: LegClock, error: BraidError) -> ToolReturn[str]:
+def _documents_unavailable(
+    ctx: Context, tool: str, clock: LegClock, error: BraidError
+) -> ToolReturn[str]:
     if is_refusal(error):
         raise retry_for(error) from None
     clock.failed(error)

@@ -33,13 +33,13 @@ from services.agent_orchestrator.agent.tools.documents import (
 )
 from services.agent_orchestrator.agent.tools.graph_calls import (
     EMPTY_GRAPH,
-    Look,
+    GraphCall,
     Times,
-    away,
+    begin_graph_call,
     entity_selector,
+    graph_unavailable,
     is_empty,
     knows_entity,
-    look_into,
     nothing_changed,
     nothing_then,
     times_of,
@@ -95,7 +95,7 @@ async def search_knowledge_graph(
         reference_end: With reference_time: facts that held at any moment from then until before this time.
     """
     deps = ctx.deps
-    look = look_into(ctx, "search_knowledge_graph", entity_name or "")
+    call = begin_graph_call(ctx, "search_knowledge_graph", entity_name or "")
     selector = _selector(deps, reference_time, reference_end)
     request = query_pb2.SearchFactsRequest(
         query=query,
@@ -109,22 +109,22 @@ async def search_knowledge_graph(
         known = bool(answer.hits) or await knows_entity(deps, entity_name)
         empty = not answer.hits and await is_empty(deps)
     except BraidError as error:
-        return await away(look, error)
-    look.clock.answered(answer)
+        return await graph_unavailable(call, error)
+    call.clock.answered(answer)
     if empty:
         return await with_documents(
-            ctx, look.result("empty_graph", message=EMPTY_GRAPH), look.question()
+            ctx, call.result("empty_graph", message=EMPTY_GRAPH), call.question()
         )
     if not known:
-        return await unknown(look)
+        return await unknown(call)
     if not answer.hits:
-        return await with_documents(ctx, look.result("no_match", message=NO_FACTS), look.question())
+        return await with_documents(ctx, call.result("no_match", message=NO_FACTS), call.question())
     chunks = await read_chunks(deps, cited_chunk_ids(hit.fact for hit in answer.hits))
     items = tuple(fact_item(hit.fact, chunks, score=hit.score) for hit in answer.hits)
     degraded = answer.status == legs_pb2.LEG_STATUS_DEGRADED
     return respond(
         deps,
-        look.result(
+        call.result(
             "degraded" if degraded else "ok",
             items=items,
             total_count=len(items),
@@ -154,7 +154,7 @@ async def get_entity_history(
         page: The next page of the same history, as an earlier answer named it.
     """
     deps = ctx.deps
-    look = look_into(ctx, "get_entity_history", entity)
+    call = begin_graph_call(ctx, "get_entity_history", entity)
     request = history_pb2.GetEntityHistoryRequest(
         entity=entity_selector(entity, entity_type),
         relation_type=relationship_type or "",
@@ -169,21 +169,21 @@ async def get_entity_history(
         answer = await _history(deps, request, entity)
     except BraidError as error:
         if is_unknown(error):
-            return await unknown_or_empty(look)
-        return await away(look, error)
-    look.clock.found(answer.facts or answer.homonyms)
+            return await unknown_or_empty(call)
+        return await graph_unavailable(call, error)
+    call.clock.found(answer.facts or answer.homonyms)
     if answer.homonyms and not answer.HasField("entity"):
-        return respond(deps, _ambiguous(look, answer.homonyms))
+        return respond(deps, _ambiguous(call, answer.homonyms))
     name = answer.entity.name
     heading = history_heading(name, answer)
     facts = _shown_first(answer)
     times = times_of(deps, reference_time, None)
     if not facts:
         message = f"No dated facts are stated about {name}."
-        empty = look.result("no_match", message=message, **times)
-        return await with_documents(ctx, empty, look.question(), heading)
+        empty = call.result("no_match", message=message, **times)
+        return await with_documents(ctx, empty, call.question(), heading)
     chunks = await read_chunks(deps, cited_chunk_ids(facts))
-    result = look.result(
+    result = call.result(
         "ok",
         items=tuple(fact_item(fact, chunks) for fact in facts),
         total_count=answer.summary.fact_count if not page else len(facts),
@@ -210,7 +210,7 @@ async def get_snapshot(
         relationship_type: Only facts of this relationship, such as OWNS.
     """
     deps = ctx.deps
-    look = look_into(ctx, "get_snapshot", entity or "")
+    call = begin_graph_call(ctx, "get_snapshot", entity or "")
     request = history_pb2.GetSnapshotRequest(
         time=time_selector(reference_time, reference_end, deps.zone),
         entity=entity_selector(entity, None) if entity else None,
@@ -220,21 +220,23 @@ async def get_snapshot(
     try:
         answer = await deps.tiers.get_snapshot(request)
     except BraidError as error:
-        return await (unknown_or_empty(look) if is_unknown(error) else away(look, error))
-    look.clock.found(answer.facts)
+        return await (
+            unknown_or_empty(call) if is_unknown(error) else graph_unavailable(call, error)
+        )
+    call.clock.found(answer.facts)
     held = _by_question(deps, answer.facts) if not entity else list(answer.facts)
     chunks = await read_chunks(deps, cited_chunk_ids([*held, *_changed_facts(answer.changes)]))
     states = [fact_item(fact, chunks, kind="state") for fact in held]
     changes = _change_items(answer.changes, chunks)
     times = times_of(deps, reference_time, reference_end)
     if not states and not changes:
-        return await nothing_then(look, times)
+        return await nothing_then(call, times)
     more = " There is more: name an entity or a relationship." if answer.next_page_token else ""
     heading = f"Held then: {len(states)}. Changes since then: {_total(answer.changes)}.{more}"
-    result = look.result(
+    result = call.result(
         "ok",
         # Where both do not fit into the text, some of each are shown.
-        items=tuple(_some_of_both(states, changes)),
+        items=tuple(_interleave(states, changes)),
         total_count=len(states) + _total(answer.changes),
         **times,
     )
@@ -258,7 +260,7 @@ async def diff_graph(
         relationship_type: Only facts of this relationship, such as OWNS.
     """
     deps = ctx.deps
-    look = look_into(ctx, "diff_graph", entity or "")
+    call = begin_graph_call(ctx, "diff_graph", entity or "")
     request = history_pb2.DiffGraphRequest(
         before=time_selector(before, None, deps.zone),
         after=None if after is None else time_selector(after, None, deps.zone),
@@ -269,9 +271,11 @@ async def diff_graph(
     try:
         answer = await deps.tiers.diff_graph(request)
     except BraidError as error:
-        return await (unknown_or_empty(look) if is_unknown(error) else away(look, error))
+        return await (
+            unknown_or_empty(call) if is_unknown(error) else graph_unavailable(call, error)
+        )
     diff = answer.diff
-    look.clock.found([*diff.added, *diff.ended, *diff.changed])
+    call.clock.found([*diff.added, *diff.ended, *diff.changed])
     chunks = await read_chunks(deps, cited_chunk_ids(_changed_facts(diff)))
     items = tuple(_change_items(diff, chunks))
     times: Times = {
@@ -279,12 +283,12 @@ async def diff_graph(
         "as_of_end": None if after is None else instant(after, deps.zone),
     }
     if not items:
-        return await nothing_changed(look, times)
+        return await nothing_changed(call, times)
     heading = (
         f"Added {diff.added_count}, ended {diff.ended_count}, changed {diff.changed_count} "
         "between the two times."
     )
-    result = look.result("ok", items=items, total_count=_total(diff), **times)
+    result = call.result("ok", items=items, total_count=_total(diff), **times)
     return respond(deps, result, heading)
 
 
@@ -305,13 +309,13 @@ async def _history(
     return await deps.tiers.get_entity_history(request)
 
 
-def _ambiguous(look: Look, homonyms: Sequence[facts_pb2.EntityRef]) -> ToolResult:
+def _ambiguous(call: GraphCall, homonyms: Sequence[facts_pb2.EntityRef]) -> ToolResult:
     named = candidates(homonyms)
     types = ", ".join(one.type or "without a type" for one in named)
-    return look.result(
+    return call.result(
         "ambiguous",
         candidates=named,
-        message=f"Several entities are named “{look.entity}”: {types}. Ask for one by its type.",
+        message=f"Several entities are named “{call.entity}”: {types}. Ask for one by its type.",
     )
 
 
@@ -342,7 +346,7 @@ def _changed_facts(diff: history_pb2.GraphDiff) -> Iterable[facts_pb2.Fact]:
         yield from changed.after
 
 
-def _some_of_both(states: list[ResultItem], changes: list[ResultItem]) -> list[ResultItem]:
+def _interleave(states: list[ResultItem], changes: list[ResultItem]) -> list[ResultItem]:
     half = MAX_ITEMS // 2
     room = max(half, MAX_ITEMS - len(changes))
     return states[:room] + changes + states[room:]

@@ -33,7 +33,7 @@ EMPTY_GRAPH = "The knowledge graph is empty: documents or facts have to be inges
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class GraphCall:
     """One look into the graph on behalf of a tool call: which tool, what about, and the clock of its leg."""
 
     ctx: Context
@@ -42,7 +42,7 @@ class Look:
     clock: LegClock
 
     def result(self, status: Status, **more: Any) -> ToolResult:
-        """A result of this look."""
+        """A result of this call."""
         return ToolResult(self.tool, status, self.ctx.deps.space, entity=self.entity, **more)
 
     def question(self) -> str:
@@ -52,11 +52,13 @@ class Look:
         return asked if known else f"{self.entity} {asked}"
 
 
-def look_into(ctx: Context, tool: str, entity: str) -> Look:
+def begin_graph_call(ctx: Context, tool: str, entity: str) -> GraphCall:
     """A look that begins now."""
     # The tool goes by another name in some profiles.
     name = ctx.tool_name or tool
-    return Look(ctx, name, entity, LegClock(ctx.deps, ctx.tool_call_id or "", legs_pb2.LEG_GRAPH))
+    return GraphCall(
+        ctx, name, entity, LegClock(ctx.deps, ctx.tool_call_id or "", legs_pb2.LEG_GRAPH)
+    )
 
 
 async def knows_entity(deps: AgentDependencies, entity_name: str | None) -> bool:
@@ -80,65 +82,65 @@ async def is_empty(deps: AgentDependencies) -> bool:
     return not (stats.entity_count or stats.fact_count or stats.local_fact_count)
 
 
-async def away(look: Look, error: BraidError) -> ToolReturn[str]:
+async def graph_unavailable(call: GraphCall, error: BraidError) -> ToolReturn[str]:
     """The graph could not be asked; arguments that it refuses go back to the model."""
     if is_refusal(error):
         raise retry_for(error) from None
-    look.clock.failed(error)
-    nothing = look.result("unavailable", unavailable=(GRAPH,), message=NO_GRAPH)
-    return await with_documents(look.ctx, nothing, look.question())
+    call.clock.failed(error)
+    nothing = call.result("unavailable", unavailable=(GRAPH,), message=NO_GRAPH)
+    return await with_documents(call.ctx, nothing, call.question())
 
 
-async def unknown_or_empty(look: Look) -> ToolReturn[str]:
+async def unknown_or_empty(call: GraphCall) -> ToolReturn[str]:
     """No such entity, or nothing at all."""
     try:
-        empty = await is_empty(look.ctx.deps)
+        empty = await is_empty(call.ctx.deps)
     except BraidError as error:
-        return await away(look, error)
-    look.clock.ended(legs_pb2.LEG_STATUS_NO_MATCH)
+        return await graph_unavailable(call, error)
+    call.clock.ended(legs_pb2.LEG_STATUS_NO_MATCH)
     if empty:
-        nothing = look.result("empty_graph", message=EMPTY_GRAPH)
-        return await with_documents(look.ctx, nothing, look.question())
-    return await unknown(look)
+        nothing = call.result("empty_graph", message=EMPTY_GRAPH)
+        return await with_documents(call.ctx, nothing, call.question())
+    return await unknown(call)
 
 
-async def unknown(look: Look) -> ToolReturn[str]:
+async def unknown(call: GraphCall) -> ToolReturn[str]:
     """No such entity."""
-    message = f"The knowledge graph does not know “{look.entity}”."
-    nothing = look.result("unknown_entity", message=message)
-    return await with_documents(look.ctx, nothing, look.question())
+    message = f"The knowledge graph does not know “{call.entity}”."
+    nothing = call.result("unknown_entity", message=message)
+    return await with_documents(call.ctx, nothing, call.question())
 
 
-async def nothing_then(look: Look, times: Times) -> ToolReturn[str]:
+async def nothing_then(call: GraphCall, times: Times) -> ToolReturn[str]:
     """No fact held at a time."""
     try:
-        deps = look.ctx.deps
-        if look.entity and not await knows_entity(deps, look.entity):
-            return await unknown_or_empty(look)
+        deps = call.ctx.deps
+        if call.entity and not await knows_entity(deps, call.entity):
+            return await unknown_or_empty(call)
         empty = await is_empty(deps)
     except BraidError as error:
-        return await away(look, error)
+        return await graph_unavailable(call, error)
     status: Status = "empty_graph" if empty else "no_match"
     message = EMPTY_GRAPH if empty else "The knowledge graph has no fact that held then."
     return await with_documents(
-        look.ctx, look.result(status, message=message, **times), look.question()
+        call.ctx, call.result(status, message=message, **times), call.question()
     )
 
 
-async def nothing_changed(look: Look, times: Times) -> ToolReturn[str]:
+async def nothing_changed(call: GraphCall, times: Times) -> ToolReturn[str]:
     """No fact changed between two times."""
     try:
-        deps = look.ctx.deps
-        if look.entity and not await knows_entity(deps, look.entity):
-            return await unknown_or_empty(look)
+        deps = call.ctx.deps
+        if call.entity and not await knows_entity(deps, call.entity):
+            return await unknown_or_empty(call)
         if await is_empty(deps):
-            empty = look.result("empty_graph", message=EMPTY_GRAPH, **times)
-            return await with_documents(look.ctx, empty, look.question())
+            empty = call.result("empty_graph", message=EMPTY_GRAPH, **times)
+            return await with_documents(call.ctx, empty, call.question())
     except BraidError as error:
-        return await away(look, error)
-    about = f" about {look.entity}" if look.entity else ""
+        return await graph_unavailable(call, error)
+    about = f" about {call.entity}" if call.entity else ""
     message = f"Nothing{about} changed in the knowledge graph between the two times."
-    return respond(look.ctx.deps, look.result("no_match", message=message, **times))
+    return respond(call.ctx.deps, call.result("no_match", message=message, **times))
 
 
 def entity_selector(name: str, of_type: str | None) -> entities_pb2.EntitySelector:

@@ -124,7 +124,7 @@ class References:
                     referent = self._named(noun, name)
                     if referent is None or self.types.is_place(referent):
                         continue
-                    self.note_one(referent, rank, people, things)
+                    self.add_referent(referent, rank, people, things)
         if people:
             self.person = people[0] if len(people) == 1 else people[-1]
             self.several_people = len({each.name for each in people}) > 1
@@ -132,7 +132,7 @@ class References:
             self.thing = min(things, key=lambda each: each[0])[1]
             self.seen = [each for _, each in things]
 
-    def note_one(
+    def add_referent(
         self,
         referent: Referent,
         rank: int,

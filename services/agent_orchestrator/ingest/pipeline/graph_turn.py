@@ -86,7 +86,7 @@ class GraphTurns:
         while True:
             if batch_size.is_full:  # it takes processor time then, and no language model's
                 await self._priority.yield_to_search(time.stop)
-            if not await self._batch(turn, batch_size, time.stop) or await self._over(time):
+            if not await self._batch(turn, batch_size, time.stop) or await self._is_time_over(time):
                 return
 
     async def _batch(self, turn: Turn, batch_size: AdaptiveBatch, stop: asyncio.Event) -> bool:
@@ -163,7 +163,7 @@ class GraphTurns:
     def _progress_of(self, document: WaitingDocument) -> PartialProgress:
         return self._progress.setdefault(document.number, PartialProgress())
 
-    async def _over(self, time: TimeSlice) -> bool:
+    async def _is_time_over(self, time: TimeSlice) -> bool:
         return time.stop.is_set() or (time.used and await self._work.others_waiting(GRAPH))
 
     async def _send(

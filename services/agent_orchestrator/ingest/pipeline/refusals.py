@@ -34,7 +34,7 @@ def is_of_the_model(error: BraidError) -> bool:
     )
 
 
-def place_of_taken_time(error: BraidError) -> int | None:
+def valid_time_conflict_index(error: BraidError) -> int | None:
     """Which document of a message has the valid time of another of its versions, if that is the failure."""
     if error.metadata.get(VIOLATION) != VALID_TIME_TAKEN:
         return None

@@ -178,7 +178,7 @@ class SearchTurns:
     async def _note(self, run: _Run, batch: Batch) -> None:
         run.on_the_way.subtract(document.id for document in batch.documents)
         run.on_the_way += Counter()  # those that are none any more go
-        await self._work.note_read(run.turn, batch.outcome())
+        await self._work.record_read(run.turn, batch.outcome())
         run.reader.claimed.difference_update(ended_jobs(batch))
 
     async def _is_jobs_fault(self, turn: Turn, error: Exception, claimed: set[str]) -> bool:

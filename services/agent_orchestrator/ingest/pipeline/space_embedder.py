@@ -70,7 +70,7 @@ class SpaceEmbedder:
         length = self._recorded_model().dimension
         rows = await self._embedder().embed(texts)
         if length not in (0, rows.shape[1]):
-            raise _not_to_be_had()
+            raise _model_unavailable()
         return rows
 
     async def close(self) -> None:
@@ -81,7 +81,7 @@ class SpaceEmbedder:
         space, recorded = current_call().space, await self._recorded()
         found = self._registry.named(*recorded)
         if found is None or not has_length(found, recorded.dimension):
-            raise _not_to_be_had()
+            raise _model_unavailable()
         before = self._embedder()
         self._models.record(space, recorded)
         return found is not before
@@ -93,7 +93,7 @@ class SpaceEmbedder:
         return self._registry.named(*self._recorded_model()) or self._registry.default
 
 
-def _not_to_be_had() -> WaitingError:
+def _model_unavailable() -> WaitingError:
     return WaitingError(
         "the space is embedded with a model, or with vectors of a length, that is not configured",
         AGAIN_SECONDS,

@@ -21,7 +21,7 @@ from services.agent_orchestrator.ingest.pipeline.prepare import Prepared
 from services.agent_orchestrator.ingest.pipeline.refusals import (
     is_of_a_document,
     is_of_the_model,
-    place_of_taken_time,
+    valid_time_conflict_index,
 )
 from services.agent_orchestrator.ingest.pipeline.space_embedder import SpaceEmbedder
 from services.agent_orchestrator.jobs.retries import Retries, reason_of
@@ -62,7 +62,7 @@ class Stages:
                 return self._embedder.dimension
             except BraidError:
                 pass  # not known before its first vector
-            return await self._try_out()
+            return await self._probe_dimension()
 
         return await self._retries.run(ask)
 
@@ -118,7 +118,7 @@ class Stages:
             return [None] * len(documents)
 
         changed = [document for document in batch.documents if not document.unchanged]
-        await self._all_or_each(batch, changed, upsert)
+        await self._together_or_one_by_one(batch, changed, upsert)
 
     async def _upsert(self, documents: Sequence[Prepared]) -> Sequence[documents_pb2.UpsertOutcome]:
         """WaitingError when the space has changed to another model since: everything is embedded anew then.
@@ -129,7 +129,7 @@ class Stages:
         try:
             return await self._vector.upsert(inputs, self._embedder.model)
         except BraidError as error:
-            taken = place_of_taken_time(error)
+            taken = valid_time_conflict_index(error)
             if taken is not None and _is_dated(inputs, taken):
                 inputs[taken].ClearField("valid_time")
                 return await self._upsert(documents)
@@ -167,7 +167,7 @@ class Stages:
             rows = await self._retries.run(embed)
         except TextsRefused as error:
             if len(part) == 1:
-                await self._retries.run(self._try_out)
+                await self._retries.run(self._probe_dimension)
                 refused[id(part[0].document)] = (part[0].document, reason_of(error))
                 return
             for half in _parts(part, (len(part) + 1) // 2):
@@ -176,7 +176,7 @@ class Stages:
         for one, row in zip(part, rows, strict=True):
             one.chunk.embedding.extend(row)
 
-    async def _try_out(self) -> int:
+    async def _probe_dimension(self) -> int:
         """The dimension of a harmless text's vector. A model that refuses even that one is set up wrongly."""
         try:
             async with asyncio.timeout(EMBED_SECONDS):
@@ -184,7 +184,7 @@ class Stages:
         except TextsRefused as error:
             raise EmbedderUnavailable(f"refuses every text: {error.cause}") from None
 
-    async def _all_or_each(
+    async def _together_or_one_by_one(
         self,
         batch: Batch,
         documents: Sequence[Prepared],
@@ -204,7 +204,7 @@ class Stages:
         return [
             item
             for document in documents
-            for item in await self._all_or_each(batch, [document], work)
+            for item in await self._together_or_one_by_one(batch, [document], work)
         ]
 
 

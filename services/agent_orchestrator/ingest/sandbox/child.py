@@ -54,7 +54,7 @@ def main(source: BinaryIO, target: BinaryIO) -> None:
 
 def _answer(upload: Upload, limits: Limits, target: BinaryIO, *, last: bool) -> bool:
     """Sends what the upload is read as. False when the next one should have a new process."""
-    ends = _Ends(last)
+    ends = _ReadOutcome(last)
     for outcome in ends.outcomes(upload, limits):
         target.writelines(outcome_frames(outcome))
     target.write(json_frame({"end": ends.error, "last": ends.last}))
@@ -62,7 +62,7 @@ def _answer(upload: Upload, limits: Limits, target: BinaryIO, *, last: bool) -> 
     return not ends.last
 
 
-class _Ends:
+class _ReadOutcome:
     """How the reading of an upload ends."""
 
     def __init__(self, last: bool) -> None:

@@ -174,17 +174,17 @@ Outcomes = Sequence[ParsedDocument | Rejected]
 
 
 class Parsers:
-    """Reads uploads, `at_once` of the heavy ones at a time; a child that has nothing to do ends after a while."""
+    """Reads uploads, `max_concurrent` of the heavy ones at a time. Idle children end after `idle_seconds`."""
 
     def __init__(
         self,
         limits: Limits | None = None,
         *,
-        at_once: int = AT_ONCE,
+        max_concurrent: int = AT_ONCE,
         idle_seconds: float = IDLE_SECONDS,
     ) -> None:
         self._limits = limits or Limits()
-        self._places = asyncio.Semaphore(at_once)
+        self._places = asyncio.Semaphore(max_concurrent)
         self._idle_seconds = idle_seconds
         self._idle: dict[ReaderProcess, asyncio.TimerHandle] = {}
         self._ending: set[asyncio.Task[None]] = set()
@@ -252,10 +252,13 @@ class Parsers:
 
 @asynccontextmanager
 async def open_parsers(
-    limits: Limits | None = None, *, at_once: int = AT_ONCE, idle_seconds: float = IDLE_SECONDS
+    limits: Limits | None = None,
+    *,
+    max_concurrent: int = AT_ONCE,
+    idle_seconds: float = IDLE_SECONDS,
 ) -> AsyncIterator[Parsers]:
     """Parsers whose children end with the block. None is started before the first file that needs one."""
-    parsers = Parsers(limits, at_once=at_once, idle_seconds=idle_seconds)
+    parsers = Parsers(limits, max_concurrent=max_concurrent, idle_seconds=idle_seconds)
     try:
         yield parsers
     finally:

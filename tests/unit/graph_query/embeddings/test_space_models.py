@@ -159,7 +159,7 @@ async def test_findings_are_embedded_with_the_spaces_model(store: FakeGraphStore
     await with_vectors(store)
     intake = FindingIntake(store.findings, models(store, FORMER))
     assert (await intake.add(SPACE, [finding("It works.")], "")).without_vector == 0
-    [hit] = await store.findings.findings_near(
+    [hit] = await store.findings.findings_by_vector(
         SPACE, [1.0, 1.0, 1.0], FindingFilter(), 5, exact=True
     )
     assert hit.score > 0

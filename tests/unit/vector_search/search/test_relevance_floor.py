@@ -59,7 +59,7 @@ async def space_of(
 async def ask(searcher: Searcher, search: Search = FUSED) -> HybridResult:
     """A search to the north."""
     given = QueryVector(CALIBRATED.name, direction(NORTH))
-    return await searcher.by_both("north", search, given, text_only=False)
+    return await searcher.search_hybrid("north", search, given, text_only=False)
 
 
 async def test_where_the_best_hit_is_not_relevant_there_is_none() -> None:
@@ -106,7 +106,7 @@ async def test_a_request_may_say_how_low_scores_may_be(
 async def test_a_model_that_nothing_is_known_of_leaves_nothing_out() -> None:
     assert UNKNOWN.name not in KNOWN
     asked = await space_of(0.10, 0.05, model=UNKNOWN)
-    found = await asked.by_both("north", FUSED, None, text_only=False)
+    found = await asked.search_hybrid("north", FUSED, None, text_only=False)
     assert (contents(found.result), found.floor) == (["0.10", "0.05"], 0)
 
 
@@ -124,7 +124,7 @@ async def test_words_alone_have_no_floor() -> None:
         embedder = CompassEmbedder(CALIBRATED.name)
         embedder.down = True
         asked = Searcher(store, QueryEmbedders(QueryEmbedder(embedder)), ResultCache(store, 0))
-        found = await asked.by_both("north", words, None, text_only=text_only)
+        found = await asked.search_hybrid("north", words, None, text_only=text_only)
         assert found.shortfall is Shortfall.EMBEDDER_UNAVAILABLE
         assert (contents(found.result), found.floor) == (["other"], 0)
         assert found.result.hits[0].score < 0.30

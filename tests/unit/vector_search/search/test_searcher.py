@@ -81,7 +81,7 @@ async def searcher(embedder: CompassEmbedder) -> Searcher:
 async def test_a_given_vector_of_the_spaces_model_is_used_and_nothing_embedded(
     searcher: Searcher, embedder: CompassEmbedder
 ) -> None:
-    found = await searcher.by_meaning("north", Search(limit=1), towards(EAST))
+    found = await searcher.search_vector("north", Search(limit=1), towards(EAST))
     assert contents(found) == ["red e"]
     assert embedder.texts == []
 
@@ -89,7 +89,7 @@ async def test_a_given_vector_of_the_spaces_model_is_used_and_nothing_embedded(
 async def test_without_a_vector_the_query_is_embedded_once(
     searcher: Searcher, embedder: CompassEmbedder
 ) -> None:
-    found = await searcher.by_meaning("north", Search(limit=1), None)
+    found = await searcher.search_vector("north", Search(limit=1), None)
     assert contents(found) == ["red n"]
     assert embedder.texts == ["north"]
 
@@ -97,7 +97,7 @@ async def test_without_a_vector_the_query_is_embedded_once(
 async def test_a_vector_of_another_model_is_replaced_by_the_tiers_own(
     searcher: Searcher, embedder: CompassEmbedder
 ) -> None:
-    found = await searcher.by_meaning("north", Search(limit=1), towards(EAST, "other"))
+    found = await searcher.search_vector("north", Search(limit=1), towards(EAST, "other"))
     assert contents(found) == ["red n"]
     assert embedder.texts == ["north"]
 
@@ -107,9 +107,9 @@ async def test_a_vector_of_the_model_with_another_dimension_is_a_field_error(
 ) -> None:
     wrong = towards((1, 0))  # type: ignore[arg-type]
     with pytest.raises(InvalidFieldError, match=r"query_embedding\.values"):
-        await searcher.by_meaning("north", Search(), wrong)
+        await searcher.search_vector("north", Search(), wrong)
     with pytest.raises(InvalidFieldError, match=r"query_embedding\.values"):
-        await searcher.by_both("north", FUSED, wrong, text_only=False)
+        await searcher.search_hybrid("north", FUSED, wrong, text_only=False)
     with pytest.raises(InvalidFieldError, match=r"query_embedding\.values"):
         await searcher.scores("north", [document("d", "red n").chunks[0].id], wrong)
 
@@ -119,15 +119,15 @@ async def test_without_embedder_meaning_is_unavailable_and_both_is_text_alone(
 ) -> None:
     embedder.down = True
     with pytest.raises(EmbedderUnavailableError):
-        await searcher.by_meaning("north", Search(), None)
-    fused = await searcher.by_both("red", FUSED, None, text_only=False)
+        await searcher.search_vector("north", Search(), None)
+    fused = await searcher.search_hybrid("red", FUSED, None, text_only=False)
     assert fused.shortfall is Shortfall.EMBEDDER_UNAVAILABLE
     assert sorted(contents(fused.result)) == ["red e", "red n"]
     assert fused.result.path is VectorPath.NOT_RUN
 
 
 async def test_text_only_tries_no_embedder(searcher: Searcher, embedder: CompassEmbedder) -> None:
-    fused = await searcher.by_both("red", FUSED, None, text_only=True)
+    fused = await searcher.search_hybrid("red", FUSED, None, text_only=True)
     assert fused.shortfall is Shortfall.EMBEDDER_UNAVAILABLE
     assert embedder.texts == []
 
@@ -136,12 +136,12 @@ async def test_an_embedder_of_another_model_is_told_apart_from_one_that_is_away(
     searcher: Searcher, embedder: CompassEmbedder
 ) -> None:
     embedder.model = "newer"
-    fused = await searcher.by_both("red", FUSED, None, text_only=False)
+    fused = await searcher.search_hybrid("red", FUSED, None, text_only=False)
     assert fused.shortfall is Shortfall.MODEL_MISMATCH
     assert len(fused.result.hits) == 2
     assert embedder.texts == []
     with pytest.raises(WrongStateError):
-        await searcher.by_meaning("north", Search(), None)
+        await searcher.search_vector("north", Search(), None)
     with pytest.raises(WrongStateError):
         await searcher.scores("north", [document("d", "red n").chunks[0].id], None)
 
@@ -176,8 +176,8 @@ async def test_a_space_is_searched_by_its_own_model_from_the_first_search_on(awa
             store, QueryEmbedders(QueryEmbedder(configured), registry), ResultCache(store, 0)
         )
 
-    assert contents(await searcher().by_meaning("north", Search(), None)) == ["red n"]
-    fused = await searcher().by_both("red", FUSED, None, text_only=False)
+    assert contents(await searcher().search_vector("north", Search(), None)) == ["red n"]
+    fused = await searcher().search_hybrid("red", FUSED, None, text_only=False)
     assert (fused.shortfall, fused.result.path) == (None, VectorPath.EXACT)
     [score], _ = await searcher().scores("north", [document("d", "red n").chunks[0].id], None)
     assert score.vector == pytest.approx(1, abs=0.001)
@@ -191,9 +191,9 @@ async def test_a_space_is_searched_by_vectors_as_long_as_it_has_them(configured:
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
     ours, provider = CompassEmbedder(configured, 4), AnyLength()
     searcher = Searcher(store, QueryEmbedders(QueryEmbedder(ours), provider), ResultCache(store, 0))
-    fused = await searcher.by_both("red", FUSED, None, text_only=False)
+    fused = await searcher.search_hybrid("red", FUSED, None, text_only=False)
     assert (fused.shortfall, fused.result.path) == (None, VectorPath.EXACT)
-    assert contents(await searcher.by_meaning("north", Search(), None)) == ["red n"]
+    assert contents(await searcher.search_vector("north", Search(), None)) == ["red n"]
     [score], _ = await searcher.scores("north", [document("d", "red n").chunks[0].id], None)
     assert score.vector == pytest.approx(1, abs=0.001)
     assert list(provider.built) == [(MODEL.name, MODEL.dimension)]
@@ -209,10 +209,10 @@ async def test_a_model_that_makes_longer_vectors_than_the_spaces_is_not_asked(
     ours, longer = CompassEmbedder(configured, 4), CompassEmbedder(MODEL.name, 4)
     registry = Recorded({MODEL.name: longer})
     searcher = Searcher(store, QueryEmbedders(QueryEmbedder(ours), registry), ResultCache(store, 0))
-    fused = await searcher.by_both("red", FUSED, None, text_only=False)
+    fused = await searcher.search_hybrid("red", FUSED, None, text_only=False)
     assert fused.shortfall is Shortfall.MODEL_MISMATCH
     with pytest.raises(WrongStateError):
-        await searcher.by_meaning("north", Search(), None)
+        await searcher.search_vector("north", Search(), None)
     with pytest.raises(WrongStateError):
         await searcher.scores("north", [document("d", "red n").chunks[0].id], None)
     assert ours.texts == longer.texts == []
@@ -241,11 +241,11 @@ async def test_a_space_that_came_to_other_vectors_of_the_same_model_is_searched_
         QueryEmbedders(QueryEmbedder(CompassEmbedder("newer")), AnyLength()),
         ResultCache(store, 0),
     )
-    await searcher.by_meaning("north", Search(), None)
+    await searcher.search_vector("north", Search(), None)
     await store.delete_document(SPACE, "d")
     north: Any = (*NORTH, 0.0)
     await store.upsert(SPACE, Model(MODEL.name, 4), [document("d", "red n", at=[north])])
-    assert contents(await searcher.by_meaning("north", Search(), None)) == ["red n"]
+    assert contents(await searcher.search_vector("north", Search(), None)) == ["red n"]
 
 
 async def test_a_space_that_moved_to_the_configured_model_is_searched_by_that_from_then_on() -> (
@@ -256,11 +256,11 @@ async def test_a_space_that_moved_to_the_configured_model_is_searched_by_that_fr
     newer = CompassEmbedder("newer")
     searcher = Searcher(store, QueryEmbedders(QueryEmbedder(newer)), ResultCache(store, 0))
     with pytest.raises(WrongStateError):
-        await searcher.by_meaning("north", Search(), None)
+        await searcher.search_vector("north", Search(), None)
     await store.delete_document(SPACE, "d")
     moved = Model("newer", 3)
     await store.upsert(SPACE, moved, [document("d", "red n", at=[NORTH])])
-    assert contents(await searcher.by_meaning("north", Search(), None)) == ["red n"]
+    assert contents(await searcher.search_vector("north", Search(), None)) == ["red n"]
 
 
 async def test_a_space_of_another_model_whose_provider_is_away_is_searched_by_words() -> None:
@@ -274,7 +274,7 @@ async def test_a_space_of_another_model_whose_provider_is_away_is_searched_by_wo
         store, QueryEmbedders(newer, Recorded({away.model: away})), ResultCache(store, 0)
     )
     for _ in range(2):
-        fused = await searcher.by_both("red", FUSED, None, text_only=False)
+        fused = await searcher.search_hybrid("red", FUSED, None, text_only=False)
         assert fused.shortfall is Shortfall.EMBEDDER_UNAVAILABLE
         assert contents(fused.result) == ["red n"]
 
@@ -287,7 +287,7 @@ async def test_an_embedder_that_does_not_answer_is_told_of_before_the_deadline(
     deadline = asyncio.get_running_loop().time() + 1
     context = CallContext("r", "m", SPACE, "u", frozenset({"read"}), deadline)
     with call_scope(context), pytest.raises(EmbedderUnavailableError):
-        await searcher.by_meaning("north", Search(limit=1), None)
+        await searcher.search_vector("north", Search(limit=1), None)
     assert asyncio.get_running_loop().time() < deadline
 
 
@@ -298,8 +298,8 @@ async def test_an_embedder_that_a_hurried_caller_leaves_no_time_is_not_said_to_b
     deadline = asyncio.get_running_loop().time() + 0.1
     context = CallContext("r", "m", SPACE, "u", frozenset({"read"}), deadline)
     with call_scope(context):
-        fused = await searcher.by_both("red", FUSED, None, text_only=False)
+        fused = await searcher.search_hybrid("red", FUSED, None, text_only=False)
         with pytest.raises(DeadlineError):
-            await searcher.by_meaning("north", Search(limit=1), None)
+            await searcher.search_vector("north", Search(limit=1), None)
     assert fused.shortfall is Shortfall.LATE
     assert sorted(contents(fused.result)) == ["red e", "red n"]

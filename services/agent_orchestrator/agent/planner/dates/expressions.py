@@ -137,23 +137,23 @@ def _to_date(reader: Reader, place: int) -> _Reading | None:
     """Year to date, so far this month, earlier today."""
     unit = _TO_DATE.get(reader.text(place))
     if unit is not None:
-        return _so_far(reader, unit, place + 1)
+        return _until_now(reader, unit, place + 1)
     behind = reader.after(
         place, "so far this", "thus far this", "earlier this", "already this", "so far in this"
     )
     if behind is not None and reader.text(behind) in UNITS:
-        return _so_far(reader, reader.text(behind), behind + 1)
+        return _until_now(reader, reader.text(behind), behind + 1)
     behind = reader.after(place, "so far today", "earlier today")
     if behind is not None:
-        return _so_far(reader, "day", behind)
+        return _until_now(reader, "day", behind)
     start = reader.skip(place, "this", "the current", "the")
     behind = reader.after(start + 1, "to date", "so far", "thus far")
     if reader.text(start) in UNITS and behind is not None:
-        return _so_far(reader, reader.text(start), behind)
+        return _until_now(reader, reader.text(start), behind)
     return None
 
 
-def _so_far(reader: Reader, unit: str, behind: int) -> _Reading:
+def _until_now(reader: Reader, unit: str, behind: int) -> _Reading:
     calendar = reader.calendar
     start = calendar.midnight(unit_around(UNITS[unit], calendar.today)[0])
     return "since", TimeRange(start, calendar.now), behind
@@ -177,7 +177,7 @@ def _from_to(reader: Reader, place: int) -> _Reading | None:
     onwards = reader.after(found[1], *_ONWARDS)
     if onwards is not None and (reader.text(found[1]) != "on" or reader.kind(onwards) != "word"):
         return "since", TimeRange(_start(reader, found[0]), reader.calendar.now), onwards
-    return "range", _whole(reader, found[0]), found[1]
+    return "range", _whole_period(reader, found[0]), found[1]
 
 
 def _open_start(reader: Reader, place: int) -> _Reading | None:
@@ -251,7 +251,7 @@ def _open_behind(reader: Reader, found: Found) -> _Reading:
     later = reader.after(behind, "onwards", "onward", "and later", "or later")
     if later is not None:
         return "since", TimeRange(_start(reader, period), reader.calendar.now), later
-    return "range", _whole(reader, period), behind
+    return "range", _whole_period(reader, period), behind
 
 
 def _neighbors_at(reader: Reader, first: Found) -> _Reading | None:
@@ -302,7 +302,7 @@ def _span_at(reader: Reader, place: int, marks: tuple[str, ...] | None) -> _Read
     is_span = marks is not None and any(
         reader.text(at) in _SPAN_MARKS for at in range(place, first[1])
     )
-    return ("range", _whole(reader, first[0]), first[1]) if is_span else None
+    return ("range", _whole_period(reader, first[0]), first[1]) if is_span else None
 
 
 def _clock_span(reader: Reader, place: int, marks: tuple[str, ...] | None) -> _Reading | None:
@@ -315,7 +315,11 @@ def _clock_span(reader: Reader, place: int, marks: tuple[str, ...] | None) -> _R
         day, behind = local_day(reader.calendar, found[0]), found[1]
     else:
         day = local_day(reader.calendar, Period("minute", clock=first))
-    return "range", _whole(reader, instants_between(reader.calendar, day, first, second)), behind
+    return (
+        "range",
+        _whole_period(reader, instants_between(reader.calendar, day, first, second)),
+        behind,
+    )
 
 
 def _joined(calendar: LocalCalendar, first: Period, second: Period) -> TimeRange:
@@ -378,7 +382,7 @@ def _at(calendar: LocalCalendar, day: date, clock: ClockTime) -> Period:
     return Period("minute", instants=(instant, instant), exact=True)
 
 
-def _whole(reader: Reader, period: Period) -> TimeRange:
+def _whole_period(reader: Reader, period: Period) -> TimeRange:
     return TimeRange(*reader.calendar.bounds(period))
 
 

@@ -86,10 +86,10 @@ def _is_filler(token: Token, before: list[Token], text: str) -> bool:
     name = before[-1].text
     full = name in {"may", "march", "april", "june", "july"}
     short = name in MONTHS or name in WEEKDAYS
-    return token.text == "." and short and not full and _goes_on(text[token.end :])
+    return token.text == "." and short and not full and _sentence_continues(text[token.end :])
 
 
-def _goes_on(rest: str) -> bool:
+def _sentence_continues(rest: str) -> bool:
     """Whether a sentence goes on after a full stop: a digit or a small letter follows."""
     rest = rest.lstrip(" ,")
     return rest[:1].isdigit() or rest[:1].islower()

@@ -43,7 +43,7 @@ def period_at(reader: Reader, place: int, depth: int = 0) -> Found | None:
     """The longest period that starts at a place, with a time of day where the text names one."""
     if depth > _MAX_DEPTH:
         return None
-    readers = (edge_at, _part_of, _beside, _of_weekday, _in_year_before)
+    readers = (edge_at, _part_of, _adjacent_period, _of_weekday, _in_year_before)
     found = [match for read in readers if (match := read(reader, place, depth)) is not None]
     found += [
         match for read in (absolute_at, relative_at, _clock) if (match := read(reader, place))
@@ -171,7 +171,7 @@ def _nth_weekday(days: Days, number: int, weekday: int) -> Days:
     return unit_around("day", shift(first, "week", number - 1))
 
 
-def _beside(reader: Reader, place: int, depth: int) -> Found | None:
+def _adjacent_period(reader: Reader, place: int, depth: int) -> Found | None:
     """The day before 5 March, the week after Christmas, the week of 4 March, the week starting 4 March."""
     count, start = count_at(reader, reader.skip(place, "the")) or (1, reader.skip(place, "the"))
     unit = UNITS.get(reader.text(start))

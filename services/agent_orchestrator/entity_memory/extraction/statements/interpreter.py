@@ -79,11 +79,9 @@ class Interpreter:
                 ended.extend(statements)
                 continue
             stated.extend(statements)
-            ended.extend(self._given_up(clause))
+            ended.extend(self._ended_statements(clause))
         self._references.note(self._clauses[-1:])
-        return Interpreted(
-            _distinct([*_without_own_work(roles, stated), *stated]), _distinct(ended)
-        )
+        return Interpreted(_distinct([*_drop_own_work(roles, stated), *stated]), _distinct(ended))
 
     def _statements(self, clause: Clause, judgement: Judgement) -> Iterator[Statement]:
         main = clause.verbs[-1]
@@ -101,7 +99,7 @@ class Interpreter:
         yield from self._forms.read(clause, subjects, judgement)
         yield from self._frames.read(Predication(clause, subjects, main, judgement))
 
-    def _given_up(self, clause: Clause) -> Iterator[Statement]:
+    def _ended_statements(self, clause: Clause) -> Iterator[Statement]:
         """What a verb of ending takes back: "dropped X", "moved from B to A"."""
         main = clause.verbs[-1]
         markers = ENDINGS.get(main.lemma)
@@ -120,7 +118,7 @@ class Interpreter:
                     yield Statement(subject, relation, target, EXPLICIT)
 
 
-def _without_own_work(roles: list[Statement], stated: list[Statement]) -> list[Statement]:
+def _drop_own_work(roles: list[Statement], stated: list[Statement]) -> list[Statement]:
     """ "I work on Apollo, our ticketing system": what the user builds is not also a tool of theirs."""
     built = {one.target.name.lower() for one in stated if one.type is _R.WORKS_ON}
     return [one for one in roles if one.type is not _R.USES or one.target.name.lower() not in built]
