@@ -22,7 +22,7 @@ from braid.agent.v1 import search_pb2_grpc as agent_search
 from braid.graph.v1 import ingest_pb2_grpc as graph_ingest
 from braid.graph.v1 import query_pb2_grpc as graph_query
 from braid.vector.v1 import documents_pb2_grpc, search_pb2_grpc
-from services.runtime.channels import Outgoing, open_channel
+from services.runtime.channels import OutgoingMetadata, open_channel
 from services.runtime.health import REASON
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Clients:
     documents: documents_pb2_grpc.DocumentServiceStub
     graph: graph_query.GraphQueryServiceStub
     graph_ingest: graph_ingest.GraphIngestServiceStub
-    outgoing: Outgoing
+    outgoing: OutgoingMetadata
     channels: Mapping[str, grpc.aio.Channel]
 
     async def health(self) -> dict[str, Health]:
@@ -92,7 +92,7 @@ def open_clients(settings: GatewaySettings) -> Clients:
         documents=documents_pb2_grpc.DocumentServiceStub(vector),
         graph=graph_query.GraphQueryServiceStub(graph),
         graph_ingest=graph_ingest.GraphIngestServiceStub(graph),
-        outgoing=Outgoing.of(settings),
+        outgoing=OutgoingMetadata.of(settings),
         channels=dict(zip(SERVICES, (agent, vector, graph), strict=True)),
     )
 

@@ -37,7 +37,7 @@ class ToolCaller(Caller):
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
+class ConnectionContext:
     """The connection's caller, and what its address asks for."""
 
     caller: ToolCaller

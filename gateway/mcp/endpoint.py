@@ -15,7 +15,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from gateway.clients import Clients
-from gateway.mcp.calls import Profile, ToolCaller, Visit
+from gateway.mcp.calls import ConnectionContext, Profile, ToolCaller
 from gateway.mcp.server import build_server
 from gateway.rest.http.middleware import RequestState
 from gateway.settings import GatewaySettings
@@ -64,7 +64,7 @@ class McpEndpoint:
         self._parameters(Request(scope))
         await self._sessions.handle_request(scope, receive, send)
 
-    def _visit(self, context: ServerRequestContext[Any, Any]) -> Visit:
+    def _visit(self, context: ServerRequestContext[Any, Any]) -> ConnectionContext:
         request = context.request
         assert isinstance(request, Request)  # noqa: S101 - for the type checker: what HTTP transports hand over
         state: RequestState = request.state.request_state
@@ -78,7 +78,7 @@ class McpEndpoint:
             self._clients.outgoing,
             self._settings.timeout_seconds,
         )
-        return Visit(caller, profile, read_only)
+        return ConnectionContext(caller, profile, read_only)
 
     def _parameters(self, request: Request) -> tuple[Profile, bool]:
         """What the address asks for. InvalidFieldError names a parameter that is unknown or wrong."""

@@ -115,7 +115,7 @@ def _cut(text: str) -> str:
     return text[: 3 * len(text) // 4] + _CUT
 
 
-def shown_of(shown: int, count: int | str, what: str, first: int = 0, *, more: bool) -> str:
+def count_line(shown: int, count: int | str, what: str, first: int = 0, *, more: bool) -> str:
     """`Found 45 facts, showing 1–12 …`, in words."""
     if not more and not first:
         return f"Found {count} {what}."

@@ -30,7 +30,7 @@ from pydantic import ValidationError
 
 from gateway.clients import Clients
 from gateway.mcp import prompts, resources
-from gateway.mcp.calls import ToolCall, Visit, error_text
+from gateway.mcp.calls import ConnectionContext, ToolCall, error_text
 from gateway.mcp.registry import Registry, Tool
 from gateway.mcp.results import ToolResult, text_of
 from gateway.rest.mapping.validation_errors import invalid
@@ -47,7 +47,7 @@ _INSTRUCTIONS = (
     "answers go on with `next_cursor`."
 )
 Context = ServerRequestContext[Any, Any]
-VisitOf = Callable[[Context], Visit]
+VisitOf = Callable[[Context], ConnectionContext]
 
 
 def build_server(clients: Clients, settings: GatewaySettings, visit_of: VisitOf) -> Server[Any]:
@@ -128,18 +128,18 @@ class _Handlers:
     async def get_prompt(self, _: Context, params: GetPromptRequestParams) -> GetPromptResult:
         return prompts.prompt(params.name, params.arguments or {})
 
-    def _names(self, visit: Visit) -> list[str]:
+    def _names(self, visit: ConnectionContext) -> list[str]:
         scopes = visit.caller.identity.scopes
         return self.registry.names(visit.profile, read_only=visit.read_only, scopes=scopes)
 
-    def _tool(self, name: str, visit: Visit) -> Tool:
+    def _tool(self, name: str, visit: ConnectionContext) -> Tool:
         names = self._names(visit)
         tool = self.registry.find(name)
         if tool is not None and name in names:
             return tool
         raise MCPError(INVALID_PARAMS, _no_tool(tool, visit, names))
 
-    def _call(self, context: Context, visit: Visit) -> ToolCall:
+    def _call(self, context: Context, visit: ConnectionContext) -> ToolCall:
         return ToolCall(visit.caller, self.clients, self.settings, context.session.report_progress)
 
 
@@ -153,7 +153,7 @@ async def _run(tool: Tool, given: Mapping[str, Any], call: ToolCall) -> ToolResu
         raise invalid(problems) from None
 
 
-def _no_tool(tool: Tool | None, visit: Visit, names: list[str]) -> str:
+def _no_tool(tool: Tool | None, visit: ConnectionContext, names: list[str]) -> str:
     there_are = f"there are: {', '.join(names)}"
     if tool is None:
         return f"There is no tool of this name; {there_are}."
@@ -162,12 +162,12 @@ def _no_tool(tool: Tool | None, visit: Visit, names: list[str]) -> str:
     return f"`{tool.name}` is not in this profile (see `?profile=`); {there_are}."
 
 
-def _failed(error: BraidError, visit: Visit) -> CallToolResult:
+def _failed(error: BraidError, visit: ConnectionContext) -> CallToolResult:
     text = error_text(error, reason_name(error), visit.caller.state.request_id)
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
 
 
-def _protocol_error(error: BraidError, visit: Visit) -> MCPError:
+def _protocol_error(error: BraidError, visit: ConnectionContext) -> MCPError:
     reason = reason_name(error)
     theirs = reason in ("INVALID_FIELD", "NOT_FOUND", "MISSING_SCOPE")
     code = INVALID_PARAMS if theirs else INTERNAL_ERROR

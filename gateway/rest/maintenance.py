@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from fastapi import APIRouter, Query
 from pydantic import Field
@@ -17,10 +17,6 @@ from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_types import Body, Int32
 from gateway.rest.mapping.json_encoding import Json, JsonResponse
 from gateway.rest.mapping.openapi import ResponseSchema, problems
-
-if TYPE_CHECKING:
-    pass
-
 
 InconsistencyName: TypeAlias = Literal[
     "CHUNK_WITHOUT_EPISODE",

@@ -71,7 +71,7 @@ from services.models.reranking.language_model import LanguageReranker
 from services.models.reranking.local import SentenceReranker
 from services.models.reranking.reranker import Reranker
 from services.runtime.admission import AdmissionQueue
-from services.runtime.channels import Outgoing, open_channel
+from services.runtime.channels import OutgoingMetadata, open_channel
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import Service
 from services.runtime.settings import RuntimeSettings
@@ -227,7 +227,7 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
         HealthWatch(vector) as vector_health,
         HealthWatch(graph) as graph_health,
     ):
-        outgoing = Outgoing.of(runtime)
+        outgoing = OutgoingMetadata.of(runtime)
         yield Tiers(
             VectorTier(
                 vector,
@@ -370,7 +370,7 @@ def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
         search=search,
         vector=tiers.channels["vector"],
         graph=tiers.channels["graph"],
-        outgoing=Outgoing.of(runtime),
+        outgoing=OutgoingMetadata.of(runtime),
         vector_health=tiers.health["vector"],
         graph_health=tiers.health["graph"],
         memory=entity_memory,

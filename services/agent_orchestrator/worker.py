@@ -30,7 +30,7 @@ from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.tasks import Handler, TaskStore
 from services.agent_orchestrator.jobs.time_slice import StagePriority
-from services.agent_orchestrator.jobs.work import WorkStore
+from services.agent_orchestrator.jobs.work_store import WorkStore
 from services.agent_orchestrator.jobs.worker import (
     Housekeeping,
     Runner,

@@ -37,7 +37,7 @@ from services.graph_query.neo4j.row_mapping import filter_parameters, instant
 from services.graph_query.neo4j.schema import Schema, check_ready, ensure_schema
 from services.graph_query.neo4j.space_locks import SpaceLocks
 from services.graph_query.neo4j.space_writer import SpaceWriter
-from services.graph_query.neo4j.warm_up import Warmer
+from services.graph_query.neo4j.warm_up import QueryPlanWarmer
 from services.graph_query.ontology.neo4j_store import Neo4jOntologies
 from services.graph_query.search.as_known import Neo4jAsKnown
 from services.graph_query.search.neo4j_store import Neo4jSearch
@@ -84,7 +84,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         self._spaces: set[str] = set()
         self._space_locks = SpaceLocks(WRITE_LIMIT)
         self._ready = False
-        self.warmer = Warmer(self._warm_up)
+        self.warmer = QueryPlanWarmer(self._warm_up)
         self.findings = Neo4jFindings(database, self._write)
         self.extractions = Neo4jExtractions(database, self._write)
         self.ontologies = Neo4jOntologies(database)

@@ -58,7 +58,7 @@ class ServiceKeyError(SetupError):
     """Callers are authenticated here, but this process has no key to name their space to the others with."""
 
 
-class Outgoing:
+class OutgoingMetadata:
     """Metadata of calls made on behalf of the call being served."""
 
     def __init__(self, service_key: SecretStr | None) -> None:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from limits import RateLimitItem
+    from opentelemetry.metrics import Meter
 
     from services.runtime.identity import Identity
 
@@ -32,13 +33,14 @@ def parse_rates(text: str) -> Sequence[RateLimitItem]:
 class RateLimits:
     """Counts calls in sliding windows."""
 
-    def __init__(self, *, per_key: str = "", per_space: str = "") -> None:
+    def __init__(
+        self, *, per_key: str = "", per_space: str = "", meter: Meter | None = None
+    ) -> None:
         """Limits as `parse_rates` reads them; an empty text sets none."""
         self._per_key = parse_rates(per_key)
         self._per_space = parse_rates(per_space)
-        self._refusals = counter(RATE_LIMIT_REFUSALS)
+        self._refusals = counter(RATE_LIMIT_REFUSALS, meter)
         self._windows = SlidingWindowCounterRateLimiter(MemoryStorage())
-        self._refusals = counter(RATE_LIMIT_REFUSALS)
 
     async def check(self, identity: Identity, metadata: Mapping[str, str]) -> None:
         """Counts a call. RateLimitedError, with the time to wait, when it is one too many.
@@ -61,6 +63,5 @@ class RateLimits:
             if not await self._windows.hit(limit, kind, name):
                 self._refusals.add(1, {"limit": kind})
                 stats = await self._windows.get_window_stats(limit, kind, name)
-                self._refusals.add(1, {"limit": kind})
                 wait = max(_MIN_RETRY_SECONDS, stats.reset_time - time.time())
                 raise RateLimitedError(kind, str(limit), wait)

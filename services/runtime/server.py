@@ -14,14 +14,14 @@ from grpc_reflection.v1alpha import reflection
 from services.runtime.health import HealthMonitor
 from services.runtime.identity import Authenticator
 from services.runtime.interceptors import build_pipeline
-from services.runtime.interceptors.limit import LimitStage
+from services.runtime.interceptors.concurrency import ConcurrencyStage
 from services.runtime.interceptors.pipeline import DefaultDeadlines
 from services.runtime.listen import check_listen, is_loopback
 from services.runtime.loop import freeze_gc
 from services.runtime.open_files import raise_open_files_limit
 from services.runtime.queue_metrics import observe_queues
 from services.runtime.rate_limits import RateLimits
-from services.runtime.rpc_limits import rpc_queues
+from services.runtime.rpc_queues import rpc_queues
 from services.runtime.security.certificates import Certificates, server_credentials
 from services.runtime.telemetry import get_logger
 
@@ -59,7 +59,7 @@ class RunningServer:
         server: grpc.aio.Server,
         monitor: HealthMonitor,
         authenticator: Authenticator,
-        limit: LimitStage,
+        limit: ConcurrencyStage,
         port: int,
         settings: RuntimeSettings,
     ) -> None:
@@ -115,7 +115,7 @@ async def start_server(
     names = [service.name for service in services]
     queues = rpc_queues(names, settings, shared)
     observe_queues(queues)
-    limit = LimitStage(settings.max_concurrent_calls, shared)
+    limit = ConcurrencyStage(settings.max_concurrent_calls, shared)
     authenticator = Authenticator.of(
         settings, allow_local=settings.allow_local and is_loopback(listen)
     )

@@ -24,7 +24,7 @@ from gateway.mcp.arguments import (
 from gateway.mcp.calls import ToolCall
 from gateway.mcp.cursors import Position
 from gateway.mcp.pages import Page
-from gateway.mcp.results import Statement, ToolResult, dated, fit, shown_of, statement
+from gateway.mcp.results import Statement, ToolResult, count_line, dated, fit, statement
 from gateway.mcp.tools.facts import SERVICE
 from gateway.rest.graph.parameters import entity_selector, graph_name
 from gateway.rest.mapping.times import InstantOrRange, time_selector
@@ -182,7 +182,7 @@ async def diff(arguments: DiffArguments, call: ToolCall) -> DiffResult:
     def build(shown: Sequence[Change]) -> DiffResult:
         end = first + len(shown)
         more = end < len(found)
-        words = shown_of(len(shown), total, "changes", first, more=more)
+        words = count_line(len(shown), total, "changes", first, more=more)
         if not more and total > len(found):
             words += " Others are not listed: raise `limit`, or narrow by entity or relation."
         if answer.incomplete:

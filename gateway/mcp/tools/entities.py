@@ -30,9 +30,9 @@ from gateway.mcp.results import (
     Statement,
     ToolResult,
     choices,
+    count_line,
     day_or_time,
     fit,
-    shown_of,
     statement,
 )
 from gateway.mcp.tools.facts import SERVICE
@@ -150,7 +150,7 @@ class HistoryResult(ToolResult):
     facts: list[Statement]
 
 
-class Way(BaseModel):
+class EntityPath(BaseModel):
     """A way from one entity to another."""
 
     nodes: list[str]
@@ -163,7 +163,7 @@ class PathsResult(ToolResult):
     view: Literal["paths"] = "paths"
     source_choices: list[EntityChoice] | None = None
     target_choices: list[EntityChoice] | None = None
-    paths: list[Way]
+    paths: list[EntityPath]
 
 
 class EntitiesResult(ToolResult):
@@ -187,7 +187,7 @@ class EntityResult(ToolResult):
     facts: list[Statement] | None = None
     source_choices: list[EntityChoice] | None = None
     target_choices: list[EntityChoice] | None = None
-    paths: list[Way] | None = None
+    paths: list[EntityPath] | None = None
     entities: list[EntitySummary] | None = None
 
 
@@ -224,7 +224,7 @@ async def neighborhood(arguments: NeighborhoodArguments, call: ToolCall) -> Neig
         end = first + len(shown)
         more = end < len(found)
         words = f"Found {answer.neighbor_count} neighbours, looked at {len(answer.nodes)}. "
-        words += shown_of(len(shown), len(found), "facts", first, more=more)
+        words += count_line(len(shown), len(found), "facts", first, more=more)
         if answer.truncated:
             words += " For more neighbours raise `limit`."
         return NeighborhoodResult(
@@ -302,19 +302,21 @@ async def paths(arguments: PathsArguments, call: ToolCall) -> PathsResult:
     named = graph_name({"source": "entity", "source_type": "entity_type"})
     answer = await call.rpc(SERVICE + "FindPaths", call.clients.graph.FindPaths, request, named)
     found = [
-        Way(nodes=[node.name for node in one.nodes], facts=[fact.statement for fact in one.facts])
+        EntityPath(
+            nodes=[node.name for node in one.nodes], facts=[fact.statement for fact in one.facts]
+        )
         for one in answer.paths
     ]
     ambiguous = bool(answer.source_homonyms or answer.target_homonyms)
 
-    def build(shown: Sequence[Way]) -> PathsResult:
+    def build(shown: Sequence[EntityPath]) -> PathsResult:
         end = first + len(shown)
         more = end < len(found)
         result = PathsResult(
             space=call.space,
             as_of=arguments.as_of or "now",
             status="found" if found else "no_match",
-            message=shown_of(len(shown), len(found), "paths", first, more=more),
+            message=count_line(len(shown), len(found), "paths", first, more=more),
             next_cursor=cursor.write(Position("", end)) if more else None,
             source_choices=choices(answer.source_homonyms),
             target_choices=choices(answer.target_homonyms),

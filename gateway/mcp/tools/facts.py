@@ -23,7 +23,7 @@ from gateway.mcp.calls import ToolCall
 from gateway.mcp.cursors import Position
 from gateway.mcp.legs import only_leg, outcome
 from gateway.mcp.pages import Page
-from gateway.mcp.results import Statement, ToolResult, fit, shown_of, statement
+from gateway.mcp.results import Statement, ToolResult, count_line, fit, statement
 from gateway.rest.graph.parameters import entity_selector, graph_name
 from gateway.rest.mapping.field_types import Text
 from gateway.rest.mapping.times import time_selector
@@ -131,7 +131,7 @@ async def search_facts(arguments: SearchFactsArguments, call: ToolCall) -> Facts
             as_of=arguments.as_of or "now",
             known_at=arguments.known_at,
             status=ended.status,
-            message=ended.message(shown_of(len(shown), len(found), "facts", first, more=more)),
+            message=ended.message(count_line(len(shown), len(found), "facts", first, more=more)),
             next_cursor=cursor.write(Position("", end)) if more else None,
             searched=ended.legs,
             facts=list(shown),

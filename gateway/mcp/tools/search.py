@@ -14,7 +14,7 @@ from gateway.mcp.arguments import Arguments, Cursor, InstantText, SearchLimit, i
 from gateway.mcp.calls import ToolCall
 from gateway.mcp.cursors import Position
 from gateway.mcp.legs import LegEnd, only_leg, outcome, reported
-from gateway.mcp.results import ToolResult, dated, fit, shown_of
+from gateway.mcp.results import ToolResult, count_line, dated, fit
 from gateway.rest.mapping.field_types import Text
 from services.runtime.errors import FieldError, InvalidFieldError
 
@@ -81,7 +81,7 @@ async def search(arguments: SearchArguments, call: ToolCall) -> SearchResult:
     def build(shown: Sequence[Passage]) -> SearchResult:
         end = first + len(shown)
         more = end < len(found)
-        words = shown_of(len(shown), len(found), "passages", first, more=more)
+        words = count_line(len(shown), len(found), "passages", first, more=more)
         return SearchResult(
             space=call.space,
             as_of=arguments.as_of or "now",

@@ -24,7 +24,7 @@ from gateway.rest.mapping.field_types import (
 )
 from gateway.rest.mapping.validation_errors import invalid
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.limits import MAX_METADATA_DEPTH, MAX_METADATA_TEXT_BYTES
+from services.runtime.metadata_limits import MAX_METADATA_DEPTH, MAX_METADATA_TEXT_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence

@@ -97,9 +97,9 @@ class FactsBody(Body):
 
 
 class _Found:
-    """Facts as they are looked at one by one, and what is wrong with them: of each at most `max_problems` problems.
+    """Collects facts and their problems, at most `max_problems` per fact.
 
-    InvalidFieldError as soon as there are the maximum number of problems is reached: what follows is not checked.
+    Raises InvalidFieldError once the total reaches `MAX_PROBLEMS`; later facts are not checked.
     """
 
     def __init__(self, max_problems: int = MAX_PROBLEMS) -> None:

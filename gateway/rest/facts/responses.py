@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from braid.agent.v1 import ingest_pb2
 from gateway.rest.graph.responses import StatedFact
 from gateway.rest.mapping.json_encoding import Json
 from gateway.rest.mapping.openapi import ResponseSchema
-
-if TYPE_CHECKING:
-    pass
 
 
 class RefusedFact(ResponseSchema):

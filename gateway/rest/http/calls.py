@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive
 
     from gateway.rest.mapping.field_names import Named
-    from services.runtime.channels import Outgoing
+    from services.runtime.channels import OutgoingMetadata
     from services.runtime.errors import BraidError
     from services.runtime.identity import Identity
 
@@ -50,7 +50,7 @@ class Caller:
     request: Request
     state: RequestState
     identity: Identity
-    outgoing: Outgoing
+    outgoing: OutgoingMetadata
     timeout: float
 
     def until(self, deadline: float) -> Caller:

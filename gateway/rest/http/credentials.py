@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def is_allowed_without_key(headers: Headers) -> bool:
-    """Whether a request has a credential or may do without: a browser's that comes from elsewhere may not.
+    """Whether a request may be served: it has a credential, or it comes from a local page.
 
-    A page that a person happens to state can send forms to 127.0.0.1, and read the answers after rebinding its
-    own name to that address: the first shows in `Origin`, the second in `Host`.
+    A website that a person visits can send forms to 127.0.0.1 (visible in `Origin`), and read answers after DNS
+    rebinding (visible in `Host`).
     """
     if "authorization" in headers:
         return True

@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from gateway.rest.mapping.validation_errors import INSIDE, MAX_PROBLEMS, NO_INSTANT
-from services.runtime.limits import MAX_METADATA_DEPTH
+from services.runtime.metadata_limits import MAX_METADATA_DEPTH
 from services.runtime.times import to_timestamp
 
 if TYPE_CHECKING:

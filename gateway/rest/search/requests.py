@@ -27,7 +27,7 @@ from gateway.rest.mapping.field_types import (
 )
 from gateway.rest.mapping.times import Between, selector
 from gateway.rest.search.expansion import ExpansionField, RerankField, rerank_mode
-from services.runtime.limits import MAX_METADATA_DEPTH
+from services.runtime.metadata_limits import MAX_METADATA_DEPTH
 
 _MATCHES = {
     None: chunks_pb2.TEXT_MATCH_UNSPECIFIED,

@@ -27,7 +27,7 @@ from services.agent_orchestrator.entity_memory.tools import GUIDANCE, MemoryTool
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.models.language.factory import build_language_model
 from services.postgres.pool import Pool
-from services.runtime.channels import Outgoing
+from services.runtime.channels import OutgoingMetadata
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
 
@@ -48,7 +48,7 @@ async def open_agent(
     search: ComprehensiveSearch,
     vector: grpc.aio.Channel,
     graph: grpc.aio.Channel,
-    outgoing: Outgoing,
+    outgoing: OutgoingMetadata,
     vector_health: HealthWatch,
     graph_health: HealthWatch,
     memory: EntityMemoryParts,

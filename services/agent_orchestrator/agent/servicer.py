@@ -7,7 +7,7 @@ from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from braid.agent.v1 import agent_pb2, agent_pb2_grpc
-from services.agent_orchestrator.agent.conversations.history import Spoken
+from services.agent_orchestrator.agent.conversations.history import StoredMessage
 from services.agent_orchestrator.agent.conversations.store import ConversationStore
 from services.agent_orchestrator.agent.dependencies import SearchPreferences
 from services.agent_orchestrator.agent.mapping import (
@@ -136,7 +136,9 @@ def _ask(request: agent_pb2.AskRequest) -> Ask:
         zone=_zone(request.time_zone),
         session_id=request.session_id,
         prior=[
-            Spoken("user" if said.role == agent_pb2.MESSAGE_ROLE_USER else "assistant", said.text)
+            StoredMessage(
+                "user" if said.role == agent_pb2.MESSAGE_ROLE_USER else "assistant", said.text
+            )
             for said in request.prior_messages
         ],
         cancel_on_disconnect=request.cancel_on_disconnect,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from braid.graph.v1 import entities_pb2, findings_pb2, history_pb2, query_pb2
     from braid.vector.v1 import search_pb2
     from services.agent_orchestrator.clients.health_watch import HealthWatch
-    from services.runtime.channels import Outgoing
+    from services.runtime.channels import OutgoingMetadata
 
 Answer = TypeVar("Answer")
 Call: TypeAlias = Callable[..., "grpc.aio.UnaryUnaryCall[Any, Answer]"]
@@ -40,7 +40,7 @@ class TierReads:
         self,
         vector: grpc.aio.Channel,
         graph: grpc.aio.Channel,
-        outgoing: Outgoing,
+        outgoing: OutgoingMetadata,
         vector_health: HealthWatch,
         graph_health: HealthWatch,
         *,

@@ -11,13 +11,15 @@ from services.runtime.context import remaining
 from services.runtime.status import error_from_rpc
 
 if TYPE_CHECKING:
-    from services.runtime.channels import Outgoing
+    from services.runtime.channels import OutgoingMetadata
 
 
 class ChunkSearches:
     """Searches of `vector_search` on behalf of the current call. Failures are `BraidError`s."""
 
-    def __init__(self, channel: grpc.aio.Channel, outgoing: Outgoing, *, seconds: float) -> None:
+    def __init__(
+        self, channel: grpc.aio.Channel, outgoing: OutgoingMetadata, *, seconds: float
+    ) -> None:
         self._search = search_pb2_grpc.VectorSearchServiceStub(channel)
         self._outgoing = outgoing
         self._seconds = seconds

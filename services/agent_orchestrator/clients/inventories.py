@@ -11,7 +11,7 @@ from braid.graph.internal.v1 import deletion_pb2, deletion_pb2_grpc
 from braid.graph.internal.v1 import inventory_pb2 as graph_pb2
 from braid.graph.internal.v1 import inventory_pb2_grpc as graph_grpc
 from braid.vector.internal.v1 import inventory_pb2, inventory_pb2_grpc
-from services.runtime.channels import Outgoing
+from services.runtime.channels import OutgoingMetadata
 from services.runtime.context import remaining
 from services.runtime.status import error_from_rpc
 
@@ -40,7 +40,9 @@ class EntityPage(NamedTuple):
 class VectorInventory:
     """Ids in the vector tier. Failures are `BraidError`s."""
 
-    def __init__(self, channel: grpc.aio.Channel, outgoing: Outgoing, *, seconds: float) -> None:
+    def __init__(
+        self, channel: grpc.aio.Channel, outgoing: OutgoingMetadata, *, seconds: float
+    ) -> None:
         self._stub = inventory_pb2_grpc.InventoryServiceStub(channel)
         self._calls = Calls(outgoing, seconds)
 
@@ -77,7 +79,7 @@ class GraphInventory:
     def __init__(
         self,
         channel: grpc.aio.Channel,
-        outgoing: Outgoing,
+        outgoing: OutgoingMetadata,
         *,
         seconds: float,
         write_seconds: float,
@@ -140,7 +142,7 @@ class GraphInventory:
 class Calls:
     """Makes calls within a limit and the caller's deadline, in the current call's name."""
 
-    def __init__(self, outgoing: Outgoing, seconds: float) -> None:
+    def __init__(self, outgoing: OutgoingMetadata, seconds: float) -> None:
         self._outgoing = outgoing
         self._seconds = seconds
 

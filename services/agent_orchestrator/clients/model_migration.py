@@ -13,7 +13,7 @@ from braid.vector.internal.v1 import models_pb2, models_pb2_grpc
 from braid.vector.v1 import documents_pb2, documents_pb2_grpc
 from services.agent_orchestrator.clients.inventories import Calls
 from services.agent_orchestrator.clients.space_models import Recorded
-from services.runtime.channels import Outgoing
+from services.runtime.channels import OutgoingMetadata
 
 Kind: TypeAlias = "embeddings_pb2.GraphTextKind.ValueType"
 
@@ -28,7 +28,9 @@ PAGE = 128
 class VectorModels:
     """Models of a space in the vector tier. Failures are `BraidError`s."""
 
-    def __init__(self, channel: grpc.aio.Channel, outgoing: Outgoing, *, seconds: float) -> None:
+    def __init__(
+        self, channel: grpc.aio.Channel, outgoing: OutgoingMetadata, *, seconds: float
+    ) -> None:
         self._models = models_pb2_grpc.EmbeddingModelServiceStub(channel)
         self._documents = documents_pb2_grpc.DocumentServiceStub(channel)
         self._calls = Calls(outgoing, seconds)
@@ -88,7 +90,9 @@ class VectorModels:
 class GraphModels:
     """The model of a space's graph. Failures are `BraidError`s."""
 
-    def __init__(self, channel: grpc.aio.Channel, outgoing: Outgoing, *, seconds: float) -> None:
+    def __init__(
+        self, channel: grpc.aio.Channel, outgoing: OutgoingMetadata, *, seconds: float
+    ) -> None:
         self._stub = embeddings_pb2_grpc.GraphEmbeddingServiceStub(channel)
         self._calls = Calls(outgoing, seconds)
 

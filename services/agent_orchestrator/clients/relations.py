@@ -20,7 +20,7 @@ from services.runtime.status import error_from_rpc
 
 if TYPE_CHECKING:
     from services.agent_orchestrator.clients.health_watch import HealthWatch
-    from services.runtime.channels import Outgoing
+    from services.runtime.channels import OutgoingMetadata
 
 
 class GraphRelations:
@@ -29,7 +29,7 @@ class GraphRelations:
     def __init__(
         self,
         channel: grpc.aio.Channel,
-        outgoing: Outgoing,
+        outgoing: OutgoingMetadata,
         health: HealthWatch,
         *,
         read_seconds: float,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from google.protobuf.timestamp_pb2 import Timestamp
 
     from services.agent_orchestrator.clients.health_watch import HealthWatch
-    from services.runtime.channels import Outgoing
+    from services.runtime.channels import OutgoingMetadata
 
 
 class VectorTier:
@@ -40,7 +40,7 @@ class VectorTier:
     def __init__(
         self,
         channel: grpc.aio.Channel,
-        outgoing: Outgoing,
+        outgoing: OutgoingMetadata,
         health: HealthWatch,
         *,
         read_seconds: float,
@@ -134,7 +134,7 @@ class GraphTier:
     def __init__(
         self,
         channel: grpc.aio.Channel,
-        outgoing: Outgoing,
+        outgoing: OutgoingMetadata,
         health: HealthWatch,
         *,
         write_seconds: float,

@@ -41,7 +41,7 @@ class Inconsistency:
 
 
 @dataclass(slots=True)
-class Tally:
+class InconsistencyReport:
     """A report in the making. Its size is bounded by `max_listed`, however much is amiss."""
 
     max_listed: int
@@ -84,7 +84,7 @@ class Tally:
         )
 
 
-class OneSided(NamedTuple):
+class UnmatchedRef(NamedTuple):
     """What only one stream has: the first, if `first`."""
 
     first: bool
@@ -101,15 +101,15 @@ class Seen:
 
 async def symmetric_difference(
     first: AsyncIterator[Ref], second: AsyncIterator[Ref], seen: Seen
-) -> AsyncIterator[OneSided]:
+) -> AsyncIterator[UnmatchedRef]:
     """What only one of two streams has, in order; both are sorted by id, and read once."""
     left, right = await anext(first, None), await anext(second, None)
     while left is not None or right is not None:
         if right is None or (left is not None and left.id < right.id):
             assert left is not None  # noqa: S101 - for the type checker
-            yield OneSided(True, left)
+            yield UnmatchedRef(True, left)
         elif left is None or right.id < left.id:
-            yield OneSided(False, right)
+            yield UnmatchedRef(False, right)
         if left is None or (right is not None and right.id < left.id):
             seen.second += 1
             right = await anext(second, None)
@@ -180,9 +180,9 @@ class Check:
         self._work = work
         self._settle_seconds = settle_seconds
 
-    async def run(self, max_listed: int, repairer: Repairer | None = None) -> Tally:
+    async def run(self, max_listed: int, repairer: Repairer | None = None) -> InconsistencyReport:
         """The whole pass. Fails when a store is away: what was mended by then stays so."""
-        tally = Tally(max_listed)
+        tally = InconsistencyReport(max_listed)
         for found in (
             self._dead(),
             self._documents(tally),
@@ -200,7 +200,9 @@ class Check:
         async for part in in_parts(dead, SUSPECTS):
             yield [Inconsistency(DEAD, one.job_id, one.document_id) for one in part]
 
-    async def _documents(self, tally: Tally) -> AsyncIterator[Sequence[Inconsistency]]:
+    async def _documents(
+        self, tally: InconsistencyReport
+    ) -> AsyncIterator[Sequence[Inconsistency]]:
         async for page in self._graph.documents():
             tally.graph_documents += len(page)
             unknown = await self._unknown(page)
@@ -214,7 +216,7 @@ class Check:
         known = await self._vector.find_documents(documents)
         return [document for document in documents if document not in known]
 
-    async def _pairs(self, tally: Tally) -> AsyncIterator[Sequence[Inconsistency]]:
+    async def _pairs(self, tally: InconsistencyReport) -> AsyncIterator[Sequence[Inconsistency]]:
         seen = Seen()
         suspects = symmetric_difference(self._vector.chunks(), self._graph.episodes(), seen)
         async for part in in_parts(suspects, SUSPECTS):
@@ -239,7 +241,9 @@ class Check:
         left = await self._graph.find_episodes([one for one in ids if one not in there])
         return [Inconsistency(EPISODE, ref.id, ref.document_id) for ref in refs if ref.id in left]
 
-    async def _unjoined_entities(self, tally: Tally) -> AsyncIterator[Sequence[Inconsistency]]:
+    async def _unjoined_entities(
+        self, tally: InconsistencyReport
+    ) -> AsyncIterator[Sequence[Inconsistency]]:
         token, more = "", True
         while more:
             page = await self._graph.entities(token)

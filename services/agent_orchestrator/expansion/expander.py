@@ -18,9 +18,9 @@ from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.agent_orchestrator.expansion.formula import Formula
 from services.agent_orchestrator.expansion.query_aware import (
     SEEDS,
+    ExpansionResult,
     QueryAware,
     Question,
-    Reach,
     Seed,
 )
 from services.runtime.errors import BraidError, InvalidFieldError
@@ -42,11 +42,11 @@ OFF = frozenset({expansion_pb2.EXPANSION_MODE_UNSPECIFIED, expansion_pb2.EXPANSI
 class Expanded:
     """What was reached, and how the expansion went, without the counts of the list that comes of it."""
 
-    reach: Reach
+    reach: ExpansionResult
     report: expansion_pb2.ExpansionReport
 
 
-class Linking:
+class EntityLinkingTask:
     """The entities that a question names, looked up while the search itself runs."""
 
     def __init__(self, task: asyncio.Task[Sequence[str]] | None) -> None:
@@ -62,7 +62,7 @@ class ExpansionRequest:
     """What to expand for, and how."""
 
     question: Question
-    linking: Linking
+    linking: EntityLinkingTask
     options: expansion_pb2.ExpansionOptions
 
 
@@ -76,14 +76,16 @@ class Expander:
         self._seconds = seconds
 
     @asynccontextmanager
-    async def linking(self, mode: Mode, text: str, budget: Budget) -> AsyncIterator[Linking]:
+    async def linking(
+        self, mode: Mode, text: str, budget: Budget
+    ) -> AsyncIterator[EntityLinkingTask]:
         """Looks up the question's entities until the block is left, where the mode needs them."""
         if mode not in OVER_MENTIONS:
-            yield Linking(None)
+            yield EntityLinkingTask(None)
             return
         task = asyncio.create_task(self._query_aware.link(text, budget.left()))
         try:
-            yield Linking(task)
+            yield EntityLinkingTask(task)
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
@@ -94,7 +96,7 @@ class Expander:
         """What the mode reaches from the seeds."""
         began = time.perf_counter_ns()
         report = expansion_pb2.ExpansionReport(mode=wanted.options.mode)
-        reach = Reach()
+        reach = ExpansionResult()
         within = budget.part(self._seconds)
         try:
             async with asyncio.timeout(within.left()):
@@ -120,7 +122,7 @@ class Expander:
 
     async def _reach(
         self, wanted: ExpansionRequest, seeds: Sequence[Seed], budget: Budget
-    ) -> Reach:
+    ) -> ExpansionResult:
         if wanted.options.mode == expansion_pb2.EXPANSION_MODE_FORMULA:
             return await self._formula.expand(wanted.question, seeds, wanted.options, budget)
         asked = await wanted.linking.entities()

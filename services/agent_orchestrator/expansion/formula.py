@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from braid.common.v1 import expansion_pb2 as options_pb2
 from braid.graph.v1 import expansion_pb2, relations_pb2
 from services.agent_orchestrator.expansion.query_aware import (
+    ExpansionResult,
     Question,
-    Reach,
     ReachedPassage,
     Seed,
 )
@@ -36,7 +36,7 @@ class Formula:
         seeds: Sequence[Seed],
         options: options_pb2.ExpansionOptions,
         budget: Budget,
-    ) -> Reach:
+    ) -> ExpansionResult:
         """The seeds and what is related to them, by the formula's score."""
         scores = {seed.chunk_id: seed.score for seed in seeds}
         asked = expand_request(options, scores, _MAX_ITEMS)
@@ -44,7 +44,7 @@ class Formula:
             asked.as_of.CopyFrom(question.as_of)
         asked.cache = question.cache
         answer = await self._relations.expand(asked, budget.left())
-        return Reach(
+        return ExpansionResult(
             [_reached(item) for item in answer.items],
             answer.stats.incident_relation_count,
             answer.stats.followed_relation_count,

@@ -98,7 +98,7 @@ class Hop(NamedTuple):
     weight: float
 
 
-class Way(NamedTuple):
+class ReachPath(NamedTuple):
     """How a passage was reached: from a passage, or from an entity that the question names."""
 
     seed: int | None
@@ -144,7 +144,7 @@ class Propagation:
         kept.sort(key=lambda place: (-values[place], ids[place]))
         return [Reached(place, values[place]) for place in kept]
 
-    def way(self, passage: int, max_hops: int = 3) -> Way:
+    def way(self, passage: int, max_hops: int = 3) -> ReachPath:
         """The strongest path to a passage, walked backwards to a seed or an entity of the question."""
         seeds = set(self._around.seeds)
         hops: list[Hop] = []
@@ -156,10 +156,10 @@ class Propagation:
             before, entity, weight = step
             hops.append(Hop(entity, at, weight))
             if before is None:
-                return Way(None, entity, tuple(reversed(hops)))
+                return ReachPath(None, entity, tuple(reversed(hops)))
             at = before
             passed.add(at)
-        return Way(at, None, tuple(reversed(hops)))
+        return ReachPath(at, None, tuple(reversed(hops)))
 
     def followed(self, seeds: Sequence[int]) -> tuple[int, int]:
         """How many mentions the seeds have, and how many of them the walk follows."""

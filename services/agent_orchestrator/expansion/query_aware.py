@@ -75,7 +75,7 @@ class ReachedPassage:
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ExpansionResult:
     """What an expansion reached, best first, and how much of the graph it used.
 
     `incident` are the relations of the seeds, `followed` those of them that were followed.
@@ -121,7 +121,7 @@ class QueryAware:
         asked: Sequence[str],
         options: expansion_pb2.ExpansionOptions,
         budget: Budget,
-    ) -> Reach:
+    ) -> ExpansionResult:
         """The passages reached from the seeds and from the entities asked about, best first; the seeds among them."""
         max_mentions = options.max_degree if options.HasField("max_degree") else MAX_MENTIONS
         begun = [seed.chunk_id for seed in seeds[:SEEDS]]
@@ -242,7 +242,7 @@ def _reach(
     relations: Relations,
     *,
     evidence: bool,
-) -> Reach:
+) -> ExpansionResult:
     ordered = walk.ordered(evidence=evidence)
     incident, followed = walk.followed(around.seeds)
     reached = [
@@ -255,7 +255,7 @@ def _reach(
         for one in ordered
         for passage in (around.passages[one.passage],)
     ]
-    return Reach(reached, incident, followed)
+    return ExpansionResult(reached, incident, followed)
 
 
 def _trace(

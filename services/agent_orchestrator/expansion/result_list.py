@@ -71,7 +71,7 @@ class ListExpansion:
             Seed(one.id, one.score) for one in searched.results if one.id in searched.chunk_ids
         ]
         if not seeds:
-            return unexpanded(
+            return results_without_expansion(
                 searched.results, wanted.options.mode, legs_pb2.LEG_STATUS_NO_MATCH, limit
             )
         expanded = await self._expander.expand(wanted, seeds, budget)
@@ -118,7 +118,7 @@ class ListExpansion:
         }
 
 
-def unexpanded(
+def results_without_expansion(
     results: Sequence[search_pb2.SearchResult],
     mode: expansion_pb2.ExpansionMode.ValueType,
     status: legs_pb2.LegStatus.ValueType,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
 
-from services.runtime.limits import MAX_METADATA_DEPTH, MAX_METADATA_TEXT_BYTES
+from services.runtime.metadata_limits import MAX_METADATA_DEPTH, MAX_METADATA_TEXT_BYTES
 from services.runtime.times import clamp_time
 
 MAX_ID = 512

@@ -17,7 +17,7 @@ from services.agent_orchestrator.ingest.backlog import Place as BacklogPlace
 from services.agent_orchestrator.ingest.documents import Place, UnreadableError, check_values
 from services.agent_orchestrator.ingest.formats.parsing import Upload, count_documents
 from services.agent_orchestrator.jobs.records import UPLOAD, NewJob
-from services.agent_orchestrator.jobs.work import TakenUpload
+from services.agent_orchestrator.jobs.work_store import TakenUpload
 from services.runtime.context import CallContext
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.times import to_datetime

@@ -42,7 +42,7 @@ class Retries:
     async def run(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """The work's result; the last failure when it never succeeds, any other failure at once."""
         retrying = AsyncRetrying(
-            retry=retry_if_exception(will_pass),
+            retry=retry_if_exception(is_transient),
             stop=stop_after_delay(self._seconds),
             wait=_Wait(),
             reraise=True,
@@ -66,7 +66,7 @@ class _Wait(wait_exponential_jitter):
         return max(super().__call__(retry_state), min(asked, MAX_WAIT))
 
 
-def will_pass(error: BaseException) -> bool:
+def is_transient(error: BaseException) -> bool:
     """Whether waiting can help. An overload without a known wait is a message that is too large: it cannot."""
     if not isinstance(error, BraidError):
         return isinstance(error, TimeoutError)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from services.agent_orchestrator.jobs.queue import Turn, TurnLostError
-from services.agent_orchestrator.jobs.retries import reason_of, will_pass
+from services.agent_orchestrator.jobs.retries import is_transient, reason_of
 from services.runtime.context import CallContext
 from services.runtime.errors import BraidError, DeadlineError
 
@@ -52,23 +52,23 @@ def call_of(turn: Turn, space: str) -> CallContext:
 def waiting(error: BaseException) -> WaitingError | None:
     """The failure as a reason to wait; None when waiting does not help. TurnLostError passes as it is."""
     found: WaitingError | None = None
-    for leaf in leaves(error):
+    for leaf in leaf_exceptions(error):
         if isinstance(leaf, TurnLostError):
             raise leaf
         if isinstance(leaf, WaitingError):
             return leaf
-        if will_pass(leaf):
+        if is_transient(leaf):
             found = found or _waiting(leaf)
     return found
 
 
-def leaves(error: BaseException) -> Iterator[BaseException]:
+def leaf_exceptions(error: BaseException) -> Iterator[BaseException]:
     """The single failures in a group."""
     if not isinstance(error, BaseExceptionGroup):
         yield error
         return
     for inner in error.exceptions:
-        yield from leaves(inner)
+        yield from leaf_exceptions(inner)
 
 
 def _waiting(error: BaseException) -> WaitingError:

@@ -17,8 +17,13 @@ from typing import Protocol
 from services.agent_orchestrator.jobs.queue import Turn, TurnLostError, TurnQueue
 from services.agent_orchestrator.jobs.retries import reason_of
 from services.agent_orchestrator.jobs.tasks import Handler, Task, TaskStore
-from services.agent_orchestrator.jobs.time_slice import WaitingError, call_of, leaves, waiting
-from services.agent_orchestrator.jobs.work import WorkStore
+from services.agent_orchestrator.jobs.time_slice import (
+    WaitingError,
+    call_of,
+    leaf_exceptions,
+    waiting,
+)
+from services.agent_orchestrator.jobs.work_store import WorkStore
 from services.runtime.context import call_scope
 from services.runtime.errors import BraidError, InternalError, StoreUnavailableError
 from services.runtime.telemetry import get_logger
@@ -283,7 +288,7 @@ class TaskRunner:
         if reason is not None:
             await self.tasks.set_waiting_reason(task.turn, reason.reason, blameless=True)
             raise reason from None
-        known = [leaf for leaf in leaves(error) if isinstance(leaf, BraidError)]
+        known = [leaf for leaf in leaf_exceptions(error) if isinstance(leaf, BraidError)]
         if known:
             await self.tasks.fail(task.turn, reason_of(known[0]))
         elif task.takes >= MAX_DEFECTS:

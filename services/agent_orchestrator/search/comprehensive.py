@@ -19,7 +19,7 @@ from services.agent_orchestrator.expansion.result_list import (
     ExpandedList,
     ListExpansion,
     SearchedList,
-    unexpanded,
+    results_without_expansion,
 )
 from services.agent_orchestrator.reranking.reranking import OFF as RERANKING_OFF
 from services.agent_orchestrator.search.answer_parts import includes_results, keep_parts
@@ -44,7 +44,7 @@ from services.agent_orchestrator.search.requests import (
     score_request,
     text_weight_of,
 )
-from services.agent_orchestrator.search.tier_legs import TierLegs, clarified
+from services.agent_orchestrator.search.tier_legs import TierLegs, mark_empty_timeout_failed
 from services.runtime.context import remaining
 from services.runtime.errors import AllLegsFailedError, OverloadedError
 from services.runtime.instruments import LEG_DURATION, histogram
@@ -176,11 +176,11 @@ class ComprehensiveSearch:
         """The list, expanded as asked for."""
         mode, limit = wanted.options.mode, limit_of(request)
         if mode in OFF:
-            return unexpanded(results, mode, legs_pb2.LEG_STATUS_DISABLED, limit)
+            return results_without_expansion(results, mode, legs_pb2.LEG_STATUS_DISABLED, limit)
         obstacle = _obstacle(legs)
         if obstacle is not None:
             status, reason = obstacle
-            return unexpanded(results, mode, status, limit, reason)
+            return results_without_expansion(results, mode, status, limit, reason)
         searched = SearchedList(
             results,
             frozenset(passages.chunks),
@@ -253,7 +253,7 @@ class ComprehensiveSearch:
         self, name: str, leg: Awaitable[LegOutcome], query: QueryVector, ended: LegListener | None
     ) -> LegOutcome:
         with span(f"leg {name}") as made:
-            outcome = clarified(await leg)
+            outcome = mark_empty_timeout_failed(await leg)
             _describe(made, outcome)
         report = outcome.report
         if query.late and report.reason == legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE:

@@ -20,7 +20,7 @@ from services.agent_orchestrator.expansion.result_list import (
     ExpandedList,
     ListExpansion,
     SearchedList,
-    unexpanded,
+    results_without_expansion,
 )
 from services.agent_orchestrator.reranking.reranking import MAX_RERANKED
 from services.agent_orchestrator.reranking.reranking import OFF as RERANKING_OFF
@@ -128,7 +128,9 @@ class ExpandedHybrid:
     ) -> ExpandedList:
         limit = _limit(search)
         if wanted.options.mode in OFF:
-            return unexpanded(results, wanted.options.mode, legs_pb2.LEG_STATUS_DISABLED, limit)
+            return results_without_expansion(
+                results, wanted.options.mode, legs_pb2.LEG_STATUS_DISABLED, limit
+            )
         searched = SearchedList(
             results,
             frozenset(one.id for one in results),

@@ -160,7 +160,7 @@ class TierLegs:
         )
 
 
-def clarified(outcome: LegOutcome) -> LegOutcome:
+def mark_empty_timeout_failed(outcome: LegOutcome) -> LegOutcome:
     """A leg that was late and has nothing failed: that is no word on what there is to be found."""
     late = outcome.report.status == legs_pb2.LEG_STATUS_TIMED_OUT
     if late and not outcome.chunks and not outcome.facts:
@@ -199,7 +199,7 @@ async def _or_without_vector(
 
 def _merge_outcomes(first: LegOutcome, second: LegOutcome) -> LegOutcome:
     """The second answer, or where there is none, the first: what it had is not lost by asking again."""
-    if not clarified(second).failed:
+    if not mark_empty_timeout_failed(second).failed:
         return second
     if second.report.status == legs_pb2.LEG_STATUS_TIMED_OUT:
         first.report.status = legs_pb2.LEG_STATUS_TIMED_OUT

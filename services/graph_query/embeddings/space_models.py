@@ -34,7 +34,7 @@ EXACT_LIMIT = 1_000
 _FIELD = "query_embedding.values"
 
 
-class Shortfall(Enum):
+class DegradationReason(Enum):
     """Why an answer is less than it could be: vectors left out although the space has some, or the order not had."""
 
     EMBEDDER = "embedder"
@@ -65,7 +65,7 @@ async def query_vector(
     state: SpaceState,
     *,
     text_only: bool = False,
-) -> tuple[Sequence[float] | None, Shortfall | None]:
+) -> tuple[Sequence[float] | None, DegradationReason | None]:
     """A vector of the space's model, or why there is none although the space has vectors.
 
     InvalidFieldError for a given vector that the index cannot be asked with.
@@ -73,26 +73,26 @@ async def query_vector(
     if state.vectors == 0:
         return None, None
     if text_only:
-        return None, Shortfall.EMBEDDER
+        return None, DegradationReason.EMBEDDER
     if given is not None and given.model == state.model:
         _check(given.values, state.dimension)
         return given.values, None
     own = embedder_as_read(embedder, state)
     if own is None:
-        return None, Shortfall.MODEL
+        return None, DegradationReason.MODEL
     return await _embed_query(own, query, state.dimension)
 
 
 async def _embed_query(
     embedder: Embedder, query: str, dimension: int
-) -> tuple[Sequence[float] | None, Shortfall | None]:
+) -> tuple[Sequence[float] | None, DegradationReason | None]:
     """A vector made here; none when the model makes them longer or shorter than the space has them."""
     try:
         row = (await embedder.embed([query]))[0]
     except EmbedderUnavailableError:
-        return None, Shortfall.EMBEDDER
+        return None, DegradationReason.EMBEDDER
     if dimension not in (0, len(row)):
-        return None, Shortfall.MODEL
+        return None, DegradationReason.MODEL
     return [float(value) for value in row], None
 
 

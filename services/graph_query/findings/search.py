@@ -11,8 +11,8 @@ from services.graph_query.core.full_text import query_terms
 from services.graph_query.core.store import Hit, SpaceState, VectorPath, WordHits
 from services.graph_query.embeddings.space_models import (
     EXACT_LIMIT,
+    DegradationReason,
     QueryVector,
-    Shortfall,
     query_vector,
 )
 from services.graph_query.findings.domain import Finding, FindingFilter, FindingStore, Position
@@ -48,7 +48,7 @@ class FindingAnswer:
 
     hits: list[FoundFinding]
     revision: int
-    shortfall: Shortfall | None = None
+    shortfall: DegradationReason | None = None
     path: VectorPath | None = None
     next: Position | None = None
 

@@ -79,7 +79,7 @@ class Place(NamedTuple):
     uuid: str
 
 
-class Moment(NamedTuple):
+class FactSummary(NamedTuple):
     """A fact of a history in brief, times in epoch seconds, open ends as ∓2^60; an `event` happens at its start."""
 
     uuid: str
@@ -115,14 +115,14 @@ class Page:
     after: Place | None = None
     reference: float = -2 * OPEN
 
-    def latest(self, moments: Iterable[Moment]) -> list[Moment]:
+    def latest(self, moments: Iterable[FactSummary]) -> list[FactSummary]:
         """Those that hold at the reference, the latest first and no more than are shown."""
         stored = [
             one for one in moments if one.holds(self.reference) and one.valid_until > self.since
         ]
         return sorted(stored, key=lambda one: (-one.valid_from, one.uuid))[:CURRENT]
 
-    def following(self, moments: Iterable[Moment]) -> list[Moment]:
+    def following(self, moments: Iterable[FactSummary]) -> list[FactSummary]:
         """Those of the page in their order."""
         stored = [
             one
@@ -137,7 +137,7 @@ NO_PAGE = Page()
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class EntityHistory:
     """An entity and all of its facts in brief, in no order; without one entity, those that share the name.
 
     `page` and `current` are the facts that a page returns in full.
@@ -146,7 +146,7 @@ class Life:
     entity: Entity | None
     homonyms: tuple[EntityRef, ...] = ()
     first_seen: float | None = None
-    moments: tuple[Moment, ...] = ()
+    moments: tuple[FactSummary, ...] = ()
     page: tuple[Fact, ...] = ()
     current: tuple[Fact, ...] = ()
 
@@ -193,7 +193,7 @@ class HistoryStore(Protocol):
         relation: str,
         known: float | None,
         page: Page = NO_PAGE,
-    ) -> Life:
+    ) -> EntityHistory:
         """An entity's facts at any time, a page of them in full. NotFoundError("entity") when there is none."""
 
     async def facts_known(

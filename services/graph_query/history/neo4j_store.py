@@ -16,8 +16,8 @@ from services.graph_query.history.domain import (
     NO_PAGE,
     Difference,
     End,
-    Life,
-    Moment,
+    EntityHistory,
+    FactSummary,
     Page,
     Place,
     Position,
@@ -69,7 +69,7 @@ class Neo4jHistory:
         relation: str,
         known: float | None,
         page: Page = NO_PAGE,
-    ) -> Life:
+    ) -> EntityHistory:
         """The entities that are meant and, of a single one, its facts; those of now in one round trip."""
         parameters = {"space": space, "relation": relation_key(relation), **_paged(page)}
         if known is not None:
@@ -77,14 +77,16 @@ class Neo4jHistory:
         row = (await self._database.read("entity_history", anchor=_anchor(entity), **parameters))[0]
         named = [_entity(*columns) for columns in row["entities"]]
         if len(named) > 1:
-            return Life(None, tuple(entity_ref(one.uuid, one.name, [one.type]) for one in named))
+            return EntityHistory(
+                None, tuple(entity_ref(one.uuid, one.name, [one.type]) for one in named)
+            )
         first_seen = _seconds(row["first_seen"])
         if known is None and named:
             facts = {fact.uuid: fact for fact in _facts([row])}
             shown, latest = (
                 tuple(facts[uuid] for uuid in row[part]) for part in ("page", "latest")
             )
-            return Life(named[0], (), first_seen, _moments(row["moments"]), shown, latest)
+            return EntityHistory(named[0], (), first_seen, _moments(row["moments"]), shown, latest)
         if known is None:
             raise NotFoundError("entity")
         life = await self._known_life(
@@ -134,7 +136,7 @@ class Neo4jHistory:
         *,
         known: float,
         page: Page,
-    ) -> Life:
+    ) -> EntityHistory:
         """A history as it was known at an instant; a deleted entity is shown as it was then."""
         anchor = _anchor(entity, space)
         anchor["uuids"] = [one.uuid for one in named] or anchor["uuids"]
@@ -144,19 +146,21 @@ class Neo4jHistory:
         if not found:
             raise NotFoundError("entity")
         if len(found) > 1:
-            return Life(None, tuple(entity_ref(one.uuid, one.name, [one.type]) for one in found))
+            return EntityHistory(
+                None, tuple(entity_ref(one.uuid, one.name, [one.type]) for one in found)
+            )
         moments = _moments([moment for row in rows for moment in row["moments"]])
         return await self._history_of(space, found[0], moments, known, page)
 
     async def _history_of(
-        self, space: str, entity: Entity, moments: tuple[Moment, ...], known: float, page: Page
-    ) -> Life:
+        self, space: str, entity: Entity, moments: tuple[FactSummary, ...], known: float, page: Page
+    ) -> EntityHistory:
         """A history with the facts of one page."""
         first = page.after is None
         shown = [one.uuid for one in page.following(moments)]
         latest = [one.uuid for one in page.latest(moments)] if first else []
         facts = await self.facts_known(space, list(dict.fromkeys((*shown, *latest))), known)
-        return Life(
+        return EntityHistory(
             entity,
             moments=moments if first else (),
             page=tuple(facts[uuid] for uuid in shown if uuid in facts),
@@ -233,8 +237,8 @@ def _entity(uuid: str, name: str, labels: Sequence[str], summary: str, mentions:
     return Entity(uuid, name, entity_type(labels), summary, mentions)
 
 
-def _moments(rows: Sequence[Sequence[Any]]) -> tuple[Moment, ...]:
-    unique = {row[0]: Moment(*row) for row in rows}
+def _moments(rows: Sequence[Sequence[Any]]) -> tuple[FactSummary, ...]:
+    unique = {row[0]: FactSummary(*row) for row in rows}
     return tuple(unique.values())
 
 

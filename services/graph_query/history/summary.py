@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from services.graph_query.core.intervals import OPEN
 from services.graph_query.core.names import relation_key
-from services.graph_query.history.domain import CURRENT, Difference, Life, Moment
+from services.graph_query.history.domain import CURRENT, Difference, EntityHistory, FactSummary
 
 _SHOWN = 20
 
@@ -122,7 +122,7 @@ class Summary:
     truncated: bool
 
 
-def summarize(life: Life, moments: Sequence[Moment], reference: float) -> Summary:
+def summarize(life: EntityHistory, moments: Sequence[FactSummary], reference: float) -> Summary:
     """The history of these moments of a life, with `reference` for now."""
     current = [one for one in moments if one.holds(reference)]
     begun = [one for one in moments if one.valid_from <= reference]
@@ -145,7 +145,7 @@ def summarize(life: Life, moments: Sequence[Moment], reference: float) -> Summar
     )
 
 
-def _periods(moments: Sequence[Moment]) -> Iterator[Period]:
+def _periods(moments: Sequence[FactSummary]) -> Iterator[Period]:
     """Rows by relation and period; the row without year counts open ends."""
     spelt: dict[str, str] = {}
     began: Counter[tuple[str, int | None]] = Counter()
@@ -160,7 +160,7 @@ def _periods(moments: Sequence[Moment]) -> Iterator[Period]:
         yield Period(relation, year, length, began[relation, year], ended[relation, year])
 
 
-def _years(one: Moment) -> tuple[int | None, int | None]:
+def _years(one: FactSummary) -> tuple[int | None, int | None]:
     """The years of a fact's first and last moments."""
     return _year(one.valid_from), _last_year(one.valid_until)
 

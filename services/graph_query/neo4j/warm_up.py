@@ -69,7 +69,7 @@ _REST = 1.0
 _MAX_PAUSE_SECONDS = 0.25
 
 
-class Warmer:
+class QueryPlanWarmer:
     """Warms queries once Neo4j is up, and again once it has come back."""
 
     def __init__(

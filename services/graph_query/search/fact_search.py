@@ -15,8 +15,8 @@ from services.graph_query.core.names import name_key
 from services.graph_query.core.store import GraphStore, Hit, SpaceState, VectorPath, WordHits
 from services.graph_query.embeddings.space_models import (
     EXACT_LIMIT,
+    DegradationReason,
     QueryVector,
-    Shortfall,
     embedder_as_read,
     query_vector,
 )
@@ -80,7 +80,7 @@ class Answer:
     """
 
     hits: list[FoundFact]
-    shortfall: Shortfall | None
+    shortfall: DegradationReason | None
     path: VectorPath | None
     revision: int
     floor: float = 0.0
@@ -108,7 +108,7 @@ class _VectorMatches:
     """The list by vectors, and how it came about."""
 
     hits: Sequence[Hit] = ()
-    shortfall: Shortfall | None = None
+    shortfall: DegradationReason | None = None
     path: VectorPath | None = None
 
 
@@ -179,7 +179,7 @@ class FactSearcher:
             centers=centers,
             only=search.only,
         )
-        shortfall = answer.shortfall if had else answer.shortfall or Shortfall.RERANKER
+        shortfall = answer.shortfall if had else answer.shortfall or DegradationReason.RERANKER
         order = ordering.order if had else Order.RRF
         return replace(answer, hits=hits[: search.limit], shortfall=shortfall, order=order)
 
@@ -206,7 +206,7 @@ class FactSearcher:
             async with asyncio.timeout(share_of_remaining(VECTOR_SHARE)):
                 return await self._near(space, search, state)
         except (TimeoutError, DeadlineError):
-            return _VectorMatches(shortfall=Shortfall.LATE)
+            return _VectorMatches(shortfall=DegradationReason.LATE)
 
     async def _words(self, space: str, search: FactSearch) -> WordHits:
         terms = query_terms(search.query)
@@ -261,7 +261,9 @@ class FactSearcher:
                     self._embedder, search.query, search.vector, state, text_only=search.text_only
                 )
         except TimeoutError:
-            shortfall = Shortfall.LATE if is_short_timeout(seconds) else Shortfall.EMBEDDER
+            shortfall = (
+                DegradationReason.LATE if is_short_timeout(seconds) else DegradationReason.EMBEDDER
+            )
             vector = None
         if vector is None:
             return _VectorMatches(shortfall=shortfall)

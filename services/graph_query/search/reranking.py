@@ -157,7 +157,7 @@ class FactReranker:
     ) -> list[FoundFact]:
         uuids = [one.fact.uuid for one in found]
         vectors = await self._store.fact_vectors(space, uuids) if uuids else {}
-        return varied(found, vectors, weight)
+        return maximal_marginal_relevance(found, vectors, weight)
 
     async def _near(
         self, space: str, found: Sequence[FoundFact], centers: Sequence[str], only: FactFilter
@@ -170,7 +170,7 @@ class FactReranker:
         return _by_score(found, scores)
 
 
-def varied(
+def maximal_marginal_relevance(
     found: Sequence[FoundFact], vectors: Mapping[str, Sequence[float]], weight: float
 ) -> list[FoundFact]:
     """Maximal marginal relevance: at each place the fact that is relevant and least like those before it.

@@ -29,7 +29,7 @@ from services.graph_query.core.domain import (
 from services.graph_query.core.intervals import range_bounds
 from services.graph_query.core.names import clean_name, clean_relation, filter_key, key_refusal
 from services.graph_query.core.store import VectorPath
-from services.graph_query.embeddings.space_models import Shortfall
+from services.graph_query.embeddings.space_models import DegradationReason
 from services.graph_query.search.fact_search import Answer
 from services.graph_query.search.ranking import FoundFact, Scores
 from services.graph_query.search.reranking import Order, Ordering
@@ -43,10 +43,10 @@ _ORIGINS = {
 
 
 SHORTFALLS = {
-    Shortfall.EMBEDDER: legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
-    Shortfall.MODEL: legs_pb2.LEG_REASON_MODEL_MISMATCH,
-    Shortfall.RERANKER: legs_pb2.LEG_REASON_RERANKER_UNAVAILABLE,
-    Shortfall.LATE: legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
+    DegradationReason.EMBEDDER: legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+    DegradationReason.MODEL: legs_pb2.LEG_REASON_MODEL_MISMATCH,
+    DegradationReason.RERANKER: legs_pb2.LEG_REASON_RERANKER_UNAVAILABLE,
+    DegradationReason.LATE: legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
 }
 
 
@@ -207,7 +207,7 @@ def answer(found: Answer) -> query_pb2.SearchFactsResponse:
     status = legs_pb2.LEG_STATUS_OK if found.hits else legs_pb2.LEG_STATUS_NO_MATCH
     reason = legs_pb2.LEG_REASON_UNSPECIFIED
     if found.shortfall is not None:
-        late = found.shortfall is Shortfall.LATE
+        late = found.shortfall is DegradationReason.LATE
         status = legs_pb2.LEG_STATUS_TIMED_OUT if late else legs_pb2.LEG_STATUS_DEGRADED
         reason = SHORTFALLS[found.shortfall]
     return query_pb2.SearchFactsResponse(

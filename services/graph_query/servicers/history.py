@@ -13,8 +13,8 @@ from services.graph_query.core.domain import Fact, FactFilter
 from services.graph_query.core.intervals import OPEN, end_of, start_of
 from services.graph_query.core.names import clean_relation
 from services.graph_query.history.domain import (
+    EntityHistory,
     HistoryStore,
-    Life,
     Page,
     Place,
     Position,
@@ -226,7 +226,7 @@ def _reference(request: history_pb2.GetEntityHistoryRequest) -> float:
     return mapping.seconds(request.reference_time) if result else utc_now().timestamp()
 
 
-def _summary(life: Life, page: Page) -> history_pb2.HistorySummary:
+def _summary(life: EntityHistory, page: Page) -> history_pb2.HistorySummary:
     moments = [one for one in life.moments if one.valid_until > page.since]
     result = summarize(life, moments, page.reference)
     return mapping.summary(result, {fact.uuid: fact for fact in (*life.page, *life.current)})

@@ -89,7 +89,7 @@ class EmbeddingsClient:
                 return _in_order(answer, len(texts))
         except TimeoutError:
             raise EmbedderUnavailable("no answer in time") from None
-        except _LeftAlone as error:
+        except _CircuitOpenError as error:
             raise EmbedderUnavailable("circuit open", retry_after=error.retry_after) from None
         except openai.APIStatusError as error:
             if error.status_code in _REFUSES_TEXTS:
@@ -126,7 +126,7 @@ class EmbeddingsClient:
         return from_json(answer.content)
 
 
-class _LeftAlone(openai.OpenAIError):
+class _CircuitOpenError(openai.OpenAIError):
     """Not sent: the circuit is open. Of the library's family, which it does not retry."""
 
     def __init__(self, retry_after: float) -> None:
@@ -158,7 +158,7 @@ class _GuardedHttp(openai.DefaultAioHttpClient):
         except _ServerFailed:
             return response
         except CircuitOpen as error:
-            raise _LeftAlone(error.retry_after) from None
+            raise _CircuitOpenError(error.retry_after) from None
         return response
 
 

@@ -15,7 +15,7 @@ from services.runtime.errors import EmbedderUnavailableError
 
 
 @runtime_checkable
-class ManyModels(Protocol):
+class SupportsOtherModels(Protocol):
     """An embedder that has others beside it."""
 
     def named(self, model: str, dimension: int | None = None) -> Embedder | None:
@@ -31,7 +31,7 @@ def embedder_of(embedder: Embedder, model: str, dimension: int | None = None) ->
     own = model in ("", embedder.model)
     if own and has_length(embedder, dimension):
         return embedder
-    if isinstance(embedder, ManyModels):
+    if isinstance(embedder, SupportsOtherModels):
         return embedder.named(model, dimension)
     return embedder if own else None
 

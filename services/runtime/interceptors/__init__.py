@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from services.runtime.interceptors.authentication import AuthenticationStage
 from services.runtime.interceptors.call_outcome import LogStage, MetricsStage
+from services.runtime.interceptors.concurrency import ConcurrencyStage
 from services.runtime.interceptors.failures import FailureStage
-from services.runtime.interceptors.limit import LimitStage
 from services.runtime.interceptors.pipeline import DefaultDeadlines, Pipeline
 from services.runtime.interceptors.request_id import RequestIdStage
 from services.runtime.interceptors.tracing import TraceStage
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def build_pipeline(
     authenticator: Authenticator,
     *,
-    limit: LimitStage,
+    limit: ConcurrencyStage,
     queues: Mapping[str, AdmissionQueue] | None = None,
     rates: RateLimits | None = None,
     deadlines: DefaultDeadlines | None = None,

@@ -46,7 +46,7 @@ EMBEDDING_SHARE = 0.9
 _ATTEMPTS = 2
 
 
-class Shortfall(Enum):
+class DegradationReason(Enum):
     """Why a hybrid search is of words alone."""
 
     EMBEDDER_UNAVAILABLE = auto()
@@ -62,7 +62,7 @@ class HybridResult:
     """
 
     result: SearchResult
-    shortfall: Shortfall | None = None
+    shortfall: DegradationReason | None = None
     floor: float = 0.0
     list_floor: float = 0.0
 
@@ -112,12 +112,12 @@ class Searcher:
     ) -> HybridResult:
         """Falls back to words alone, and says why, when there is no vector of the space's model or no time for it."""
         if text_only:
-            return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
+            return await self._by_words_for(search, DegradationReason.EMBEDDER_UNAVAILABLE)
         if current_call().deadline is None:
             return self._relevant(await self._fused(query, search, given), search)
         found = await with_fallback(
             lambda: self._fused(query, search, given),
-            lambda: self._by_words_for(search, Shortfall.LATE),
+            lambda: self._by_words_for(search, DegradationReason.LATE),
             remaining(float("inf")),
         )
         return self._relevant(found, search)
@@ -155,13 +155,13 @@ class Searcher:
             # At most half of the time: a search by words alone needs some too.
             result = await self._by_own_vector(query, search, share=0.5)
         except EmbedderUnavailableError:
-            return await self._by_words_for(search, Shortfall.EMBEDDER_UNAVAILABLE)
+            return await self._by_words_for(search, DegradationReason.EMBEDDER_UNAVAILABLE)
         except _HurriedError:
-            return await self._by_words_for(search, Shortfall.LATE)
+            return await self._by_words_for(search, DegradationReason.LATE)
         except _OtherModelError:
-            return await self._by_words_for(search, Shortfall.MODEL_MISMATCH)
+            return await self._by_words_for(search, DegradationReason.MODEL_MISMATCH)
         if result.path is VectorPath.NOT_RUN:
-            return HybridResult(result, Shortfall.MODEL_MISMATCH)
+            return HybridResult(result, DegradationReason.MODEL_MISMATCH)
         return HybridResult(result)
 
     def _relevant(self, found: HybridResult, search: Search) -> HybridResult:
@@ -198,7 +198,7 @@ class Searcher:
         embed = None if embedder is None else embedder.embed_all
         return self._calibrations.of(space, model.name, chunks, embed, best)
 
-    async def _by_words_for(self, search: Search, shortfall: Shortfall) -> HybridResult:
+    async def _by_words_for(self, search: Search, shortfall: DegradationReason) -> HybridResult:
         return HybridResult(await self._run(search), shortfall)
 
     async def _try(self, search: Search, given: QueryVector | None) -> SearchResult | None:

@@ -12,7 +12,7 @@ from google.protobuf import json_format, struct_pb2, timestamp_pb2
 from braid.common.v1 import retrieval_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.limits import MAX_METADATA_BYTES, MAX_METADATA_DEPTH
+from services.runtime.metadata_limits import MAX_METADATA_BYTES, MAX_METADATA_DEPTH
 from services.runtime.times import to_datetime, to_timestamp
 from services.runtime.unknown_fields import reject_unknown_fields
 from services.vector_search.domain import (

@@ -19,7 +19,7 @@ from services.vector_search.domain import (
     Search,
     TextMatch,
 )
-from services.vector_search.search.searcher import HybridResult, Searcher, Shortfall
+from services.vector_search.search.searcher import DegradationReason, HybridResult, Searcher
 from services.vector_search.servicers.mapping import (
     chunk_filter,
     chunk_message,
@@ -38,15 +38,15 @@ AnySearch: TypeAlias = (
 _DEFAULT_LIMIT = 10
 _DEFAULT_TEXT_WEIGHT = 0.3
 _SHORTFALLS = {
-    Shortfall.EMBEDDER_UNAVAILABLE: (
+    DegradationReason.EMBEDDER_UNAVAILABLE: (
         legs_pb2.LEG_STATUS_DEGRADED,
         legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
     ),
-    Shortfall.MODEL_MISMATCH: (
+    DegradationReason.MODEL_MISMATCH: (
         legs_pb2.LEG_STATUS_DEGRADED,
         legs_pb2.LEG_REASON_MODEL_MISMATCH,
     ),
-    Shortfall.LATE: (legs_pb2.LEG_STATUS_TIMED_OUT, legs_pb2.LEG_REASON_BUDGET_EXCEEDED),
+    DegradationReason.LATE: (legs_pb2.LEG_STATUS_TIMED_OUT, legs_pb2.LEG_REASON_BUDGET_EXCEEDED),
 }
 
 

@@ -40,7 +40,7 @@ Relationship = tuple[str, str, str]
 
 
 @dataclass(slots=True)
-class Tally:
+class InconsistencyReport:
     """What was right, what was too much and what was missing, by type."""
 
     right: Counter[str] = field(default_factory=Counter)
@@ -75,8 +75,8 @@ class Tally:
 class Results:
     """Of all lines."""
 
-    entities: Tally = field(default_factory=Tally)
-    relationships: Tally = field(default_factory=Tally)
+    entities: InconsistencyReport = field(default_factory=InconsistencyReport)
+    relationships: InconsistencyReport = field(default_factory=InconsistencyReport)
     reciprocal_ranks: list[float] = field(default_factory=list)
     recalls: list[float] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)

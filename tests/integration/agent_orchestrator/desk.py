@@ -10,7 +10,7 @@ from services.agent_orchestrator.jobs.queue import SEARCH, TurnQueue
 from services.agent_orchestrator.jobs.records import NewJob
 from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.tasks import TaskStore
-from services.agent_orchestrator.jobs.work import ReadJob, Searchable, WorkStore
+from services.agent_orchestrator.jobs.work_store import ReadJob, Searchable, WorkStore
 
 LEASE = 0.3
 ONE, OTHER = uuid.uuid4(), uuid.uuid4()

@@ -18,7 +18,7 @@ from services.agent_orchestrator.jobs.queue import (
 )
 from services.agent_orchestrator.jobs.records import STATES, Failure, NewJob
 from services.agent_orchestrator.jobs.store import LAST_NUMBER, LISTED_FAILURES, MAX_AT_ONCE
-from services.agent_orchestrator.jobs.work import GraphOutcome, ReadJob
+from services.agent_orchestrator.jobs.work_store import GraphOutcome, ReadJob
 from services.runtime.errors import NotFoundError
 from tests.integration.agent_orchestrator.desk import LEASE, ONE, OTHER, Desk, searchable
 

@@ -15,7 +15,7 @@ from braid.vector.internal.v1 import deletion_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
 from services.models.embedding.relevance import bend
 from services.runtime.errors import BraidError
-from services.runtime.limits import MAX_METADATA_BYTES
+from services.runtime.metadata_limits import MAX_METADATA_BYTES
 from services.runtime.status import error_from_rpc
 from services.runtime.times import to_timestamp
 from tests.integration.vector_search.conftest import Tier

@@ -13,8 +13,8 @@ from services.graph_query.history.domain import (
     NO_PAGE,
     Difference,
     End,
-    Life,
-    Moment,
+    EntityHistory,
+    FactSummary,
     Page,
     Position,
     Scope,
@@ -64,7 +64,7 @@ class FakeHistory:
         relation: str,
         known: float | None,
         page: Page = NO_PAGE,
-    ) -> Life:
+    ) -> EntityHistory:
         """An entity's facts at any time, a page of them in full."""
         stored = self.graph.readable(space)
         scope = Scope(either=entity, relation=relation, known=known)
@@ -73,11 +73,13 @@ class FakeHistory:
         if not named:
             raise NotFoundError("entity")
         if len(named) > 1:
-            return Life(None, tuple(EntityRef(one.uuid, one.name, one.type) for one in named))
+            return EntityHistory(
+                None, tuple(EntityRef(one.uuid, one.name, one.type) for one in named)
+            )
         moments = tuple(_moment(fact) for fact in facts)
         by_uuid = {fact.uuid: fact for fact in facts}
         first = page.after is None
-        return Life(
+        return EntityHistory(
             named[0],
             moments=moments if first else (),
             page=tuple(by_uuid[one.uuid] for one in page.following(moments)),
@@ -157,9 +159,9 @@ def _formerly_named(facts: Sequence[Fact], entity: Selector) -> list[Entity]:
     return [Entity(*end) for end in sorted(ends)]
 
 
-def _moment(fact: Fact) -> Moment:
+def _moment(fact: Fact) -> FactSummary:
     interval = (start_of(fact.valid_at), end_of(fact.invalid_at))
-    return Moment(fact.uuid, fact.relation, *interval, start_of(fact.created_at), fact.event)
+    return FactSummary(fact.uuid, fact.relation, *interval, start_of(fact.created_at), fact.event)
 
 
 def _happened(stored: FakeSpace, fact: Fact, scope: Scope, only: FactFilter) -> bool:

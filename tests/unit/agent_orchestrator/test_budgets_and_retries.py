@@ -13,7 +13,7 @@ from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.pipeline.graph_turn import is_suspicious
 from services.agent_orchestrator.ingest.pipeline.refusals import is_of_a_document
 from services.agent_orchestrator.jobs.queue import Turn
-from services.agent_orchestrator.jobs.retries import Retries, reason_of, will_pass
+from services.agent_orchestrator.jobs.retries import Retries, is_transient, reason_of
 from services.agent_orchestrator.jobs.store import Waiting
 from services.agent_orchestrator.jobs.time_slice import call_of
 from services.agent_orchestrator.search.comprehensive import MAX_MARGIN, leg_budget
@@ -64,7 +64,7 @@ def test_the_legs_get_most_of_the_time_and_never_all_of_it(left: float) -> None:
 def test_what_waiting_can_help_and_what_one_document_may_be_to_blame_for(
     error: BraidError, waits: bool, blames_a_document: bool
 ) -> None:
-    assert will_pass(error) == waits
+    assert is_transient(error) == waits
     assert is_of_a_document(error) == blames_a_document
 
 

@@ -17,7 +17,7 @@ from services.agent_orchestrator.ingest.pipeline.stored_episodes import encode_e
 from services.agent_orchestrator.jobs.queue import GRAPH, Turn
 from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.jobs.time_slice import StagePriority, WaitingError
-from services.agent_orchestrator.jobs.work import GraphOutcome, WaitingDocument
+from services.agent_orchestrator.jobs.work_store import GraphOutcome, WaitingDocument
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable
 from services.runtime.errors import FieldError, InvalidFieldError, StoreUnavailableError
 

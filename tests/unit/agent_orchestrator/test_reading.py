@@ -25,7 +25,7 @@ from services.agent_orchestrator.ingest.pipeline.batches import (
 from services.agent_orchestrator.ingest.sandbox.reader import Parsers, open_parsers
 from services.agent_orchestrator.ingest.uploads import stored_upload, upload_arguments
 from services.agent_orchestrator.jobs.records import JobRecord
-from services.agent_orchestrator.jobs.work import ReadJob, TakenUpload
+from services.agent_orchestrator.jobs.work_store import ReadJob, TakenUpload
 
 MAX = 15 * 2**20
 

@@ -19,7 +19,7 @@ from gateway.rest.mapping.json_encoding import encode
 from gateway.rest.mapping.validation_errors import invalid
 from services.agent_orchestrator.ingest.documents import UnreadableError, check_values
 from services.runtime.errors import FieldError, InvalidFieldError
-from services.runtime.limits import MAX_METADATA_DEPTH
+from services.runtime.metadata_limits import MAX_METADATA_DEPTH
 from services.vector_search.servicers import mapping
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text()

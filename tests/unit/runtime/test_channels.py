@@ -12,7 +12,7 @@ from statistics import median
 import pytest
 
 from braid.agent.v1 import search_pb2_grpc
-from services.runtime.channels import Outgoing, ServiceKeyError, open_channel
+from services.runtime.channels import OutgoingMetadata, ServiceKeyError, open_channel
 from services.runtime.context import CallContext, call_scope
 from services.runtime.settings import RuntimeSettings
 from tests.unit.runtime.conftest import QUESTION, Harness
@@ -28,7 +28,7 @@ def settings(**given: object) -> RuntimeSettings:
 
 def test_space_and_user_go_with_the_key_that_may_name_them() -> None:
     with call_scope(CALL):
-        carried = dict(Outgoing.of(settings(service_key="k")).metadata())
+        carried = dict(OutgoingMetadata.of(settings(service_key="k")).metadata())
     assert carried["authorization"] == "Bearer k"
     assert (carried["braid-space"], carried["braid-user"]) == ("acme", "ann")
     assert carried["x-request-id"] == "r1"
@@ -36,14 +36,14 @@ def test_space_and_user_go_with_the_key_that_may_name_them() -> None:
 
 def test_without_a_key_nothing_is_delegated() -> None:
     with call_scope(CALL):
-        carried = dict(Outgoing.of(settings()).metadata())
+        carried = dict(OutgoingMetadata.of(settings()).metadata())
     assert not {"authorization", "braid-space", "braid-user"} & set(carried)
 
 
 def test_a_process_that_authenticates_callers_needs_a_key_of_its_own(tmp_path: Path) -> None:
     """Else the other side would serve every caller as space `local`."""
     with pytest.raises(ServiceKeyError, match="BRAID_SERVICE_KEY"):
-        Outgoing.of(settings(api_keys_file=tmp_path / "keys.json"))
+        OutgoingMetadata.of(settings(api_keys_file=tmp_path / "keys.json"))
 
 
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]

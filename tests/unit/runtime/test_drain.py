@@ -16,7 +16,7 @@ from braid.agent.v1 import search_pb2, search_pb2_grpc
 from services.runtime.channels import open_channel
 from services.runtime.errors import DrainingError, StoreUnavailableError
 from services.runtime.health import HealthMonitor
-from services.runtime.interceptors.limit import LimitStage
+from services.runtime.interceptors.concurrency import ConcurrencyStage
 from services.runtime.interceptors.stage import Call
 from services.runtime.server import RunningServer, start_server
 from services.runtime.settings import RuntimeSettings
@@ -66,7 +66,7 @@ async def test_health_says_not_serving_before_calls_are_refused(start: Start) ->
 
 
 async def test_a_draining_process_refuses_new_calls_so_that_they_are_tried_elsewhere() -> None:
-    limit = LimitStage(8)
+    limit = ConcurrencyStage(8)
     with limit.around(Call("/s/m", {}, None)):
         draining = asyncio.create_task(limit.drain(5))
         await asyncio.sleep(0)

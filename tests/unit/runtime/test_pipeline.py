@@ -22,7 +22,7 @@ from services.runtime.errors import (
 )
 from services.runtime.identity import Authenticator
 from services.runtime.interceptors import build_pipeline
-from services.runtime.interceptors.limit import LimitStage
+from services.runtime.interceptors.concurrency import ConcurrencyStage
 from services.runtime.interceptors.pipeline import Pipeline
 from services.runtime.interceptors.request_id import RequestIdStage
 from services.runtime.interceptors.stage import Call, Stage
@@ -36,7 +36,7 @@ async def parts(*messages: ingest_pb2.IngestDocumentRequest) -> AsyncIterator[An
 
 
 def test_the_stages_run_in_the_documented_order() -> None:
-    pipeline = build_pipeline(Authenticator(None, allow_local=True), limit=LimitStage(8))
+    pipeline = build_pipeline(Authenticator(None, allow_local=True), limit=ConcurrencyStage(8))
     assert [stage.name for stage in pipeline.stages] == [
         "request_id",
         "trace",
@@ -145,7 +145,7 @@ async def test_a_stream_that_fails_half_way_ends_with_the_typed_error(harness: H
 
 
 async def test_a_two_way_stream_passes_the_same_stages() -> None:
-    pipeline = build_pipeline(Authenticator(None, allow_local=True), limit=LimitStage(8))
+    pipeline = build_pipeline(Authenticator(None, allow_local=True), limit=ConcurrencyStage(8))
     server = grpc.aio.server(interceptors=[pipeline])
     method = "IngestFacts"
 

@@ -17,7 +17,7 @@ from services.runtime.errors import (
 )
 from services.runtime.identity import Authenticator
 from services.runtime.interceptors import build_pipeline
-from services.runtime.interceptors.limit import LimitStage
+from services.runtime.interceptors.concurrency import ConcurrencyStage
 from services.runtime.interceptors.pipeline import Pipeline
 from services.runtime.status import error_from_rpc, reason_name
 from tests.unit.runtime.conftest import QUESTION, Harness, refused
@@ -78,7 +78,7 @@ async def test_a_caller_that_cancels_stops_the_handler(harness: Harness) -> None
 
 
 async def test_a_caller_that_stops_in_the_middle_of_a_stream_is_not_waited_for() -> None:
-    stages = build_pipeline(Authenticator(None, allow_local=True), limit=LimitStage(8)).stages
+    stages = build_pipeline(Authenticator(None, allow_local=True), limit=ConcurrencyStage(8)).stages
     server = grpc.aio.server(interceptors=[Pipeline(stages, idle_seconds=0.05)])
 
     async def count(requests: AsyncIterator[Any], context: Any) -> Any:

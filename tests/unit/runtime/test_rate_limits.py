@@ -9,12 +9,16 @@ from typing import Any
 import grpc
 import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
+from opentelemetry.sdk.metrics import MeterProvider
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 
 from braid.agent.v1 import search_pb2
-from services.runtime.channels import Outgoing
+from services.runtime.channels import OutgoingMetadata
 from services.runtime.context import CallContext, call_scope
+from services.runtime.errors import RateLimitedError
+from services.runtime.identity import Identity
 from services.runtime.limit_settings import LimitSettings
-from services.runtime.rate_limits import parse_rates
+from services.runtime.rate_limits import RateLimits, parse_rates
 from services.runtime.security.api_keys import hash_key
 from services.runtime.settings import RuntimeSettings
 from services.runtime.status import reason_name
@@ -83,7 +87,7 @@ async def test_what_another_process_has_counted_is_not_counted_again(
     harness = await start(api_keys_file=key_file, rate_limit_per_space="1/hour")
     settings = RuntimeSettings.model_validate({"service_key": "gateway"})
     with call_scope(CallContext("r", "/m", "acme", "ann", frozenset({"read"}))):
-        metadata = Outgoing.of(settings).metadata()
+        metadata = OutgoingMetadata.of(settings).metadata()
     for _ in range(3):
         await harness.search.ComprehensiveSearch(QUESTION, timeout=5, metadata=metadata)
     assert len(harness.seen.calls) == 3
@@ -112,6 +116,20 @@ async def test_health_is_told_however_often_it_is_asked(start: Start) -> None:
     health: Any = health_pb2_grpc.HealthStub(harness.channel)
     answers = [await health.Check(health_pb2.HealthCheckRequest(), timeout=5) for _ in range(5)]
     assert {answer.status for answer in answers} == {health_pb2.HealthCheckResponse.SERVING}
+
+
+async def test_a_refusal_is_counted_once_by_the_kind_of_its_limit() -> None:
+    reader = InMemoryMetricReader()
+    provider = MeterProvider([reader])
+    rates = RateLimits(per_space="1/hour", meter=provider.get_meter("test"))
+    caller = Identity(space="acme", user="ann", scopes=frozenset({"read"}))
+    await rates.check(caller, {})
+    with pytest.raises(RateLimitedError):
+        await rates.check(caller, {})
+    data: Any = reader.get_metrics_data()
+    [point] = data.resource_metrics[0].scope_metrics[0].metrics[0].data.data_points
+    assert (point.attributes, point.value) == ({"limit": "space"}, 1)
+    provider.shutdown()
 
 
 async def test_without_a_rate_nothing_is_counted(start: Start) -> None:

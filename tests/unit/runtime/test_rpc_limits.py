@@ -12,7 +12,7 @@ import pytest
 from braid.agent.v1 import ingest_pb2, search_pb2
 from braid_protocol.channel import methods
 from services.runtime.admission import AdmissionLimits, AdmissionQueue
-from services.runtime.rpc_limits import RpcClass, class_of, full_name, rpc_queues
+from services.runtime.rpc_queues import RpcClass, class_of, full_name, rpc_queues
 from services.runtime.settings import RuntimeSettings
 from services.runtime.status import reason_name
 from tests.unit.runtime.conftest import QUESTION, Start, refused

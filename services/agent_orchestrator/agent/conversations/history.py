@@ -27,7 +27,7 @@ class ShownMessage(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class StoredMessage:
     """A message that the caller keeps."""
 
     role: Literal["user", "assistant"]

@@ -11,7 +11,10 @@ from pydantic_ai.models import Model
 from pydantic_ai.settings import ModelSettings
 
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
-from services.agent_orchestrator.agent.language_models.throttled import Patience, ThrottledModel
+from services.agent_orchestrator.agent.language_models.throttled import (
+    RetryTimeouts,
+    ThrottledModel,
+)
 from services.models.connection import Connection
 from services.models.errors import LanguageModelUnavailable
 from services.models.language.limited_model import Limits
@@ -85,7 +88,7 @@ class AnswerModels:
         )
         self.background_throttles.append(background)
         self.question_throttles.append(questions)
-        patience = Patience(
+        patience = RetryTimeouts(
             retry=settings.questions_retry_seconds, attempt=settings.attempt_seconds
         )
         usage = ModelUsage("language", settings.chosen_model, settings.prices)

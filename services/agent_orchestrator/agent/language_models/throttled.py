@@ -38,7 +38,7 @@ _EXPECTED_ANSWER = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryTimeouts:
     """Seconds: `retry` for trying again before the next model is asked, `attempt` for one attempt's first event."""
 
     retry: float
@@ -49,7 +49,7 @@ class ThrottledModel(WrapperModel):
     """Every request passes the share's throttle. LanguageModelUnavailable when the provider gives no answer."""
 
     def __init__(
-        self, wrapped: Model[Any], throttle: Throttle, patience: Patience, usage: ModelUsage
+        self, wrapped: Model[Any], throttle: Throttle, patience: RetryTimeouts, usage: ModelUsage
     ) -> None:
         super().__init__(wrapped)
         self._throttle = throttle

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from services.agent_orchestrator.agent.conversations.history import Spoken
+from services.agent_orchestrator.agent.conversations.history import StoredMessage
 from services.agent_orchestrator.agent.conversations.store import Conversation
 from services.agent_orchestrator.agent.dependencies import SearchPreferences
 from services.agent_orchestrator.agent.toolsets import Profile
@@ -38,7 +38,7 @@ class Ask:
     now: datetime
     zone: ZoneInfo
     session_id: str
-    prior: Sequence[Spoken] = ()
+    prior: Sequence[StoredMessage] = ()
     cancel_on_disconnect: bool = False
     skip_memory: bool = False
 

@@ -22,7 +22,7 @@ from services.runtime.telemetry import get_logger
 _STORE_AGAIN_SECONDS = (0.2, 0.5, 1.0)
 
 
-class RunEnds:
+class RunFinalizer:
     """Stores the ends of runs."""
 
     def __init__(

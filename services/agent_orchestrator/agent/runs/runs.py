@@ -10,7 +10,7 @@ from typing import Final
 
 from braid.common.v1 import legs_pb2
 from services.agent_orchestrator.agent.answering import Answer, Answering, Question
-from services.agent_orchestrator.agent.conversations.history import Spoken, build_history
+from services.agent_orchestrator.agent.conversations.history import StoredMessage, build_history
 from services.agent_orchestrator.agent.conversations.store import (
     ConversationStore,
 )
@@ -30,7 +30,7 @@ from services.agent_orchestrator.agent.runs.events import (
 )
 from services.agent_orchestrator.agent.runs.remote_run import NOTE_SECONDS, LogFollower
 from services.agent_orchestrator.agent.runs.run import Run
-from services.agent_orchestrator.agent.runs.run_completion import RunEnds
+from services.agent_orchestrator.agent.runs.run_completion import RunFinalizer
 from services.agent_orchestrator.agent.runs.store_failures import STORE_FAILURES, warn
 from services.agent_orchestrator.agent.tier_reads import TierReads
 from services.agent_orchestrator.agent.toolsets import EXPECTED
@@ -80,7 +80,9 @@ class Runs:
         self._tiers = tiers
         self._limits = limits
         self._follower = LogFollower(log)
-        self._ends = RunEnds(pool, log, conversations, memory, store_seconds=limits.store_seconds)
+        self._ends = RunFinalizer(
+            pool, log, conversations, memory, store_seconds=limits.store_seconds
+        )
         self._runs: dict[str, Run] = {}
         self._background: set[asyncio.Task[None]] = set()
 
@@ -215,7 +217,7 @@ class Runs:
 
     async def _question(self, run: Run, ask: Ask, memory: RunMemory) -> Question:
         conversation = memory.conversation
-        said: Sequence[Spoken] = list(reversed(ask.prior))
+        said: Sequence[StoredMessage] = list(reversed(ask.prior))
         summary = ""
         if conversation is not None:
             messages = await self._conversations.messages(
@@ -223,7 +225,7 @@ class Runs:
             )
             summary = conversation.summary
             said = [
-                Spoken(message.role, message.text)
+                StoredMessage(message.role, message.text)
                 for message in messages
                 if message.number > conversation.summarized_through
             ]

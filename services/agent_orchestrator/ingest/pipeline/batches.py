@@ -20,7 +20,7 @@ from services.agent_orchestrator.ingest.pipeline.stored_episodes import encode_e
 from services.agent_orchestrator.ingest.uploads import stored_upload
 from services.agent_orchestrator.jobs.queue import SEARCH
 from services.agent_orchestrator.jobs.records import Failure
-from services.agent_orchestrator.jobs.work import ReadJob, Searchable, TakenUpload
+from services.agent_orchestrator.jobs.work_store import ReadJob, Searchable, TakenUpload
 from services.runtime.times import to_timestamp
 
 BATCH_DOCUMENTS = 200

@@ -27,7 +27,7 @@ from services.agent_orchestrator.jobs.time_slice import (
     call_of,
     waiting,
 )
-from services.agent_orchestrator.jobs.work import GraphOutcome, WaitingDocument, WorkStore
+from services.agent_orchestrator.jobs.work_store import GraphOutcome, WaitingDocument, WorkStore
 from services.models.errors import is_unusable
 from services.runtime.context import call_scope
 from services.runtime.errors import BraidError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from braid.common.v1 import errors_pb2
-from services.agent_orchestrator.jobs.retries import will_pass
+from services.agent_orchestrator.jobs.retries import is_transient
 from services.runtime.errors import VALID_TIME_TAKEN, VIOLATION, BraidError
 
 # What one document can be to blame for: the others of its batch go on without it.
@@ -23,7 +23,7 @@ def is_of_a_document(error: BraidError) -> bool:
     if any(field.field == _MODEL_FIELD for field in error.fields):
         return False
     overload = error.reason == errors_pb2.ERROR_REASON_OVERLOADED
-    return error.reason in _OF_A_DOCUMENT or (overload and not will_pass(error))
+    return error.reason in _OF_A_DOCUMENT or (overload and not is_transient(error))
 
 
 def is_of_the_model(error: BraidError) -> bool:

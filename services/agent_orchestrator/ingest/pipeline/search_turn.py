@@ -27,10 +27,10 @@ from services.agent_orchestrator.jobs.time_slice import (
     StagePriority,
     TimeSlice,
     call_of,
-    leaves,
+    leaf_exceptions,
     waiting,
 )
-from services.agent_orchestrator.jobs.work import TakenUpload, WorkStore
+from services.agent_orchestrator.jobs.work_store import TakenUpload, WorkStore
 from services.runtime.context import call_scope
 from services.runtime.errors import BraidError
 
@@ -96,7 +96,7 @@ class SearchTurns:
                     await self._leave(claimed)
                 raise
             except Exception as error:
-                if any(isinstance(leaf, TurnLostError) for leaf in leaves(error)):
+                if any(isinstance(leaf, TurnLostError) for leaf in leaf_exceptions(error)):
                     await self._leave(claimed)
                 if not await self._is_jobs_fault(turn, error, claimed):
                     raise
@@ -188,7 +188,7 @@ class SearchTurns:
             await self._work.release_uploads(claimed)
             await self._work.set_waiting_reason(turn, reason.reason)
             raise reason from None
-        for leaf in leaves(error):
+        for leaf in leaf_exceptions(error):
             if isinstance(leaf, BatchError):
                 await self._work.fail_jobs(turn, leaf.job_ids, reason_of(leaf.cause))
                 await self._work.release_uploads(claimed.difference(leaf.job_ids))

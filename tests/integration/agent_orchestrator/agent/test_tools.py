@@ -26,7 +26,7 @@ from services.agent_orchestrator.app import (
     open_tiers,
 )
 from services.agent_orchestrator.search.memory_leg import MemoryLeg
-from services.runtime.channels import Outgoing
+from services.runtime.channels import OutgoingMetadata
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import NotFoundError, StoreUnavailableError
 from tests.integration.agent_orchestrator.agent.samples import (
@@ -70,7 +70,7 @@ async def tools(world: World) -> AsyncIterator[Call]:
         reads = TierReads(
             tiers.channels["vector"],
             tiers.channels["graph"],
-            Outgoing.of(world.runtime),
+            OutgoingMetadata.of(world.runtime),
             tiers.health["vector"],
             tiers.health["graph"],
             seconds=2.0,

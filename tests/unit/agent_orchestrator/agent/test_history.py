@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pydantic_ai.messages import ModelMessage
 
-from services.agent_orchestrator.agent.conversations.history import Spoken, build_history
+from services.agent_orchestrator.agent.conversations.history import StoredMessage, build_history
 
 
-def turns(count: int, length: int = 40) -> list[Spoken]:
+def turns(count: int, length: int = 40) -> list[StoredMessage]:
     """So many turns, latest first."""
     said = []
     for number in reversed(range(count)):
-        said.append(Spoken("assistant", f"answer {number} ".ljust(length, "x")))
-        said.append(Spoken("user", f"question {number} ".ljust(length, "x")))
+        said.append(StoredMessage("assistant", f"answer {number} ".ljust(length, "x")))
+        said.append(StoredMessage("user", f"question {number} ".ljust(length, "x")))
     return said
 
 

@@ -10,7 +10,10 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from pydantic_ai import Agent, FunctionToolset
 from pydantic_ai.models.test import TestModel
 
-from services.agent_orchestrator.agent.language_models.throttled import Patience, ThrottledModel
+from services.agent_orchestrator.agent.language_models.throttled import (
+    RetryTimeouts,
+    ThrottledModel,
+)
 from services.agent_orchestrator.agent.recorded_tools import RecordedToolset
 from services.models.language.limited_model import Limits
 from services.models.throttle import Throttle
@@ -32,7 +35,7 @@ async def test_an_answers_tokens_are_counted_however_it_is_read(*, streamed: boo
     usage = ModelUsage(
         "language", "gpt", Prices(input=1.0), MeterProvider([reader]).get_meter("test")
     )
-    patience = Patience(retry=1.0, attempt=10.0)
+    patience = RetryTimeouts(retry=1.0, attempt=10.0)
     model = ThrottledModel(
         TestModel(custom_output_text="It is open."), Throttle(Limits()), patience, usage
     )

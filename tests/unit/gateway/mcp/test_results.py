@@ -17,13 +17,13 @@ from starlette.requests import Request
 
 from braid.graph.v1 import facts_pb2, query_pb2, structure_pb2
 from gateway.clients import Clients
-from gateway.mcp.calls import ToolCaller, Visit
+from gateway.mcp.calls import ConnectionContext, ToolCaller
 from gateway.mcp.cursors import Cursor, Position
 from gateway.mcp.results import MAX_CHARACTERS
 from gateway.mcp.server import build_server
 from gateway.rest.http.middleware import RequestState
 from gateway.settings import GatewaySettings
-from services.runtime.channels import Outgoing
+from services.runtime.channels import OutgoingMetadata
 from services.runtime.errors import InvalidFieldError
 from services.runtime.identity import Identity
 
@@ -39,10 +39,10 @@ def client_of(**graph: Answer) -> Client:
         Request({"type": "http"}),
         RequestState("r-1"),
         Identity("team-a", "ann", frozenset({"read"})),
-        Outgoing.of(settings),
+        OutgoingMetadata.of(settings),
         5.0,
     )
-    return Client(build_server(clients, settings, lambda _: Visit(caller, "all")))
+    return Client(build_server(clients, settings, lambda _: ConnectionContext(caller, "all")))
 
 
 def _stubs(answers: dict[str, Answer]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from services.graph_query.core.intervals import OPEN, end_of, range_bounds, start_of
-from services.graph_query.history.domain import Life, Moment
+from services.graph_query.history.domain import EntityHistory, FactSummary
 from services.graph_query.history.summary import summarize
 
 _DATES = st.datetimes(timezones=st.just(UTC))
@@ -42,6 +42,6 @@ def test_every_date_has_a_year(end: datetime) -> None:
 
 def _ended(end: datetime) -> set[int | None]:
     """The years in whose rows something that ends then is counted as ended."""
-    moment = Moment("uuid", "OWNS", -OPEN, end_of(end), 0.0)
-    summary = summarize(Life(None), [moment], 0.0)
+    moment = FactSummary("uuid", "OWNS", -OPEN, end_of(end), 0.0)
+    summary = summarize(EntityHistory(None), [moment], 0.0)
     return {row.year for row in summary.periods if row.ended}

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from services.graph_query.core.domain import Entity
 from services.graph_query.core.intervals import OPEN
-from services.graph_query.history.domain import Life, Moment
+from services.graph_query.history.domain import EntityHistory, FactSummary
 from services.graph_query.history.summary import period_bounds, summarize
 
-LIFE = Life(Entity("e", "Anna Bell"), first_seen=5.0)
+LIFE = EntityHistory(Entity("e", "Anna Bell"), first_seen=5.0)
 
 
 def year(number: int) -> float:
@@ -21,8 +21,8 @@ def year(number: int) -> float:
 
 def moment(
     uuid: str, since: float = -OPEN, until: float = OPEN, relation: str = "IS", created: float = 9.0
-) -> Moment:
-    return Moment(uuid, relation, since, until, created)
+) -> FactSummary:
+    return FactSummary(uuid, relation, since, until, created)
 
 
 def test_what_holds_is_told_the_latest_first() -> None:
@@ -73,7 +73,7 @@ instants = st.integers(1, 9_998).map(year)
         max_size=30,
     )
 )
-def test_periods_count_every_start_and_every_end_once(moments: list[Moment]) -> None:
+def test_periods_count_every_start_and_every_end_once(moments: list[FactSummary]) -> None:
     moments = [one for one in moments if one.valid_until < year(9_999) or one.valid_until == OPEN]
     result = summarize(LIFE, moments, year(2000))
     if not result.truncated:

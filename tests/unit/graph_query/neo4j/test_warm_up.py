@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from services.graph_query.neo4j.queries import load_queries
-from services.graph_query.neo4j.warm_up import WARMED_QUERIES, Warmer
+from services.graph_query.neo4j.warm_up import WARMED_QUERIES, QueryPlanWarmer
 from services.runtime.errors import DeadlineError, StoreUnavailableError
 
 
@@ -25,7 +25,7 @@ class Stage:
 
 
 @asynccontextmanager
-async def running(warmer: Warmer) -> AsyncIterator[None]:
+async def running(warmer: QueryPlanWarmer) -> AsyncIterator[None]:
     task = asyncio.create_task(warmer.run())
     yield
     task.cancel()
@@ -45,7 +45,7 @@ def test_every_warmed_query_exists() -> None:
 
 async def test_nothing_is_rehearsed_before_the_schema_is_there() -> None:
     stage = Stage()
-    warmer = Warmer(stage.warm_up, ["a"])
+    warmer = QueryPlanWarmer(stage.warm_up, ["a"])
     async with running(warmer):
         warmer.note(answers=True)
         await asyncio.sleep(0)
@@ -54,7 +54,7 @@ async def test_nothing_is_rehearsed_before_the_schema_is_there() -> None:
 
 async def test_each_query_is_rehearsed_in_order_and_again_after_an_outage() -> None:
     stage = Stage()
-    warmer = Warmer(stage.warm_up, ["a", "b"])
+    warmer = QueryPlanWarmer(stage.warm_up, ["a", "b"])
     async with running(warmer):
         warmer.start()
         await until(lambda: warmer.rounds == 1)
@@ -66,7 +66,7 @@ async def test_each_query_is_rehearsed_in_order_and_again_after_an_outage() -> N
 
 async def test_an_outage_during_a_round_leaves_the_rest_to_the_next() -> None:
     stage = Stage()
-    warmer = Warmer(stage.warm_up, ["a"])
+    warmer = QueryPlanWarmer(stage.warm_up, ["a"])
     async with running(warmer):
         stage.away = True
         warmer.start()
@@ -92,7 +92,7 @@ class Slow(Stage):
 
 async def test_searches_wait_for_their_own_plans_and_for_no_others() -> None:
     stage = Slow()
-    warmer = Warmer(stage.warm_up, ["search", "write"], ["search"])
+    warmer = QueryPlanWarmer(stage.warm_up, ["search", "write"], ["search"])
     assert not warmer.plans_searches
     async with running(warmer):
         warmer.start()
@@ -110,7 +110,7 @@ async def test_searches_wait_for_their_own_plans_and_for_no_others() -> None:
 async def test_no_search_waits_for_a_store_that_went_away_again() -> None:
     stage = Stage()
     stage.away = True
-    warmer = Warmer(stage.warm_up, ["search"], ["search"])
+    warmer = QueryPlanWarmer(stage.warm_up, ["search"], ["search"])
     async with running(warmer):
         warmer.start()
         async with asyncio.timeout(5):
@@ -120,7 +120,7 @@ async def test_no_search_waits_for_a_store_that_went_away_again() -> None:
 
 async def test_nothing_but_what_searches_need_is_rehearsed_while_something_is_written() -> None:
     stage = Stage()
-    warmer = Warmer(stage.warm_up, ["a", "b"], ["a"])
+    warmer = QueryPlanWarmer(stage.warm_up, ["a", "b"], ["a"])
     async with running(warmer):
         with warmer.pause_for_write(), warmer.pause_for_write():
             warmer.start()
@@ -134,7 +134,7 @@ async def test_nothing_but_what_searches_need_is_rehearsed_while_something_is_wr
 
 async def test_what_searches_need_is_planned_at_the_same_time() -> None:
     stage = Slow()
-    warmer = Warmer(stage.warm_up, ["a", "b", "c"], ["a", "b"])
+    warmer = QueryPlanWarmer(stage.warm_up, ["a", "b", "c"], ["a", "b"])
     async with running(warmer):
         warmer.start()
         await until(lambda: stage.warmed == ["a", "b"])
@@ -149,7 +149,7 @@ async def test_what_searches_need_is_planned_at_the_same_time() -> None:
 
 async def test_writes_without_end_hold_a_round_up_and_do_not_stop_it() -> None:
     stage = Stage()
-    warmer = Warmer(stage.warm_up, ["a", "b"], max_pause_seconds=0.01)
+    warmer = QueryPlanWarmer(stage.warm_up, ["a", "b"], max_pause_seconds=0.01)
     async with running(warmer):
         with warmer.pause_for_write():
             warmer.start()
@@ -159,7 +159,7 @@ async def test_writes_without_end_hold_a_round_up_and_do_not_stop_it() -> None:
 
 async def test_only_a_few_searches_are_planned_side_by_side() -> None:
     stage = Slow()
-    warmer = Warmer(stage.warm_up, ["a", "b", "c"], ["a", "b", "c"])
+    warmer = QueryPlanWarmer(stage.warm_up, ["a", "b", "c"], ["a", "b", "c"])
     async with running(warmer):
         warmer.start()
         await until(lambda: len(stage.warmed) == 2)
@@ -179,7 +179,7 @@ async def test_a_round_that_a_busy_store_ends_early_is_followed_by_another() -> 
             raise error
         warmed.append(name)
 
-    warmer = Warmer(warm_up, ["a", "b"], ["a", "b"])
+    warmer = QueryPlanWarmer(warm_up, ["a", "b"], ["a", "b"])
     async with running(warmer):
         warmer.start()
         await until(lambda: warmer.rounds == 1)

@@ -7,7 +7,7 @@ import pytest
 from services.graph_query.core.domain import FactFilter, Origin
 from services.graph_query.core.intervals import OPEN
 from services.graph_query.core.store import CHANGING, VectorPath
-from services.graph_query.embeddings.space_models import QueryVector, Shortfall
+from services.graph_query.embeddings.space_models import DegradationReason, QueryVector
 from services.graph_query.search.fact_search import FactSearch, FactSearcher
 from services.runtime.errors import InvalidFieldError
 from tests.oracles.graph.store import FakeGraphStore
@@ -69,7 +69,7 @@ async def test_a_vector_of_another_model_is_made_anew(store: FakeGraphStore) -> 
 async def test_an_embedder_that_is_away_leaves_the_words(store: FakeGraphStore) -> None:
     await with_vectors(store)
     answer = await FactSearcher(store, CountingEmbedder(away=True)).search("s", asked())
-    assert answer.shortfall is Shortfall.EMBEDDER
+    assert answer.shortfall is DegradationReason.EMBEDDER
     assert len(answer.hits) == 1
 
 
@@ -79,7 +79,7 @@ async def test_a_caller_that_knows_the_embedder_is_away_spares_the_attempt(
     await with_vectors(store)
     embedder = CountingEmbedder()
     answer = await FactSearcher(store, embedder).search("s", asked(text_only=True))
-    assert (embedder.calls, answer.shortfall) == (0, Shortfall.EMBEDDER)
+    assert (embedder.calls, answer.shortfall) == (0, DegradationReason.EMBEDDER)
 
 
 async def test_stated_facts_stand_above_sentences_of_equal_words(store: FakeGraphStore) -> None:
@@ -96,7 +96,7 @@ async def test_a_space_that_changes_over_is_searched_by_words_and_no_model_is_as
     store.spaces["s"].model = CHANGING
     embedder = StubModels(others=[StubEmbedder(CHANGING)])
     answer = await FactSearcher(store, embedder).search("s", asked())
-    assert (answer.shortfall, answer.path, len(answer.hits)) == (Shortfall.MODEL, None, 1)
+    assert (answer.shortfall, answer.path, len(answer.hits)) == (DegradationReason.MODEL, None, 1)
     assert embedder.texts == embedder.others[0].texts == []
 
 
@@ -105,7 +105,7 @@ async def test_a_model_that_makes_vectors_of_another_length_by_now_leaves_the_wo
 ) -> None:
     await with_vectors(store)
     answer = await FactSearcher(store, StubEmbedder("model", 16)).search("s", asked())
-    assert (answer.shortfall, answer.path, len(answer.hits)) == (Shortfall.MODEL, None, 1)
+    assert (answer.shortfall, answer.path, len(answer.hits)) == (DegradationReason.MODEL, None, 1)
 
 
 @pytest.mark.parametrize("configured", ["model", "newer"])

@@ -12,7 +12,7 @@ from braid.common.v1 import legs_pb2
 from services.graph_query.core.domain import FactFilter
 from services.graph_query.core.intervals import OPEN
 from services.graph_query.core.store import Hit
-from services.graph_query.embeddings.space_models import Shortfall
+from services.graph_query.embeddings.space_models import DegradationReason
 from services.graph_query.search.fact_search import FactSearch, FactSearcher
 from services.graph_query.servicers.fact_mapping import answer as answer_message
 from services.models.embedding.vectors import Matrix
@@ -75,7 +75,7 @@ async def test_words_answer_within_the_deadline_and_the_answer_says_what_is_miss
     with call_scope(call(0.4)):
         found = await searcher.search("s", SEARCH)
     assert loop.time() - started < 0.4
-    assert (found.shortfall, found.path) == (Shortfall.LATE, None)
+    assert (found.shortfall, found.path) == (DegradationReason.LATE, None)
     assert [hit.fact.source.name for hit in found.hits] == ["Anna Bell"]
     result = answer_message(found)
     assert (result.status, result.reason) == (

@@ -8,10 +8,10 @@ import pytest
 
 from services.graph_query.core.domain import EntityRef, Fact, FactFilter, Origin
 from services.graph_query.core.intervals import OPEN
-from services.graph_query.embeddings.space_models import Shortfall
+from services.graph_query.embeddings.space_models import DegradationReason
 from services.graph_query.search.fact_search import Answer, FactSearch, FactSearcher
 from services.graph_query.search.ranking import FoundFact, Scores
-from services.graph_query.search.reranking import Order, Ordering, varied
+from services.graph_query.search.reranking import Order, Ordering, maximal_marginal_relevance
 from services.models.reranking.factory import build_reranker
 from services.models.reranking.reranker import Reranker
 from services.models.reranking.settings import RerankerSettings
@@ -57,13 +57,13 @@ async def store() -> FakeGraphStore:
 def test_of_two_alike_the_second_comes_last_and_none_is_dropped() -> None:
     facts = [found("a", "x", 1.0), found("b", "x", 0.9), found("c", "y", 0.5)]
     vectors = {"a": unit(1), "b": unit(1, 0.01), "c": unit(0, 1)}
-    assert order(varied(facts, vectors, 0.5)) == ["a", "c", "b"]
-    assert order(varied(facts, vectors, 1.0)) == ["a", "b", "c"]
+    assert order(maximal_marginal_relevance(facts, vectors, 0.5)) == ["a", "c", "b"]
+    assert order(maximal_marginal_relevance(facts, vectors, 1.0)) == ["a", "b", "c"]
 
 
 def test_facts_without_vectors_are_alike_by_their_words() -> None:
     facts = [found("a", "one two", 1.0), found("b", "two one", 0.9), found("c", "three", 0.5)]
-    assert order(varied(facts, {"a": unit(1)}, 0.5)) == ["a", "c", "b"]
+    assert order(maximal_marginal_relevance(facts, {"a": unit(1)}, 0.5)) == ["a", "c", "b"]
 
 
 async def test_facts_near_the_named_entity_come_first(store: FakeGraphStore) -> None:
@@ -114,4 +114,4 @@ async def test_a_model_that_is_away_leaves_the_order_of_ranks_and_says_so(
     answer = await ask(store, "needs vault", Ordering(Order.CROSS_ENCODER), model[1])
     plain = await ask(store, "needs vault", Ordering())
     assert targets(answer) == targets(plain)
-    assert (answer.order, answer.shortfall) == (Order.RRF, Shortfall.RERANKER)
+    assert (answer.order, answer.shortfall) == (Order.RRF, DegradationReason.RERANKER)

@@ -27,7 +27,7 @@ PASSAGES = ["Karl likes tea", "Anna owns payments", "payments"]
 @pytest.fixture
 async def reranker(stub: OpenAIStub) -> AsyncIterator[Reranker]:
     stub.routes[PATH] = by_words
-    settings = RerankerSettings(base_url=stub.base_url, api_key=SecretStr("key"), seconds=0.5)
+    settings = RerankerSettings(base_url=stub.base_url, api_key=SecretStr("key"), seconds=10)
     found = build_reranker(settings)
     assert found is not None
     yield found
@@ -75,7 +75,6 @@ async def test_a_bare_list_of_scores_is_understood_as_well(
 @pytest.mark.parametrize(
     "answer",
     [
-        hang(),
         server_error(),
         rate_limited(2),
         raw(b"not json"),
@@ -94,6 +93,15 @@ async def test_whatever_goes_wrong_is_one_kind_of_failure_without_the_text(
     with pytest.raises(RerankerUnavailable) as failed:
         await reranker.score("secret question", ["secret passage"])
     assert "secret" not in str(failed.value)
+
+
+async def test_an_answer_that_does_not_come_is_the_same_kind_of_failure(stub: OpenAIStub) -> None:
+    stub.answer_next(hang())
+    reranker = build_reranker(RerankerSettings(base_url=stub.base_url, seconds=0.2))
+    assert reranker is not None
+    with pytest.raises(RerankerUnavailable, match="no answer in time"):
+        await reranker.score("secret question", ["secret passage"])
+    await reranker.close()
 
 
 async def test_a_score_that_no_number_holds_is_a_malformed_answer(

@@ -14,7 +14,7 @@ from services.runtime.context import CallContext, call_scope
 from services.vector_search.domain import FusionKind, Model, QueryVector, Search
 from services.vector_search.embedding_models.query_embedders import QueryEmbedders
 from services.vector_search.search.result_cache import ResultCache
-from services.vector_search.search.searcher import HybridResult, Searcher, Shortfall
+from services.vector_search.search.searcher import DegradationReason, HybridResult, Searcher
 from tests.oracles.vector.store import FakeStore
 from tests.store_suite.vector.builders import (
     NORTH,
@@ -125,7 +125,7 @@ async def test_words_alone_have_no_floor() -> None:
         embedder.down = True
         asked = Searcher(store, QueryEmbedders(QueryEmbedder(embedder)), ResultCache(store, 0))
         found = await asked.search_hybrid("north", words, None, text_only=text_only)
-        assert found.shortfall is Shortfall.EMBEDDER_UNAVAILABLE
+        assert found.shortfall is DegradationReason.EMBEDDER_UNAVAILABLE
         assert (contents(found.result), found.floor) == (["other"], 0)
         assert found.result.hits[0].score < 0.30
 

@@ -22,7 +22,7 @@ from services.runtime.errors import (
 from services.vector_search.domain import FusionKind, Model, QueryVector, Search, VectorPath
 from services.vector_search.embedding_models.query_embedders import QueryEmbedders
 from services.vector_search.search.result_cache import ResultCache
-from services.vector_search.search.searcher import Searcher, Shortfall
+from services.vector_search.search.searcher import DegradationReason, Searcher
 from tests.oracles.vector.store import FakeStore
 from tests.store_suite.vector.builders import (
     EAST,
@@ -121,14 +121,14 @@ async def test_without_embedder_meaning_is_unavailable_and_both_is_text_alone(
     with pytest.raises(EmbedderUnavailableError):
         await searcher.search_vector("north", Search(), None)
     fused = await searcher.search_hybrid("red", FUSED, None, text_only=False)
-    assert fused.shortfall is Shortfall.EMBEDDER_UNAVAILABLE
+    assert fused.shortfall is DegradationReason.EMBEDDER_UNAVAILABLE
     assert sorted(contents(fused.result)) == ["red e", "red n"]
     assert fused.result.path is VectorPath.NOT_RUN
 
 
 async def test_text_only_tries_no_embedder(searcher: Searcher, embedder: CompassEmbedder) -> None:
     fused = await searcher.search_hybrid("red", FUSED, None, text_only=True)
-    assert fused.shortfall is Shortfall.EMBEDDER_UNAVAILABLE
+    assert fused.shortfall is DegradationReason.EMBEDDER_UNAVAILABLE
     assert embedder.texts == []
 
 
@@ -137,7 +137,7 @@ async def test_an_embedder_of_another_model_is_told_apart_from_one_that_is_away(
 ) -> None:
     embedder.model = "newer"
     fused = await searcher.search_hybrid("red", FUSED, None, text_only=False)
-    assert fused.shortfall is Shortfall.MODEL_MISMATCH
+    assert fused.shortfall is DegradationReason.MODEL_MISMATCH
     assert len(fused.result.hits) == 2
     assert embedder.texts == []
     with pytest.raises(WrongStateError):
@@ -210,7 +210,7 @@ async def test_a_model_that_makes_longer_vectors_than_the_spaces_is_not_asked(
     registry = Recorded({MODEL.name: longer})
     searcher = Searcher(store, QueryEmbedders(QueryEmbedder(ours), registry), ResultCache(store, 0))
     fused = await searcher.search_hybrid("red", FUSED, None, text_only=False)
-    assert fused.shortfall is Shortfall.MODEL_MISMATCH
+    assert fused.shortfall is DegradationReason.MODEL_MISMATCH
     with pytest.raises(WrongStateError):
         await searcher.search_vector("north", Search(), None)
     with pytest.raises(WrongStateError):
@@ -275,7 +275,7 @@ async def test_a_space_of_another_model_whose_provider_is_away_is_searched_by_wo
     )
     for _ in range(2):
         fused = await searcher.search_hybrid("red", FUSED, None, text_only=False)
-        assert fused.shortfall is Shortfall.EMBEDDER_UNAVAILABLE
+        assert fused.shortfall is DegradationReason.EMBEDDER_UNAVAILABLE
         assert contents(fused.result) == ["red n"]
 
 
@@ -301,5 +301,5 @@ async def test_an_embedder_that_a_hurried_caller_leaves_no_time_is_not_said_to_b
         fused = await searcher.search_hybrid("red", FUSED, None, text_only=False)
         with pytest.raises(DeadlineError):
             await searcher.search_vector("north", Search(limit=1), None)
-    assert fused.shortfall is Shortfall.LATE
+    assert fused.shortfall is DegradationReason.LATE
     assert sorted(contents(fused.result)) == ["red e", "red n"]

@@ -13,7 +13,11 @@ from hypothesis import strategies as st
 from braid.vector.v1 import chunks_pb2, documents_pb2, search_pb2
 from services.agent_orchestrator.ingest.documents import MAX_VALUES, UnreadableError, check_values
 from services.runtime.errors import InvalidFieldError
-from services.runtime.limits import MAX_METADATA_BYTES, MAX_METADATA_DEPTH, MAX_METADATA_TEXT_BYTES
+from services.runtime.metadata_limits import (
+    MAX_METADATA_BYTES,
+    MAX_METADATA_DEPTH,
+    MAX_METADATA_TEXT_BYTES,
+)
 from services.vector_search.servicers import mapping
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))

@@ -19,7 +19,7 @@ _RETRY_AFTER_SECONDS = 1.0
 _END_SECONDS = 1.0
 
 
-class LimitStage(Stage):
+class ConcurrencyStage(Stage):
     """Refuses a call beyond `max_calls` with what every refusal has: gRPC's own limit tells a code and no more.
 
     Calls of `shared` queues' methods do not count: they have a bound of their own. One that its queue would refuse is
