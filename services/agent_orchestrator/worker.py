@@ -26,13 +26,13 @@ from services.agent_orchestrator.ingest.pipeline.stages import Stages
 from services.agent_orchestrator.ingest.sandbox.reader import Parsers, open_parsers
 from services.agent_orchestrator.jobs.job_watch import Listener
 from services.agent_orchestrator.jobs.queue import CHANNEL, GRAPH, SEARCH, TASK, TurnQueue
+from services.agent_orchestrator.jobs.retention import Housekeeping
 from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.jobs.store import JobStore
 from services.agent_orchestrator.jobs.tasks import Handler, TaskStore
 from services.agent_orchestrator.jobs.time_slice import StagePriority
 from services.agent_orchestrator.jobs.work_store import WorkStore
 from services.agent_orchestrator.jobs.worker import (
-    Housekeeping,
     Runner,
     SpaceRunner,
     TaskRunner,

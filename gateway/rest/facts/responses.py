@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from braid.agent.v1 import ingest_pb2
-from gateway.rest.graph.responses import StatedFact
+from gateway.rest.graph.fact_responses import StatedFact
 from gateway.rest.mapping.json_encoding import Json
 from gateway.rest.mapping.openapi import ResponseSchema
 

@@ -13,7 +13,9 @@ from braid.graph.v1.entities_pb2 import EntitySelector
 from gateway.rest.facts import responses as facts_responses
 from gateway.rest.facts.requests import FactBody, messages, read_json, read_lines, rest_name_of
 from gateway.rest.facts.responses import EndedFact, FactsTaken
+from gateway.rest.graph import fact_responses
 from gateway.rest.graph import responses as graph_responses
+from gateway.rest.graph.fact_responses import Facts
 from gateway.rest.graph.parameters import (
     AsOf,
     Cursor,
@@ -25,7 +27,7 @@ from gateway.rest.graph.parameters import (
     entity_selector,
     graph_name,
 )
-from gateway.rest.graph.responses import FactAndVersions, Facts
+from gateway.rest.graph.responses import FactAndVersions
 from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY, is_json, media_type, parse_in_thread
 from gateway.rest.mapping.contract_rules import Bounds
@@ -131,7 +133,7 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
         page_token=cursor,
     )
     answer = await caller.call(_QUERY + "ListFacts", clients.graph.ListFacts, request, graph_name())
-    return JsonResponse(graph_responses.page(answer))
+    return JsonResponse(fact_responses.page(answer))
 
 
 @router.get("/{uuid}", response_model=FactAndVersions)
@@ -148,7 +150,7 @@ async def end(uuid: FactUuid, body: End, caller: CallerDep, clients: ClientsDep)
     request = ingest_pb2.EndFactRequest(fact_id=uuid, invalid_time=stamp(body.invalid_at))
     method = _INGEST + "EndFact"
     answer = await caller.call(method, clients.graph_ingest.EndFact, request, graph_name())
-    shown = graph_responses.stated_fact(answer.fact)
+    shown = fact_responses.stated_fact(answer.fact)
     return JsonResponse(
         {"fact": shown, "changed": answer.changed, "revision": answer.space_revision}
     )

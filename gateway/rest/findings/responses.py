@@ -6,8 +6,8 @@ from typing import Literal
 
 from braid.common.v1 import retrieval_pb2
 from braid.graph.v1 import findings_pb2
-from gateway.rest.graph import responses as graph_responses
-from gateway.rest.graph.responses import EntityEnd, Source
+from gateway.rest.graph import fact_responses
+from gateway.rest.graph.fact_responses import EntityEnd, Source
 from gateway.rest.mapping import json_encoding
 from gateway.rest.mapping.json_encoding import Json, time
 from gateway.rest.mapping.openapi import ResponseSchema
@@ -158,9 +158,9 @@ def _finding(message: findings_pb2.Finding) -> Json:
         "finding": _insight(message.finding) if kind == "finding" else None,
         "intent": _intent(message.intent) if kind == "intent" else None,
         "outcome": _outcome(message.outcome) if kind == "outcome" else None,
-        "about_entities": [graph_responses.entity_ref(one) for one in message.about_entities],
+        "about_entities": [fact_responses.entity_ref(one) for one in message.about_entities],
         "about_findings": list(message.about_finding_ids),
-        "sources": [graph_responses.citation(one) for one in message.sources],
+        "sources": [fact_responses.citation(one) for one in message.sources],
         "origin": _ORIGIN.get(message.origin),
         "created_at": time(message, "create_time"),
         "updated_at": time(message, "update_time"),

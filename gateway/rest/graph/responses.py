@@ -1,59 +1,28 @@
-"""Facts, entities, histories, differences and paths: the documented shapes, and the messages as JSON."""
+"""Entities, histories, differences and paths: the documented shapes, and the messages as JSON."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from braid.common.v1 import retrieval_pb2
 from braid.graph.v1 import facts_pb2, query_pb2
-from gateway.rest.mapping.json_encoding import Json, struct, time
+from gateway.rest.graph.fact_responses import (
+    EntityEnd,
+    Fact,
+    Facts,
+    StatedFact,
+    entity_ref,
+    fact,
+    fact_list,
+    page,
+    stated_fact,
+)
+from gateway.rest.mapping.json_encoding import Json, time
 from gateway.rest.mapping.openapi import ResponseSchema
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from braid.graph.v1 import facts_pb2, history_pb2, structure_pb2
-
-
-class EntityEnd(ResponseSchema):
-    """A fact's endpoint; an unknown type is empty."""
-
-    uuid: str
-    name: str
-    type: str
-
-
-class Source(ResponseSchema):
-    """Where a fact stands."""
-
-    chunk_id: str
-    document_id: str
-    document_title: str
-    source: str
-    quote: str
-
-
-class Fact(ResponseSchema):
-    """A dated edge between two entities; open ends are null.
-
-    An `event` happened on the day of `valid_at` instead of lasting. `local` ones are mentions, not statements: two
-    names in a sentence of a document, whose date is `mentioned_at`; `valid_at` and `invalid_at` are null.
-    """
-
-    uuid: str
-    fact: str
-    relation: str
-    source_entity: EntityEnd
-    target_entity: EntityEnd
-    valid_at: str | None
-    invalid_at: str | None
-    event: bool
-    mentioned_at: str | None
-    sources: list[Source]
-    origin: Literal["given", "extracted", "local", "unspecified"]
-    score: float | None
 
 
 class Entity(ResponseSchema):
@@ -102,20 +71,6 @@ class GraphStatus(ResponseSchema):
     last_ingest_at: str | None
     indexes: dict[str, str]
     revision: int
-
-
-class StatedFact(Fact):
-    """A dated fact with its attributes, and when it became known to Braid."""
-
-    attributes: dict[str, Any]
-    created_at: str | None
-
-
-class Facts(ResponseSchema):
-    """A page of facts by start (unknown first); `next_cursor` is null at the end."""
-
-    facts: list[StatedFact]
-    next_cursor: str | None
 
 
 class HistoryPeriod(ResponseSchema):
@@ -221,19 +176,6 @@ class Paths(ResponseSchema):
 _INDEX_STATE = {v: k.removeprefix("INDEX_STATE_") for k, v in query_pb2.IndexState.items()}
 
 
-def stated_fact(message: facts_pb2.Fact) -> Json:
-    """A dated fact with its attributes and when it became known."""
-    return fact(message) | {
-        "attributes": struct(message.attributes),
-        "created_at": time(message, "create_time"),
-    }
-
-
-def page(answer: Any) -> Json:
-    """A page of facts."""
-    return {"facts": _facts(answer.facts), "next_cursor": answer.next_page_token or None}
-
-
 def history(answer: history_pb2.GetEntityHistoryResponse) -> Json:
     """An entity's facts; `entity` is null while several share the name."""
     return {
@@ -253,10 +195,11 @@ def snapshot(answer: history_pb2.GetSnapshotResponse) -> Json:
 def diff(message: history_pb2.GraphDiff) -> Json:
     """What is different between two times."""
     return {
-        "added": _facts(message.added),
-        "ended": _facts(message.ended),
+        "added": fact_list(message.added),
+        "ended": fact_list(message.ended),
         "changed": [
-            {"before": _facts(one.before), "after": _facts(one.after)} for one in message.changed
+            {"before": fact_list(one.before), "after": fact_list(one.after)}
+            for one in message.changed
         ],
         "added_total": message.added_count,
         "ended_total": message.ended_count,
@@ -279,7 +222,7 @@ def paths(answer: structure_pb2.FindPathsResponse) -> Json:
         "paths": [
             {
                 "nodes": [entity_ref(node) for node in one.nodes],
-                "facts": _facts(one.facts),
+                "facts": fact_list(one.facts),
             }
             for one in answer.paths
         ],
@@ -290,15 +233,11 @@ def paths(answer: structure_pb2.FindPathsResponse) -> Json:
     }
 
 
-def _facts(messages: Iterable[facts_pb2.Fact]) -> list[Json]:
-    return [stated_fact(one) for one in messages]
-
-
 def _summary(message: history_pb2.HistorySummary) -> Json:
     return {
         "total": message.fact_count,
         "current_total": message.current_fact_count,
-        "current": _facts(message.current),
+        "current": fact_list(message.current),
         "first_seen_at": time(message, "first_seen_time"),
         "earliest_valid_at": time(message, "earliest_valid_time"),
         "never_changed": message.never_changed,
@@ -327,32 +266,6 @@ def _version(message: structure_pb2.FactVersion) -> Json:
     }
 
 
-_ORIGIN = {v: k.removeprefix("FACT_ORIGIN_").lower() for k, v in facts_pb2.FactOrigin.items()}
-
-
-def fact(message: facts_pb2.Fact) -> Json:
-    """A dated fact with its citations; `score` is null where nothing was searched for."""
-    return {
-        "uuid": message.id,
-        "fact": message.statement,
-        "relation": message.relation_type,
-        "source_entity": entity_ref(message.subject),
-        "target_entity": entity_ref(message.object),
-        "valid_at": time(message, "valid_time"),
-        "invalid_at": time(message, "invalid_time"),
-        "event": message.event,
-        "mentioned_at": time(message, "mention_time"),
-        "sources": [citation(source) for source in message.sources],
-        "origin": _ORIGIN.get(message.origin, "unspecified"),
-        "score": None,
-    }
-
-
-def entity_ref(entity: facts_pb2.EntityRef) -> Json:
-    """A fact's endpoint."""
-    return {"uuid": entity.id, "name": entity.name, "type": entity.type}
-
-
 def entity(message: facts_pb2.Entity) -> Json:
     """A node of the graph."""
     return {
@@ -367,17 +280,6 @@ def entity(message: facts_pb2.Entity) -> Json:
 def listed_entity(message: facts_pb2.Entity) -> Json:
     """The same in a listing, which tells what is only the title of a document."""
     return entity(message) | {"document_title": message.document_title}
-
-
-def citation(source: retrieval_pb2.Citation) -> Json:
-    """Where a statement stands."""
-    return {
-        "chunk_id": source.chunk_id,
-        "document_id": source.document_id,
-        "document_title": source.document_title,
-        "source": source.source,
-        "quote": source.quote,
-    }
 
 
 def neighborhood(answer: query_pb2.GetNeighborhoodResponse) -> Json:

@@ -9,7 +9,7 @@ from pydantic import Field
 from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import facts_pb2, query_pb2
 from braid.vector.v1 import chunks_pb2
-from gateway.rest.graph.responses import Fact, fact
+from gateway.rest.graph.fact_responses import Fact, fact
 from gateway.rest.mapping.json_encoding import Json, enum_names, struct
 from gateway.rest.mapping.openapi import ErrorEvent, ResponseSchema
 from gateway.rest.search.expansion import Expanded, Reranked, Trace, steps_after, trace

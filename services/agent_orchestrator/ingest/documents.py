@@ -119,17 +119,6 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
         yield value if isinstance(value, str) else ""
 
 
-PLAIN = "text/plain"
-MARKDOWN = "text/markdown"
-HTML = "text/html"
-PDF = "application/pdf"
-DOCX = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
-JSON_LINES = "application/jsonl"
-MESSAGES = "application/vnd.braid.messages+jsonl"
-MAIL = "message/rfc822"
-MAILBOX = "application/mbox"
-
-
 @dataclass(frozen=True, slots=True)
 class Upload:
     """The raw input of a job: what it takes to run the job again."""

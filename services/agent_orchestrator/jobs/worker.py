@@ -294,24 +294,3 @@ class TaskRunner:
         elif task.takes >= MAX_DEFECTS:
             await self.tasks.fail(task.turn, reason_of(InternalError()))
         return bool(known)
-
-
-ROUND_SECONDS = 60.0
-
-
-class Housekeeping:
-    """Finds work without a turn, and forgets what is old."""
-
-    def __init__(self, work: WorkStore, *, keep_days: int) -> None:
-        self._work = work
-        self._keep_days = keep_days
-
-    async def run(self) -> None:
-        """Goes round once a minute until cancelled."""
-        while True:
-            await asyncio.sleep(ROUND_SECONDS)
-            try:
-                await self._work.request_unqueued_turns()
-                await self._work.purge(self._keep_days)
-            except (BraidError, TimeoutError) as error:
-                get_logger("housekeeping").warning("put off", error=type(error).__name__)

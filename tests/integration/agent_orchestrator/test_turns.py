@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 
-from services.agent_orchestrator.ingest.documents import JSON_LINES, MESSAGES, PLAIN
+from services.agent_orchestrator.ingest.content_types import JSON_LINES, MESSAGES, PLAIN
 from services.agent_orchestrator.jobs.queue import (
     GRAPH,
     SEARCH,

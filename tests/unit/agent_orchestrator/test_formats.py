@@ -13,16 +13,18 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from services.agent_orchestrator.ingest import formats
-from services.agent_orchestrator.ingest.documents import (
+from services.agent_orchestrator.ingest.content_types import (
     DOCX,
     HTML,
     MAIL,
     MAILBOX,
     MARKDOWN,
     MESSAGES,
-    MIB,
     PDF,
     PLAIN,
+)
+from services.agent_orchestrator.ingest.documents import (
+    MIB,
     Limits,
     ParsedDocument,
     Rejected,

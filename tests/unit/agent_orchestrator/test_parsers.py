@@ -9,16 +9,18 @@ from collections.abc import AsyncIterator, Callable
 import psutil
 import pytest
 
-from services.agent_orchestrator.ingest.documents import (
+from services.agent_orchestrator.ingest.content_types import (
     DOCX,
     HTML,
     JSON_LINES,
     MAILBOX,
     MARKDOWN,
     MESSAGES,
-    MIB,
     PDF,
     PLAIN,
+)
+from services.agent_orchestrator.ingest.documents import (
+    MIB,
     Limits,
     ParsedDocument,
     Rejected,

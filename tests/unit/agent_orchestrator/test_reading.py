@@ -7,13 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from services.agent_orchestrator.ingest.documents import (
-    MAILBOX,
-    MESSAGES,
-    ParsedDocument,
-    Rejected,
-    Upload,
-)
+from services.agent_orchestrator.ingest.content_types import MAILBOX, MESSAGES
+from services.agent_orchestrator.ingest.documents import ParsedDocument, Rejected, Upload
 from services.agent_orchestrator.ingest.pipeline.batches import (
     BATCH_DOCUMENTS,
     MAX_TAKES,

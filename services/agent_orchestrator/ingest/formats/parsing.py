@@ -11,18 +11,20 @@ from itertools import pairwise
 from typing import Any
 
 from services.agent_orchestrator.ingest.chunking import split
-from services.agent_orchestrator.ingest.documents import (
+from services.agent_orchestrator.ingest.content_types import (
     DOCX,
     HTML,
     JSON_LINES,
     MAIL,
     MAILBOX,
     MARKDOWN,
-    MAX_SOURCE,
-    MAX_TITLE,
     MESSAGES,
     PDF,
     PLAIN,
+)
+from services.agent_orchestrator.ingest.documents import (
+    MAX_SOURCE,
+    MAX_TITLE,
     Limits,
     Metadata,
     ParsedDocument,

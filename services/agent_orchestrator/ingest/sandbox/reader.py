@@ -20,9 +20,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from services.agent_orchestrator.ingest.content_types import MAILBOX
 from services.agent_orchestrator.ingest.documents import (
     BEGINNING,
-    MAILBOX,
     Limits,
     ParsedDocument,
     Place,
