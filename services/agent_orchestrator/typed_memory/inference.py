@@ -46,7 +46,7 @@ MIN_SIMILARITY = 0.75
 MIN_FIX_SIMILARITY = 0.5
 MIN_FIX_SIMILARITY_IN_SESSION = 0.35
 MAX_SIMILAR = 3
-# Time-weighted count from which memories found together are related, and below which they no longer are.
+# Time-weighted counts: from the first on, memories found together are related; below the second, they no longer are.
 MIN_CO_ACCESS = 3.0
 FORGOTTEN_CO_ACCESS = 1.0
 MAX_CO_ACCESSED = 200
