@@ -166,7 +166,7 @@ class Worker:
             return max(waiting.delay or 0.0, self._backoff(key))
         except TurnLostError:
             raise
-        except Exception as error:  # noqa: BLE001 - any defect: the turn is retried, and a job ends by itself
+        except Exception as error:  # noqa: BLE001 - any defect: the turn is retried up to a limit
             self._log.error("turn failed", stage=turn.stage, exc_info=error)
             return self._backoff(key)
         self._waits.pop(key, None)

@@ -1,4 +1,4 @@
-"""The text of a Word document: headings, lists, tables and notes, converted from HTML."""
+"""The text of a Word document: headings, lists, tables and notes, converted via HTML."""
 
 from __future__ import annotations
 

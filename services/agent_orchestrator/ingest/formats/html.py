@@ -46,7 +46,7 @@ _CHARSET = re.compile(
 )
 _SNIFFED = 4096
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")
-# Deeper nesting is refused; browsers limit it to 512.
+# Elements nested deeper are skipped; browsers limit nesting to 512.
 _DEEPEST = 2000
 
 
@@ -160,7 +160,7 @@ def _lines(text: str) -> str:
 def _walk(
     root: LexborNode, left_out: Callable[[LexborNode], bool]
 ) -> Iterator[tuple[LexborNode, bool]]:
-    """Yields each node on entry, and each element on exit as well; iterative, so that nesting is not limited."""
+    """Yields each node on entry, and each element on exit as well. Iterative, so that deep nesting cannot overflow."""
     stack: list[LexborNode] = []
     node: LexborNode | None = root
     while node is not None or stack:

@@ -1,4 +1,4 @@
-"""Mail: a message becomes a document that begins with its headers; a mailbox becomes one document for each message."""
+"""Mail: a message becomes a document that begins with its main headers; a mailbox, one document for each message."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def split_mailbox(data: bytes) -> Iterator[tuple[bytes, int]]:
 
 
 def read_mail(data: bytes, limit: int) -> Mail:
-    """Parses one message. Its text starts with its headers; attachments are named in the metadata, not read."""
+    """Parses one message. Its text starts with its main headers; attachments are named in the metadata, not read."""
     if data.startswith(b"From "):
         data = _MARKED.sub(rb"\1", _FROM.sub(b"", data, count=1))
     message = email.message_from_bytes(data, policy=default)

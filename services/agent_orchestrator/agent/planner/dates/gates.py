@@ -20,7 +20,7 @@ _LEADS: Final = word_set(
     "over within prior than up back late early mid year starting beginning all whole onwards as ahead preceding ",
     "until end start close",
 )
-# Other prepositions can precede a given name: "the mail of June".
+# Words that introduce a month name. Others can precede a given name: "the mail of June".
 _LEADS_OF_MONTHS: Final = word_set(
     "in during since before after until till from throughout through between prior back late early mid starting ",
     "beginning last this next end start of for",
