@@ -1,4 +1,4 @@
-"""The orchestrator: one question to all tiers, documents and facts into them.
+"""The orchestrator: answers questions from all tiers, and ingests documents and facts into them.
 
-`search/` fans a question out and fuses the answers; `ingest/` brings documents and facts in.
+`search/` queries the tiers and fuses their answers; `ingest/` adds documents and facts.
 """

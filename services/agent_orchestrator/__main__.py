@@ -1,4 +1,4 @@
-"""`python -m services.agent_orchestrator` serves; `--worker` works on jobs; `migrate` brings the schema up to date."""
+"""`python -m services.agent_orchestrator` serves; `--worker` runs jobs; `migrate` brings the schema up to date."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _work(arguments: list[str]) -> Coroutine[Any, Any, None]:
 
 
 async def _serve(settings: AgentSettings, runtime: RuntimeSettings) -> None:
-    # Each command imports what it runs: a migration need not wait for gRPC and models.
+    # Each command imports only what it needs: a migration should not load gRPC and models.
     from services.agent_orchestrator.server import serve_orchestrator  # noqa: PLC0415
 
     await serve_orchestrator(settings, runtime)

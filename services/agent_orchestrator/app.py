@@ -1,4 +1,4 @@
-"""Builds the orchestrator's objects, once, in one place."""
+"""Builds the orchestrator's objects."""
 
 from __future__ import annotations
 
@@ -96,9 +96,9 @@ PROBE_SECONDS = 1.2
 
 @dataclass(frozen=True, slots=True)
 class Embedders:
-    """Two ways to the same model: documents pass once and would only push queries out of a cache.
+    """Two embedders for the same model: documents are embedded once, so they must not displace queries from the cache.
 
-    Beside that of documents there may be those of other models, for spaces that are embedded with them.
+    The documents' embedder may give access to other models, for spaces that are embedded with them.
     """
 
     queries: Embedder
@@ -123,7 +123,7 @@ class Tiers:
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """What the process serves, and when it is healthy."""
+    """The services of the process, and its health probes."""
 
     services: Sequence[Service]
     probes: Mapping[str, Probe]
@@ -137,7 +137,7 @@ async def open_app(
     options: AgentOptions | None = None,
     reranker: Reranker | None = None,
 ) -> AsyncIterator[App]:
-    """The app, its channels and its database open, until the block is left."""
+    """Yields the app, with its channels and database open until the block is left."""
     async with AsyncExitStack() as stack:
         tiers = await stack.enter_async_context(open_tiers(settings, runtime))
         database = await stack.enter_async_context(open_database(settings, "braid-agent"))
@@ -154,7 +154,7 @@ async def open_app(
         expander = build_expander(settings, tiers)
         options = options or AgentOptions()
         models = _answer_models(options)
-        # Somebody waits for a search as for an answer: both have the share of questions.
+        # Reranking for a search uses the questions' share of the provider, because a caller waits for it.
         ordering = _language_model(options, models.question_throttles)
         reranking = build_reranking(settings, embedders.queries, ordering, reranker)
         stack.push_async_callback(reranking.close)
@@ -219,7 +219,7 @@ async def open_app(
 
 @asynccontextmanager
 async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> AsyncIterator[Tiers]:
-    """Clients of the tiers, until the block is left."""
+    """Yields clients of the tiers, closed when the block is left."""
     size = runtime.max_message_bytes
     async with (
         open_channel(settings.vector_target, max_message_bytes=size, security=runtime) as vector,
@@ -260,7 +260,7 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
 
 
 def build_expander(settings: AgentSettings, tiers: Tiers) -> Expander:
-    """What widens results along relations."""
+    """Builds the expansion of results along relations."""
     return Expander(
         QueryAware(tiers.vector, tiers.graph),
         Formula(tiers.relations),
@@ -274,7 +274,7 @@ def build_reranking(
     language: LanguageModel | None,
     reranker: Reranker | None,
 ) -> Reranking:
-    """The ways to put results in another order."""
+    """Builds the rerankers by mode."""
     rerankers: dict[reranking_pb2.RerankMode.ValueType, Reranker] = {
         reranking_pb2.RERANK_MODE_LOCAL: SentenceReranker(embedder)
     }
@@ -299,7 +299,7 @@ def build_search(
     *,
     memories: MemoryLeg,
 ) -> ComprehensiveSearch:
-    """The search of all tiers, for its own service and for the agent."""
+    """Builds the search of all tiers, for its own service and for the agent."""
     queries = QueryEmbeddings(
         embedder,
         max_concurrent=settings.query_embeddings_at_once,
@@ -351,7 +351,7 @@ def _consistency(tiers: Tiers, database: Database, jobs: JobStore) -> Consistenc
     )
 
 
-def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
+def _open_agent(  # noqa: PLR0917 - all of these parts are needed
     options: AgentOptions,
     models: AnswerModels,
     runtime: RuntimeSettings,
@@ -360,7 +360,7 @@ def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
     search: ComprehensiveSearch,
     entity_memory: EntityMemoryParts,
 ) -> AbstractAsyncContextManager[AgentServicer]:
-    # Here, as its libraries are heavy and a worker does not need them.
+    # Imported here because its libraries are large and workers do not need them.
     from services.agent_orchestrator.agent.app import open_agent  # noqa: PLC0415
 
     return open_agent(
@@ -378,16 +378,16 @@ def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
 
 
 def _answer_models(options: AgentOptions) -> AnswerModels:
-    # Here, as its libraries are heavy and a worker does not need them.
+    # Imported here because its libraries are large and workers do not need them.
     from services.agent_orchestrator.agent.app import answer_models  # noqa: PLC0415
 
     return answer_models(options)
 
 
 def _language_model(options: AgentOptions, throttles: Sequence[Throttle]) -> LanguageModel | None:
-    """The first configured model with a share of its provider; None without one.
+    """Returns the first configured model with its provider's throttle; None if no model is configured.
 
-    `throttles` has a share of each configured model's provider: a pause of the provider holds in all of them.
+    `throttles` has one for each configured model: a pause of a provider applies to all of its throttles.
     """
     configured = [one for one in options.models if one.configured]
     return build_language_model(configured[0], throttles[0]) if configured else None
@@ -475,7 +475,7 @@ def _memory_service(servicer: MemoryServicer) -> Service:
 
 
 def any_tier_healthy(channels: Mapping[str, grpc.aio.Channel]) -> Probe:
-    """Healthy while at least one tier is: every search then has an answer."""
+    """Returns a probe that is healthy while at least one tier is: every search can then be answered."""
 
     async def probe() -> None:
         answers = await asyncio.gather(

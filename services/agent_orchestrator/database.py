@@ -1,4 +1,4 @@
-"""The orchestrator's own database: a pool, and the named queries that run on it."""
+"""The orchestrator's own database: a pool, and its named queries."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _ROOMS = ("jobs", "deletion", "consistency", "typed_memory")
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """What stores of the orchestrator are built over."""
+    """The pool and the queries that the orchestrator's stores use."""
 
     pool: Pool
     queries: Queries
 
 
 def load_queries() -> Queries:
-    """The orchestrator's named queries, from the rooms that own them."""
+    """Loads the orchestrator's named queries from the packages that own them."""
     rooms = [Queries.load(f"services.agent_orchestrator.{room}", "sql", ".sql") for room in _ROOMS]
     return Queries({name: room[name] for room in rooms for name in room.names()})
 
 
 @asynccontextmanager
 async def open_database(settings: AgentSettings, application: str) -> AsyncIterator[Database]:
-    """The database that the settings name, until the block is left. It connects when first used.
+    """Yields the database that the settings name, until the block is left. It connects on first use.
 
-    Measures tell of its pool, of the process's first one alone.
+    Metrics report only the first pool of a process.
     """
     limits = PoolLimits(
         size=settings.pool_size,

@@ -1,4 +1,4 @@
-"""The orchestrator's own schema, applied as the role that owns it."""
+"""Applies the orchestrator's own schema, as the role that owns it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LOCK = 7_305_183_922_012
 
 
 def load_schema() -> Schema:
-    """The service's migrations and functions."""
+    """Loads the service's migrations and functions."""
     return migrations.load_schema(_PACKAGE)
 
 

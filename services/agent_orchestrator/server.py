@@ -1,4 +1,4 @@
-"""The two processes of the orchestrator: one that answers, and workers, any number of them on any machines."""
+"""The two kinds of orchestrator process: one that serves, and workers, any number of them on any machines."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from services.runtime.settings import RuntimeSettings
 
 
 def build_embedders(settings: EmbeddingSettings, breakers: Breakers) -> Embedders:
-    """One model: behind its cache for queries, without for documents."""
+    """Builds the embedders of one model: with a cache for queries, without for documents."""
     documents = build_embedder(settings.model_copy(update={"cache_entries": 0}), breakers)
     if settings.cache_entries == 0:
         return Embedders(queries=documents, documents=documents)
@@ -31,13 +31,13 @@ def build_embedders(settings: EmbeddingSettings, breakers: Breakers) -> Embedder
 
 
 def read_agent_options() -> AgentOptions:
-    """The agent's settings and language models, from the environment."""
+    """Reads the agent's settings and language models from the environment."""
     models = (read_settings(LanguageModelSettings), read_settings(FallbackModelSettings))
     return AgentOptions(read_settings(AnswerSettings), models, read_settings(EntityMemorySettings))
 
 
 async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) -> None:
-    """Accepts, reads and streams until told to stop."""
+    """Serves until it is stopped."""
     embedding = read_settings(EmbeddingSettings)
     breakers = Breakers()
     embedders = build_embedders(embedding, breakers)
@@ -64,7 +64,7 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
 
 
 async def serve_worker(settings: AgentSettings, runtime: RuntimeSettings) -> None:
-    """Works on jobs until told to stop; answers for its health."""
+    """Runs jobs until it is stopped; serves health checks."""
     embedding = read_settings(EmbeddingSettings)
     breakers = Breakers()
     embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}), breakers)

@@ -1,4 +1,4 @@
-"""Settings of the orchestrator, read from the environment when built and at no other time."""
+"""Settings of the orchestrator, read from the environment only when they are built."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ MIB = 1024 * 1024
 
 
 class SettingError(Exception):
-    """A setting that is needed is missing; the message names it."""
+    """A required setting is missing; the message names it."""
 
 
 class AgentSettings(BaseSettings):
-    """Where the orchestrator listens, which tiers it calls, and its limits. Times are in seconds."""
+    """The orchestrator's addresses, tiers and limits. Times are in seconds."""
 
     model_config = SettingsConfigDict(
         env_prefix="BRAID_AGENT_",
@@ -111,11 +111,11 @@ class AgentSettings(BaseSettings):
     )
 
     def database(self) -> str:
-        """Connection string for the service."""
+        """Returns the connection string of the service."""
         return self._named(self.database_url)
 
     def migrator(self) -> str:
-        """Connection string for migrations."""
+        """Returns the connection string for migrations."""
         return self._named(self.migrate_database_url or self.database_url)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Builds a worker's objects, once, in one place."""
+"""Builds a worker's objects."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ async def open_worker(
     embedder: Embedder,
     registry: Registry | None = None,
 ) -> AsyncIterator[Mapping[str, Probe]]:
-    """A worker at work until the block is left, its probes; what it holds then is given back.
+    """Runs a worker until the block is left, then releases its turns; yields its health probes.
 
-    `registry` has the models of spaces that are embedded with another one than `embedder`'s.
+    `registry` contains the models of spaces that are embedded with another model than that of `embedder`.
     """
     models = registry or SingleModel(embedder)
     async with (
@@ -105,7 +105,7 @@ def _background_tasks(
 def _handlers(
     tiers: Tiers, database: Database, turns: TurnQueue, work: WorkStore
 ) -> Mapping[str, Handler]:
-    """What jobs that are no uploads do, by kind."""
+    """Returns the handlers of jobs that are not uploads, by kind."""
     deletions = DeletionStore(database, turns, JobStore(database, turns))
     store = MemoryStore(database)
     memories = Memories(store, tiers.vector, tiers.graph, tiers.relations)

@@ -1,1 +1,1 @@
-"""The agent: questions in plain words, answered from documents, facts and time."""
+"""The agent: answers questions in natural language from documents, facts and their validity times."""

@@ -1,4 +1,4 @@
-"""Answers one question: the agent's loop over one model after another, with an event for each step."""
+"""Answers one question: runs the agent's loop with one model after another and emits an event for each step."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ Emit = Callable[[Happening], None]
 BraidAgent = Agent[AgentDependencies, str]
 
 LANGUAGE_MODEL = "language_model"
-# Bounds a model that loops. A batch of tools counts each of them.
+# Bounds a model that loops. Each call of a parallel batch counts.
 LIMITS: Final = UsageLimits(request_limit=12, tool_calls_limit=32, output_tokens_limit=16_000)
 NO_ANSWER = "The documents do not say."
 _PART_NAMES = {
@@ -57,17 +57,17 @@ _PART_NAMES = {
     "graph": "the knowledge graph",
     "memory": "the memory",
 }
-# What a terminal or a page could take for more than text: controls but tab and line feed, bidirectional overrides.
+# Characters that a terminal or page may interpret: controls except tab and line feed, and bidirectional overrides.
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 class ModelStoppedError(Exception):
-    """A provider's stream ended before its answer did."""
+    """The provider's stream ended before its answer was complete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with the turns before it."""
+    """A question with the messages before it."""
 
     text: str
     history: Sequence[ModelMessage]
@@ -76,7 +76,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer with its sources. `unavailable` are the parts that could not be asked."""
+    """An answer with its sources. `unavailable` names the parts of the system that could not be queried."""
 
     text: str
     citations: tuple[Cited, ...]
@@ -86,7 +86,7 @@ class Answer:
 
 
 class Answering:
-    """Runs the agent. The model that answers is the first of the chain that can."""
+    """Runs the agent. The first model of the chain that succeeds gives the answer."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class Answering:
         models: AnswerModels,
         guidance: Mapping[Profile, Sequence[str]] = MappingProxyType({}),
     ) -> None:
-        """`guidance` says how a profile's further tools are used."""
+        """`guidance` holds further instructions for each profile: how to use its additional tools."""
         self._models = models
         self._agents: dict[Profile, BraidAgent] = {
             profile: Agent(
@@ -110,13 +110,13 @@ class Answering:
 
     @property
     def first_model(self) -> str:
-        """Name of the model that is asked first."""
+        """Name of the first model of the chain."""
         return self._models.chain[0].name
 
     async def answer(
         self, question: Question, deps: AgentDependencies, emit: Emit, notes: Sequence[str]
     ) -> Answer:
-        """The answer; its text, tools and notices are emitted as they come. `notes` are said at its end."""
+        """Returns the answer; emits text, tool calls and notices as they arrive. `notes` are appended to the text."""
         notices = list(notes)
         away: list[str] = []
         restart = False
@@ -126,7 +126,7 @@ class Answering:
                 return await self._answer_with(turn, question, notices, away)
             try:
                 return await self._answer_with(turn, question, notices, away)
-            except Exception as error:  # noqa: BLE001 - whatever a provider or its library does, the next model answers
+            except Exception as error:  # noqa: BLE001 - on any failure the next model is tried
                 following = self._models.chain[position + 1].name
                 notice = f"{_cause(model.name, error)} This answer is by {_called(following)}."
                 get_logger("agent").warning(
@@ -162,7 +162,7 @@ class Answering:
 
 @dataclass(slots=True)
 class _Turn:
-    """One model's try at a question: what it has streamed and called so far."""
+    """One model's attempt at a question: the text it has streamed and the tools it has called so far."""
 
     model: AnswerModel
     deps: AgentDependencies
@@ -181,7 +181,7 @@ class _Turn:
         return bool(self._parts) or self.restart
 
     def take(self, event: Any) -> None:
-        """One event of the agent's loop."""
+        """Handles one event of the agent's loop."""
         match event:
             case PartStartEvent(part=TextPart(content=text)):
                 self._add(text)
@@ -197,8 +197,8 @@ class _Turn:
                 pass
 
     def finish(self, notes: Sequence[str], away: Sequence[str]) -> Answer:
-        """The answer, once the loop has ended. ModelStoppedError when a provider's stream broke off."""
-        assert self._result is not None  # noqa: S101 - the loop's last event
+        """Returns the answer once the loop has ended. Raises ModelStoppedError if the provider's stream broke off."""
+        assert self._result is not None  # noqa: S101 - set by the loop's last event
         response = self._result.response
         if not self.model.is_local and response.finish_reason is None:
             raise ModelStoppedError
@@ -233,7 +233,7 @@ class _Turn:
 
     def _called(self, part: ToolCallPart) -> None:
         if self._parts:
-            # What a model says before it calls tools is no part of its answer.
+            # Text that a model writes before it calls tools is not part of its answer.
             self._parts.clear()
             self.restart = True
         now = time.perf_counter()
@@ -286,7 +286,7 @@ def _status(result: ToolResult | None, *, is_answer: bool) -> Any:
 
 
 def _arguments(part: ToolCallPart) -> dict[str, Any]:
-    """The arguments as an object; what is none is shown as the text it is."""
+    """Returns the arguments as an object; arguments that are not valid JSON are kept as raw text under `invalid`."""
     try:
         return part.args_as_dict()
     except (ValueError, AssertionError):

@@ -1,4 +1,4 @@
-"""Builds the agent's objects, once, in one place."""
+"""Builds the agent's objects."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PURGE_SECONDS = 3600.0
 
 
 def answer_models(options: AgentOptions) -> AnswerModels:
-    """The models that answer questions, and the shares of their providers that others use. No I/O."""
+    """Returns the models that answer questions, and their providers' throttles that other users share. No I/O."""
     return AnswerModels(options.models, PlannerModel(planner_context), linking_ahead)
 
 
@@ -53,7 +53,7 @@ async def open_agent(
     graph_health: HealthWatch,
     memory: EntityMemoryParts,
 ) -> AsyncIterator[AgentServicer]:
-    """The agent's service, until the block is left."""
+    """Yields the agent's service, which runs until the block is left."""
     settings, limits = options.settings, _limits(options.settings)
     conversations = ConversationStore(pool, lease_seconds=limits.lease_seconds)
     log = RunLog(pool, lease_seconds=limits.lease_seconds)
@@ -111,7 +111,7 @@ def _limits(settings: AnswerSettings) -> Limits:
 
 
 async def _purge(log: RunLog, keep_days: int) -> None:
-    """Forgets old runs now and then; several replicas doing it at once do no harm."""
+    """Deletes old runs periodically. Replicas may do this concurrently without harm."""
     while True:
         await asyncio.sleep(_PURGE_SECONDS)
         try:

@@ -1,4 +1,4 @@
-"""The sources of an answer: which results its `[n]` marks name, and where they stand in it."""
+"""The sources of an answer: the results that its `[n]` marks cite, and the positions of those marks."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MARK = re.compile(r"\[(\d{1,4})\]")
 
 
 def cited_by(answer: str, evidence: Evidence) -> tuple[Cited, ...]:
-    """The sources that an answer names by number, in the order it names them. Unknown numbers name nothing."""
+    """Returns the sources that an answer cites, in order of first mention. Unknown numbers are ignored."""
     spans: dict[int, list[tuple[int, int]]] = defaultdict(list)
     for mark in _MARK.finditer(answer):
         spans[int(mark[1])].append(mark.span())
@@ -27,7 +27,7 @@ def cited_by(answer: str, evidence: Evidence) -> tuple[Cited, ...]:
 
 
 def as_cited(number: int, citation: Citation, spans: tuple[tuple[int, int], ...]) -> Cited:
-    """A citation as an event of the run."""
+    """Returns a citation as an event of the run."""
     return Cited(
         number=number,
         document_id=citation.document_id,

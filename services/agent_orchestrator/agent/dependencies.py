@@ -1,4 +1,4 @@
-"""What a run's tools work with: who asks, in which space, when, and the clients of the tiers."""
+"""The dependencies of a run's tools: user, space, time, and the clients of the tiers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LegEnded = Callable[[str, "legs_pb2.LegReport"], None]
 
 @dataclass(frozen=True, slots=True)
 class SearchPreferences:
-    """How tools search unless the model asks for something else."""
+    """Search options that tools use unless the model sets others."""
 
     use_vector: bool = True
     use_graph: bool = True
@@ -34,9 +34,9 @@ class SearchPreferences:
 class AgentDependencies:
     """The dependencies of one run.
 
-    `now` is the instant that questions count from, `zone` the caller's. `evidence` collects what the run's tools
-    find. `linked` are the look-ups of the entities that a text names, one for each text, `understood` how the local
-    planner reads a question. `leg_ended` hears of each leg of a search, by the id of the tool call.
+    `now` is the instant that relative dates refer to, `zone` the caller's time zone. `evidence` collects the tools'
+    results. `linked` caches entity look-ups, one task for each text; `understood` caches how the local planner reads a
+    question. `leg_ended` is called for each finished leg of a search, with the id of the tool call.
     """
 
     session_id: str

@@ -1,7 +1,7 @@
-"""Refuses tool calls that a retrieved document asks for: only people's questions may lead to a call.
+"""Refuses tool calls that a retrieved document asks for: only a user's question may lead to a call.
 
-A document that names a tool and the very values that the model now passes to it, values that the question does not
-have, has told the model what to call. The call is sent back; nothing is looked up or written.
+If a document names a tool together with an argument value of the current call, and the question does not contain that
+value, the document is assumed to have prompted the call. The call is sent back to the model and is not executed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MIN_VALUE = 3
 
 @dataclass
 class GuardedToolset(WrapperToolset[AgentDependencies]):
-    """A toolset that looks at where a call's arguments come from before it makes the call."""
+    """A toolset that checks where a call's arguments come from before it makes the call."""
 
     async def call_tool(
         self,
@@ -36,7 +36,7 @@ class GuardedToolset(WrapperToolset[AgentDependencies]):
         ctx: RunContext[AgentDependencies],
         tool: ToolsetTool[AgentDependencies],
     ) -> Any:
-        """See `WrapperToolset`. ModelRetry for a call that a document asks for."""
+        """See `WrapperToolset`. Raises ModelRetry for a call that a document asks for."""
         deps = ctx.deps
         if is_asked_for_by_document(name, tool_args, deps.question, deps.evidence.texts):
             get_logger("agent").warning("tool call of a document refused", tool=name)
@@ -47,7 +47,7 @@ class GuardedToolset(WrapperToolset[AgentDependencies]):
 def is_asked_for_by_document(
     tool: str, arguments: dict[str, Any], question: str, texts: Iterable[str]
 ) -> bool:
-    """Whether some text names the tool together with a value of the call that the question does not have."""
+    """Whether some text names the tool together with a value of the call that does not occur in the question."""
     asked = question.casefold()
     foreign = [value for value in _values(arguments) if value not in asked]
     if not foreign:

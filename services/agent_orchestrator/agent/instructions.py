@@ -1,4 +1,4 @@
-"""A language model's instructions. The local planner needs none of it."""
+"""A language model's instructions. The local planner does not use them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ You answer questions from the user's own documents and knowledge graph, which yo
 
 
 async def time_instructions(ctx: RunContext[AgentDependencies]) -> str:
-    """The clock that relative dates count from. It waits for nothing: other functions are run in threads."""
+    """Returns the current time, which relative dates refer to. Async because sync functions would run in threads."""
     deps = ctx.deps
     local = deps.now.astimezone(deps.zone)
     return (

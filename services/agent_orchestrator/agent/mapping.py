@@ -1,4 +1,4 @@
-"""The agent's events, conversations and messages in the words of the contract."""
+"""Maps the agent's events, conversations and messages to contract messages."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _ROLE = {
 }
 
 
-def event_message(event: events.Event) -> agent_pb2.RunEvent:  # noqa: C901 - one case a kind of event
-    """An event of a run."""
+def event_message(event: events.Event) -> agent_pb2.RunEvent:  # noqa: C901 - one case for each kind of event
+    """Maps an event of a run."""
     message = agent_pb2.RunEvent(id=event.number, create_time=to_timestamp(event.time))
     match event.what:
         case events.Started() as started:
@@ -111,7 +111,7 @@ def event_message(event: events.Event) -> agent_pb2.RunEvent:  # noqa: C901 - on
 
 
 def citation_message(cited: events.Cited) -> agent_pb2.AnswerCitation:
-    """A source of an answer."""
+    """Maps a source of an answer."""
     return agent_pb2.AnswerCitation(
         number=cited.number,
         document_id=cited.document_id,
@@ -126,7 +126,7 @@ def citation_message(cited: events.Cited) -> agent_pb2.AnswerCitation:
 
 
 def conversation_message(conversation: Conversation) -> agent_pb2.Conversation:
-    """A conversation."""
+    """Maps a conversation."""
     return agent_pb2.Conversation(
         id=conversation.id,
         title=conversation.title,
@@ -137,7 +137,7 @@ def conversation_message(conversation: Conversation) -> agent_pb2.Conversation:
 
 
 def message_message(message: Message) -> agent_pb2.Message:
-    """A message of a conversation."""
+    """Maps a message of a conversation."""
     return agent_pb2.Message(
         number=message.number,
         role=_ROLE[message.role],

@@ -1,4 +1,4 @@
-"""What the local planner knows of a run: its clock, the entities that texts name, and where citations go."""
+"""The local planner's access to a run: its clock, entity linking, and the numbering of citations."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MAX_TEXT = 32_768
 
 
 def planner_context(deps: AgentDependencies) -> PlannerContext:
-    """The planner's view of a run. A graph that is away names no entity; the planner then goes by capital letters."""
+    """Returns the planner's view of a run. Without the graph, the planner recognizes names by capital letters."""
 
     async def link(text: str) -> Sequence[KnownEntity]:
         return await _linking(deps, text)
@@ -30,7 +30,7 @@ def planner_context(deps: AgentDependencies) -> PlannerContext:
 
 @asynccontextmanager
 async def linking_ahead(deps: AgentDependencies, text: str) -> AsyncIterator[None]:
-    """Looks up the entities of a question's parts at once, while the agent's loop is set up."""
+    """Starts looking up the entities of a question's parts concurrently, while the agent's loop is set up."""
     for part in asked_parts(text):
         _linking(deps, part)
     try:

@@ -1,4 +1,4 @@
-"""Tool calls as spans and in a histogram: by the tool's name, never with its arguments."""
+"""Records tool calls as spans and in a histogram: by tool name, never with arguments."""
 
 from __future__ import annotations
 

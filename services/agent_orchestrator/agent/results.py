@@ -1,7 +1,7 @@
-"""What a tool found: typed items with citations for Braid, and a capped text for a language model.
+"""The result of a tool: typed items with citations for Braid, and a text of limited length for a language model.
 
-A tool returns `ToolReturn(return_value=result.text, metadata=result)`. The model of a provider reads the text alone;
-the local planner and the citations of an answer read the metadata.
+A tool returns `ToolReturn(return_value=result.text, metadata=result)`. A provider's model reads only the text; the
+local planner and the citations of an answer read the metadata.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 
 MAX_CHARACTERS: Final = 3_000
 MAX_ITEMS: Final = 20
-# Room that is kept for the line which says how many items were left out.
+# Characters reserved for the line that says how many items were left out.
 _OVERFLOW_ROOM: Final = 160
 
 Status = Literal[
@@ -27,7 +27,7 @@ Change = Literal["", "added", "ended", "changed"]
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A passage of a document. `start` and `end` count the characters of the document's text."""
+    """A passage of a document. `start` and `end` are character offsets in the document's text."""
 
     document_id: str
     title: str
@@ -38,22 +38,22 @@ class Citation:
     quote: str
 
     def part(self, start: int, end: int) -> Citation:
-        """The part of the quote between two of its characters, with its place in the document."""
+        """Returns the part of the quote between two character offsets, with its position in the document."""
         return replace(
             self, start=self.start + start, end=self.start + end, quote=self.quote[start:end]
         )
 
     def line(self) -> str:
-        """How a text names the source."""
+        """Returns the source as one line of text."""
         return f"Document {self.title} · Source {self.source} · Chunk {self.chunk_id}"
 
 
 @dataclass(frozen=True, slots=True)
 class ResultItem:
-    """One thing found. A passage has text and citations only; a fact has its ends, relation and dates.
+    """One item of a result. A passage has only text and citations; a fact has subject, object, relation and dates.
 
-    `score` is a relevance of 0 to 1. `valid_from` and `valid_until` bound a half-open interval; None is open.
-    `change` says what happened between the two times of a difference.
+    `score` is a relevance between 0 and 1. `valid_from` and `valid_until` bound a half-open interval; None means open.
+    `change` says how the fact differs between the two times of a comparison.
     """
 
     kind: ItemKind
@@ -71,7 +71,7 @@ class ResultItem:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One of several entities of the same name."""
+    """One of several entities that share a name."""
 
     name: str
     type: str
@@ -80,13 +80,13 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """What one tool call found.
+    """The result of one tool call.
 
-    `status` keeps apart what was not found from what could not be looked up; `message` says it in one sentence.
-    `unavailable` names the parts that could not look ("graph", "documents", "memory").
-    `as_of` is the time the result holds for; a range has `as_of_end` as well. `total_count` counts what there is,
-    `items` may hold less. `next_page` asks for the items after these, and is empty when there are none.
-    `summary` says in a sentence or two what the items are, such as the periods of a long history.
+    `status` distinguishes "not found" from "could not be looked up"; `message` says it in one sentence.
+    `unavailable` names the parts that could not be queried ("graph", "documents", "memory").
+    `as_of` is the time that the result refers to; a range has `as_of_end` too. `total_count` counts all; `items`
+    may contain fewer. `next_page` is the token of the next page; empty on the last one.
+    `summary` describes the items in a sentence or two, such as the periods of a long history.
     """
 
     tool: str
@@ -106,7 +106,7 @@ class ToolResult:
 
     @classmethod
     def from_metadata(cls, metadata: Any) -> Self | None:
-        """The result beside a tool's answer, also after it was stored as JSON. None when there is none."""
+        """Returns the result attached to a tool's answer, also if it was stored as JSON. None if there is none."""
         if isinstance(metadata, cls):
             return metadata
         if isinstance(metadata, dict) and "tool" in metadata and "status" in metadata:
@@ -122,9 +122,9 @@ def capped_text(
     first_number: int = 1,
     max_characters: int = MAX_CHARACTERS,
 ) -> str:
-    """The text for a language model: at most 3,000 characters and 20 items, cut between items.
+    """Returns the text for a language model: at most `max_characters` and 20 items, cut between items.
 
-    What was left out is said in words, with the true total. Items are numbered from `first_number`.
+    It says how many items were left out and the true total. Items are numbered from `first_number`.
     """
     blocks: list[str] = []
     used = len(heading)

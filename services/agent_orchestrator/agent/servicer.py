@@ -1,4 +1,4 @@
-"""The contract's AgentService: requests and events here, runs and conversations in their rooms."""
+"""The contract's AgentService: maps requests and events; runs and conversations have their own modules."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _DEFAULT_MESSAGES = 50
 
 
 class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
-    """Questions as runs, and conversations."""
+    """Serves runs and conversations."""
 
     def __init__(self, runs: Runs, conversations: ConversationStore) -> None:
         self._runs = runs
@@ -42,7 +42,7 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     async def Ask(
         self, request: agent_pb2.AskRequest, _context: Any
     ) -> AsyncIterator[agent_pb2.AskResponse]:
-        """A run's events from the first to the last."""
+        """Starts a run and streams its events from the first to the last."""
         run = await self._runs.start(_ask(request))
         async for event in run.follow(0):
             yield agent_pb2.AskResponse(event=event_message(event))
@@ -50,7 +50,7 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     async def StreamRunEvents(
         self, request: agent_pb2.StreamRunEventsRequest, _context: Any
     ) -> AsyncIterator[agent_pb2.StreamRunEventsResponse]:
-        """A run's events after a given one."""
+        """Streams a run's events after a given one."""
         events = self._runs.follow(_owner(), request.run_id, request.after_event_id)
         async for event in events:
             yield agent_pb2.StreamRunEventsResponse(event=event_message(event))
@@ -58,21 +58,21 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     async def CancelRun(
         self, request: agent_pb2.CancelRunRequest, _context: Any
     ) -> agent_pb2.CancelRunResponse:
-        """Stops a run."""
+        """Cancels a run."""
         await self._runs.cancel(_owner(), request.run_id)
         return agent_pb2.CancelRunResponse()
 
     async def CreateConversation(
         self, request: agent_pb2.CreateConversationRequest, _context: Any
     ) -> agent_pb2.CreateConversationResponse:
-        """A new conversation."""
+        """Creates a conversation."""
         made = await self._conversations.create(_owner(), request.title)
         return agent_pb2.CreateConversationResponse(conversation=conversation_message(made))
 
     async def GetConversation(
         self, request: agent_pb2.GetConversationRequest, _context: Any
     ) -> agent_pb2.GetConversationResponse:
-        """A conversation with its latest messages."""
+        """Returns a conversation with its latest messages."""
         owner = _owner()
         found = await self._conversations.get(owner, request.conversation_id)
         limit = request.message_limit if request.HasField("message_limit") else _DEFAULT_MESSAGES
@@ -85,7 +85,7 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     async def ListConversations(
         self, request: agent_pb2.ListConversationsRequest, _context: Any
     ) -> agent_pb2.ListConversationsResponse:
-        """A page of conversations."""
+        """Returns a page of conversations."""
         found, token = await self._conversations.list(
             _owner(), request.page_size, request.page_token
         )
@@ -96,7 +96,7 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     async def ListMessages(
         self, request: agent_pb2.ListMessagesRequest, _context: Any
     ) -> agent_pb2.ListMessagesResponse:
-        """A page of messages."""
+        """Returns a page of messages."""
         found, token = await self._conversations.message_page(
             _owner(), request.conversation_id, request.page_size, request.page_token
         )
@@ -107,14 +107,14 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     async def RenameConversation(
         self, request: agent_pb2.RenameConversationRequest, _context: Any
     ) -> agent_pb2.RenameConversationResponse:
-        """Another title."""
+        """Changes a conversation's title."""
         renamed = await self._conversations.rename(_owner(), request.conversation_id, request.title)
         return agent_pb2.RenameConversationResponse(conversation=conversation_message(renamed))
 
     async def DeleteConversation(
         self, request: agent_pb2.DeleteConversationRequest, _context: Any
     ) -> agent_pb2.DeleteConversationResponse:
-        """The end of a conversation."""
+        """Deletes a conversation."""
         await self._conversations.delete(_owner(), request.conversation_id)
         return agent_pb2.DeleteConversationResponse()
 

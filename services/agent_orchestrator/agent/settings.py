@@ -1,4 +1,4 @@
-"""Settings of the agent, read from the environment when built and at no other time."""
+"""Settings of the agent, read from the environment only when they are built."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class AnswerSettings(BaseSettings):
 
 @dataclass(frozen=True, slots=True)
 class AgentOptions:
-    """The agent's settings, and the language models in the order they are asked; the local planner is the last."""
+    """The agent's settings, and the language models in the order they are tried; the local planner comes last."""
 
     settings: AnswerSettings = field(default_factory=AnswerSettings.model_construct)
     models: tuple[LanguageModelSettings, ...] = ()

@@ -1,4 +1,4 @@
-"""The tiers' reads that the agent's tools make, through the same contracts as every other caller."""
+"""The agent tools' read calls to the tiers, through the same contracts as every other caller."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ _CALLS_AT_ONCE = 8
 
 
 class TierReads:
-    """Calls on behalf of the current call. Failures are `BraidError`s; a busy tier is asked again within the limit.
+    """Calls the tiers for the current call. Failures are `BraidError`s; overload is retried until the deadline.
 
-    A tier that is known to be away is not called, and a call is given up as soon as its tier is found away.
+    A tier known to be unavailable is not called; a running call is cancelled once its tier becomes unavailable.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class TierReads:
         seconds: float,
         calls_at_once: int = _CALLS_AT_ONCE,
     ) -> None:
-        """`seconds` bounds one call with its repetitions; `calls_at_once` bounds those of all runs."""
+        """`seconds` bounds one call including retries; `calls_at_once` bounds the concurrent calls of all runs."""
         self._chunks = search_pb2_grpc.VectorSearchServiceStub(vector)
         self._graph = query_pb2_grpc.GraphQueryServiceStub(graph)
         self._outgoing = outgoing
@@ -59,71 +59,71 @@ class TierReads:
     async def vector_search(
         self, request: search_pb2.VectorSearchRequest
     ) -> search_pb2.VectorSearchResponse:
-        """Chunks by meaning."""
+        """Searches chunks by meaning."""
         return await self._call(self._vector_health, self._chunks.VectorSearch, request)
 
     async def hybrid_search(
         self, request: search_pb2.HybridSearchRequest
     ) -> search_pb2.HybridSearchResponse:
-        """Chunks by meaning and words."""
+        """Searches chunks by meaning and words."""
         return await self._call(self._vector_health, self._chunks.HybridSearch, request)
 
     async def search_facts(
         self, request: query_pb2.SearchFactsRequest
     ) -> query_pb2.SearchFactsResponse:
-        """Facts for a question."""
+        """Searches facts for a question."""
         return await self._call(self._graph_health, self._graph.SearchFacts, request)
 
     async def get_entity(
         self, request: entities_pb2.GetEntityRequest
     ) -> entities_pb2.GetEntityResponse:
-        """The entities of a name."""
+        """Returns the entities with a name."""
         return await self._call(self._graph_health, self._graph.GetEntity, request)
 
     async def link_entities(
         self, request: entities_pb2.LinkEntitiesRequest
     ) -> entities_pb2.LinkEntitiesResponse:
-        """The entities that a text names."""
+        """Returns the entities that a text names."""
         return await self._call(self._graph_health, self._graph.LinkEntities, request)
 
     async def get_entity_history(
         self, request: history_pb2.GetEntityHistoryRequest
     ) -> history_pb2.GetEntityHistoryResponse:
-        """An entity's facts in time order."""
+        """Returns an entity's facts in time order."""
         return await self._call(self._graph_health, self._graph.GetEntityHistory, request)
 
     async def get_snapshot(
         self, request: history_pb2.GetSnapshotRequest
     ) -> history_pb2.GetSnapshotResponse:
-        """What held at a time."""
+        """Returns the facts that were true at a time."""
         return await self._call(self._graph_health, self._graph.GetSnapshot, request)
 
     async def diff_graph(
         self, request: history_pb2.DiffGraphRequest
     ) -> history_pb2.DiffGraphResponse:
-        """What is different between two times."""
+        """Returns the differences between two times."""
         return await self._call(self._graph_health, self._graph.DiffGraph, request)
 
     async def get_graph_stats(
         self, request: query_pb2.GetGraphStatsRequest
     ) -> query_pb2.GetGraphStatsResponse:
-        """Counts of the graph."""
+        """Returns counts of the graph."""
         return await self._call(self._graph_health, self._graph.GetGraphStats, request)
 
     async def get_chunks(
         self, request: search_pb2.GetChunksRequest
     ) -> search_pb2.GetChunksResponse:
-        """Chunks by id."""
+        """Returns chunks by id."""
         return await self._call(self._vector_health, self._chunks.GetChunks, request)
 
     async def search_findings(
         self, request: findings_pb2.SearchFindingsRequest
     ) -> findings_pb2.SearchFindingsResponse:
-        """Findings, intents and outcomes."""
+        """Searches findings, intents and outcomes."""
         return await self._call(self._graph_health, self._graph.SearchFindings, request)
 
     async def patiently(self, call: Callable[[], Awaitable[Answer]]) -> Answer:
-        """Runs a search within the bounds of these calls; one that is refused for load is tried again."""
+        """Runs a search within the concurrency limit and deadline; retries it if it is refused for overload."""
         loop = asyncio.get_running_loop()
         until = loop.time() + remaining(self._seconds)
         async with self._slots:
@@ -148,6 +148,6 @@ class TierReads:
             raise error_from_rpc(error) from None
         except TierAwayError:
             raise StoreUnavailableError("tier") from None
-        if answer is None:  # gRPC's way to say that it could not read the answer
+        if answer is None:  # gRPC returns None if it could not parse the answer
             raise StoreUnavailableError("tier")
         return answer

@@ -1,4 +1,4 @@
-"""Which tools there are, and which a run may use: the one place where toolsets are registered."""
+"""The registry of toolsets: which tools exist, and which of them a run may use."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from services.runtime.telemetry import get_logger
 Profile: TypeAlias = Literal["all", "search", "graph"]
 Toolset: TypeAlias = AbstractToolset[AgentDependencies]
 
-# What each profile is expected to have, under these names. A short list is routed more accurately.
+# The expected tools of each profile, by name. Models route a short list more accurately.
 EXPECTED: Final[Mapping[Profile, tuple[str, ...]]] = {
     "all": (
         "vector_search",
@@ -64,13 +64,13 @@ _NEEDS_GRAPH = frozenset(
         "diff_graph",
     }
 )
-# How often arguments are sent back to a model before the run gives up on it.
+# How often arguments are sent back to a model before the run is aborted.
 MAX_RETRIES: Final = 2
 TOOL_SECONDS: Final = 30.0
 
 
 def build_toolsets(extra: Sequence[Toolset] = ()) -> dict[Profile, Toolset]:
-    """Each profile's tools. `extra` toolsets, such as those of memory, are part of the profile `all`."""
+    """Returns each profile's tools. `extra` toolsets, such as the memory tools, are part of the profile `all`."""
     search_tools: list[Tool[AgentDependencies]] = [
         Tool(vector_search),
         Tool(hybrid_search),
@@ -92,7 +92,7 @@ def build_toolsets(extra: Sequence[Toolset] = ()) -> dict[Profile, Toolset]:
 
 
 def missing_tools(profile: Profile, present: Sequence[str]) -> tuple[str, ...]:
-    """The tools that a profile is expected to have and that are not registered; each is logged as a warning."""
+    """Returns the expected tools of a profile that are not registered; logs a warning for each."""
     missing = tuple(name for name in EXPECTED[profile] if name not in present)
     for name in missing:
         get_logger("agent").warning("expected tool missing", profile=profile, tool=name)
@@ -111,7 +111,7 @@ def _profile(profile: Profile, toolsets: Sequence[Toolset]) -> Toolset:
 
 
 def _is_wanted(ctx: RunContext[AgentDependencies], tool: ToolDefinition) -> bool:
-    """Tools for what the caller has switched off are not offered."""
+    """Whether a tool is offered: tools for features that the caller has turned off are not."""
     wanted = ctx.deps.search_preferences
     if tool.name in _NEEDS_DOCUMENTS:
         return wanted.use_vector

@@ -1,4 +1,4 @@
-"""Seconds that the calls of one search may take together."""
+"""A time budget that the calls of one search share."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import asyncio
 
 
 class Budget:
-    """Seconds that calls may take, counted from now."""
+    """A time budget for calls, counted from now."""
 
     def __init__(self, seconds: float) -> None:
         self._until = asyncio.get_running_loop().time() + seconds
 
     def left(self) -> float:
-        """Seconds left, never none: a call must have a limit to be reported as late."""
+        """Returns the seconds left, at least 1 ms: a call needs a timeout above 0 to be reported as timed out."""
         return max(self._until - asyncio.get_running_loop().time(), 0.001)
 
     def part(self, seconds: float) -> Budget:
-        """A budget of so many seconds at most within this one."""
+        """Returns a budget of at most `seconds` within this one."""
         return Budget(min(seconds, self.left()))

@@ -1,4 +1,4 @@
-"""Searches of chunks by meaning, by words or by both, for callers that fail with the tier."""
+"""Searches of chunks by meaning, by words or by both, for callers that fail if the tier fails."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ChunkSearches:
     async def hybrid(
         self, request: search_pb2.HybridSearchRequest
     ) -> search_pb2.HybridSearchResponse:
-        """Chunks by meaning and words."""
+        """Searches chunks by meaning and words."""
         try:
             return await self._search.HybridSearch(
                 request, timeout=remaining(self._seconds), metadata=self._outgoing.metadata()
@@ -38,7 +38,7 @@ class ChunkSearches:
     async def vector(
         self, request: search_pb2.VectorSearchRequest
     ) -> search_pb2.VectorSearchResponse:
-        """Chunks by meaning."""
+        """Searches chunks by meaning."""
         try:
             return await self._search.VectorSearch(
                 request, timeout=remaining(self._seconds), metadata=self._outgoing.metadata()
@@ -47,7 +47,7 @@ class ChunkSearches:
             raise error_from_rpc(error) from None
 
     async def text(self, request: search_pb2.TextSearchRequest) -> search_pb2.TextSearchResponse:
-        """Chunks by words."""
+        """Searches chunks by words."""
         try:
             return await self._search.TextSearch(
                 request, timeout=remaining(self._seconds), metadata=self._outgoing.metadata()

@@ -1,4 +1,4 @@
-"""Failed calls to a tier as the status and the reason that a search reports."""
+"""Maps failed calls to a tier to the status and the reason that a search reports."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _REASONS: dict[errors_pb2.ErrorReason.ValueType, legs_pb2.LegReason.ValueType] =
     errors_pb2.ERROR_REASON_OVERLOADED: legs_pb2.LEG_REASON_OVERLOADED,
     errors_pb2.ERROR_REASON_WRONG_STATE: legs_pb2.LEG_REASON_MODEL_MISMATCH,
 }
-# What gRPC itself answers when there is no process to answer, or it went away during the call.
+# Status codes that gRPC itself sets if no process answers, or if it ends during the call.
 _AWAY = frozenset({grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED})
 
 
 def status_of_failure(
     error: grpc.aio.AioRpcError, failure: BraidError
 ) -> tuple[legs_pb2.LegStatus.ValueType, legs_pb2.LegReason.ValueType]:
-    """How a call ended that raised `error`, which is `failure` in Braid's terms, and why."""
+    """Returns the status and reason of a call that raised `error`; `failure` is the same error in Braid's terms."""
     if failure.reason == errors_pb2.ERROR_REASON_DEADLINE:
         return legs_pb2.LEG_STATUS_TIMED_OUT, legs_pb2.LEG_REASON_BUDGET_EXCEEDED
     if error.code() in _AWAY and not came_from_tier(failure):
@@ -36,7 +36,7 @@ def status_of_failure(
 
 
 def status_of_absence(away: TierAwayError) -> legs_pb2.LegStatus.ValueType:
-    """A tier that falls silent while a leg waits for it has let the leg's time pass: it never said that it cannot."""
+    """Returns the status of an unavailable tier: timed out if it stopped responding while a leg waited for it."""
     silent = away.reason == legs_pb2.LEG_REASON_SERVICE_UNAVAILABLE
     if away.under_way and silent:
         return legs_pb2.LEG_STATUS_TIMED_OUT
@@ -44,12 +44,12 @@ def status_of_absence(away: TierAwayError) -> legs_pb2.LegStatus.ValueType:
 
 
 def came_from_tier(failure: BraidError) -> bool:
-    """Whether the tier itself said so, and not gRPC: of an answer that is larger than a message may be, for example."""
+    """Whether the tier sent the failure, not gRPC, as for an answer that exceeds the maximum message size."""
     return "request_id" in failure.metadata
 
 
 def reason_of(error: grpc.aio.AioRpcError | TierAwayError | TimeoutError | BraidError) -> Reason:
-    """Why a step of a search could not be done."""
+    """Returns the reason why a step of a search failed."""
     if isinstance(error, TierAwayError):
         return error.reason
     if isinstance(error, TimeoutError | DeadlineError):

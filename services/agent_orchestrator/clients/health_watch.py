@@ -1,6 +1,6 @@
-"""Calls to a tier that take long are watched: its health is asked, and nobody waits for a tier that does not answer.
+"""Monitors slow calls to a tier: checks its health, and cancels calls if the tier does not respond.
 
-A tier that was found away is asked on until it answers; calls that come meanwhile fail at once.
+An unavailable tier is polled until it responds; calls in the meantime fail immediately.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from services.runtime.telemetry import get_logger
 Reason: TypeAlias = legs_pb2.LegReason.ValueType
 T = TypeVar("T")
 
-# Most calls have answered by then, and none of them has cost a check.
+# Most calls have returned by then, without the cost of a health check.
 PATIENCE_SECONDS = 0.25
 CHECK_EVERY_SECONDS = 0.25
-# A process that does not tell its health for so long serves nothing else either.
+# A process that does not answer a health check within this time cannot serve other calls either.
 CHECK_LIMIT_SECONDS = 0.8
-# A process may be busy and a store away for a moment: the tier is asked again before calls are given up. All of it
-# together takes less than a leg's usual budget: a tier that hangs is known before the first search gives up on it.
+# A process may be busy or a store unavailable for a moment, so the tier is checked again before calls are cancelled.
+# All checks together take less than a leg's usual budget: an unresponsive tier is detected before a search times out.
 CHECKS = 2
 _REPLICAS_ASKED = 2
 
 
 class TierAwayError(Exception):
-    """The tier cannot answer: its process or its store is away.
+    """The tier cannot answer: its process or its store is unavailable.
 
-    `under_way` when the call had been sent and waited for an answer; else it was never sent.
+    `under_way` is true if the call had been sent and waited for its answer; otherwise it was never sent.
     """
 
     def __init__(self, reason: Reason, *, under_way: bool) -> None:
@@ -44,7 +44,7 @@ class TierAwayError(Exception):
 
 
 class HealthWatch:
-    """Watches calls to one tier by asking for its health. To be entered before it is used, and left."""
+    """Watches calls to one tier with health checks. An async context manager."""
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self._health: Any = health_pb2_grpc.HealthStub(channel)
@@ -67,9 +67,9 @@ class HealthWatch:
             await asyncio.gather(self._asking, return_exceptions=True)
 
     async def watch(self, start: Callable[[], grpc.aio.UnaryUnaryCall[Any, T]]) -> T:
-        """The answer of the call that `start` begins. Raises AioRpcError as the call does.
+        """Returns the answer of the call that `start` begins. Raises AioRpcError as the call does.
 
-        TierAwayError when it was given up, or not even begun, because the tier is away.
+        Raises TierAwayError if the call was cancelled, or not started, because the tier is unavailable.
         """
         if self._away is not None:
             raise TierAwayError(self._away, under_way=False)
@@ -81,7 +81,7 @@ class HealthWatch:
             reason = self._given_up.get(call)
             task = asyncio.current_task()
             if reason is None or (task is not None and task.cancelling()):
-                raise  # the caller's own
+                raise  # the caller cancelled
             raise TierAwayError(reason, under_way=True) from None
         finally:
             timer.cancel()
@@ -89,9 +89,9 @@ class HealthWatch:
             self._given_up.pop(call, None)
 
     async def check(self) -> Reason | None:
-        """Asks once: why the tier cannot answer; None as far as is known.
+        """Checks once; returns the reason why the tier cannot answer, or None.
 
-        Replicas take turns at questions as they do at calls: one that hangs is not the tier.
+        Checks are distributed over replicas like calls: one that does not respond does not make the tier unavailable.
         """
         reasons = await asyncio.gather(*(self._check_one() for _ in range(_REPLICAS_ASKED)))
         return None if None in reasons else reasons[0]
@@ -102,8 +102,8 @@ class HealthWatch:
                 health_pb2.HealthCheckRequest(), timeout=CHECK_LIMIT_SECONDS
             )
         except grpc.aio.AioRpcError as error:
-            # Any other code tells nothing of the calls that are watched: a process that ends lets them finish and takes
-            # no new one, one at its limit is only busy, and one that has ended has ended the calls as well.
+            # Other codes say nothing about the watched calls: a process that shuts down finishes them and refuses new
+            # ones, one at its limit is only busy, and if a process has ended, its calls have failed as well.
             if error.code() is grpc.StatusCode.DEADLINE_EXCEEDED:
                 return legs_pb2.LEG_REASON_SERVICE_UNAVAILABLE
             return None
@@ -114,13 +114,13 @@ class HealthWatch:
     def _note_overdue(self, call: grpc.aio.UnaryUnaryCall[Any, Any]) -> None:
         self._overdue.add(call)
         if self._asking is None or self._asking.done():
-            # On behalf of all calls, not of the one that is overdue first: without its context.
+            # In an empty context: the checks serve all calls, not only the first that is overdue.
             self._asking = asyncio.create_task(
                 self._ask(), name="health watch", context=contextvars.Context()
             )
 
     async def _ask(self) -> None:
-        """Asks for as long as calls are overdue, or the tier has not answered the last time."""
+        """Checks while calls are overdue or the last check failed."""
         failures = 0
         while self._overdue or failures:
             reason = await self.check()
@@ -128,7 +128,7 @@ class HealthWatch:
             if reason is None or failures >= CHECKS:
                 self._set(reason)
             if reason == legs_pb2.LEG_REASON_SERVICE_UNAVAILABLE and failures < CHECKS:
-                continue  # it has had its time
+                continue  # the check itself took its full timeout
             await asyncio.sleep(CHECK_EVERY_SECONDS)
 
     def _set(self, reason: Reason | None) -> None:

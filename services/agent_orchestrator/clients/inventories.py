@@ -1,4 +1,4 @@
-"""What the tiers hold, by id, as the orchestrator asks for it: pages become streams, and nothing is kept."""
+"""Reads the ids that the tiers store, page by page as streams, and deletes from the graph what should not exist."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ Item = TypeVar("Item")
 
 
 class Ref(NamedTuple):
-    """A chunk or an episode by its id, and the document that it is of."""
+    """A chunk or an episode by its id, with the id of its document."""
 
     id: str
     document_id: str
 
 
 class EntityPage(NamedTuple):
-    """Of a page of entities the (id, name) of those joined to nothing, how many it had, and the token of the next."""
+    """A page of entities: (id, name) of those without connections, the number examined, and the next page token."""
 
     unjoined: list[tuple[str, str]]
     looked_through: int
@@ -38,7 +38,7 @@ class EntityPage(NamedTuple):
 
 
 class VectorInventory:
-    """Ids in the vector tier. Failures are `BraidError`s."""
+    """Reads ids of the vector tier. Failures are `BraidError`s."""
 
     def __init__(
         self, channel: grpc.aio.Channel, outgoing: OutgoingMetadata, *, seconds: float
@@ -47,7 +47,7 @@ class VectorInventory:
         self._calls = Calls(outgoing, seconds)
 
     async def chunks(self, after: str = "") -> AsyncIterator[Ref]:
-        """Every chunk, by id; only those after one where it is given."""
+        """Yields every chunk, ordered by id; with `after`, only those after this id."""
         token, more = "", True
         while more:
             request = inventory_pb2.ListChunkIdsRequest(
@@ -59,14 +59,14 @@ class VectorInventory:
             token, more = page.next_page_token, bool(page.next_page_token)
 
     async def find_chunks(self, ids: Sequence[str]) -> set[str]:
-        """Those of the chunks that are there."""
+        """Returns the ids of the given chunks that exist."""
         if not ids:
             return set()
         request = inventory_pb2.FindChunksRequest(chunk_ids=ids)
         return set((await self._calls.call(self._stub.FindChunks, request)).chunk_ids)
 
     async def find_documents(self, ids: Sequence[str]) -> set[str]:
-        """Those of the documents that are there, of at most `DOCUMENTS`."""
+        """Returns the ids of the given documents that exist; at most `DOCUMENTS` at a time."""
         if not ids:
             return set()
         request = inventory_pb2.FindDocumentsRequest(document_ids=ids)
@@ -74,7 +74,7 @@ class VectorInventory:
 
 
 class GraphInventory:
-    """Ids in the graph tier, and the removal of what should not be there. Failures are `BraidError`s."""
+    """Reads ids of the graph tier, and deletes what should not exist. Failures are `BraidError`s."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class GraphInventory:
         self._writes = Calls(outgoing, write_seconds)
 
     async def episodes(self) -> AsyncIterator[Ref]:
-        """Every episode, by its chunk's id."""
+        """Yields every episode, ordered by its chunk's id."""
         token, more = "", True
         while more:
             request = graph_pb2.ListEpisodesRequest(page_token=token, page_size=PAGE)
@@ -100,14 +100,14 @@ class GraphInventory:
             token, more = page.next_page_token, bool(page.next_page_token)
 
     async def find_episodes(self, chunk_ids: Sequence[str]) -> set[str]:
-        """Those of the episodes that are there."""
+        """Returns the chunk ids of the given episodes that exist."""
         if not chunk_ids:
             return set()
         request = graph_pb2.FindEpisodesRequest(chunk_ids=chunk_ids)
         return set((await self._calls.call(self._stub.FindEpisodes, request)).chunk_ids)
 
     async def documents(self) -> AsyncIterator[list[str]]:
-        """Every document that the graph knows, in pages of at most `DOCUMENTS`."""
+        """Yields every document of the graph, in pages of at most `DOCUMENTS`."""
         token, more = "", True
         while more:
             request = graph_pb2.ListGraphDocumentsRequest(page_token=token, page_size=DOCUMENTS)
@@ -117,14 +117,14 @@ class GraphInventory:
             token, more = page.next_page_token, bool(page.next_page_token)
 
     async def entities(self, token: str) -> EntityPage:
-        """A page of entities looked through; "" is the first."""
+        """Examines a page of entities; the token "" means the first page."""
         request = graph_pb2.ListUnjoinedEntitiesRequest(page_size=PAGE, page_token=token)
         page = await self._calls.call(self._stub.ListUnjoinedEntities, request)
         found = [(entity.id, entity.name) for entity in page.entities]
         return EntityPage(found, page.examined_count, page.next_page_token)
 
     async def delete_entities(self, entity_ids: Sequence[str]) -> int:
-        """Removes those of the entities, of at most 1,000, that are joined to nothing."""
+        """Deletes the given entities, at most 1,000, that have no connections; returns how many."""
         request = deletion_pb2.DeleteUnjoinedEntitiesRequest(entity_ids=entity_ids)
         answer = await self._writes.call(self._deletion.DeleteUnjoinedEntities, request)
         return answer.deleted_entity_count
@@ -132,7 +132,7 @@ class GraphInventory:
     async def delete_document(
         self, document_id: str, deletion_id: str
     ) -> deletion_pb2.DeleteGraphDocumentResponse:
-        """Removes a document from the graph under a name."""
+        """Deletes a document from the graph, idempotent by `deletion_id`."""
         request = deletion_pb2.DeleteGraphDocumentRequest(
             document_id=document_id, deletion_id=deletion_id
         )
@@ -140,14 +140,14 @@ class GraphInventory:
 
 
 class Calls:
-    """Makes calls within a limit and the caller's deadline, in the current call's name."""
+    """Makes calls within a time limit and the caller's deadline, on behalf of the current call."""
 
     def __init__(self, outgoing: OutgoingMetadata, seconds: float) -> None:
         self._outgoing = outgoing
         self._seconds = seconds
 
     async def call(self, stub: Callable[..., Awaitable[Answer]], request: Any) -> Answer:
-        """The answer. BraidError when there is none."""
+        """Returns the answer. Raises BraidError on failure."""
         try:
             return await stub(
                 request, timeout=remaining(self._seconds), metadata=self._outgoing.metadata()
@@ -157,7 +157,7 @@ class Calls:
 
 
 async def in_parts(items: AsyncIterator[Item], size: int) -> AsyncIterator[list[Item]]:
-    """The items in order, `size` at a time."""
+    """Yields the items in order, in lists of at most `size`."""
     part: list[Item] = []
     async for item in items:
         part.append(item)

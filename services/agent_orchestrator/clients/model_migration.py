@@ -1,4 +1,4 @@
-"""The tiers' models as the orchestrator changes them."""
+"""Reads and changes the embedding models of a space in both tiers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAGE = 128
 
 
 class VectorModels:
-    """Models of a space in the vector tier. Failures are `BraidError`s."""
+    """The models of a space in the vector tier. Failures are `BraidError`s."""
 
     def __init__(
         self, channel: grpc.aio.Channel, outgoing: OutgoingMetadata, *, seconds: float
@@ -36,31 +36,31 @@ class VectorModels:
         self._calls = Calls(outgoing, seconds)
 
     async def recorded(self) -> Recorded:
-        """The space's model."""
+        """Returns the space's model."""
         request = documents_pb2.GetVectorStatsRequest()
         answer = await self._calls.call(self._documents.GetVectorStats, request)
         return Recorded(answer.embedding_model, answer.embedding_dimension)
 
     async def dimensions(self) -> Mapping[str, int]:
-        """How many values the vectors of each of the space's models have, those kept from before included."""
+        """Returns the dimension of each of the space's models, including former ones that are still stored."""
         request = models_pb2.ListEmbeddingModelsRequest()
         answer = await self._calls.call(self._models.ListEmbeddingModels, request)
         return {one.embedding_model: one.dimension for one in answer.models}
 
     async def chunks(self) -> int:
-        """How many chunks the space has."""
+        """Returns the number of chunks in the space."""
         request = models_pb2.ListEmbeddingModelsRequest()
         return int((await self._calls.call(self._models.ListEmbeddingModels, request)).chunk_count)
 
     async def add(self, model: str, dimension: int) -> None:
-        """Makes room for another model."""
+        """Adds a further model to the space."""
         request = models_pb2.AddEmbeddingModelRequest(embedding_model=model, dimension=dimension)
         await self._calls.call(self._models.AddEmbeddingModel, request)
 
     async def missing(
         self, model: str, token: str
     ) -> models_pb2.ListChunksWithoutEmbeddingResponse:
-        """A page of the chunks without a vector of the model."""
+        """Returns a page of the chunks without a vector of the model."""
         request = models_pb2.ListChunksWithoutEmbeddingRequest(
             embedding_model=model, page_size=PAGE, page_token=token
         )
@@ -72,17 +72,17 @@ class VectorModels:
         await self._calls.call(self._models.PutEmbeddings, request)
 
     async def hold_writes(self, seconds: int) -> None:
-        """Lets writes wait."""
+        """Makes writes wait for up to `seconds`."""
         request = models_pb2.HoldWritesRequest(duration=Duration(seconds=seconds))
         await self._calls.call(self._models.HoldWrites, request)
 
     async def activate(self, model: str) -> None:
-        """The model takes over."""
+        """Makes the model the space's active one."""
         request = models_pb2.ActivateEmbeddingModelRequest(embedding_model=model)
         await self._calls.call(self._models.ActivateEmbeddingModel, request)
 
     async def remove(self, model: str) -> None:
-        """Removes a former model's vectors."""
+        """Removes the vectors of a former model."""
         request = models_pb2.RemoveEmbeddingModelRequest(embedding_model=model)
         await self._calls.call(self._models.RemoveEmbeddingModel, request)
 
@@ -97,14 +97,14 @@ class GraphModels:
         self._calls = Calls(outgoing, seconds)
 
     async def state(self) -> embeddings_pb2.GetGraphEmbeddingsResponse:
-        """The graph's model."""
+        """Returns the state of the graph's models."""
         request = embeddings_pb2.GetGraphEmbeddingsRequest()
         return await self._calls.call(self._stub.GetGraphEmbeddings, request)
 
     async def missing(
         self, kind: Kind, model: str, token: str
     ) -> embeddings_pb2.ListUnembeddedTextsResponse:
-        """Some of the texts without a vector of the model."""
+        """Returns a page of the texts without a vector of the model."""
         request = embeddings_pb2.ListUnembeddedTextsRequest(
             kind=kind, embedding_model=model, page_size=PAGE, page_token=token
         )
@@ -120,6 +120,6 @@ class GraphModels:
         await self._calls.call(self._stub.PutTextEmbeddings, request)
 
     async def activate(self, model: str) -> None:
-        """The model takes over."""
+        """Makes the model the graph's active one."""
         request = embeddings_pb2.ActivateGraphEmbeddingModelRequest(embedding_model=model)
         await self._calls.call(self._stub.ActivateGraphEmbeddingModel, request)

@@ -1,4 +1,4 @@
-"""Relations between chunks, and their expansion, as the orchestrator asks the graph tier for them."""
+"""Calls to the graph tier for relations between chunks, and for their expansion."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class GraphRelations:
     async def put(
         self, relations: Sequence[relations_pb2.ChunkRelationInput]
     ) -> relations_pb2.PutRelationsResponse:
-        """Stores relations, all of them or none."""
+        """Stores relations atomically."""
         request = relations_pb2.PutRelationsRequest(relations=relations)
         try:
             return await self._ingest.PutRelations(
@@ -55,7 +55,7 @@ class GraphRelations:
             raise error_from_rpc(error) from None
 
     async def delete(self, relations: Sequence[relations_pb2.RelationRef]) -> int:
-        """Removes relations; how many there were."""
+        """Deletes relations; returns how many existed."""
         request = relations_pb2.DeleteRelationsRequest(relations=relations)
         try:
             answer = await self._ingest.DeleteRelations(
@@ -68,7 +68,7 @@ class GraphRelations:
     async def page(
         self, request: relations_pb2.ListRelationsRequest
     ) -> relations_pb2.ListRelationsResponse:
-        """A page of relations."""
+        """Returns a page of relations."""
         try:
             return await self._query.ListRelations(
                 request, timeout=remaining(self._read_seconds), metadata=self._outgoing.metadata()
@@ -77,7 +77,7 @@ class GraphRelations:
             raise error_from_rpc(error) from None
 
     async def stats(self) -> relations_pb2.GetRelationStatsResponse:
-        """Relations in numbers."""
+        """Returns counts of relations."""
         request = relations_pb2.GetRelationStatsRequest()
         try:
             return await self._query.GetRelationStats(
@@ -89,7 +89,7 @@ class GraphRelations:
     async def expand(
         self, request: expansion_pb2.ExpandRequest, seconds: float
     ) -> expansion_pb2.ExpandResponse:
-        """A ranked list expanded along relations, within `seconds`."""
+        """Returns a ranked list expanded along relations, within `seconds`."""
         try:
             return await self._health.watch(
                 lambda: self._query.Expand(

@@ -1,6 +1,6 @@
-"""What this process knows of the embedding models of spaces: one cache for searches, ingestion and jobs.
+"""This process's cache of the embedding models of spaces, for searches, ingestion and jobs.
 
-Answers of the tiers keep it current. It is a guess that saves work: each tier checks the vectors that it is given.
+The tiers' answers keep it current. An outdated entry only costs time: each tier checks the vectors that it receives.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ MAX_SPACES = 10_000
 
 
 class Recorded(NamedTuple):
-    """A space's model and how many values its vectors have; "" and 0 while the space holds nothing.
+    """A space's model and the dimension of its vectors; "" and 0 if the space is empty.
 
-    A search learns only the model: the dimension is 0 then.
+    A search reports only the model: the dimension is 0 in this case.
     """
 
     model: str
@@ -23,7 +23,7 @@ class Recorded(NamedTuple):
 
 
 class SpaceModels:
-    """The models of the spaces that were used last."""
+    """The models of the most recently used spaces."""
 
     def __init__(self) -> None:
         self._recorded: LRUCache[str, Recorded] = LRUCache(MAX_SPACES)
@@ -31,17 +31,17 @@ class SpaceModels:
         self._tier_lacks_model: LRUCache[str, None] = LRUCache(MAX_SPACES)
 
     def recorded(self, space: str) -> Recorded | None:
-        """The space's model; None while it is not known, or where there is nothing."""
+        """Returns the space's model; None if it is unknown or the space is empty."""
         return self._recorded.get(space)
 
     def record(self, space: str, recorded: Recorded) -> None:
-        """Sets the space's model; "" is of a space that holds nothing."""
+        """Sets the space's model; "" means that the space is empty."""
         self._recorded.pop(space, None)
         if recorded.model:
             self._recorded[space] = recorded
 
     def facts_have_vectors(self, space: str) -> bool:
-        """Whether the space's facts are compared with a query's vector; True while that is not known."""
+        """Whether the space's facts are compared with a query's vector; True if that is unknown."""
         return space not in self._facts_without_vectors
 
     def record_facts(self, space: str, *, have_vectors: bool) -> None:
@@ -51,9 +51,9 @@ class SpaceModels:
             self._facts_without_vectors[space] = None
 
     def tier_embeds(self, space: str) -> bool:
-        """Whether the vector tier makes the space's query vectors itself; True while that is not known."""
+        """Whether the vector tier embeds the space's queries itself; True if that is unknown."""
         return space not in self._tier_lacks_model
 
     def record_tier_lacks_model(self, space: str) -> None:
-        """The vector tier has refused to embed for the space: it is sent the vector from now on."""
+        """Records that the vector tier refused to embed for the space, so that queries are sent with a vector."""
         self._tier_lacks_model[space] = None

@@ -1,4 +1,4 @@
-"""The two tiers as the orchestrator calls them: one stub a service, made once, and a limit on every call."""
+"""The orchestrator's clients of the two tiers: one stub for each service, and a timeout for every call."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class VectorTier:
-    """Calls to `vector_search` on behalf of the current call. Failures are `BraidError`s, searches' excepted."""
+    """Calls `vector_search` on behalf of the current call. Failures are `BraidError`s, except those of searches."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class VectorTier:
     async def hybrid_search(
         self, request: search_pb2.HybridSearchRequest, seconds: float
     ) -> search_pb2.HybridSearchResponse:
-        """Chunks for a question within `seconds`. Raises AioRpcError, and TierAwayError as soon as that is known."""
+        """Searches chunks within `seconds`. Raises AioRpcError, or TierAwayError if the tier becomes unavailable."""
         return await self._health.watch(
             lambda: self._search.HybridSearch(
                 request, timeout=seconds, metadata=self._outgoing.metadata()
@@ -67,7 +67,7 @@ class VectorTier:
     async def score_chunks(
         self, request: search_pb2.ScoreChunksRequest, seconds: float
     ) -> search_pb2.ScoreChunksResponse:
-        """Scores of chunks within `seconds`. Raises as `hybrid_search` does."""
+        """Returns scores of chunks within `seconds`. Raises the same errors as `hybrid_search`."""
         return await self._health.watch(
             lambda: self._search.ScoreChunks(
                 request, timeout=seconds, metadata=self._outgoing.metadata()
@@ -77,7 +77,7 @@ class VectorTier:
     async def check(
         self, documents: Sequence[documents_pb2.DocumentFingerprint]
     ) -> dict[str, Timestamp]:
-        """Those of the documents whose current version is the given one: since when it holds, by id."""
+        """Returns the given documents whose current version is unchanged: the start of its validity by document id."""
         request = documents_pb2.CheckDocumentsRequest(documents=documents)
         try:
             answer = await self._documents.CheckDocuments(
@@ -90,7 +90,7 @@ class VectorTier:
     async def upsert(
         self, documents: Sequence[documents_pb2.DocumentInput], model: str
     ) -> Sequence[documents_pb2.UpsertOutcome]:
-        """Stores all documents or none; one outcome a document, in order."""
+        """Stores all documents or none; returns one outcome for each document, in order."""
         request = documents_pb2.BatchUpsertDocumentsRequest(
             documents=documents, embedding_model=model
         )
@@ -103,7 +103,7 @@ class VectorTier:
         return answer.outcomes
 
     async def chunks(self, chunk_ids: Sequence[str]) -> Sequence[chunks_pb2.Chunk]:
-        """Those of the chunks that are stored."""
+        """Returns the given chunks that are stored."""
         request = search_pb2.GetChunksRequest(chunk_ids=chunk_ids)
         try:
             answer = await self._search.GetChunks(
@@ -116,7 +116,7 @@ class VectorTier:
     async def delete(
         self, document_id: str, deletion_id: str
     ) -> deletion_pb2.DeleteDocumentResponse:
-        """Removes a document with all its versions, once under that name."""
+        """Deletes a document with all its versions, idempotent by `deletion_id`."""
         request = deletion_pb2.DeleteDocumentRequest(
             document_id=document_id, deletion_id=deletion_id
         )
@@ -129,7 +129,7 @@ class VectorTier:
 
 
 class GraphTier:
-    """Calls to `graph_query` on behalf of the current call. Failures are `BraidError`s, searches' excepted."""
+    """Calls `graph_query` on behalf of the current call. Failures are `BraidError`s, except those of searches."""
 
     def __init__(
         self,
@@ -149,7 +149,7 @@ class GraphTier:
     async def search_facts(
         self, request: query_pb2.SearchFactsRequest, seconds: float
     ) -> query_pb2.SearchFactsResponse:
-        """Facts for a question within `seconds`. Raises AioRpcError, and TierAwayError as soon as that is known."""
+        """Searches facts within `seconds`. Raises AioRpcError, or TierAwayError if the tier becomes unavailable."""
         return await self._health.watch(
             lambda: self._query.SearchFacts(
                 request, timeout=seconds, metadata=self._outgoing.metadata()
@@ -159,7 +159,7 @@ class GraphTier:
     async def link_entities(
         self, request: entities_pb2.LinkEntitiesRequest, seconds: float
     ) -> entities_pb2.LinkEntitiesResponse:
-        """Entities that a text names within `seconds`. Raises as `search_facts` does."""
+        """Returns entities that a text names, within `seconds`. Raises the same errors as `search_facts`."""
         return await self._health.watch(
             lambda: self._query.LinkEntities(
                 request, timeout=seconds, metadata=self._outgoing.metadata()
@@ -169,7 +169,7 @@ class GraphTier:
     async def mention_subgraph(
         self, request: structure_pb2.GetMentionSubgraphRequest, seconds: float
     ) -> structure_pb2.GetMentionSubgraphResponse:
-        """Chunks around chunks and entities within `seconds`. Raises as `search_facts` does."""
+        """Returns mentions around chunks and entities, within `seconds`. Raises the same errors as `search_facts`."""
         return await self._health.watch(
             lambda: self._query.GetMentionSubgraph(
                 request, timeout=seconds, metadata=self._outgoing.metadata()
@@ -182,7 +182,7 @@ class GraphTier:
         *,
         skip_language_model: bool = False,
     ) -> None:
-        """Adds all episodes or none; those that are there already change nothing."""
+        """Adds all episodes or none; existing ones are not changed."""
         request = graph_ingest_pb2.BatchAddEpisodesRequest(
             episodes=episodes, skip_language_model=skip_language_model
         )
@@ -196,7 +196,7 @@ class GraphTier:
     async def delete_episodes(
         self, chunk_ids: Sequence[str]
     ) -> graph_deletion_pb2.DeleteEpisodesResponse:
-        """Removes episodes and what only they say; unknown ones are passed over."""
+        """Deletes episodes and everything that only they state; unknown ones are skipped."""
         request = graph_deletion_pb2.DeleteEpisodesRequest(chunk_ids=chunk_ids)
         try:
             return await self._deletion.DeleteEpisodes(
@@ -208,7 +208,7 @@ class GraphTier:
     async def add_facts(
         self, facts: Sequence[graph_ingest_pb2.FactInput], model: str
     ) -> graph_ingest_pb2.AddFactsResponse:
-        """Adds facts whose vectors, where they have one, are of `model`."""
+        """Adds facts; their vectors, if they have any, are of `model`."""
         request = graph_ingest_pb2.AddFactsRequest(facts=facts, embedding_model=model)
         call = self._ingest.AddFacts(
             iter((request,)),
@@ -222,7 +222,7 @@ class GraphTier:
 
 
 async def check_serving(channel: grpc.aio.Channel, name: str, seconds: float) -> None:
-    """Asks a tier for its health. StoreUnavailableError unless it serves."""
+    """Checks a tier's health. Raises StoreUnavailableError if it is not serving."""
     stub = health_pb2_grpc.HealthStub(channel)
     try:
         answer = await stub.Check(  # type: ignore[attr-defined] # the stubs lack it

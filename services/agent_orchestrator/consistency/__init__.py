@@ -1,1 +1,1 @@
-"""Compares what both stores hold of a space, and mends it."""
+"""Compares a space's data in both stores, and repairs differences."""

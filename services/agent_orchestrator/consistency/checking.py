@@ -1,7 +1,7 @@
-"""One pass over a space: both stores compared by id in little memory, whatever their size.
+"""One pass over a space: compares both stores by id in constant memory, regardless of their size.
 
-Stores are read at different moments, and jobs write one after the other. What looks amiss is therefore looked at again:
-first whether unfinished work is at it, then, in both stores, whether it still is.
+The stores are read at different times, and jobs write to one after the other. Apparent inconsistencies are therefore
+checked again: first whether unfinished work concerns them, then, in both stores, whether they still exist.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DEAD = consistency_pb2.INCONSISTENCY_KIND_DEAD_JOB
 
 @dataclass(frozen=True, slots=True)
 class Inconsistency:
-    """One thing that is amiss; `document_id` is "" where it belongs to none."""
+    """One inconsistency; `document_id` is "" if it belongs to no document."""
 
     kind: Kind
     id: str
@@ -42,7 +42,7 @@ class Inconsistency:
 
 @dataclass(slots=True)
 class InconsistencyReport:
-    """A report in the making. Its size is bounded by `max_listed`, however much is amiss."""
+    """A report under construction. `max_listed` bounds its size, regardless of the number of inconsistencies."""
 
     max_listed: int
     chunks: int = 0
@@ -55,14 +55,14 @@ class InconsistencyReport:
     listed: list[Inconsistency] = field(default_factory=list)
 
     def note(self, findings: Iterable[Inconsistency]) -> None:
-        """Counts findings, and lists them while there is room."""
+        """Counts findings, and lists them up to the limit."""
         for finding in findings:
             if self.found[finding.kind] < self.max_listed:
                 self.listed.append(finding)
             self.found[finding.kind] += 1
 
     def report(self) -> consistency_pb2.ConsistencyReport:
-        """The report."""
+        """Returns the contract's report."""
         listed = sorted(self.listed, key=lambda finding: finding.kind)
         return consistency_pb2.ConsistencyReport(
             chunk_count=self.chunks,
@@ -85,7 +85,7 @@ class InconsistencyReport:
 
 
 class UnmatchedRef(NamedTuple):
-    """What only one stream has: the first, if `first`."""
+    """An item that only one stream has: the first stream if `first` is true."""
 
     first: bool
     ref: Ref
@@ -93,7 +93,7 @@ class UnmatchedRef(NamedTuple):
 
 @dataclass(slots=True)
 class Seen:
-    """How many each stream had so far."""
+    """Number of items that each stream has yielded so far."""
 
     first: int = 0
     second: int = 0
@@ -102,7 +102,7 @@ class Seen:
 async def symmetric_difference(
     first: AsyncIterator[Ref], second: AsyncIterator[Ref], seen: Seen
 ) -> AsyncIterator[UnmatchedRef]:
-    """What only one of two streams has, in order; both are sorted by id, and read once."""
+    """Yields the items that only one of two streams has, in order; both must be sorted by id, and are read once."""
     left, right = await anext(first, None), await anext(second, None)
     while left is not None or right is not None:
         if right is None or (left is not None and left.id < right.id):
@@ -122,50 +122,50 @@ async def symmetric_difference(
 
 
 SUSPECTS = 1_000
-# Longer than a write takes from the first store to the second where nothing is in its way.
+# Longer than an undisturbed write takes from the first store to the second.
 SETTLE_SECONDS = 0.5
 
 
 class DeadWork(Protocol):
-    """Work that was given up."""
+    """Failed work of a job."""
 
     @property
     def job_id(self) -> str:
-        """The job."""
+        """The id of the job."""
         ...
 
     @property
     def document_id(self) -> str:
-        """Its document, "" for a whole job."""
+        """The id of its document, "" for a whole job."""
         ...
 
 
 class Work(Protocol):
-    """What a check asks of the jobs."""
+    """The check's access to jobs."""
 
     async def in_progress(self, space: str, document_ids: Sequence[str]) -> set[str]:
-        """Those of the documents that unfinished jobs may still write or remove."""
+        """Returns the given documents that unfinished jobs may still write or delete."""
         ...
 
     def dead(self, space: str) -> AsyncIterator[DeadWork]:
-        """Work that was given up and that trying again may mend."""
+        """Yields failed work that a retry may repair."""
         ...
 
     async def retry(self, space: str, job_id: str) -> bool:
-        """Tries a job's given up work again; whether there was any."""
+        """Retries a job's failed work; returns whether there was any."""
         ...
 
 
 class Repairer(Protocol):
-    """Mends findings of one kind; how many of them it mended."""
+    """Repairs findings."""
 
     async def repair(self, findings: Sequence[Inconsistency]) -> int:
-        """All of them, or as many as could be."""
+        """Repairs findings of one kind, as many as possible; returns how many."""
         ...
 
 
 class Check:
-    """Checks the current call's space; with a repairer it repairs what it finds as it goes."""
+    """Checks the current call's space; with a repairer, it repairs findings immediately."""
 
     def __init__(
         self,
@@ -181,7 +181,7 @@ class Check:
         self._settle_seconds = settle_seconds
 
     async def run(self, max_listed: int, repairer: Repairer | None = None) -> InconsistencyReport:
-        """The whole pass. Fails when a store is away: what was mended by then stays so."""
+        """Runs the whole pass. Raises an error if a store is unavailable; repairs made before remain."""
         tally = InconsistencyReport(max_listed)
         for found in (
             self._dead(),
@@ -229,7 +229,7 @@ class Check:
         tally.chunks, tally.episodes = seen.first, seen.second
 
     async def _without_episode(self, refs: Sequence[Ref]) -> list[Inconsistency]:
-        """Looked at again: in the graph, then whether the chunk is still there."""
+        """Checks again: whether the graph lacks the episode, then whether the chunk still exists."""
         ids = [ref.id for ref in refs]
         there = await self._graph.find_episodes(ids)
         left = await self._vector.find_chunks([one for one in ids if one not in there])
@@ -255,8 +255,8 @@ class Check:
             token, more = page.next_token, bool(page.next_token)
 
     async def _idle(self, documents: Sequence[str]) -> list[str]:
-        """Those of the documents that no unfinished job is at. Asked before the stores are looked at again: what a
-        job has written by its end is seen there.
+        """Returns the documents without unfinished jobs. Called before the stores are checked again, so that everything
+        a job has written by its end is seen there.
         """
         space, distinct = current_call().space, list(dict.fromkeys(documents))
         busy: set[str] = set()

@@ -1,4 +1,4 @@
-"""Mends what a check found, a part of one kind at a time. Each step is idempotent: a repair may end anywhere."""
+"""Repairs inconsistencies, one kind at a time. Each step is idempotent: a repair may be interrupted at any point."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Repair:
         self._inventory = inventory
         self._work = work
         self._batch_size = AdaptiveBatch(CHUNKS_AT_ONCE)
-        # A store that is away ends the repair: its caller waits.
+        # No retries: an unavailable store ends the repair, because its caller waits.
         self._sender = EpisodeSender(graph, Retries(0), self._batch_size)
         self._repairers: dict[Kind, Callable[[Sequence[Inconsistency]], Awaitable[int]]] = {
             CHUNK: self._add_episodes,
@@ -51,17 +51,17 @@ class Repair:
         }
 
     async def repair(self, findings: Sequence[Inconsistency]) -> int:
-        """See `Repairer`; there are some, of one kind."""
+        """See `Repairer`; `findings` is not empty and of one kind."""
         return await self._repairers[findings[0].kind](findings)
 
     async def _add_episodes(self, findings: Sequence[Inconsistency]) -> int:
-        """Gives the graph the chunks' text, as many at a time as it takes in a few seconds."""
+        """Adds the chunks to the graph, as many at a time as it processes in a few seconds."""
         ids, repaired = [finding.id for finding in findings], 0
         while ids:
             part, ids = ids[: self._batch_size.size], ids[self._batch_size.size :]
             chunks = await self._vector.chunks(part)
             given_up = await self._sender.send([episode_of(chunk) for chunk in chunks])
-            # A chunk that was deleted since is mended too.
+            # A chunk that was deleted meanwhile counts as repaired too.
             repaired += len(part) - len(given_up)
         return repaired
 

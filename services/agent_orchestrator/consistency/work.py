@@ -1,4 +1,4 @@
-"""What a check asks of the jobs, in the orchestrator's database."""
+"""The check's access to jobs, in the orchestrator's database."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class JobWork:
         return {row["document_id"] for row in rows}
 
     async def dead(self, space: str) -> AsyncIterator[DeadWork]:
-        """See `Work`: what the graph refused, and jobs that ended as a whole; unreadable documents stay unreadable."""
+        """See `Work`: documents that the graph refused, and jobs that failed entirely, but no unreadable documents."""
         before, more = _LAST, True
         while more:
             page = await self._jobs.dead(space, before=before, size=PAGE)
@@ -52,7 +52,7 @@ class JobWork:
                 before = (page[-1].create_time, page[-1].job_id, page[-1].failure.position)
 
     async def retry(self, space: str, job_id: str) -> bool:
-        """See `Work`. What is older than what was accepted since stays as it is."""
+        """See `Work`. Work that a later job has superseded is not retried."""
         try:
             if await self._jobs.superseded(space, job_id):
                 return False

@@ -1,1 +1,1 @@
-"""Removes documents from both stores: accepted first, then done step by step, whatever goes down meanwhile."""
+"""Deletes documents from both stores: accepted first, then done step by step, resumed after any failure."""

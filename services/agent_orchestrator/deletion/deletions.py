@@ -18,12 +18,12 @@ from services.agent_orchestrator.jobs.time_slice import WaitingError
 from services.runtime.context import current_call, remaining
 from services.runtime.errors import BraidError, NotFoundError
 
-# Kept back from the caller's deadline for the answer's way.
+# Part of the caller's deadline reserved for sending the answer.
 MARGIN_SECONDS = 0.25
 
 
 class Deletions:
-    """Deletions that callers ask for."""
+    """Accepts deletions and waits for their results."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class Deletions:
         self._wait_seconds = wait_seconds
 
     async def run(self, document_id: str) -> ingest_pb2.DeleteDocumentResponse:
-        """The receipt, or the job as it stands when the caller's time is over. NotFoundError for no such document."""
+        """Returns the receipt, or the unfinished job when the wait is over. Raises NotFoundError if unknown."""
         call = current_call()
         job = await self._store.running(call.space, document_id)
         if job is None:
@@ -61,20 +61,20 @@ class Deletions:
                 async for seen in self._watchers.watch(job.space, job.id):
                     job = seen
         except TimeoutError:
-            pass  # it goes on without the caller
+            pass  # it continues without the caller
         return job
 
 
 POSTGRESQL = "postgresql"
 NEO4J = "neo4j"
 LOOK_SECONDS = 0.1
-# A worker's place is not kept for longer: the job comes again.
+# Maximum seconds of waiting in a worker: the job is retried later.
 PATIENCE_SECONDS = 2.0
 AGAIN_SECONDS = 1.0
 
 
 class DeletionTask:
-    """The handler of deletions."""
+    """The handler of deletion jobs."""
 
     def __init__(self, store: DeletionStore, vector: VectorTier, graph: GraphInventory) -> None:
         self._store = store
@@ -82,7 +82,7 @@ class DeletionTask:
         self._graph = graph
 
     async def run(self, task: Task) -> Mapping[str, Any]:
-        """Removes the document from where it still is; answers with the receipt."""
+        """Deletes the document from the stores that still have it; returns the receipt."""
         job, progress = task.job, dict(task.job.progress or {})
         if "vector" not in progress:
             await _until(
@@ -127,7 +127,7 @@ class DeletionTask:
 
 
 async def _until(waits: Callable[[], Awaitable[bool]], reason: str) -> None:
-    """Returns when nothing is waited for any more. WaitingError when that takes long."""
+    """Returns when `waits` is false. Raises WaitingError if that takes longer than PATIENCE_SECONDS."""
     until = asyncio.get_running_loop().time() + PATIENCE_SECONDS
     while await waits():
         if asyncio.get_running_loop().time() > until:

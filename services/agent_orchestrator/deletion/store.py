@@ -1,7 +1,7 @@
-"""Deletions in the orchestrator's database: their place among a space's uploads, and how far each is.
+"""Deletions in the orchestrator's database: their order among a space's uploads, and their progress.
 
-Uploads accepted after a deletion are not read until it is through the vector tier, and what they bring of the document
-goes into the graph once the deletion is through the graph.
+Uploads accepted after a deletion are not read until the document is deleted from the vector tier, and their version of
+the document is added to the graph only after the deletion from the graph.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ class DeletionStore:
         self._jobs = jobs
 
     async def running(self, space: str, document_id: str) -> JobRecord | None:
-        """The document's deletion that has not ended and that nothing accepted since undoes."""
+        """Returns the document's unfinished deletion, unless a later upload may add the document again."""
         async with self._database.pool.session() as session:
             row = await session.row(self._queries["running_deletion"], space, document_id)
         return None if row is None else job_record(row)
 
     async def expected(self, space: str, document_id: str) -> bool:
-        """Whether work that was accepted may still bring the document."""
+        """Whether accepted work may still add the document."""
         return await self._ask("document_expected", space, document_id)
 
     async def accept(self, call: CallContext, document_id: str) -> JobRecord:
-        """Records that the document is to go; the same request again is the same job."""
+        """Accepts a deletion; the same request again returns the same job."""
         digest = sha256(f"{DELETE}\0{document_id}".encode()).hexdigest()
         return await self._jobs.enqueue(
             NewJob(
@@ -62,15 +62,15 @@ class DeletionStore:
         )
 
     async def has_earlier_work(self, job: JobRecord) -> bool:
-        """Whether uploads that may bring the document, or deletions of it, were accepted before and are not done."""
+        """Whether earlier uploads that may add the document, or earlier deletions of it, are unfinished."""
         return await self._ask("earlier_work", job.space, job.number, job.arguments["document_id"])
 
     async def is_pending(self, job: JobRecord, mark: int) -> bool:
-        """Whether what became searchable of the document before its deletion has not reached the graph."""
+        """Whether content of the document that became searchable before its deletion still waits for the graph."""
         return await self._ask("document_pending", job.space, job.arguments["document_id"], mark)
 
     async def leave_vector(self, task: Task, removed: Rows) -> Progress:
-        """The document is out of the vector tier: uploads go on; what waits of it for the graph is dropped there."""
+        """Records the deletion from the vector tier: uploads resume, and the document's waiting content is dropped."""
         space, document_id = task.job.space, task.job.arguments["document_id"]
         async with self._database.pool.transaction() as session:
             await self._turns.lock(session, task.turn)
@@ -80,7 +80,7 @@ class DeletionStore:
             return await self._save(session, task, {"vector": removed, "mark": mark})
 
     async def leave_graph(self, task: Task, progress: Progress, removed: Rows) -> Progress:
-        """The document is out of the graph: what was accepted of it since goes on."""
+        """Records the deletion from the graph: later content of the document may be added."""
         async with self._database.pool.transaction() as session:
             await self._turns.lock(session, task.turn)
             await self._turns.request(session, GRAPH, task.job.space)

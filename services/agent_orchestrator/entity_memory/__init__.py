@@ -1,1 +1,1 @@
-"""Entity memory: the people, projects and tools that each user talks about, and how they relate."""
+"""Entity memory: the people, projects and tools that each user talks about, and the relationships between them."""

@@ -1,4 +1,4 @@
-"""Builds the objects of entity memory, once, in one place."""
+"""Builds the objects of entity memory."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from services.postgres.pool import Pool
 
 @dataclass(frozen=True, slots=True)
 class EntityMemoryParts:
-    """The service, and what the agent's tools and turns use."""
+    """The service, and the objects that the agent's tools and runs use."""
 
     servicer: EntityMemoryServicer
     memory: EntityMemory
@@ -40,7 +40,7 @@ async def open_entity_memory(
     documents: Embedder,
     language_model: LanguageModel | None = None,
 ) -> AsyncIterator[EntityMemoryParts]:
-    """Entity memory, its queue worked off until the block is left. A language model reads turns in any language."""
+    """Yields entity memory and processes its queue until the block is left. A language model reads any language."""
     local = LocalExtractor()
     extractor: Extractor = ModelExtractor(language_model, local) if language_model else local
     memory = EntityMemory(

@@ -1,4 +1,4 @@
-"""The vocabulary of entity memory, free of storage and of transport."""
+"""The domain types of entity memory, independent of storage and transport."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -34,7 +34,7 @@ class RelationshipType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ExtractedEntity:
-    """An entity that a user's turn names, written as the user wrote it."""
+    """An entity that a user's turn names, in the user's spelling."""
 
     name: str
     type: EntityType
@@ -43,7 +43,7 @@ class ExtractedEntity:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedRelationship:
-    """A relationship between two names; `source` is `SELF` where the user is meant."""
+    """A relationship between two names; `source` is `SELF` if it is the user."""
 
     source: str
     type: RelationshipType
@@ -55,10 +55,10 @@ class ExtractedRelationship:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What a conversation's turns say that is worth keeping.
+    """The statements of a conversation's turns that are worth saving.
 
-    `retracted` names relationships that a later turn takes back ("we no longer use X"); they are
-    removed from the memory when they are in it.
+    `retracted` names relationships that a later turn withdraws ("we no longer use X"); they are
+    removed from the memory if it contains them.
     """
 
     entities: tuple[ExtractedEntity, ...] = ()

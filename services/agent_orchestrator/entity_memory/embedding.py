@@ -1,4 +1,4 @@
-"""Vectors of names, made with the model that the space is embedded with."""
+"""Vectors of names, computed with the space's embedding model."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from services.runtime.context import current_call
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
 
-# So long a process goes on with a model that the space has left.
+# A process uses a cached model for at most this many seconds after the space has changed its model.
 _KEEP_SECONDS = 30.0
 _MAX_SPACES = 10_000
 
 
 class Vectors(NamedTuple):
-    """Vectors and the model that made them."""
+    """Vectors and the model that computed them."""
 
     model: str
     rows: Matrix
@@ -40,15 +40,15 @@ class SpaceVectors:
         self._known: TTLCache[str, Recorded] = TTLCache(_MAX_SPACES, _KEEP_SECONDS)
 
     async def of_query(self, text: str) -> Vectors | None:
-        """A query's vector; None when the model cannot be asked now."""
+        """Embeds a query; returns None if the model is unavailable."""
         return await self._of(self._queries, [text])
 
     async def of_texts(self, texts: Sequence[str]) -> Vectors | None:
-        """Vectors to store; None when the model cannot be asked now."""
+        """Embeds texts to store; returns None if the model is unavailable."""
         return await self._of(self._documents, texts)
 
     async def model(self) -> str | None:
-        """The model that `of_texts` embeds with; None when none can be asked now."""
+        """Returns the model that `of_texts` uses; None if none is available."""
         try:
             found = await self._embedder(self._documents)
         except (BraidError, TimeoutError):
@@ -64,7 +64,7 @@ class SpaceVectors:
             return None
 
     async def _embedder(self, preferred: Embedder) -> Embedder | None:
-        """What embeds with the space's model."""
+        """Returns the embedder of the space's model."""
         recorded = await self._model()
         found = embedder_of(preferred, *recorded) or embedder_of(self._documents, *recorded)
         return found if found is not None and has_length(found, recorded.dimension) else None

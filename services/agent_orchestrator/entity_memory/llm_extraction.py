@@ -1,4 +1,4 @@
-"""Extraction by a language model, for any language: structured output, checked before anything of it is saved."""
+"""Extraction by a language model, for any language: structured output, validated before any of it is saved."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ _SCHEMA: Final = _Answer.model_json_schema()
 
 
 class ModelExtractor:
-    """Implements `Extractor` with a language model. An answer of another shape leaves the turn to the local one."""
+    """Implements `Extractor` with a language model. If an answer has the wrong form, the local one reads the turn."""
 
     def __init__(self, model: LanguageModel, local: Extractor) -> None:
         self._model = model
         self._local = local
 
     async def read(self, turns: Sequence[str]) -> TurnNews:
-        """See `Extractor`. A model that cannot be reached is asked again later: the write is put off."""
+        """See `Extractor`. If the model is unavailable, this raises, and the write is retried later."""
         prompt = Prompt(
             [Message(Role.SYSTEM, _TASK), Message(Role.USER, _said(shortened(turns)))],
             max_tokens=_MAX_TOKENS,
@@ -97,7 +97,7 @@ class ModelExtractor:
 
 
 def _is_said(one: _Relationship, said: str) -> bool:
-    """Whether the user wrote the names: what only the model says is not saved."""
+    """Whether the user wrote the names: names that only the model wrote are not saved."""
     return all(name == SELF or folded_name(name) in said for name in (one.source, one.target))
 
 

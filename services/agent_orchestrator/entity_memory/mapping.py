@@ -1,4 +1,4 @@
-"""The contract's messages about entity memory to the domain's words, and back."""
+"""Maps the contract's messages about entity memory to the domain's types and back."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _ENTITY, _RELATIONSHIP = "MEMORY_ENTITY_TYPE_", "MEMORY_RELATIONSHIP_TYPE_"
 
 
 def entity_type(value: pb.MemoryEntityType.ValueType) -> EntityType | None:
-    """A type; None for unspecified."""
+    """Maps a type; None for unspecified."""
     if not value:
         return None
     return EntityType(pb.MemoryEntityType.Name(value).removeprefix(_ENTITY).lower())
 
 
 def entity_types(values: Iterable[pb.MemoryEntityType.ValueType]) -> list[EntityType]:
-    """Types, without unspecified ones."""
+    """Maps types, without unspecified ones."""
     return [found for value in values if (found := entity_type(value)) is not None]
 
 
 def relationship_type(value: pb.MemoryRelationshipType.ValueType) -> RelationshipType | None:
-    """A type; None for unspecified."""
+    """Maps a type; None for unspecified."""
     if not value:
         return None
     return RelationshipType(pb.MemoryRelationshipType.Name(value).removeprefix(_RELATIONSHIP))
@@ -56,19 +56,19 @@ def relationship_type(value: pb.MemoryRelationshipType.ValueType) -> Relationshi
 def relationship_types(
     values: Iterable[pb.MemoryRelationshipType.ValueType],
 ) -> list[RelationshipType]:
-    """Types, without unspecified ones."""
+    """Maps types, without unspecified ones."""
     return [found for value in values if (found := relationship_type(value)) is not None]
 
 
 def provenance(given: pb.MemoryProvenance) -> Provenance:
-    """Where something was said."""
+    """Maps the origin of a statement."""
     return Provenance(given.conversation_id, given.message_id)
 
 
 def new_entity(request: pb.SaveEntityRequest) -> NewEntity:
-    """An entity to save."""
+    """Maps an entity to save."""
     type_ = entity_type(request.type)
-    assert type_ is not None  # noqa: S101 - the contract's rule
+    assert type_ is not None  # noqa: S101 - ensured by the contract's validation
     return NewEntity(
         request.name,
         type_,
@@ -79,9 +79,9 @@ def new_entity(request: pb.SaveEntityRequest) -> NewEntity:
 
 
 def new_relationship(request: pb.SaveRelationshipRequest) -> NewRelationship:
-    """A relationship to save."""
+    """Maps a relationship to save."""
     type_ = relationship_type(request.type)
-    assert type_ is not None  # noqa: S101 - the contract's rule
+    assert type_ is not None  # noqa: S101 - ensured by the contract's validation
     return NewRelationship(
         _named_end(request.source),
         type_,
@@ -92,12 +92,12 @@ def new_relationship(request: pb.SaveRelationshipRequest) -> NewRelationship:
 
 
 def outcome(value: Outcome) -> pb.MemorySaveOutcome.ValueType:
-    """What saving did."""
+    """Maps the outcome of saving."""
     return pb.MemorySaveOutcome.Value(f"MEMORY_SAVE_OUTCOME_{value.name}")
 
 
 def entity(one: Entity) -> pb.MemoryEntity:
-    """A stored entity."""
+    """Maps a stored entity."""
     return pb.MemoryEntity(
         id=one.id,
         name=one.name,
@@ -115,7 +115,7 @@ def entity(one: Entity) -> pb.MemoryEntity:
 
 
 def relationship(one: Relationship) -> pb.MemoryRelationship:
-    """A stored relationship."""
+    """Maps a stored relationship."""
     return pb.MemoryRelationship(
         id=one.id,
         source=_end(one.source),
@@ -133,26 +133,26 @@ def relationship(one: Relationship) -> pb.MemoryRelationship:
 
 
 def hit(one: FoundEntity) -> pb.MemoryEntityHit:
-    """A found entity."""
+    """Maps a found entity."""
     return pb.MemoryEntityHit(entity=entity(one.entity), score=one.score, match=_MATCHES[one.match])
 
 
 def related(one: Neighbor) -> pb.RelatedMemoryEntity:
-    """A neighbor."""
+    """Maps a neighbor."""
     return pb.RelatedMemoryEntity(
         entity=entity(one.entity), hops=one.hops, relationship=relationship(one.relationship)
     )
 
 
 def answer(one: Scored) -> pb.MemoryAnswer:
-    """A relationship that answers."""
+    """Maps a relationship that answers a question."""
     return pb.MemoryAnswer(
         relationship=relationship(one.relationship), answer=one.answer, score=one.score
     )
 
 
 def quota(limits: Limits, used: Usage, *, conversation: bool) -> pb.MemoryQuota:
-    """What is left of the limits."""
+    """Returns the remaining quota."""
     left = pb.MemoryQuota(day_entity_count=max(0, limits.max_entities_per_day - used.day_entities))
     if conversation:
         left.conversation_entity_count = max(

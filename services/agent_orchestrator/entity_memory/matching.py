@@ -1,4 +1,4 @@
-"""Which names a query means, by spelling alone: the same on every PostgreSQL, as it runs here."""
+"""Finds names by spelling only; computed here, so that the result is the same on every PostgreSQL."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from services.agent_orchestrator.entity_memory.names import canonical_name, fold
 ALIAS_SCORE: Final = 0.98
 FUZZY_THRESHOLD: Final = 0.8
 EMBEDDING_THRESHOLD: Final = 0.35
-# A hit by meaning never passes one by spelling.
+# The score of a hit by meaning is always below that of a hit by spelling.
 EMBEDDING_CEILING: Final = 0.79
-# Below this length two similar names are two names.
+# Shorter names must match exactly: similar spelling does not mean the same name.
 _MIN_FUZZY_LENGTH: Final = 4
 _PREFIX_SCORE: Final = 0.9
 
@@ -44,7 +44,7 @@ class Name(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """An entity by id, how well it fits (0–1), and how it was found."""
+    """An entity by id, its score (0–1), and how it was found."""
 
     id: str
     score: float
@@ -52,7 +52,7 @@ class Hit(NamedTuple):
 
 
 def match_names(query: str, names: Iterable[Name]) -> dict[str, Hit]:
-    """The entities that a query means by name, alias or similar spelling, by id."""
+    """Returns the entities that a query names by name, alias or similar spelling, by id."""
     canonical, folded = canonical_name(query), folded_name(query)
     hits: dict[str, Hit] = {}
     for one in names:
@@ -66,7 +66,7 @@ def match_names(query: str, names: Iterable[Name]) -> dict[str, Hit]:
 
 
 def similarity(first: str, second: str) -> float:
-    """How similarly two folded names are spelled, 0–1; 0 below the threshold."""
+    """Returns the similarity of two folded names, 0–1; 0 below the threshold."""
     if not first or not second:
         return 0.0
     if first == second or first.replace(" ", "") == second.replace(" ", ""):
@@ -77,7 +77,7 @@ def similarity(first: str, second: str) -> float:
     if longer.startswith(shorter + " ") or longer.endswith(" " + shorter):
         return _PREFIX_SCORE
     score = max(fuzz.ratio(first, second), fuzz.token_sort_ratio(first, second)) / 100
-    # Names of other versions or numbers are other names.
+    # Names with different numbers or versions are different names.
     if [c for c in first if c.isdigit()] != [c for c in second if c.isdigit()]:
         return 0.0
     if Levenshtein.distance(first, second, score_cutoff=1) <= 1:
@@ -86,7 +86,7 @@ def similarity(first: str, second: str) -> float:
 
 
 def add_meaning(hits: dict[str, Hit], similarities: Mapping[str, float]) -> list[Hit]:
-    """All hits, those by meaning included, best first."""
+    """Returns all hits, including those by meaning, best first."""
     merged = dict(hits)
     for id_, value in similarities.items():
         if value >= EMBEDDING_THRESHOLD and id_ not in merged:

@@ -1,4 +1,4 @@
-"""A user's memory: saved, corrected, queried and erased. Whose it is comes from the credential alone."""
+"""A user's memory: saves, corrects, queries and erases. The owner comes only from the credential."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ NAME_TAKEN = "Another entity of this type has the name. Merge them instead."
 
 
 class FoundEntity(NamedTuple):
-    """A found entity, how well it fits, and how it was found."""
+    """A found entity, its score, and how it was found."""
 
     entity: Entity
     score: float
@@ -54,7 +54,7 @@ class FoundEntity(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A page of what a query found, and how many there are in all."""
+    """A page of results, and their total number."""
 
     hits: list[FoundEntity]
     total: int
@@ -69,7 +69,7 @@ class Answers(NamedTuple):
 
 
 class Neighbor(NamedTuple):
-    """A neighbor, how far it is, and the last relationship on the way."""
+    """A neighbor, its distance, and the last relationship on the path."""
 
     entity: Entity
     hops: int
@@ -85,7 +85,7 @@ class EntityMemory:
         self._vectors = vectors
 
     async def save_entity(self, owner: Owner, new: NewEntity, seen: Provenance) -> SavedEntity:
-        """Creates an entity, or adds evidence to it."""
+        """Creates an entity, or adds evidence to an existing one."""
         async with self.store.writing(owner) as rows:
             saved = await Saving(rows, seen, self.limits).entity(new)
             if saved.entity is not None and (new.aliases or new.description):
@@ -97,7 +97,7 @@ class EntityMemory:
     async def save_relationship(
         self, owner: Owner, new: NewRelationship, seen: Provenance
     ) -> SavedRelationship:
-        """Creates a relationship, or adds evidence to it. InvalidFieldError, NotFoundError: see `Saving`."""
+        """Creates a relationship, or adds evidence to it. Raises the same errors as `Saving.relationship`."""
         async with self.store.writing(owner) as rows:
             saved = await Saving(rows, seen, self.limits).relationship(new)
         if saved.new_entities:
@@ -105,7 +105,7 @@ class EntityMemory:
         return saved
 
     async def embed_missing(self, owner: Owner) -> None:
-        """Embeds entities that have no vector of the space's model. What cannot be embedded now is later."""
+        """Embeds entities without a vector of the space's model. On a failure they are embedded later."""
         model = await self._vectors.model()
         if model is None:
             return
@@ -123,14 +123,14 @@ class EntityMemory:
                 return
 
     async def get(self, owner: Owner, entity_id: str) -> Entity:
-        """An entity by id. NotFoundError."""
+        """Returns an entity by id. Raises NotFoundError if the owner has none with this id."""
         async with self.store.reading(owner) as rows:
             return await _there(rows, entity_id)
 
     async def query(
         self, owner: Owner, text: str, types: Sequence[EntityType], offset: int, limit: int
     ) -> Found:
-        """Entities by name, alias, spelling and meaning, best first."""
+        """Returns entities by name, alias, spelling and meaning, best first."""
         vector = await self._vectors.of_query(text)
         async with self.store.reading(owner) as rows:
             hits = await _hits(rows, text, types, vector)
@@ -146,7 +146,7 @@ class EntityMemory:
     async def entities(
         self, owner: Owner, types: Sequence[EntityType], after: Position | None, limit: int
     ) -> list[Entity]:
-        """Entities, the last mentioned first."""
+        """Returns entities, most recently mentioned first."""
         async with self.store.reading(owner) as rows:
             return await rows.entities(types, after, limit)
 
@@ -158,7 +158,7 @@ class EntityMemory:
         after: Position | None,
         limit: int,
     ) -> list[Relationship]:
-        """Relationships, the last mentioned first. NotFoundError for an id of no entity of the owner."""
+        """Returns relationships, most recently mentioned first. Raises NotFoundError for an unknown entity id."""
         async with self.store.reading(owner) as rows:
             if entity_id:
                 await _there(rows, entity_id)
@@ -167,7 +167,7 @@ class EntityMemory:
     async def related(
         self, owner: Owner, entity_id: str, types: Sequence[RelationshipType], max_hops: int
     ) -> list[Neighbor]:
-        """Entities around one, or around the user, nearest first. NotFoundError as above."""
+        """Returns the entities around one, or around the user, nearest first. Raises NotFoundError if unknown."""
         async with self.store.reading(owner) as rows:
             if entity_id:
                 start: str | None = (await _there(rows, entity_id)).id
@@ -190,13 +190,13 @@ class EntityMemory:
         relationship_type: RelationshipType | None,
         entity_type: EntityType | None,
     ) -> Answers:
-        """Relationships that answer a question in plain words, best first."""
+        """Returns relationships that answer a question in natural language, best first."""
         async with self.store.reading(owner) as rows:
             names = await rows.names(())
             question = read_question(text, names, relationship_type, entity_type)
             candidates = await _candidates(rows, question)
         meaning: dict[str, float] = {}
-        is_about_more = bool(question.topic and candidates)  # than types and names say
+        is_about_more = bool(question.topic and candidates)  # than types and names
         vector = await self._vectors.of_query(text) if is_about_more else None
         if vector is not None:
             async with self.store.reading(owner) as rows:
@@ -210,7 +210,7 @@ class EntityMemory:
         return Answers(ranked, without_embedding=is_about_more and vector is None)
 
     async def merge(self, owner: Owner, entity_id: str, other_id: str) -> Entity:
-        """Makes the other entity part of the first. NotFoundError for an id of no entity of the owner."""
+        """Merges the other entity into the first. Raises NotFoundError for an unknown id."""
         async with self.store.writing(owner) as rows:
             kept, other = await _there(rows, entity_id), await _there(rows, other_id)
             await _move_relationships(rows, kept.id, other.id)
@@ -224,7 +224,7 @@ class EntityMemory:
         return merged
 
     async def rename(self, owner: Owner, entity_id: str, name: str) -> Entity:
-        """Gives an entity another name. NotFoundError; WrongStateError when it is taken."""
+        """Renames an entity. Raises NotFoundError, or WrongStateError if another entity has the name."""
         name = display_name(name)
         async with self.store.writing(owner) as rows:
             known = await _there(rows, entity_id)
@@ -238,13 +238,13 @@ class EntityMemory:
         return renamed
 
     async def delete(self, owner: Owner, entity_id: str) -> int:
-        """Deletes an entity softly; how many relationships went with it. NotFoundError."""
+        """Soft-deletes an entity; returns how many relationships were deleted with it. Raises NotFoundError."""
         async with self.store.writing(owner) as rows:
             known = await _there(rows, entity_id)
             return await rows.delete(known.id)
 
     async def restore(self, owner: Owner, entity_id: str) -> tuple[Entity, int]:
-        """Restores a deleted entity and its relationships. NotFoundError; WrongStateError: see the contract."""
+        """Restores a deleted entity and its relationships. Raises NotFoundError, WrongStateError: see the contract."""
         async with self.store.writing(owner) as rows:
             known = await rows.get(entity_id)
             if known is None:
@@ -259,27 +259,27 @@ class EntityMemory:
         return restored
 
     async def delete_relationship(self, owner: Owner, relationship_id: str) -> None:
-        """Deletes a relationship softly. NotFoundError."""
+        """Soft-deletes a relationship. Raises NotFoundError if it is unknown."""
         async with self.store.writing(owner) as rows:
             if not await rows.delete_relationship(relationship_id):
                 raise NotFoundError("relationship")
 
     async def usage(self, owner: Owner, conversation_id: str) -> Usage:
-        """What a conversation and the day have used of their limits."""
+        """Returns how much of their limits a conversation and the day have used."""
         async with self.store.reading(owner) as rows:
             return await rows.usage(conversation_id)
 
     async def export(
         self, owner: Owner, kind: str, after: str | None, limit: int
     ) -> tuple[list[Entity], list[Relationship]]:
-        """Some of everything, deleted things included: entities, or relationships."""
+        """Returns a page of all entities or of all relationships, including deleted ones."""
         async with self.store.reading(owner) as rows:
             if kind == "entities":
                 return await rows.export_entities(after, limit), []
             return [], await rows.export_relationships(after, limit)
 
     async def erase(self, owner: Owner) -> tuple[Receipt, datetime]:
-        """Erases everything of the owner."""
+        """Erases all data of the owner."""
         async with self.store.writing(owner) as rows:
             receipt = await rows.erase()
         return receipt, utc_now()
@@ -296,7 +296,7 @@ async def _hits(
 
 
 async def _candidates(rows: Rows, question: RelationshipQuestion) -> list[Relationship]:
-    """The relationships that a question can be about."""
+    """Returns the relationships that may answer a question."""
     around = set(question.named)
     if not around and question.is_first_person:
         own = await rows.self_id()
@@ -317,7 +317,7 @@ async def _ways(
         following = []
         for one in await rows.neighbors(frontier, types):
             for end in (one.source, one.target):
-                # The user is everybody's neighbor: nothing is related by way of them.
+                # The user is a neighbor of all entities: paths through the user do not relate them.
                 if end.id != start and end.id not in ways and not end.is_user:
                     ways[end.id] = (hops, one)
                     following.append(end.id)

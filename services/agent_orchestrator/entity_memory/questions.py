@@ -1,4 +1,4 @@
-"""Which relationships answer a question in plain English, and how well. Pure: words in, scores out."""
+"""Selects and scores the relationships that answer a question in plain English. Pure: no I/O."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _TYPE_WORDS: Final = (
     (EntityType.CONCEPT, r"concepts?|practices?|methods?|styles?|documents?"),
 )
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b")
-# Types that answer for another one where nothing has that one.
+# Types that may answer instead of another one if no relationship has that type.
 _NEAR: Final[Mapping[RelationshipType, frozenset[RelationshipType]]] = {
     R.USES: frozenset({R.DEPENDS_ON, R.PREFERS, R.DECIDED}),
     R.PREFERS: frozenset({R.DECIDED, R.USES}),
@@ -164,19 +164,19 @@ _STOP_WORDS: Final = frozenset(
 _PARTS: Final = re.compile(r"[,;:]|\b(?:and|but|while|whereas)\b")
 _MAX_WORDS: Final = 4
 _MENTION_THRESHOLD: Final = 0.85
-# Below these a relationship has nothing to do with what a question is about.
+# Below these values a relationship is unrelated to the question's topic.
 TOPIC_BY_WORDS: Final = 0.3
 TOPIC_BY_MEANING: Final = 0.25
-# Decides between relationships that one sentence states, and never more than that.
+# Only breaks ties between relationships from one sentence.
 _NEAR_BONUS: Final = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class RelationshipQuestion:
-    """What a question asks for. `named` are ids of entities that it names, `words` its other words, `topic` those of
-    them that say neither a relationship nor a type.
+    """The parsed question. `named` are ids of entities that it names, `words` its other words, `topic` those of
+    them that name neither a relationship nor a type.
 
-    `is_name` says that there is nothing but a name: it asks for that entity itself.
+    `is_name` is true if the question is only a name: it asks for that entity itself.
     """
 
     types: tuple[RelationshipType, ...]
@@ -189,7 +189,7 @@ class RelationshipQuestion:
 
 
 class Scored(NamedTuple):
-    """A relationship that answers, the name that does, and how well it fits."""
+    """A relationship that answers, the entity that is the answer, and its score."""
 
     relationship: Relationship
     answer: str
@@ -202,7 +202,7 @@ def read_question(
     relationship_type: RelationshipType | None,
     entity_type: EntityType | None,
 ) -> RelationshipQuestion:
-    """Reads a question. The types that a caller gives win over its words."""
+    """Parses a question. Types given by the caller take precedence over its words."""
     folded = folded_name(text)
     is_short = len(folded.split()) <= _MAX_WORDS and not _asks(folded)
     if is_short and (by_name := match_names(text, names)):
@@ -218,7 +218,7 @@ def read_question(
         )
     named, rest = _named(folded, names)
     types = tuple(t for t, pattern in _RELATIONSHIP_WORDS if _has(pattern, rest))
-    # "work with" is not "with" of another verb: the first form that fits decides between the forms of one verb.
+    # "work with" is not "with" of another verb: of the forms of one verb, the first match wins.
     types = types[:2]
     entity_types = tuple(t for t, pattern in _TYPE_WORDS if _has(pattern, rest))
     other = rest
@@ -247,9 +247,9 @@ def rank(
     *,
     strict: Collection[str] = (),
 ) -> list[Scored]:
-    """The relationships that answer, best first. `meaning` has similarities to the question by entity id.
+    """Returns the relationships that answer, best first. `meaning` has similarities to the question by entity id.
 
-    `strict` names the filters that the caller gave ("type", "entity_type"): what does not fit them is left out.
+    `strict` names the filters that the caller gave ("type", "entity_type"): relationships must match them.
     """
     scored = [
         found
@@ -305,7 +305,7 @@ def _type_score(question: RelationshipQuestion, type_: RelationshipType) -> floa
 
 
 def _answer(question: RelationshipQuestion, one: Relationship) -> End:
-    """The end that the question does not name; of a bare name the entity that has it."""
+    """Returns the end that the question does not name; for a bare name, the entity with that name."""
     if question.is_name:
         return one.source if one.source.id in question.named else one.target
     if one.source.is_user or (
@@ -318,7 +318,7 @@ def _answer(question: RelationshipQuestion, one: Relationship) -> End:
 
 
 def _overlap(topic: frozenset[str], one: Relationship) -> float:
-    """The share of the topic's words that the relationship's own words have."""
+    """Returns the share of the topic's words among the relationship's words."""
     if not topic:
         return 0.0
     words = folded_name(f"{one.context} {one.source.name} {one.target.name}").split()
@@ -326,7 +326,7 @@ def _overlap(topic: frozenset[str], one: Relationship) -> float:
 
 
 def _nearness(words: frozenset[str], context: str, name: str) -> float:
-    """The share of the question's words in the same part of the sentence: "A for X and B for Y" tells them apart."""
+    """Returns the share of the question's words in the name's part of the sentence: splits "A for X and B for Y"."""
     if not words:
         return 0.0
     answer = folded_name(name)
@@ -336,7 +336,7 @@ def _nearness(words: frozenset[str], context: str, name: str) -> float:
 
 
 def _named(folded: str, names: Sequence[Name]) -> tuple[frozenset[str], str]:
-    """The entities that a question names, and the question without their names."""
+    """Returns the entities that a question names, and the question without their names."""
     padded, rest = f" {folded} ", f" {folded} "
     named = set()
     for one in names:
@@ -363,7 +363,7 @@ def _named(folded: str, names: Sequence[Name]) -> tuple[frozenset[str], str]:
 
 
 def _asks(folded: str) -> bool:
-    """Whether words of a question are there, beside a name."""
+    """Whether the text contains words of a question in addition to a name."""
     return any(
         _has(pattern, folded) for _, pattern in (*_RELATIONSHIP_WORDS, *_TYPE_WORDS)
     ) or bool(_FIRST_PERSON.search(folded))
@@ -374,8 +374,8 @@ def _has(pattern: str, text: str) -> bool:
 
 
 def _stem(word: str) -> str:
-    """A word without its commonest endings: enough to compare what one user says with what they ask."""
+    """Removes a word's most common endings: sufficient to compare a user's statements with their questions."""
     for ending in ("ing", "ers", "ies", "ed", "er", "es", "s", "y", "e"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:  # noqa: PLR2004 - what is left must be a word
+        if word.endswith(ending) and len(word) - len(ending) >= 3:  # noqa: PLR2004 - the rest must still be a word
             return word.removesuffix(ending)
     return word

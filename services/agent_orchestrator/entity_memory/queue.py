@@ -1,7 +1,7 @@
-"""Writes to memory, queued durably and worked off one after the other for each user.
+"""A durable queue of writes to memory, processed in order for each user.
 
-A write is queued in the transaction of what causes it, and ends in the transaction that saves it: it is never lost and
-never saved twice, whichever process ends when.
+A write is queued in the transaction of its cause, and ends in the transaction that saves it: it is never lost and never
+saved twice, regardless of when a process ends.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ from services.runtime.errors import BraidError, InvalidFieldError, NotFoundError
 from services.runtime.queries import Queries
 from services.runtime.telemetry import get_logger
 
-# So long the writes of a process that has died wait for another one.
+# Seconds after which another process takes over the writes of a process that has died.
 LEASE_SECONDS: Final = 10.0
 _RENEWALS_PER_LEASE: Final = 3
-# So long a caller's own wait may go on working behind it.
+# Maximum seconds for which a caller's writes are processed after the caller stopped waiting.
 _WORK_OFF_SECONDS: Final = 60.0
 MAX_ATTEMPTS: Final = 8
 KEEP_DAYS: Final = 30
@@ -54,7 +54,7 @@ _SCOPES = frozenset({"read", "write"})
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A write that was claimed."""
+    """A claimed write."""
 
     number: int
     owner: Owner
@@ -66,7 +66,7 @@ class Write:
 
 @dataclass(slots=True)
 class TurnSaved:
-    """What was saved of a turn."""
+    """The results of saving a turn."""
 
     relationships: list[Relationship]
     retracted: int = 0
@@ -75,7 +75,7 @@ class TurnSaved:
 
 
 class MemoryWrites:
-    """Queues writes, and works them off."""
+    """Queues and processes writes."""
 
     def __init__(
         self,
@@ -101,17 +101,17 @@ class MemoryWrites:
         text: str,
         earlier: Sequence[str] = (),
     ) -> None:
-        """Queues a turn within the caller's transaction. `earlier` turns are those of no stored conversation."""
+        """Queues a turn within the caller's transaction. `earlier` turns are those of an unstored conversation."""
         kept = [one[:MAX_CHARACTERS] for one in earlier[-MAX_EARLIER_TURNS:]]
         payload = {"text": text[:MAX_CHARACTERS], "earlier": kept}
         await self._queue(session, owner, f"turn {seen.message_id}", "turn", seen, payload)
 
     def wake(self) -> None:
-        """Something that was queued is committed."""
+        """Signals that a queued write was committed."""
         self._wake.set()
 
     async def queue_entity(self, owner: Owner, key: str, seen: Provenance, new: NewEntity) -> None:
-        """Queues an entity. Once this returns it is durable."""
+        """Queues an entity; durable when this returns."""
         payload = new._asdict()
         async with self._pool.transaction() as session:
             await self._queue(session, owner, key, "entity", seen, payload)
@@ -120,7 +120,7 @@ class MemoryWrites:
     async def queue_relationship(
         self, owner: Owner, key: str, seen: Provenance, new: NewRelationship
     ) -> None:
-        """Queues a relationship. Once this returns it is durable."""
+        """Queues a relationship; durable when this returns."""
         payload = {
             **new._asdict(),
             "source": new.source._asdict(),
@@ -131,7 +131,7 @@ class MemoryWrites:
         self._wake.set()
 
     async def save_turn(self, owner: Owner, seen: Provenance, turns: Sequence[str]) -> TurnSaved:
-        """Saves the last of some turns now, once for each message."""
+        """Saves the last of several turns now, once for each message."""
         news = await self._extractor.read(turns)
         key = f"turn {seen.message_id}" if seen.message_id else f"turn {uuid.uuid4()}"
         saved = TurnSaved([])
@@ -146,10 +146,10 @@ class MemoryWrites:
         return saved
 
     async def work_off(self, owner: Owner, seconds: float) -> bool:
-        """Works off what waits for an owner, at most so long; whether nothing is left."""
+        """Processes an owner's waiting writes for at most `seconds`; returns whether none are left."""
         if not await self._waiting(owner):
             return True
-        # What was claimed is finished, however long the caller waits for it.
+        # A claimed write is completed, even if the caller stops waiting.
         task = asyncio.create_task(self._work_off(owner), name="memory-writes-of-owner")
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -168,13 +168,13 @@ class MemoryWrites:
         raise TimeoutError
 
     async def close(self) -> None:
-        """Ends what is being worked off; it is claimed again when its lease is over."""
+        """Cancels the writes in progress; they are claimed again when their leases expire."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def run(self) -> None:
-        """Works off whatever is due, until cancelled."""
+        """Processes due writes until cancelled."""
         loop = asyncio.get_running_loop()
         purged = loop.time()
         while True:
@@ -200,7 +200,7 @@ class MemoryWrites:
             await self._give_up(write, type(error).__name__)
         except (BraidError, TimeoutError) as error:
             await self._postpone(write, type(error).__name__)
-        except Exception:  # noqa: BLE001 - one write that cannot be saved must not keep others from it
+        except Exception:  # noqa: BLE001 - one faulty write must not block others
             get_logger("entity_memory").exception("defect in a write", number=write.number)
             await self._postpone(write, "defect")
         finally:
@@ -208,7 +208,7 @@ class MemoryWrites:
             await asyncio.gather(renewing, return_exceptions=True)
 
     async def _renew(self, write: Write) -> None:
-        """Keeps the lease while a write is worked on: a language model may take its time to read a turn."""
+        """Renews the lease while a write is in progress: a language model may need long to read a turn."""
         while True:
             await asyncio.sleep(self._lease_seconds / _RENEWALS_PER_LEASE)
             try:
@@ -241,7 +241,7 @@ class MemoryWrites:
         await self._memory.embed_missing(write.owner)
 
     async def _earlier(self, write: Write) -> list[str]:
-        """What the user said before in the conversation, oldest first."""
+        """Returns what the user said earlier in the conversation, oldest first."""
         try:
             conversation, run = (uuid.UUID(one) for one in write.seen)
         except ValueError:
@@ -343,7 +343,7 @@ async def _wait(event: asyncio.Event, seconds: float) -> None:
 
 
 def _call_of(owner: Owner) -> CallContext:
-    """Work for an owner, as part of the call that waits for it if there is one."""
+    """Returns the context for an owner's work, within the call that waits for it if there is one."""
     call = current_call_or_none()
     return CallContext(
         request_id=call.request_id if call else str(uuid.uuid4()),

@@ -1,4 +1,4 @@
-"""What is stored of a user's memory, and what saving answers."""
+"""Records of a user's memory, and the results of saving."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from typing import NamedTuple
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 
 DEFAULT_CONFIDENCE = 0.95
-# The share of the remaining doubt that a repetition removes.
+# The share of the remaining uncertainty that a repetition removes.
 REINFORCEMENT = 0.2
 
 
 class Owner(NamedTuple):
-    """Whose memory it is."""
+    """The space and user that own a memory."""
 
     space: str
     user: str
 
 
 class Provenance(NamedTuple):
-    """Where something was said; "" where that is not known."""
+    """The origin of a statement; "" if unknown."""
 
     conversation_id: str = ""
     message_id: str = ""
@@ -30,7 +30,7 @@ class Provenance(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What may be saved, and from which confidence on."""
+    """Limits of saving, and the minimum confidence."""
 
     confidence_threshold: float = 0.7
     max_entities_per_conversation: int = 20
@@ -91,7 +91,7 @@ class Relationship:
 
 
 class StoredEnds(NamedTuple):
-    """A relationship by the ids of its ends, and its evidence."""
+    """A relationship with the ids of its ends, and its evidence."""
 
     id: str
     source_id: str
@@ -102,7 +102,7 @@ class StoredEnds(NamedTuple):
 
 
 class Outcome(Enum):
-    """What saving did."""
+    """The outcome of saving."""
 
     CREATED = "It is saved."
     REINFORCED = "It was known, and has more evidence now."
@@ -121,7 +121,7 @@ class Outcome(Enum):
 
 
 class Usage(NamedTuple):
-    """What was created in a conversation and today."""
+    """The number of items created in a conversation and today."""
 
     conversation_entities: int
     conversation_relationships: int
@@ -129,7 +129,7 @@ class Usage(NamedTuple):
 
 
 class NewEntity(NamedTuple):
-    """An entity to save; the names are not blank."""
+    """An entity to save; its names are not blank."""
 
     name: str
     type: EntityType
@@ -139,7 +139,7 @@ class NewEntity(NamedTuple):
 
 
 class NamedEnd(NamedTuple):
-    """An end of a relationship to save: an entity by id, one by name, or the user where both are empty."""
+    """An end of a relationship to save: an entity by id or by name, or the user if both are empty."""
 
     id: str = ""
     name: str = ""
@@ -162,14 +162,14 @@ class NewRelationship(NamedTuple):
 
 
 class SavedEntity(NamedTuple):
-    """What saving an entity did."""
+    """The result of saving an entity."""
 
     outcome: Outcome
     entity: Entity | None = None
 
 
 class SavedRelationship(NamedTuple):
-    """What saving a relationship did. `new_entities` were created for it."""
+    """The result of saving a relationship. `new_entities` were created for it."""
 
     outcome: Outcome
     relationship: Relationship | None = None
@@ -177,7 +177,7 @@ class SavedRelationship(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """What was erased."""
+    """The counts of erased items."""
 
     entities: int
     relationships: int
@@ -185,6 +185,6 @@ class Receipt(NamedTuple):
 
 
 def reinforced(before: float, evidence: float) -> float:
-    """The confidence after a repetition: more than before, never above 1."""
+    """Returns the confidence after a repetition: higher than before, at most 1."""
     base = max(before, evidence)
     return min(1.0, base + (1.0 - base) * REINFORCEMENT)

@@ -1,4 +1,4 @@
-"""Entity memory's part of a space's move to another embedding model: vectors of both are there until it has ended."""
+"""Entity memory's part of a space's model migration: until it has ended, vectors of both models are stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class MemoryReembedding:
         self._store = store
 
     async def fill(self, space: str, embedder: Embedder) -> None:
-        """Makes the vectors of a model that are missing. It goes on wherever it was ended."""
+        """Computes the missing vectors of a model. Can be interrupted and resumed at any point."""
         anyone = Owner(space, "")
         while True:
             async with self._store.reading(anyone, "space") as rows:
@@ -34,7 +34,7 @@ class MemoryReembedding:
                 await self._store.put_vectors(owner, embedder.model, vectors)
 
     async def finish(self, space: str, embedder: Embedder) -> None:
-        """Fills in what came meanwhile, and removes the vectors of other models."""
+        """Computes vectors that were added meanwhile, and removes the vectors of other models."""
         await self.fill(space, embedder)
         async with self._store.reading(Owner(space, ""), "space") as rows:
             await rows.forget_other_models(embedder.model)

@@ -1,4 +1,4 @@
-"""Rows of PostgreSQL as entities and relationships, and what is stored of them as text."""
+"""Maps PostgreSQL rows to entities and relationships, and formats their values for storage."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from services.postgres.pool import Row
 
 
 def vector_text(vector: Matrix) -> str:
-    """A vector as pgvector reads it."""
+    """Formats a vector for pgvector."""
     return "[" + ",".join(f"{value:.6g}" for value in vector.tolist()) + "]"
 
 
 def entity_text(name: str, aliases: Sequence[str], description: str) -> str:
-    """The text whose vector stands for an entity."""
+    """Returns the text that is embedded for an entity."""
     named = f"{name} ({', '.join(aliases)})" if aliases else name
     return f"{named}: {description}" if description else named
 
 
 def entity_of(row: Row) -> Entity:
-    """An entity as its row has it."""
+    """Maps a row to an entity."""
     return Entity(
         id=str(row["id"]),
         name=row["name"],
@@ -43,7 +43,7 @@ def entity_of(row: Row) -> Entity:
 
 
 def relationship_of(row: Row) -> Relationship:
-    """A relationship with its ends as a row has them."""
+    """Maps a row to a relationship with its ends."""
     return Relationship(
         id=str(row["id"]),
         source=_end(row, "source"),

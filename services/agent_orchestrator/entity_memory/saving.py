@@ -1,4 +1,4 @@
-"""The steps of saving, within a transaction that holds the user's lock: limits are exact, names are resolved once."""
+"""The steps of saving, in a transaction with the user's lock: limits are exact, and names are resolved once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DEFAULT_TYPE = EntityType.CONCEPT
 
 
 class _ResolvedEnds(NamedTuple):
-    """A relationship's ends, None for an entity that is not there yet, and whether each is the user."""
+    """A relationship's ends, None for an entity that does not exist yet, and whether each is the user."""
 
     source: Entity | None
     target: Entity | None
@@ -40,7 +40,7 @@ class Saving:
         self._limits = limits
 
     async def entity(self, new: NewEntity) -> SavedEntity:
-        """Creates an entity, or adds evidence to the one that has the name and the type."""
+        """Creates an entity, or adds evidence to the one with the same name and type."""
         if new.confidence < self._limits.confidence_threshold:
             return SavedEntity(Outcome.BELOW_THRESHOLD)
         new = new._replace(
@@ -55,9 +55,9 @@ class Saving:
         return SavedEntity(Outcome.CREATED, added)
 
     async def relationship(self, new: NewRelationship) -> SavedRelationship:
-        """Creates a relationship with the entities that it needs, or adds evidence to it; all of it or nothing.
+        """Creates a relationship with the entities that it needs, or adds evidence to it, atomically.
 
-        InvalidFieldError for one of an entity with itself, NotFoundError for an id of no entity of the owner.
+        Raises InvalidFieldError if both ends are the same entity, NotFoundError for an unknown entity id.
         """
         if new.confidence < self._limits.confidence_threshold:
             return SavedRelationship(Outcome.BELOW_THRESHOLD)
@@ -82,11 +82,11 @@ class Saving:
         id_ = await self._rows.add_relationship(
             (source_id, target_id), new, self._seen, self._limits
         )
-        assert id_ is not None  # noqa: S101 - the limit was looked at under the user's lock
+        assert id_ is not None  # noqa: S101 - the limit was checked under the user's lock
         return await self._saved(Outcome.CREATED, id_, created)
 
     async def retract(self, new: NewRelationship) -> bool:
-        """Deletes a relationship that was taken back; whether it was there."""
+        """Deletes a withdrawn relationship; returns whether it existed."""
         ends = _ResolvedEnds(await self._known(new.source), await self._known(new.target))
         known = await self._between(new, ends)
         return known is not None and await self._rows.delete_relationship(known.id)
@@ -99,7 +99,7 @@ class Saving:
             if found is None or found.delete_time is not None:
                 raise NotFoundError("entity")
             return found
-        # One name is one thing, whatever types different turns give it; only SaveEntity tells types apart.
+        # One name is one entity, whatever types several turns give it; only SaveEntity distinguishes types.
         return await self._rows.find(asked.name, asked.type) or await self._rows.find(
             asked.name, None
         )
@@ -118,7 +118,7 @@ class Saving:
     ) -> str:
         if asked.is_user:
             id_ = await self._rows.self_id(create=True)
-            assert id_ is not None  # noqa: S101 - it was created
+            assert id_ is not None  # noqa: S101 - it was created above
             return id_
         if known is not None:
             await self._mention(known, NewEntity(known.name, known.type, confidence=new.confidence))
@@ -133,12 +133,12 @@ class Saving:
             self._seen,
             self._limits,
         )
-        assert added is not None  # noqa: S101 - the limits were looked at under the user's lock
+        assert added is not None  # noqa: S101 - the limits were checked under the user's lock
         created.append(added)
         return added.id
 
     async def _mention(self, known: Entity, new: NewEntity) -> Entity:
-        """Adds evidence; a message counts once, however often it names the entity."""
+        """Adds evidence; a message counts once, even if it names the entity several times."""
         if self._is_same_message(known.last_seen) and not new.aliases and not new.description:
             return known
         return await self._rows.reinforce(known, new, self._seen)
@@ -147,7 +147,7 @@ class Saving:
         return bool(self._seen.message_id) and seen == self._seen
 
     async def _limit(self, entities: int) -> Outcome | None:
-        """The limit that so many new entities would pass."""
+        """Returns the limit that this many new entities would exceed."""
         used = await self._rows.usage(self._seen.conversation_id)
         limits = self._limits
         if (

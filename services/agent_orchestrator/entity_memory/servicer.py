@@ -1,4 +1,4 @@
-"""The contract's EntityMemoryService: each call is about the memory of the user who makes it."""
+"""The contract's EntityMemoryService: each call concerns the memory of the calling user."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ENTITIES, _RELATIONSHIPS = "entities", "relationships"
 
 
 class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
-    """Entity memory of the calling user."""
+    """Serves the entity memory of the calling user."""
 
     def __init__(self, memory: EntityMemory, writes: MemoryWrites) -> None:
         self._memory = memory
@@ -241,7 +241,7 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
 
 
 def _owner() -> Owner:
-    """Whose memory the call is about: by its credential alone."""
+    """Returns the owner of the memory: only from the credential."""
     call = current_call()
     return Owner(call.space, call.user)
 

@@ -1,4 +1,4 @@
-"""Settings of entity memory, read from the environment when built and at no other time."""
+"""Settings of entity memory, read from the environment only when they are built."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from services.agent_orchestrator.entity_memory.records import Limits
 
 
 class EntityMemorySettings(BaseSettings):
-    """`BRAID_GRAPH_ENTITY_*`: what is saved of what users say."""
+    """`BRAID_GRAPH_ENTITY_*`: what is saved from users' statements."""
 
     model_config = SettingsConfigDict(
         env_prefix="BRAID_GRAPH_ENTITY_",
@@ -30,7 +30,7 @@ class EntityMemorySettings(BaseSettings):
     )
 
     def limits(self) -> Limits:
-        """The same for the domain."""
+        """Returns the settings as the domain's limits."""
         return Limits(
             self.confidence_threshold,
             self.max_entities_per_conversation,

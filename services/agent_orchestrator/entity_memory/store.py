@@ -1,4 +1,4 @@
-"""Entity memory in PostgreSQL: reads and the steps of writes. Each transaction sees its owner's rows alone."""
+"""Entity memory in PostgreSQL: reads, and the steps of writes. Each transaction sees only its owner's rows."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ ROOM = "services.agent_orchestrator.entity_memory"
 
 
 class Position(NamedTuple):
-    """Where a listing stands: the last mention, then the id, both descending."""
+    """A position in a listing: time of the last mention, then id, both descending."""
 
     last_mention_time: datetime
     id: str
 
 
 class Unembedded(NamedTuple):
-    """An entity without a vector, and the text that stands for it."""
+    """An entity without a vector, and the text to embed for it."""
 
     owner: Owner
     id: str
@@ -65,14 +65,14 @@ class EntityMemoryStore:
 
     @asynccontextmanager
     async def reading(self, owner: Owner, scope: str = "") -> AsyncIterator[Rows]:
-        """A transaction that sees the owner's rows; with scope `space` those of the whole space."""
+        """Opens a transaction that sees the owner's rows; with scope `space`, those of the whole space."""
         async with self._pool.transaction() as session:
             await session.execute(self._queries["set_owner"], *owner, scope)
             yield Rows(session, self._queries, owner)
 
     @asynccontextmanager
     async def writing(self, owner: Owner) -> AsyncIterator[Rows]:
-        """A transaction that changes the owner's rows; one at a time for each owner."""
+        """Opens a transaction that changes the owner's rows; one at a time for each owner."""
         async with self.reading(owner) as rows:
             await rows.session.execute(self._queries["lock_user"], *owner)
             yield rows
@@ -80,10 +80,10 @@ class EntityMemoryStore:
     async def put_vectors(
         self, owner: Owner, model: str, vectors: Iterable[tuple[str, Matrix]]
     ) -> None:
-        """Stores vectors of entities by id. Entities that were deleted meanwhile get none."""
+        """Stores vectors of entities by id, except for entities that were deleted meanwhile."""
         given = dict(vectors)
         for dimension in {len(vector) for vector in given.values()} - self._indexed_dimensions:
-            # In a transaction of its own: creating an index waits for those that write vectors.
+            # In a separate transaction: creating an index waits for transactions that write vectors.
             async with self._pool.session() as session:
                 await session.execute(self._queries["index_entity_vectors"], dimension)
             self._indexed_dimensions.add(dimension)
@@ -92,7 +92,7 @@ class EntityMemoryStore:
 
 
 class Rows:
-    """An owner's rows within a transaction."""
+    """The rows of an owner within a transaction."""
 
     def __init__(self, session: Session, queries: Queries, owner: Owner) -> None:
         self.session = session
@@ -100,22 +100,22 @@ class Rows:
         self._queries = queries
 
     async def find(self, name: str, type_: EntityType | None) -> Entity | None:
-        """The entity that has a name, or an alias."""
+        """Returns the entity with a name or an alias."""
         row = await self._row("find_entity", canonical_name(name), type_)
         return None if row is None else entity_of(row)
 
     async def get(self, id_: str) -> Entity | None:
-        """An entity by id, deleted or not."""
+        """Returns an entity by id, deleted or not."""
         row = await self._row("get_entity", uuid.UUID(id_))
         return None if row is None else entity_of(row)
 
     async def by_id(self, ids: Iterable[str]) -> dict[str, Entity]:
-        """Those of the entities that are there."""
+        """Returns the given entities that exist."""
         rows = await self._fetch("entities_by_id", [uuid.UUID(one) for one in ids])
         return {str(row["id"]): entity_of(row) for row in rows}
 
     async def self_id(self, *, create: bool = False) -> str | None:
-        """The id of the user's own entity; None where there is none and none is created."""
+        """Returns the id of the user's own entity; None if it does not exist and is not created."""
         row = await self._row("self_entity")
         if row is not None:
             return str(row["id"])
@@ -126,7 +126,7 @@ class Rows:
         return str(id_)
 
     async def add(self, new: NewEntity, seen: Provenance, limits: Limits) -> Entity | None:
-        """A new entity; None when a limit is reached."""
+        """Adds an entity; returns None if a limit is reached."""
         aliases = _distinct((), new.aliases, but=new.name)
         row = await self._row(
             "add_entity",
@@ -160,7 +160,7 @@ class Rows:
         return entity_of(row)
 
     async def rename(self, known: Entity, name: str, aliases: Iterable[str]) -> Entity:
-        """Gives an entity a name and aliases, and the counts of `known`."""
+        """Sets an entity's name and aliases, and the counts of `known`."""
         kept = _distinct((), aliases, but=name)
         row = await self._row(
             "change_names",
@@ -176,7 +176,7 @@ class Rows:
         return entity_of(row)
 
     async def delete(self, id_: str, merged_into: str | None = None) -> int:
-        """Deletes an entity softly with its relationships; how many those were."""
+        """Soft-deletes an entity with its relationships; returns the number of relationships."""
         gone = await self._fetch("delete_relationships_of", uuid.UUID(id_))
         await self._execute(
             "delete_entity", uuid.UUID(id_), uuid.UUID(merged_into) if merged_into else None
@@ -193,7 +193,7 @@ class Rows:
     async def relationship(
         self, source_id: str, type_: RelationshipType, target_id: str
     ) -> Relationship | None:
-        """A relationship by its ends."""
+        """Returns a relationship by its ends and type."""
         row = await self._row(
             "find_relationship", uuid.UUID(source_id), type_, uuid.UUID(target_id)
         )
@@ -202,7 +202,7 @@ class Rows:
     async def add_relationship(
         self, ends: tuple[str, str], new: NewRelationship, seen: Provenance, limits: Limits
     ) -> str | None:
-        """The id of a new relationship; None when a limit is reached."""
+        """Adds a relationship; returns its id, or None if a limit is reached."""
         row = await self._row(
             "add_relationship",
             uuid.uuid4(),
@@ -229,11 +229,11 @@ class Rows:
         )
 
     async def delete_relationship(self, id_: str) -> bool:
-        """Deletes a relationship softly; whether it was there."""
+        """Soft-deletes a relationship; returns whether it existed."""
         return await self._row("delete_relationship", uuid.UUID(id_)) is not None
 
     async def ends_of(self, id_: str) -> list[StoredEnds]:
-        """The relationships of an entity as they are stored."""
+        """Returns the relationships of an entity as they are stored."""
         rows = await self._fetch("relationships_of", uuid.UUID(id_))
         return [
             StoredEnds(
@@ -248,7 +248,7 @@ class Rows:
         ]
 
     async def move(self, id_: str, source_id: str, target_id: str) -> None:
-        """Gives a relationship other ends."""
+        """Changes the ends of a relationship."""
         await self._execute(
             "move_relationship", uuid.UUID(id_), uuid.UUID(source_id), uuid.UUID(target_id)
         )
@@ -261,7 +261,7 @@ class Rows:
     async def entities(
         self, types: Sequence[EntityType], after: Position | None, limit: int
     ) -> list[Entity]:
-        """Entities, the last mentioned first."""
+        """Returns entities, most recently mentioned first."""
         rows = await self._fetch("list_entities", list(types), *_place(after), limit)
         return [entity_of(row) for row in rows]
 
@@ -272,26 +272,26 @@ class Rows:
         after: Position | None,
         limit: int,
     ) -> list[Relationship]:
-        """Relationships, the last mentioned first."""
+        """Returns relationships, most recently mentioned first."""
         of = uuid.UUID(entity_id) if entity_id else None
         rows = await self._fetch("relationships", list(types), of, *_place(after), limit)
         return [relationship_of(row) for row in rows]
 
     async def relationships_by_id(self, ids: Iterable[str]) -> list[Relationship]:
-        """Relationships by id, in any order."""
+        """Returns relationships by id, in any order."""
         rows = await self._fetch("relationships_by_id", [uuid.UUID(one) for one in ids])
         return [relationship_of(row) for row in rows]
 
     async def neighbors(
         self, ids: Iterable[str], types: Sequence[RelationshipType]
     ) -> list[Relationship]:
-        """Relationships of some entities, the surest first."""
+        """Returns the relationships of some entities, highest confidence first."""
         of = [uuid.UUID(one) for one in ids]
         rows = await self._fetch("neighbors", of, list(types), MAX_NEIGHBORS)
         return [relationship_of(row) for row in rows]
 
     async def names(self, types: Sequence[EntityType]) -> list[Name]:
-        """Names of the entities that were mentioned last, at most 5,000."""
+        """Returns the names of the most recently mentioned entities, at most 5,000."""
         rows = await self._fetch("entity_names", list(types), MAX_NAMES)
         return [
             Name(
@@ -308,23 +308,23 @@ class Rows:
     async def nearest(
         self, model: str, vector: Matrix, types: Sequence[EntityType], limit: int
     ) -> dict[str, float]:
-        """The entities that are most similar to a vector of the model, and how similar they are."""
+        """Returns the entities most similar to a vector of the model, with their similarities."""
         rows = await self._fetch("nearest_entities", model, vector_text(vector), list(types), limit)
         return {str(row["id"]): float(row["similarity"]) for row in rows}
 
     async def put_vectors(self, model: str, vectors: Mapping[str, Matrix]) -> None:
-        """Stores vectors by id of those entities that are there."""
+        """Stores vectors by entity id, for entities that exist."""
         for id_ in await self.by_id(vectors):
             await self._execute("put_vector", model, uuid.UUID(id_), vector_text(vectors[id_]))
 
     async def forget_vectors(self, id_: str) -> None:
-        """Removes an entity's vectors, as its text has changed."""
+        """Deletes an entity's vectors, because its text has changed."""
         await self._execute("forget_vectors", uuid.UUID(id_))
 
     async def without_vector(
         self, model: str, limit: int, *, whole_space: bool = False
     ) -> list[Unembedded]:
-        """Entities that have no vector of a model: the owner's, or with the scope `space` everyone's."""
+        """Returns entities without a vector of a model: the owner's, or with the scope `space` all users'."""
         user = None if whole_space else self.owner.user
         rows = await self.session.fetch(
             self._queries["entities_without_vector"], self.owner.space, user, model, limit
@@ -339,28 +339,28 @@ class Rows:
         ]
 
     async def forget_other_models(self, model: str) -> None:
-        """Removes the space's vectors of other models; needs the scope `space`."""
+        """Deletes the space's vectors of other models; requires the scope `space`."""
         await self.session.execute(self._queries["forget_other_models"], self.owner.space, model)
 
     async def usage(self, conversation_id: str) -> Usage:
-        """What a conversation and the day have used of their limits."""
+        """Returns how much of their limits a conversation and the day have used."""
         row = await self._row("usage", conversation_id)
-        assert row is not None  # noqa: S101 - it counts
+        assert row is not None  # noqa: S101 - a count always returns a row
         return Usage(*row.values())
 
     async def export_entities(self, after: str | None, limit: int) -> list[Entity]:
-        """Every entity, deleted ones included, by id."""
+        """Returns every entity, including deleted ones, ordered by id."""
         place = uuid.UUID(after) if after else None
         return [entity_of(row) for row in await self._fetch("export_entities", place, limit)]
 
     async def export_relationships(self, after: str | None, limit: int) -> list[Relationship]:
-        """Every relationship, deleted ones included, by id."""
+        """Returns every relationship, including deleted ones, ordered by id."""
         place = uuid.UUID(after) if after else None
         rows = await self._fetch("export_relationships", place, limit)
         return [relationship_of(row) for row in rows]
 
     async def erase(self) -> Receipt:
-        """Erases everything of the owner."""
+        """Erases all data of the owner."""
         relationships = await self._value("erase_relationships")
         entities = await self._value("erase_entities")
         writes = await self._value("erase_writes")

@@ -1,4 +1,4 @@
-"""The agent's tools of entity memory: what the user says is queued to be saved, and what is known is queried."""
+"""The agent's tools for entity memory: they queue the user's statements to be saved, and query saved ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from services.runtime.errors import BraidError, NotFoundError
 
 Context = RunContext[AgentDependencies]
 
-# How long a query waits for what was said before it in the conversation to be saved.
+# Seconds that a query waits for earlier statements of the conversation to be saved.
 CATCH_UP_SECONDS: Final = 1.0
 MAX_RETRIES: Final = 2
 TOOL_SECONDS: Final = 30.0
@@ -86,14 +86,14 @@ Relation = Literal[
 
 
 class MemoryTools:
-    """The tools."""
+    """The agent's tools for a user's memory."""
 
     def __init__(self, memory: EntityMemory, writes: MemoryWrites) -> None:
         self._memory = memory
         self._writes = writes
 
     def toolset(self) -> FunctionToolset[AgentDependencies]:
-        """All of them."""
+        """Returns the toolset with all of them."""
         return FunctionToolset(
             [self.save_entity, self.save_relationship, self.query_graph],
             max_retries=MAX_RETRIES,
@@ -222,7 +222,7 @@ class MemoryTools:
                 await self._memory.get(_owner(deps), end.id)
 
     async def _limit(self, deps: AgentDependencies, entities: int) -> Outcome | None:
-        """The limit that is reached already: it is said at once."""
+        """Returns a limit that is reached already, to report it immediately."""
         seen = _seen(deps)
         used = await self._memory.usage(_owner(deps), seen.conversation_id)
         limits = self._memory.limits

@@ -1,4 +1,4 @@
-"""From a user's turn to what is saved of it: what it adds to the turns before it, and what it takes back."""
+"""Extracts from a user's turn what to save: statements that the earlier turns lack, and withdrawals."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from services.agent_orchestrator.entity_memory.names import (
 from services.agent_orchestrator.entity_memory.records import NamedEnd, NewRelationship
 
 MAX_EARLIER_TURNS: Final = 10
-# What one turn may bring to the extractor; a pasted document is longer, and not about the user.
+# Maximum characters of a turn for the extractor; longer ones are pasted documents, not statements about the user.
 MAX_CHARACTERS: Final = 20_000
 MAX_CONTEXT: Final = 2_000
 EXTRACT_SECONDS: Final = 30.0
 
 
 class TurnNews(NamedTuple):
-    """What the last of some turns says, and what it takes back."""
+    """The statements of the last of several turns, and the statements that it withdraws."""
 
     relationships: tuple[NewRelationship, ...]
     retracted: tuple[NewRelationship, ...]
 
 
 class Extractor(Protocol):
-    """Reads the last of some turns."""
+    """Reads the last of several turns."""
 
     async def read(self, turns: Sequence[str]) -> TurnNews:
-        """What it adds to the ones before it. BraidError when it cannot be read now."""
+        """Returns what it adds to the earlier ones. Raises BraidError if it cannot be read now."""
         ...
 
 
@@ -63,12 +63,12 @@ class LocalExtractor:
 
 
 def shortened(turns: Sequence[str]) -> list[str]:
-    """The last turns, each up to its limit."""
+    """Returns the latest turns, each shortened to its limit."""
     return [turn[:MAX_CHARACTERS] for turn in turns[-MAX_EARLIER_TURNS - 1 :]]
 
 
 def news_of(found: Extraction) -> TurnNews:
-    """What can be saved of an extraction: no names that are none, and no relationship of a name with itself."""
+    """Returns what can be saved of an extraction: without unusable names and relationships of a name to itself."""
     entities = {canonical_name(one.name): one for one in found.entities}
     return TurnNews(
         tuple(_new(one, entities) for one in found.relationships if _is_storable(one)),

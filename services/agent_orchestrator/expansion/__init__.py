@@ -1,1 +1,1 @@
-"""Expansion of a result list along the graph: which passages are reached, in which order, and by which path."""
+"""Expansion of a result list along the graph: the passages reached, their order, and the paths to them."""

@@ -1,4 +1,4 @@
-"""Whether a chunk passes a search's filter. The vector tier filters its own hits, this what a path reached."""
+"""Applies a search's filter to chunks that a path reached; the vector tier filters its own hits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from braid.vector.v1 import chunks_pb2
 
 
 def passes(chunk: chunks_pb2.Chunk, wanted: chunks_pb2.ChunkFilter | None) -> bool:
-    """Whether the chunk's document is one of those wanted, and its metadata contains what is wanted."""
+    """Whether the chunk's document is one of those requested, and its metadata contains the requested values."""
     if wanted is None:
         return True
     if wanted.document_ids and chunk.document_id not in wanted.document_ids:
@@ -21,7 +21,7 @@ def passes(chunk: chunks_pb2.Chunk, wanted: chunks_pb2.ChunkFilter | None) -> bo
 
 
 def contains(value: Any, part: Any) -> bool:
-    """Containment of JSON as PostgreSQL has it: objects by key, arrays by their elements in any order."""
+    """Whether a JSON value contains another, as in PostgreSQL: objects by key, arrays by element in any order."""
     if isinstance(part, dict):
         return isinstance(value, dict) and all(
             key in value and contains(value[key], wanted) for key, wanted in part.items()

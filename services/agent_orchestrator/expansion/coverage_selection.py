@@ -1,12 +1,12 @@
-"""The first passages of an expanded list chosen so that together they cover the question. Pure.
+"""Selects the first passages of an expanded list so that together they cover the question. Pure.
 
-A question over several steps is answered by passages that each have a part of it. Ordered one by one, passages that
-have the same part crowd out the one that has the rest. So each of the first places goes to the passage with the best
-value, to which is added how much of the question's words it has that none before it has. Rare words count more: as
-rare as they are among the passages that were reached.
+A multi-step question is answered by passages that each contain a part of the answer. In a purely individual ranking,
+passages with the same part displace the one with the rest. So each of the first positions goes to the passage with the
+best sum of its value and its coverage of question words that no earlier passage has. Rare words count more; rarity is
+measured among the reached passages.
 
-Where the first two passages cover the question already, what is left to find is more of the same: only passages that
-are nearly as well supported stay ahead, and the others follow by their own relevance.
+If the first two passages already cover the question, only passages with nearly equal support stay first, and the
+others follow by their own relevance.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from services.agent_orchestrator.expansion.query_aware import ReachedPassage
 
 PLACES = 5
 _CANDIDATES = 12
-# Measured on three public multi-hop sets: recall stays, and a third fewer unrelated passages are among the first five.
+# Measured on three public multi-hop sets: same recall, a third fewer unrelated passages among the first five.
 _COVERING = 2
 _COVERED_SHARE = 0.8
 _SUPPORT_MARGIN = 4.0
@@ -28,7 +28,7 @@ _WEIGHT = 3.0
 _MIN_LETTERS = 3
 _WORD = re.compile(r"\w+")
 _SUFFIXES = ("ing", "edly", "ed", "ies", "es", "s", "ly")
-# What questions are made of, and what passages share by chance.
+# Words of questions and words that passages share by chance.
 _COMMON = frozenset(
     [
         "the",
@@ -66,7 +66,7 @@ _COMMON = frozenset(
 def cover(
     question: str, reached: Sequence[ReachedPassage], texts: Mapping[str, str]
 ) -> list[ReachedPassage]:
-    """The passages with the first places reassigned; those without a text keep what they have."""
+    """Returns the passages with the first positions reassigned; those without a text keep theirs."""
     asked = words(question)
     covered = {one.chunk_id: words(texts.get(one.chunk_id, "")) & asked for one in reached}
     weights = _weights(asked, list(covered.values()))
@@ -81,7 +81,7 @@ def cover(
     while left and total and len(first) < PLACES:
 
         def value(one: ReachedPassage) -> float:
-            fresh = covered[one.chunk_id] - seen  # noqa: B023 - called within the round
+            fresh = covered[one.chunk_id] - seen  # noqa: B023 - called within the loop iteration
             return one.value + _WEIGHT * sum(weights[word] for word in fresh) / total
 
         best = max(left, key=value)
@@ -94,7 +94,7 @@ def cover(
 def _by_support(
     reached: Sequence[ReachedPassage],
 ) -> tuple[list[ReachedPassage], list[ReachedPassage]]:
-    """Passages with a value near the best one, in their order, and the others by their own relevance."""
+    """Splits passages into those with a value near the best one, in their order, and the others by their relevance."""
     least = reached[0].value - _SUPPORT_MARGIN
     supported = [
         one for place, one in enumerate(reached) if place < _COVERING or one.value >= least
@@ -104,7 +104,7 @@ def _by_support(
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text that may cover a question: folded, without common ones, cut to their stems."""
+    """Returns the words of a text that may cover a question: case-folded stems, without common words."""
     plain = unicodedata.normalize("NFKD", text.casefold())
     folded = "".join(char for char in plain if not unicodedata.combining(char))
     return frozenset(

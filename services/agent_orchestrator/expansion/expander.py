@@ -1,4 +1,4 @@
-"""Expands a result list by any mode, within its budget. A graph that cannot be asked leaves the list as it is."""
+"""Expands a result list by any mode, within its budget. If the graph is unavailable, the list stays as it is."""
 
 from __future__ import annotations
 
@@ -40,26 +40,26 @@ OFF = frozenset({expansion_pb2.EXPANSION_MODE_UNSPECIFIED, expansion_pb2.EXPANSI
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """What was reached, and how the expansion went, without the counts of the list that comes of it."""
+    """The result of an expansion and its report, without the counts of the resulting list."""
 
     reach: ExpansionResult
     report: expansion_pb2.ExpansionReport
 
 
 class EntityLinkingTask:
-    """The entities that a question names, looked up while the search itself runs."""
+    """The look-up of the entities that a question names, concurrent with the search itself."""
 
     def __init__(self, task: asyncio.Task[Sequence[str]] | None) -> None:
         self._task = task
 
     async def entities(self) -> Sequence[str]:
-        """Uuids; raises what the look-up raises."""
+        """Returns the entities' ids; raises the errors of the look-up."""
         return () if self._task is None else await self._task
 
 
 @dataclass(frozen=True, slots=True)
 class ExpansionRequest:
-    """What to expand for, and how."""
+    """The question to expand for, and the options."""
 
     question: Question
     linking: EntityLinkingTask
@@ -67,10 +67,10 @@ class ExpansionRequest:
 
 
 class Expander:
-    """All modes behind one call."""
+    """Runs all modes of expansion."""
 
     def __init__(self, query_aware: QueryAware, formula: Formula, *, seconds: float) -> None:
-        """`seconds` is what an expansion may take of a search's time."""
+        """`seconds` is the maximum share of a search's time for an expansion."""
         self._query_aware = query_aware
         self._formula = formula
         self._seconds = seconds
@@ -79,7 +79,7 @@ class Expander:
     async def linking(
         self, mode: Mode, text: str, budget: Budget
     ) -> AsyncIterator[EntityLinkingTask]:
-        """Looks up the question's entities until the block is left, where the mode needs them."""
+        """Looks up the question's entities concurrently with the block, if the mode needs them."""
         if mode not in OVER_MENTIONS:
             yield EntityLinkingTask(None)
             return
@@ -93,7 +93,7 @@ class Expander:
     async def expand(
         self, wanted: ExpansionRequest, seeds: Sequence[Seed], budget: Budget
     ) -> Expanded:
-        """What the mode reaches from the seeds."""
+        """Returns the passages that the mode reaches from the seeds."""
         began = time.perf_counter_ns()
         report = expansion_pb2.ExpansionReport(mode=wanted.options.mode)
         reach = ExpansionResult()

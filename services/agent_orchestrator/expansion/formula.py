@@ -1,4 +1,4 @@
-"""The fixed formula, which the graph tier computes along explicit relations, as a mode of search."""
+"""The search mode with the fixed formula, which the graph tier computes along explicit relations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TYPE = "CHUNK_RELATION_TYPE_"
 
 
 class Formula:
-    """Expands along relations."""
+    """Expands along explicit relations."""
 
     def __init__(self, relations: GraphRelations) -> None:
         self._relations = relations
@@ -37,7 +37,7 @@ class Formula:
         options: options_pb2.ExpansionOptions,
         budget: Budget,
     ) -> ExpansionResult:
-        """The seeds and what is related to them, by the formula's score."""
+        """Returns the seeds and the passages related to them, by the formula's score."""
         scores = {seed.chunk_id: seed.score for seed in seeds}
         asked = expand_request(options, scores, _MAX_ITEMS)
         if question.as_of is not None and not options.HasField("traversal_time"):
@@ -54,7 +54,7 @@ class Formula:
 def expand_request(
     options: options_pb2.ExpansionOptions, scores: Mapping[str, float], limit: int
 ) -> expansion_pb2.ExpandRequest:
-    """What the graph tier is asked for, with these options. InvalidFieldError for a type that relations do not have."""
+    """Builds the graph tier's request. Raises InvalidFieldError for an unknown relation type."""
     return expansion_pb2.ExpandRequest(
         seeds=[
             expansion_pb2.ExpansionSeed(chunk_id=id_, score=min(max(score, 0.0), 1.0))
@@ -72,7 +72,7 @@ def expand_request(
 
 
 def relation_types(names: Iterable[str]) -> list[relations_pb2.ChunkRelationType.ValueType]:
-    """The explicit relations' types by name. InvalidFieldError for one that there is not."""
+    """Returns the explicit relations' types by name. Raises InvalidFieldError for an unknown name."""
     values = dict(relations_pb2.ChunkRelationType.items())
     found, wrong = [], []
     for place, name in enumerate(names):

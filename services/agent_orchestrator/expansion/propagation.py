@@ -1,9 +1,9 @@
-"""Personalised PageRank over passages and the entities that they name. Pure: no I/O, no clock.
+"""Personalized PageRank over passages and the entities that they name. Pure: no I/O, no clock.
 
 The graph's nodes are passages and entities, its edges mentions and stated facts. The walk restarts at the entities of
-the question, rare ones above all, and at the best passages. A passage passes its weight on to the entities it names,
-those that it is about twice; an entity passes it on to the passages that are about it or mention it, relevant ones
-first. The best passages are then ordered by their rank, by their own relevance, and by evidence: a passage is
+the question, rare ones above all, and at the best passages. A passage passes its weight to the entities it names,
+twice as much to those that it is about; an entity passes its weight to passages about it or mentioning it, relevant
+ones first. The best passages are then ordered by their rank, by their own relevance, and by evidence: a passage is
 supported when it is about what the question names, or about what a relevant and well-ranked passage mentions.
 
 One set of constants for every corpus. Recall is flat around each of them: halving or doubling one moves it by a point.
@@ -40,7 +40,7 @@ _PHRASE = 0.5
 _UNTITLED = 0.1
 _NEARNESS_POWER = 3
 _EVIDENCE = 4.0
-# How much the own relevance counts where the question names a title, and where it names none.
+# The weight of a passage's own relevance if the question names a title, and if it names none.
 _RELEVANCE_LINKED = 0.7
 _RELEVANCE_UNLINKED = 7.0
 _LEAST_RANK = 1e-4
@@ -48,7 +48,7 @@ _TINY = 1e-12
 
 
 class Passage(NamedTuple):
-    """A passage: how relevant it is to the question by itself, and its cosine with the question, both 0–1."""
+    """A passage: its own relevance to the question, and its cosine similarity with the question, both 0–1."""
 
     id: str
     relevance: float
@@ -56,7 +56,7 @@ class Passage(NamedTuple):
 
 
 class Entity(NamedTuple):
-    """An entity: how many passages of the space name it, whether it is a title, whether the question names it."""
+    """An entity: number of passages of the space that name it, whether it is a title, whether the question names it."""
 
     id: str
     name: str
@@ -66,7 +66,7 @@ class Entity(NamedTuple):
 
 
 class Mention(NamedTuple):
-    """A passage names an entity, or states a fact of it: their places, and whether STATED, PHRASE, NAME or ABOUT."""
+    """A passage names an entity or states a fact of it: their indices, and STATED, PHRASE, NAME or ABOUT."""
 
     passage: int
     entity: int
@@ -75,7 +75,7 @@ class Mention(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Neighbourhood:
-    """The passages around a question, the entities that they name, and the best passages by relevance alone."""
+    """The passages around a question, the entities that they name, and the best passages by relevance only."""
 
     passages: Sequence[Passage]
     entities: Sequence[Entity]
@@ -84,14 +84,14 @@ class Neighbourhood:
 
 
 class Reached(NamedTuple):
-    """A passage in its new place: by which value, 0 and up to about 20, higher first."""
+    """A passage in its new position with its value, from 0 to about 20, higher first."""
 
     passage: int
     value: float
 
 
 class Hop(NamedTuple):
-    """A step of a path: over which entity to which passage, and with which share of the weight."""
+    """A step of a path: the entity, the passage it leads to, and the share of the weight."""
 
     entity: int
     passage: int
@@ -107,10 +107,10 @@ class ReachPath(NamedTuple):
 
 
 class Propagation:
-    """The walk over one neighbourhood, computed when made: at most some milliseconds."""
+    """The walk over one neighborhood, computed on construction within a few milliseconds."""
 
     def __init__(self, around: Neighbourhood, max_mentions: int = MAX_MENTIONS) -> None:
-        """An entity that more than `max_mentions` passages name leads to those alone that are about it."""
+        """An entity that more than `max_mentions` passages name leads only to those that are about it."""
         self._around = around
         self._relevance = np.array([one.relevance for one in around.passages], dtype=np.float64)
         self._similarity = np.array([one.similarity for one in around.passages], dtype=np.float64)
@@ -121,7 +121,7 @@ class Propagation:
         self._ranks, self._entity_ranks = self._walk()
 
     def ordered(self, *, evidence: bool) -> list[Reached]:
-        """The best passages by rank, relevance and, if wanted, evidence."""
+        """Returns the best passages by rank, relevance and, if requested, evidence."""
         if not self._around.passages:
             return []
         ids = [one.id for one in self._around.passages]
@@ -132,7 +132,7 @@ class Propagation:
         best = float(self._ranks[kept[0]])
         supported = self._evidence(kept, best) if evidence else np.zeros(len(ids))
         own = _RELEVANCE_LINKED if self._names_a_title() else _RELEVANCE_UNLINKED
-        # So that the least value is 0.
+        # Makes the smallest value 0.
         base = -math.log(_LEAST_RANK)
         values = {
             place: base
@@ -145,7 +145,7 @@ class Propagation:
         return [Reached(place, values[place]) for place in kept]
 
     def way(self, passage: int, max_hops: int = 3) -> ReachPath:
-        """The strongest path to a passage, walked backwards to a seed or an entity of the question."""
+        """Returns the strongest path to a passage, traced back to a seed or an entity of the question."""
         seeds = set(self._around.seeds)
         hops: list[Hop] = []
         at, passed = passage, {passage}
@@ -162,7 +162,7 @@ class Propagation:
         return ReachPath(at, None, tuple(reversed(hops)))
 
     def followed(self, seeds: Sequence[int]) -> tuple[int, int]:
-        """How many mentions the seeds have, and how many of them the walk follows."""
+        """Returns how many mentions the seeds have, and how many of them the walk follows."""
         of_seeds = np.isin(self._edges.passage, np.array(seeds, dtype=np.int64))
         entered = np.isin(self._edges.entity, self._edges.entity[self._edges.back > 0])
         return int(of_seeds.sum()), int((of_seeds & entered).sum())
@@ -208,7 +208,7 @@ class Propagation:
         )
 
     def _evidence(self, kept: Sequence[int], best: float) -> Floats:
-        """For each passage how well what it is about is supported, 0–1."""
+        """Returns for each passage how well its subject is supported, 0–1."""
         edges = self._edges
         about = edges.kind == ABOUT
         from_passage = np.zeros(len(self._around.passages))
@@ -224,7 +224,7 @@ class Propagation:
         return found
 
     def _step_into(self, passage: int, passed: set[int]) -> tuple[int | None, int, float] | None:
-        """The passage before (none: the question itself), the entity between, the share passed on."""
+        """Returns the previous passage (None: the question itself), the entity between, and the share passed on."""
         edges = self._edges
         into = np.flatnonzero((edges.passage == passage) & (edges.back > 0))
         into = into[np.argsort(-(self._entity_ranks[edges.entity[into]] * edges.back[into]))]
@@ -245,7 +245,7 @@ class Propagation:
 
 @dataclass(frozen=True, slots=True)
 class _Edges:
-    """Mentions as arrays: from passages to entities (`out`), and back, 0 where an entity does not lead on.
+    """Mentions as arrays: from passages to entities (`out`), and back, 0 if an entity does not lead on.
 
     `reach` is, for each entity, the relevance of the best passage that it leads to.
     """
@@ -263,7 +263,7 @@ class _Edges:
         passage, entity, kind = rows[:, 0], rows[:, 1], rows[:, 2].copy()
         titled = np.array([one.titled for one in around.entities], dtype=np.bool_)
         frequency = np.array([one.frequency for one in around.entities], dtype=np.int64)
-        # A name that only facts give is as weak as a phrase, and when it is frequent it is a common word.
+        # A name that comes only from facts is as weak as a phrase; if it is frequent, it is a common word.
         from_facts = (kind == NAME) & ~titled[entity]
         kind[from_facts] = PHRASE
         rare = frequency[entity] <= np.where(from_facts, MAX_FACT_NAME_MENTIONS, max_mentions)
@@ -273,7 +273,7 @@ class _Edges:
         back = _back(passage, entity, kind, leads, relevance, best)
         reach = np.zeros(len(around.entities))
         np.maximum.at(reach, entity[leads], relevance[passage[leads]])
-        # Only what leads on takes part.
+        # Only entities that lead to a passage take part.
         enters = np.isin(entity, entity[leads])
         weight = np.select([kind == ABOUT, kind == NAME], [2.0, 1.0], _PHRASE) * enters
         totals = np.bincount(passage, weight, len(around.passages))
@@ -281,7 +281,7 @@ class _Edges:
 
 
 def _leading(passage: Places, entity: Places, kind: Places, relevance: Floats) -> Flags:
-    """Of the passages about each entity the most relevant ones."""
+    """Selects the most relevant of the passages about each entity."""
     leads = np.zeros(len(passage), dtype=np.bool_)
     about = np.flatnonzero(kind == ABOUT)
     order = about[np.lexsort((passage[about], -relevance[passage[about]], entity[about]))]
@@ -293,10 +293,10 @@ def _leading(passage: Places, entity: Places, kind: Places, relevance: Floats) -
     return leads
 
 
-def _back(  # noqa: PLR0917 - columns of one table
+def _back(  # noqa: PLR0917 - the columns of one table
     passage: Places, entity: Places, kind: Places, leads: Flags, relevance: Floats, best: float
 ) -> Floats:
-    """What an entity passes on: most of it to passages about it where it has both kinds, relevant ones first."""
+    """Returns the weights from entities to passages: with both kinds, most goes to passages about the entity."""
     pull = np.exp((relevance[passage] - best) / _TEMPERATURE)
     pull = np.where(kind <= PHRASE, pull * _PHRASE, pull) * leads
     size = int(entity.max(initial=-1)) + 1

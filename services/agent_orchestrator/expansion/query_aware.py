@@ -1,8 +1,8 @@
-"""The query-aware expansion: the neighbourhood of a question in the graph, and who is reached in it.
+"""The query-aware expansion: finds a question's neighborhood in the graph and ranks the passages reached in it.
 
-Four steps: entities that the question names (asked for while the search itself runs), the mentions around them and the
-best hits, the exact relevance of each passage there, and the propagation. The neighbourhood is bounded, so that
-the cost does not grow with the corpus. Raises what the tiers' calls raise: see `outcome`.
+Four steps: entities that the question names (looked up while the search runs), the mentions around them and the best
+hits, the exact relevance of each passage there, and the propagation. The neighborhood is bounded, so that the cost
+does not grow with the corpus. Raises the errors of the tiers' calls.
 """
 
 from __future__ import annotations
@@ -34,20 +34,20 @@ if TYPE_CHECKING:
     from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
 
 SEEDS = 20
-# Passages that no question needs more of; most have 150 to 350.
+# More passages do not improve any question; most have 150 to 350.
 MAX_PASSAGES = 500
-# Passages about one entity that are scored; the most relevant ten of them take part.
+# Passages about one entity that are scored; the ten most relevant of them take part.
 MAX_ABOUT = 40
 MAX_LINKED = 20
 _HOP_SEEDS = 20
 _MENTIONS = "MENTIONS"
-# The relation of a fact that a passage states of an entity, by their places.
+# The relation of a fact that a passage states about an entity, by their indices.
 Relations: TypeAlias = dict[tuple[int, int], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, and how passages are scored against it."""
+    """The question, and how passages are scored against it."""
 
     text: str
     vector: retrieval_pb2.QueryEmbedding | None
@@ -58,7 +58,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Seed:
-    """A passage of the unexpanded list, and its score there."""
+    """A passage of the unexpanded list with its score."""
 
     chunk_id: str
     score: float
@@ -66,7 +66,7 @@ class Seed:
 
 @dataclass(frozen=True, slots=True)
 class ReachedPassage:
-    """A passage in its place, by the mode's own value, with its own score and the path that led to it."""
+    """A passage in its position: the mode's value, its own score, and the path that led to it."""
 
     chunk_id: str
     value: float
@@ -76,9 +76,9 @@ class ReachedPassage:
 
 @dataclass(frozen=True, slots=True)
 class ExpansionResult:
-    """What an expansion reached, best first, and how much of the graph it used.
+    """The passages that an expansion reached, best first, and how much of the graph it used.
 
-    `incident` are the relations of the seeds, `followed` those of them that were followed.
+    `incident` counts the relations of the seeds, `followed` those that were followed.
     """
 
     passages: Sequence[ReachedPassage] = ()
@@ -88,7 +88,7 @@ class ExpansionResult:
 
 @dataclass(slots=True)
 class _Scores:
-    """Scores by chunk, of those that are in force at the time asked about."""
+    """Scores by chunk, of chunks valid at the requested time."""
 
     score: dict[str, float] = field(default_factory=dict)
     similarity: dict[str, float] = field(default_factory=dict)
@@ -102,14 +102,14 @@ class _Scores:
 
 
 class QueryAware:
-    """Expands over both tiers."""
+    """Expands with both tiers."""
 
     def __init__(self, vector: VectorTier, graph: GraphTier) -> None:
         self._vector = vector
         self._graph = graph
 
     async def link(self, text: str, seconds: float) -> Sequence[str]:
-        """Uuids of the entities that a question names."""
+        """Returns the ids of the entities that a question names."""
         request = entities_pb2.LinkEntitiesRequest(text=text, limit=MAX_LINKED)
         answer = await self._graph.link_entities(request, seconds)
         return [one.entity.id for one in answer.entities]
@@ -122,7 +122,7 @@ class QueryAware:
         options: expansion_pb2.ExpansionOptions,
         budget: Budget,
     ) -> ExpansionResult:
-        """The passages reached from the seeds and from the entities asked about, best first; the seeds among them."""
+        """Returns the passages reached from the seeds and the question's entities, best first, including the seeds."""
         max_mentions = options.max_degree if options.HasField("max_degree") else MAX_MENTIONS
         begun = [seed.chunk_id for seed in seeds[:SEEDS]]
         scores = _Scores()
@@ -169,7 +169,7 @@ class QueryAware:
 def score_request(
     question: Question, chunk_ids: Sequence[str], *, include_chunks: bool
 ) -> vector_pb2.ScoreChunksRequest:
-    """Chunks to score against a question."""
+    """Returns the request to score chunks against a question."""
     return vector_pb2.ScoreChunksRequest(
         query=question.text,
         chunk_ids=chunk_ids,
@@ -188,7 +188,7 @@ def _neighbourhood(
     asked: frozenset[str],
     options: expansion_pb2.ExpansionOptions,
 ) -> tuple[Neighbourhood, Relations]:
-    """What takes part: passages with a score, and the seeds with theirs, which facts may have raised."""
+    """Builds the neighborhood: scored passages, and the seeds with their own scores, which may include fact support."""
     own = {seed.chunk_id: seed.score for seed in seeds}
     listed = dict.fromkeys([*own, *(one.chunk_id for one in found.episodes)])
     kept = [one for one in listed if one in own or one in scores.score]
@@ -213,7 +213,7 @@ def _edges(
     chunks: Sequence[int | None],
     options: expansion_pb2.ExpansionOptions,
 ) -> tuple[list[Mention], Relations]:
-    """Mentions and stated facts of the types that are followed; of both for one pair the mention counts."""
+    """Returns mentions and stated facts of the followed types; if a pair has both, the mention is used."""
     wanted = {one.upper() for one in options.relation_types}
     edges: dict[tuple[int, int], int] = {
         (at, one.entity): int(one.kind)
@@ -261,7 +261,7 @@ def _reach(
 def _trace(
     around: Neighbourhood, walk: Propagation, relations: Relations, passage: int
 ) -> expansion_pb2.ExpansionTrace | None:
-    """The strongest path to a passage; of a seed itself none but its own id."""
+    """Returns the strongest path to a passage; for a seed itself only its own id."""
     if passage in around.seeds:
         return expansion_pb2.ExpansionTrace(seed_id=around.passages[passage].id)
     way = walk.way(passage)

@@ -1,4 +1,4 @@
-"""Makes an expanded list of a searched one: its best passages are seeds; what they reach is read and put in order."""
+"""Expands a result list: its best passages are the seeds; the passages reached are read and ordered."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SearchedList:
-    """Results before expansion, best first; `chunk_ids` are those that are passages, with their chunks' scores known.
+    """Results before expansion, best first; `chunk_ids` are the results that are passages with known chunk scores.
 
-    `facts` are the found facts by the passage that they cite, `filter` what a passage needs to be listed.
+    `facts` are the found facts by the passage that they cite; `filter` is the filter that listed passages must pass.
     """
 
     results: Sequence[search_pb2.SearchResult]
@@ -45,7 +45,7 @@ class SearchedList:
 
 @dataclass(frozen=True, slots=True)
 class ExpandedList:
-    """Results after expansion, best first, the chunks that it brought, and how it went."""
+    """Results after expansion, best first, the added chunks, and the report."""
 
     results: Sequence[search_pb2.SearchResult]
     brought: Mapping[str, vector_pb2.ChunkScore]
@@ -66,7 +66,7 @@ class ListExpansion:
         limit: int,
         budget: Budget,
     ) -> ExpandedList:
-        """The best `limit` results. The first ones do not depend on how many are asked for."""
+        """Returns the best `limit` results. The first results do not depend on the limit."""
         seeds = [
             Seed(one.id, one.score) for one in searched.results if one.id in searched.chunk_ids
         ]
@@ -105,7 +105,7 @@ class ListExpansion:
         only: chunks_pb2.ChunkFilter | None,
         budget: Budget,
     ) -> dict[str, vector_pb2.ChunkScore]:
-        """Chunks with their texts, those that pass the filter."""
+        """Returns the chunks that pass the filter, with their texts."""
         if not chunk_ids:
             return {}
         answer = await self._vector.score_chunks(
@@ -125,7 +125,7 @@ def results_without_expansion(
     limit: int,
     reason: legs_pb2.LegReason.ValueType = legs_pb2.LEG_REASON_UNSPECIFIED,
 ) -> ExpandedList:
-    """The list as it is, and why."""
+    """Returns the list unchanged, with the reason."""
     report = expansion_pb2.ExpansionReport(mode=mode, status=status, reason=reason)
     shown = results[:limit]
     report_lists(report, [one.id for one in shown], [one.id for one in shown])

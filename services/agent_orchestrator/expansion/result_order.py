@@ -1,12 +1,11 @@
-"""The expanded list: the results in the order of the expansion, with scores that fall along it. Pure.
+"""Orders results as the expansion ranks them, with descending scores. Pure.
 
-The displayed score stays on the scale of relevance: the first result shows the best own score of all that were
-ordered, the second the second best, and so on. What that adds to a result's own score, or takes from it, is the
-expansion's share. Results that the expansion did not order follow; facts without a chunk stand where their score puts
-them.
+The displayed score stays on the relevance scale: the first result shows the best own score of all ordered results, the
+second the second best, and so on. The difference to a result's own score is the expansion's share. Results that the
+expansion did not order follow; facts without a chunk are placed by their score.
 
-A search often finds the answer itself. Of its first results those that answer directly, by a stated fact near the
-question or by a score near 1, keep their order before what the expansion orders.
+A search often finds the answer itself. Those of its first results that answer directly, by a stated fact close to the
+question or by a score near 1, keep their order before the results that the expansion orders.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from braid.common.v1 import expansion_pb2, legs_pb2
 from services.agent_orchestrator.expansion.query_aware import ReachedPassage
 from services.models.embedding.relevance import unbend
 
-# How many of the first results may stay first, the score from which a passage answers by itself (where the scale of
-# relevance begins to bend), and what a fact must add to a passage's score to be near the question.
+# How many of the first results may stay first; the score from which a passage answers by itself (where the relevance
+# scale begins to bend); and the support that a fact close to the question adds to a passage's score.
 _FIRST = 3
 _DIRECT_SCORE = 0.8
 _DIRECT_SUPPORT = 0.075
@@ -33,10 +32,10 @@ def arrange(
     *,
     by_value: bool = False,
 ) -> list[search_pb2.SearchResult]:
-    """All results, best first.
+    """Returns all results, best first.
 
-    `fresh` are the results of passages that were reached and are not in `results`, `chunk_ids` those of `results` that
-    are passages. Passages that are in neither are not listed. `by_value` shows the mode's own values, which are scores.
+    `fresh` are the results of reached passages that are not in `results`; `chunk_ids` are those of `results` that are
+    passages. Passages in neither are not listed. `by_value` shows the mode's own values, which are scores.
     """
     known = {one.id: one for one in results if one.id in chunk_ids} | dict(fresh)
     ordered = [one for one in reached if one.chunk_id in known]
@@ -81,7 +80,7 @@ def _answers_directly(result: search_pb2.SearchResult) -> bool:
 def report_lists(
     report: expansion_pb2.ExpansionReport, before: Iterable[str], after: Iterable[str]
 ) -> None:
-    """Notes how the listed results changed."""
+    """Records in the report how the listed results changed."""
     old, new = set(before), set(after)
     report.initial_count = len(old)
     report.expanded_count = len(new)
@@ -102,7 +101,7 @@ def _move(result: search_pb2.SearchResult, score: float, rank: int, value: float
 def _merged(
     listed: Sequence[search_pb2.SearchResult], rest: Sequence[search_pb2.SearchResult]
 ) -> list[search_pb2.SearchResult]:
-    """Both lists as one, by falling score; of equal ones those of the expansion first."""
+    """Merges both lists by descending score; with equal scores, those of the expansion come first."""
     merged = [*listed, *rest]
-    merged.sort(key=lambda one: -one.score)  # stable: each list keeps its order
+    merged.sort(key=lambda one: -one.score)  # the sort is stable
     return merged

@@ -1,1 +1,1 @@
-"""Documents and facts on their way into both tiers: parse, chunk, embed, store, graph."""
+"""Ingestion of documents and facts into both tiers: parse, chunk, embed, store, add to the graph."""

@@ -1,11 +1,11 @@
-"""How much may wait: asked before an upload's bytes are read, over all spaces and all processes that accept uploads.
+"""Limits the jobs and bytes that wait: checked before an upload's bytes are read, across all spaces and processes.
 
-No space can shut out another: one that has something waiting gets a further place only while it holds at most four
-times of what is still free then, one that has nothing gets any free place. So a single busy space holds at most four
-fifths of the backlog, two hold four ninths each, and some is always left for who comes next.
+No space can block another. A space that has jobs waiting may add one only while it holds at most four times as much as
+is still free then; a space that has none may use any free capacity. So a single busy space holds at most four fifths
+of the backlog, two hold four ninths each, and some capacity is always left for another space.
 
-What waits is counted in the database, at most a moment ago; what this process is receiving now is added to it. Other
-processes' uploads under way are not: the limits may be passed by as much, never by more.
+The waiting jobs are counted in the database, at most 0.5 s ago; the uploads that this process is receiving are added.
+Uploads that other processes are receiving are not counted: the limits may be exceeded by that much, never by more.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from services.runtime.errors import OverloadedError
 RETRY_AFTER = 1.0
 FRESH_SECONDS = 0.5
 FRESHEST_SECONDS = 0.05
-# What a space may hold for each place, or byte, that is free.
+# What a space may hold as a multiple of the free jobs or bytes.
 SHARE_OF_FREE = 4
 
 
 class Counter(Protocol):
-    """Who counts what waits."""
+    """Counts the jobs that wait or run."""
 
     async def backlog(self) -> Mapping[str, Waiting]:
-        """How much waits or runs now, by space; spaces without any may be missing."""
+        """Returns the jobs and bytes that wait or run now, by space; spaces without any may be missing."""
         ...
 
 
 @dataclass(eq=False, slots=True)
 class _Usage:
-    """What a space has waiting, or here on its way."""
+    """A space's waiting jobs and bytes, and the uploads that this process is receiving for it."""
 
     jobs: int = 0
     bytes: int = 0
@@ -45,7 +45,7 @@ class _Usage:
 
 
 class Backlog:
-    """Places for jobs and for their bytes."""
+    """The capacity for waiting jobs and their bytes."""
 
     def __init__(self, jobs: Counter, *, max_jobs: int, max_bytes: int) -> None:
         self._store = jobs
@@ -57,36 +57,36 @@ class Backlog:
         self._counting = asyncio.Lock()
 
     async def check(self, space: str, size: int = 0) -> None:
-        """OverloadedError unless there is a place for a job of `size` bytes of the space."""
+        """Raises OverloadedError unless there is capacity for a job of `size` bytes of the space."""
         await self._count(FRESH_SECONDS)
         try:
             self._check(space, size)
         except OverloadedError:
-            # Something may have ended since: a refusal is worth a look.
+            # Jobs may have ended since the last count: count again before refusing.
             await self._count(FRESHEST_SECONDS)
             self._check(space, size)
 
     async def enter(self, space: str) -> Place:
-        """A place for one more job. OverloadedError when there is none; nothing was read then."""
+        """Reserves capacity for one more job. Raises OverloadedError if there is none; nothing has been read then."""
         await self.check(space)
         for held in self._of(space):
             held.receiving += 1
         return Place(self, space)
 
     def hold(self, space: str, count: int) -> None:
-        """Counts bytes of an upload in. OverloadedError when they are too many."""
+        """Counts further bytes of an upload. Raises OverloadedError if the limit is exceeded."""
         self._check_bytes(space, count, alone=self._jobs(space) <= 1)
         for held in self._of(space):
             held.received += count
 
     def accepted(self, space: str, waiting: Waiting) -> None:
-        """More waits: counted here until it is counted in the database."""
+        """Counts accepted jobs until the next count in the database includes them."""
         for held in self._of(space):
             held.jobs += waiting.jobs
             held.bytes += waiting.bytes
 
     def release(self, space: str, count: int) -> None:
-        """An upload has been received, or given up."""
+        """Ends the reservation of an upload that was received or abandoned."""
         for held in self._of(space):
             held.receiving -= 1
             held.received -= count
@@ -98,7 +98,7 @@ class Backlog:
         _refuse_unless(free >= 0 and (jobs == 0 or jobs + 1 <= SHARE_OF_FREE * free))
 
     def _check_bytes(self, space: str, count: int, *, alone: bool) -> None:
-        """`alone` when the space has no other job."""
+        """Raises OverloadedError for too many bytes. `alone` is true if the space has no other job."""
         held = self._total.bytes + self._total.received
         free = self._max_bytes - held - count
         _refuse_unless(free >= 0 and held < self._max_bytes)
@@ -130,7 +130,7 @@ class Backlog:
 
 
 class Place:
-    """One upload's place while it is received."""
+    """The reservation of one upload while it is received."""
 
     def __init__(self, backlog: Backlog, space: str) -> None:
         self._backlog = backlog
@@ -139,17 +139,17 @@ class Place:
         self._left = False
 
     def hold(self, count: int) -> None:
-        """`count` more bytes of it are held. OverloadedError when the backlog is full."""
+        """Counts `count` more bytes of the upload. Raises OverloadedError if the backlog is full."""
         self._backlog.hold(self._space, count)
         self._reserved += count
 
     def accepted(self) -> None:
-        """It has become a job."""
+        """Records that the upload has become a job, and ends the reservation."""
         self._backlog.accepted(self._space, Waiting(1, self._reserved))
         self.leave()
 
     def leave(self) -> None:
-        """It is received no more. Leaving twice is leaving once."""
+        """Ends the reservation. Further calls have no effect."""
         if not self._left:
             self._left = True
             self._backlog.release(self._space, self._reserved)

@@ -1,7 +1,7 @@
-"""Text to chunks: spans of at most a limit, cut between a text's parts, else sentences, lines, words.
+"""Splits text into chunks of limited length, cut between a text's parts, otherwise sentences, lines or words.
 
-Where a chunk begins is decided by the text around that place alone, never by what comes long before it: an edit moves
-the cuts beside it and no others, and all other chunks keep their content, hence their ids, vectors and extracted facts.
+Only the text around a position decides whether a chunk begins there, never the text long before it. An edit therefore
+moves only nearby cuts; all other chunks keep their content, and with it their ids, vectors and extracted facts.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import NamedTuple
 from services.agent_orchestrator.ingest.layout import Break, paragraphs
 
 MAX_CHUNK = 1500
-# A chunk's beginning is kept from an edit that is further away than this share of the limit. Larger makes chunks
-# longer and an edit costlier.
+# An edit further away than this share of the limit does not move a chunk's beginning. A larger value makes chunks
+# longer and an edit more expensive.
 REACH = 0.4
-# How much of a part's beginning tells it apart from others: a change further on moves no cut.
+# Characters at the start of a part that identify it: a later change does not move a cut.
 PRINT = 32
 
 _FINER = 10
@@ -29,19 +29,19 @@ Cut = Callable[[str, "Span"], Iterator[int]]
 
 
 class Span(NamedTuple):
-    """Characters `start` up to `end` of a text."""
+    """Characters of a text from `start` (inclusive) to `end` (exclusive)."""
 
     start: int
     end: int
 
     @property
     def length(self) -> int:
-        """How many characters."""
+        """The number of characters."""
         return self.end - self.start
 
 
 class Unit(NamedTuple):
-    """A part that is never cut further, and the rank of the break that it begins with."""
+    """A part that is not split further, and the rank of the break before it."""
 
     span: Span
     rank: int
@@ -55,10 +55,10 @@ def split(
     *,
     end: int | None = None,
 ) -> list[Span]:
-    """Spans of the chunks of `text` from `start` to `end`, in order, none empty, none longer than `limit` characters.
+    """Splits `text` from `start` to `end` into chunk spans, in order, none empty or longer than `limit` characters.
 
-    `breaks` says where parts of the text begin; without it blank lines do. No chunk begins or ends with white space;
-    nothing but white space is left out. A text within the limit is one.
+    `breaks` are the beginnings of the text's parts; blank lines if it is None. No chunk begins or ends with whitespace;
+    only whitespace is left out. A text within the limit is one chunk.
     """
     whole = _trimmed(text, Span(start, len(text) if end is None else end))
     if whole.length <= limit:
@@ -69,10 +69,10 @@ def split(
 
 
 def anchors(text: str, units: Sequence[Unit], reach: int) -> list[int]:
-    """The units that always begin a chunk: those before which the break is the strongest for `reach` characters around.
+    """Returns the units that always begin a chunk: their break is the strongest within `reach` characters each way.
 
-    Breaks of one rank are put in order by what follows them, which is as good as chance and the same every time. Both
-    ends of the text count as stronger than any.
+    Breaks of equal rank are ordered by a hash of the following text, which is evenly distributed and deterministic.
+    Both ends of the text count as stronger than any break.
     """
     keys = [_key(text, unit) for unit in units]
     found: list[int] = []
@@ -90,7 +90,7 @@ def anchors(text: str, units: Sequence[Unit], reach: int) -> list[int]:
 def _nearest(
     units: Sequence[Unit], keys: Sequence[tuple[int, int]], order: range, *, or_equal: bool
 ) -> dict[int, int]:
-    """For each unit, where the nearest stronger break on one side is."""
+    """Returns for each unit the position of the nearest stronger break on one side."""
     nearest: dict[int, int] = {}
     stack: list[int] = []
     for i in order:
@@ -110,7 +110,7 @@ def _key(text: str, unit: Unit) -> tuple[int, int]:
 
 
 def _packed(units: Sequence[Unit], limit: int) -> Iterator[Span]:
-    """Neighbouring units put together to as few chunks as they need, of about the same length."""
+    """Joins adjacent units into as few chunks as necessary, of similar length."""
     total = units[-1].span.end - units[0].span.start
     goal = total / -(-total // limit)
     held = units[0].span
@@ -135,7 +135,7 @@ def _units(text: str, whole: Span, breaks: Sequence[Break], limit: int) -> Itera
 
 
 def _cut(text: str, part: Span, rank: int, cuts: Sequence[Cut], limit: int) -> Iterator[Unit]:
-    """The part as it is, or, over the limit, in finer and finer pieces."""
+    """Yields the part unchanged if it is within the limit, otherwise split into finer and finer pieces."""
     if part.length <= limit:
         yield Unit(part, rank)
     elif not cuts:
@@ -181,20 +181,20 @@ def _trimmed(text: str, span: Span) -> Span:
     return Span(start, end)
 
 
-# The library works on a text at once and tells of it at length: this keeps what it holds small.
+# The library processes a text as a whole and returns verbose results: a window limits the memory that it needs.
 _WINDOW = 64 * 1024
 
 
 def sentence_ends(text: str, language: str = "en") -> Iterator[int]:
-    """The offset after each sentence of `text` but the last, white space after a sentence belonging to it."""
-    # Loaded with the first long text: most processes that could cut one never do.
+    """Yields the offset after each sentence of `text` except the last, including the whitespace after the sentence."""
+    # Imported with the first long text: most processes never split one.
     from sentencex.sentencex import get_sentence_boundaries  # noqa: PLC0415
 
     start = 0
     while start < len(text):
         window = text[start : start + _WINDOW]
         ends = [found["end_index"] for found in get_sentence_boundaries(language, window)]
-        # The last sentence of a window may go on in the next one, unless it fills the window.
+        # The last sentence of a window may continue in the next one, unless it fills the window.
         used = ends[:-1] if len(window) == _WINDOW and len(ends) > 1 else ends
         yield from (start + end for end in used if start + end < len(text))
         start += used[-1] if used and used[-1] > 0 else len(window)

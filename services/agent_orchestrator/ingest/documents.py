@@ -1,4 +1,4 @@
-"""An upload and what parsing makes of it: documents, refusals, limits, dates."""
+"""An upload and the result of parsing it: documents, refusals, limits, dates."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Metadata = dict[str, Any]
 
 
 class Piece(NamedTuple):
-    """A chunk to be: characters `start` up to `end` of its document's text.
+    """A future chunk: characters from `start` to `end` of its document's text.
 
-    `page` is the page that it begins on, 0 in a text without pages; `time` is when what it says was said, where the
-    document has no one time.
+    `page` is the page that it begins on, 0 in a text without pages; `time` is when its content was written, if the
+    document has no single time.
     """
 
     start: int
@@ -32,7 +32,7 @@ class Piece(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where another document of an upload begins: the bytes before it, and the lines where documents are lines."""
+    """Where another document of an upload begins: bytes before it, and lines if each document is a line."""
 
     offset: int = 0
     line: int = 0
@@ -43,9 +43,9 @@ BEGINNING = Place()
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
-    """A document's text and what is known of it. The text is whole; `body_start` is where its content begins.
+    """A document's text and metadata. `text` is the full text; `body_start` is the offset of its content.
 
-    `pieces` is how it is cut; without any it is cut as plain text from `body_start` on.
+    `pieces` are its chunks; if empty, it is split as plain text from `body_start`.
     """
 
     document_id: str
@@ -56,13 +56,13 @@ class ParsedDocument:
     valid_time: datetime | None = None
     body_start: int = 0
     pieces: tuple[Piece, ...] = ()
-    # Where it ends, if reading can go on there.
+    # The position after the document, if reading can resume there.
     end: Place = field(default=BEGINNING, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A document that cannot be taken: its id or line, and why, without its own text."""
+    """A document that was refused: its id or line, and the reason, which contains none of its text."""
 
     document_id: str
     reason: str
@@ -70,11 +70,11 @@ class Rejected:
 
 
 class UnreadableError(Exception):
-    """A document, or a line, that cannot be taken; the message is the reason, without the document's own text."""
+    """A document or line cannot be read; the message is the reason, without the document's own text."""
 
 
 def check_values(document_id: str, title: str, source: str, metadata: Metadata) -> None:
-    """UnreadableError when a value is too long for the tiers or cannot be stored."""
+    """Raises UnreadableError if a value is too long for the tiers or cannot be stored."""
     for name, value, limit in (
         ("id", document_id, MAX_ID),
         ("title", title, MAX_TITLE),
@@ -95,7 +95,7 @@ def check_values(document_id: str, title: str, source: str, metadata: Metadata) 
 
 
 def check_text(name: str, text: str) -> None:
-    """UnreadableError for text that no store can hold: NUL characters, halves of surrogate pairs."""
+    """Raises UnreadableError for text that cannot be stored: NUL characters, unpaired surrogates."""
     if "\x00" in text:
         raise UnreadableError(f"{name} holds a NUL character")
     try:
@@ -105,7 +105,7 @@ def check_text(name: str, text: str) -> None:
 
 
 def _texts(value: Any, depth: int = 0) -> Iterator[str]:
-    """Every key and text in a JSON value, and "" for every other value: bounded work, however it is nested."""
+    """Yields every key and text in a JSON value, and "" for every other value; nesting and work are limited."""
     if depth > MAX_METADATA_DEPTH:
         raise UnreadableError(f"metadata is nested deeper than {MAX_METADATA_DEPTH} levels")
     if isinstance(value, dict):
@@ -121,7 +121,7 @@ def _texts(value: Any, depth: int = 0) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """The raw input of a job: what it takes to run the job again."""
+    """The raw input of a job, sufficient to run the job again."""
 
     content_type: str
     data: bytes = field(repr=False)
@@ -130,9 +130,9 @@ class Upload:
     source: str = ""
     metadata: Metadata = field(default_factory=dict)
     valid_time: datetime | None = None
-    # What was read before, where `data` is only what follows.
+    # What was read before; `data` is only the rest.
     begin: Place = BEGINNING
-    # How many documents of `data` were read before: where making one takes a while, anything may stand for them.
+    # Number of documents of `data` that were read before. They may be replaced by placeholders if parsing is slow.
     done: int = 0
 
 
@@ -141,22 +141,22 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of reading one upload; what goes beyond them is refused with its reason."""
+    """Limits for reading one upload; documents beyond them are refused with a reason."""
 
     seconds: float = 60.0
     memory_bytes: int = 1024 * MIB
-    # Characters of text in one document: about as much as a document of 10,000 chunks has.
+    # Characters of text in one document: about the length of a document with 10,000 chunks.
     text: int = 16_000_000
     pages: int = 2000
-    # What a compressed file may unpack to in all, and how many files it may hold.
+    # The total unpacked size of a compressed file, and its maximum number of files.
     unpacked_bytes: int = 256 * MIB
     members: int = 10_000
 
 
 def read_date(name: str, value: Any) -> datetime | None:
-    """An ISO 8601 date or time, or what YAML made of one; without a zone it is UTC. None for none.
+    """Parses an ISO 8601 date or time, or a date that YAML parsed; without a zone it is UTC. None for None.
 
-    UnreadableError for anything else.
+    Raises UnreadableError for any other value.
     """
     if value is None or value == "":
         return None

@@ -1,6 +1,6 @@
 """Ingests a stream of facts: embeds their sentences with the space's model and sends them to the graph in batches.
 
-Each call to the tier is short and complete: with one long stream, the tier's reason for a refusal would be lost while
+Each call to the tier is a short unary call: with one long stream, the tier's reason for a refusal could be lost while
 the next message is being written.
 """
 
@@ -30,7 +30,7 @@ Requests = AsyncIterator[ingest_pb2.IngestFactsRequest]
 
 
 class FactSlice(NamedTuple):
-    """Some facts of a stream: the first one's place in it, and the model of the vectors that some were given with."""
+    """A slice of a stream of facts: the position of the first one, and the model of the vectors given with them."""
 
     facts: Sequence[graph_pb2.FactInput]
     start: int
@@ -38,18 +38,18 @@ class FactSlice(NamedTuple):
 
 
 class FactIngestion:
-    """Takes dated facts. Those without a vector get one, or go without while none is to be had."""
+    """Ingests dated facts. Facts without a vector get one, or are stored without one if none is available."""
 
     def __init__(
         self, *, graph: GraphTier, vectors: Callable[[], FactVectors], configured: str
     ) -> None:
-        """`vectors` is called for each stream; `configured` is the model of vectors whose model is not said."""
+        """`vectors` is called for each stream; `configured` is the model assumed for vectors that name none."""
         self._graph = graph
         self._vectors = vectors
         self._configured = configured
 
     async def run(self, requests: Requests) -> ingest_pb2.IngestFactsResponse:
-        """Passes all facts on, some being embedded while others are stored; what became of them all."""
+        """Sends all facts to the graph, embedding some while others are stored; returns the total outcome."""
         total = ingest_pb2.IngestFactsResponse()
         sending: asyncio.Task[None] | None = None
         vectors = self._vectors()
@@ -81,7 +81,7 @@ class FactIngestion:
     async def _give(
         self, some: FactSlice, vectors: FactVectors, made: EmbeddedFacts
     ) -> graph_pb2.AddFactsResponse:
-        """Without the vectors made here when the graph has come to another model; given ones are never left out."""
+        """Sends the facts; sends them again without the vectors made here if the graph has changed to another model."""
         made = vectors.kept(made)
         try:
             return await self._graph.add_facts(some.facts, some.model or made.model)
@@ -92,7 +92,7 @@ class FactIngestion:
 
 
 async def _slices(requests: Requests, configured: str) -> AsyncIterator[FactSlice]:
-    """The stream's facts in order, `FACTS_AT_ONCE` at a time however its messages are cut; vectors of one model."""
+    """Yields the facts in order, `FACTS_AT_ONCE` at a time across message boundaries; one model for each slice."""
     waiting: list[graph_pb2.FactInput] = []
     model, start = "", 0
     async for request in requests:
@@ -116,13 +116,13 @@ def _slice(facts: Sequence[graph_pb2.FactInput], start: int, model: str) -> Fact
 
 
 EMBED_SECONDS = 30.0
-# Slices that go without before somebody is asked again; twice as many each time: a long stream shall not wait for an
-# embedder that hangs as often as it has slices.
+# Slices that are sent without vectors after a failure, doubled each time, so that a long stream does not wait again
+# and again for an embedder that hangs.
 FIRST_REST = 9
 
 
 class SpaceModel(NamedTuple):
-    """A space's model, "" for none yet, how many values the space has of it (0: not known), and that of its graph."""
+    """A space's model, "" if it has none yet, its dimension in the space (0 if unknown), and the model of its graph."""
 
     model: str
     dimension: int
@@ -130,7 +130,7 @@ class SpaceModel(NamedTuple):
 
 
 class EmbeddedFacts(NamedTuple):
-    """Facts that were given vectors here, the vectors' model, and the space as it was then."""
+    """Facts that received vectors here, the vectors' model, and the state of the space at that time."""
 
     facts: Sequence[graph_pb2.FactInput] = ()
     model: str = ""
@@ -138,7 +138,7 @@ class EmbeddedFacts(NamedTuple):
 
 
 class _WithoutError(Exception):
-    """Why facts go without vectors, in words of ours alone; `passing` when it may be otherwise before long."""
+    """Why facts are stored without vectors, without text from other services; `passing` if a retry may help soon."""
 
     def __init__(self, reason: str, *, passing: bool = False) -> None:
         super().__init__(reason)
@@ -146,10 +146,10 @@ class _WithoutError(Exception):
 
 
 class FactVectors:
-    """Vectors for one stream of facts. The space's model is asked for once, and again after a failure."""
+    """Vectors for one stream of facts. The space's model is requested once, and again after a failure."""
 
     def __init__(self, graph: GraphModels, vector: VectorModels, embedder: Embedder) -> None:
-        """`embedder` is the configured one; it may have others beside it."""
+        """`embedder` is the configured one; it may give access to other models."""
         self._graph = graph
         self._vector = vector
         self._embedder = embedder
@@ -159,9 +159,9 @@ class FactVectors:
         self._logged: set[str] = set()
 
     async def fill(self, facts: Sequence[graph_pb2.FactInput], given: str) -> EmbeddedFacts:
-        """Gives vectors to facts that have none; nothing when none are to be had, and the facts stay as they are.
+        """Adds vectors to facts without one. If none are available, the facts stay unchanged and the result is empty.
 
-        `given` is the model of the vectors that some of the facts have, "" when none has one.
+        `given` is the model of the vectors that some of the facts have, "" if none has one.
         """
         missing = [fact for fact in facts if not fact.embedding]
         if not missing or self._rests():
@@ -178,14 +178,14 @@ class FactVectors:
         return EmbeddedFacts()
 
     def kept(self, made: EmbeddedFacts) -> EmbeddedFacts:
-        """What was made; nothing, if the graph was found with another model since, and the facts have none then."""
+        """Returns `made`; if the graph's model has changed since, removes the vectors and returns an empty result."""
         if not made.facts or made.space is self._space:
             return made
         _clear(made)
         return EmbeddedFacts()
 
     async def refused(self, made: EmbeddedFacts, error: BraidError) -> bool:
-        """Whether the graph took no facts because of the vectors made here, which are taken away from them then."""
+        """Returns whether the graph refused the facts because of vectors made here; if so, removes those vectors."""
         if not made.facts or not await self._has_moved(error):
             return False
         _clear(made)
@@ -203,7 +203,7 @@ class FactVectors:
         known = space.dimension if space.of_graph else 0
         length = next((len(fact.embedding) for fact in facts if fact.embedding), known)
         own = self._chosen(space, given, length)
-        # Where it is known before, no text is embedded in vain.
+        # If the length is known in advance, no text is embedded unnecessarily.
         _check(length, length_of(own))
         rows = await own.embed([sentence(fact) for fact in missing])
         _check(length, rows.shape[1])
@@ -212,7 +212,7 @@ class FactVectors:
         return EmbeddedFacts(missing, own.model, space)
 
     def _chosen(self, space: SpaceModel, given: str, length: int) -> Embedder:
-        """What embeds facts beside given vectors: never a model, or a length, that the caller alone names."""
+        """Returns the embedder to use with given vectors: never a model, or a length, that only the caller names."""
         if given not in ("", self._embedder.model, space.model):
             raise _WithoutError("vectors were given of a model that is not the space's")
         if given and space.of_graph not in ("", given):
@@ -226,7 +226,7 @@ class FactVectors:
         return own
 
     async def _of_space(self) -> SpaceModel:
-        """The graph's model, else that of the passages."""
+        """Returns the graph's model, otherwise that of the chunks."""
         if self._space is None:
             held = await self._graph.state()
             if held.next_embedding_model:
@@ -238,12 +238,12 @@ class FactVectors:
         if held.embedding_model:
             return Recorded(held.embedding_model, held.dimension)
         recorded = await self._vector.recorded()
-        # A graph without vectors takes the configured model's as long as the settings say, whatever the passages have.
+        # If the graph has no vectors, the configured model has its configured length, whatever length the chunks have.
         own = recorded.model == self._embedder.model
         return Recorded(recorded.model, 0) if own else recorded
 
     async def _has_moved(self, error: BraidError) -> bool:
-        """Whether the graph has another model by now, or is changing over to one."""
+        """Whether the graph's model has changed, or is being changed."""
         if error.reason == errors_pb2.ERROR_REASON_WRONG_STATE:
             return True
         overloaded = error.reason == errors_pb2.ERROR_REASON_OVERLOADED
@@ -256,7 +256,7 @@ class FactVectors:
         return True
 
     def _without(self, reason: str, *, passing: bool) -> None:
-        """Warns once of each reason."""
+        """Logs each reason once; after a temporary one, the next slices are sent without vectors."""
         if reason not in self._logged:
             self._logged.add(reason)
             get_logger("ingest").warning("facts not embedded", reason=reason)
@@ -266,7 +266,7 @@ class FactVectors:
 
 
 def sentence(fact: graph_pb2.FactInput) -> str:
-    """The statement: as given, else subject, relation and object in words."""
+    """Returns the fact's statement; if it has none, subject, relation and object as text."""
     if fact.statement.strip():
         return fact.statement
     relation = fact.relation_type.replace("_", " ").lower()
@@ -274,7 +274,7 @@ def sentence(fact: graph_pb2.FactInput) -> str:
 
 
 def _check(wanted: int, length: int | None) -> None:
-    """Refuses vectors of another length than the space has or was given; 0 and None are not known."""
+    """Raises an error for vectors of another length than the space's or the given ones; 0 and None mean unknown."""
     if wanted and length not in (None, wanted):
         raise _WithoutError("the model's vectors have another length than those that are there")
 

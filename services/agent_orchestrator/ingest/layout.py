@@ -1,4 +1,4 @@
-"""A document's text together with where its parts begin: what chunking, pages and citations go by."""
+"""A document's text with the positions where its parts begin, used for chunking, pages and citations."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import NamedTuple, TypeVar
 
 from services.agent_orchestrator.ingest.documents import UnreadableError
 
-# How strong a break is: the smaller the stronger. Headings have their level, 1 to 6.
+# The rank of a break: smaller is stronger. Headings have their level, 1 to 6.
 BLOCK = 7
 ITEM = 8
 ROW = 9
 
 _PARAGRAPH_END = re.compile(r"\n[ \t\r\f\v]*\n\s*")
-# What no store or no reader can hold: controls but tab and newline, halves of surrogate pairs, non-characters.
+# Characters to remove because they cannot be stored or displayed: controls, lone surrogates, non-characters.
 _UNTEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufeff\ufffe\uffff]")
 _Value = TypeVar("_Value")
 
 
 class Break(NamedTuple):
-    """At `offset` a part of the text begins; `rank` tells how much of a new part it is."""
+    """A part of the text begins at `offset`; `rank` is the strength of the break."""
 
     offset: int
     rank: int
@@ -31,7 +31,7 @@ class Break(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """A text, its breaks in order, and which page and which message each stretch of it belongs to."""
+    """A text, its breaks in order, and the page and message of each range of it."""
 
     text: str
     breaks: Sequence[Break]
@@ -40,13 +40,13 @@ class Layout:
     times: Sequence[tuple[int, datetime]] = ()
 
     def page(self, offset: int) -> int:
-        """The page, from 1, that the character is on; 0 in a text without pages."""
+        """Returns the page, from 1, of a character; 0 in a text without pages."""
         return _at(self.pages, offset) or 0
 
 
 @dataclass(slots=True)
 class Writer:
-    """Puts a text together from blocks. UnreadableError when it grows over `limit` characters."""
+    """Builds a text from blocks. Raises UnreadableError if it exceeds `limit` characters."""
 
     limit: int
     title: str = ""
@@ -57,7 +57,7 @@ class Writer:
     _length: int = 0
 
     def add(self, block: str, rank: int = BLOCK, *, close: bool = False) -> int | None:
-        """Adds a block and tells where it begins; `close` to the one before, without a blank line. None when blank."""
+        """Adds a block; returns its offset, or None if it is blank. `close` adds it without a blank line before it."""
         block = clean(block).rstrip().lstrip("\n")
         if not block.strip():
             return None
@@ -69,7 +69,7 @@ class Writer:
         return start
 
     def layout(self) -> Layout:
-        """The text so far."""
+        """Returns the text so far."""
         return Layout("".join(self._parts), self._breaks, self.title, self.pages, self.times)
 
     def _put(self, text: str) -> None:
@@ -79,18 +79,18 @@ class Writer:
 
 
 def paragraphs(text: str, start: int = 0) -> list[Break]:
-    """The breaks of plain text: its paragraphs, which blank lines part."""
+    """Returns the breaks of plain text: its paragraphs, separated by blank lines."""
     ends = (match.end() for match in _PARAGRAPH_END.finditer(text, start))
     return [Break(offset, BLOCK) for offset in (start, *ends)]
 
 
 def clean(text: str) -> str:
-    """Text without what no store can hold; lines end in a newline."""
+    """Removes characters that cannot be stored; lines end in a newline."""
     return _UNTEXT.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def check_length(length: int, limit: int) -> None:
-    """UnreadableError for a text that is too long for one document."""
+    """Raises UnreadableError for a text that is too long for one document."""
     if length > limit:
         raise UnreadableError(f"holds more than {limit} characters of text: split it")
 

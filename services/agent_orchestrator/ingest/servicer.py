@@ -39,11 +39,11 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         request_iterator: AsyncIterator[ingest_pb2.IngestDocumentRequest],
         _context: Any,
     ) -> ingest_pb2.IngestDocumentResponse:
-        """Accepts an upload and answers with its job."""
+        """Accepts an upload and returns its job."""
         place = await self._backlog.enter(current_call().space)
         try:
             upload, count = await receive(request_iterator, place, max_bytes=self._max_upload_bytes)
-            # Its hash takes a while for a large one.
+            # Hashing a large upload takes a while.
             new = await asyncio.to_thread(new_upload, current_call(), upload, count)
             job = await self._jobs.enqueue(new)
             place.accepted()
@@ -54,7 +54,7 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
     async def CheckIngestCapacity(
         self, request: ingest_pb2.CheckIngestCapacityRequest, _context: Any
     ) -> ingest_pb2.CheckIngestCapacityResponse:
-        """Whether an upload would be accepted."""
+        """Returns whether an upload would be accepted."""
         await self._backlog.check(current_call().space, request.size)
         return ingest_pb2.CheckIngestCapacityResponse()
 
@@ -63,11 +63,11 @@ class IngestServicer(ingest_pb2_grpc.IngestServiceServicer):
         request_iterator: AsyncIterator[ingest_pb2.IngestFactsRequest],
         _context: Any,
     ) -> ingest_pb2.IngestFactsResponse:
-        """Takes facts into the graph."""
+        """Adds facts to the graph."""
         return await self._facts.run(request_iterator)
 
     async def DeleteDocument(
         self, request: ingest_pb2.DeleteDocumentRequest, _context: Any
     ) -> ingest_pb2.DeleteDocumentResponse:
-        """Removes a document from both stores."""
+        """Deletes a document from both stores."""
         return await self._deletions.run(request.document_id)

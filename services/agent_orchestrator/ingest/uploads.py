@@ -26,7 +26,7 @@ Parts = AsyncIterator[ingest_pb2.IngestDocumentRequest]
 
 
 def upload_arguments(upload: Upload) -> dict[str, Any]:
-    """An upload without its bytes, as JSON values."""
+    """Returns an upload without its bytes, as JSON values."""
     return {
         "content_type": upload.content_type,
         "document_id": upload.document_id,
@@ -38,7 +38,7 @@ def upload_arguments(upload: Upload) -> dict[str, Any]:
 
 
 def new_upload(call: CallContext, upload: Upload, count: int) -> NewJob:
-    """The job of an upload of `count` documents."""
+    """Returns the job of an upload of `count` documents."""
     return NewJob(
         space=call.space,
         user=call.user,
@@ -52,7 +52,7 @@ def new_upload(call: CallContext, upload: Upload, count: int) -> NewJob:
 
 
 def stored_upload(taken: TakenUpload) -> Upload:
-    """The upload that a job was accepted with."""
+    """Returns the upload that a job was accepted with."""
     arguments = taken.job.arguments
     since = arguments["valid_time"]
     return Upload(
@@ -69,7 +69,7 @@ def stored_upload(taken: TakenUpload) -> Upload:
 
 
 def input_hash(upload: Upload) -> str:
-    """SHA-256 of everything that makes the upload, as 64 hexadecimal digits."""
+    """Returns the SHA-256 of everything that defines the upload, as 64 hexadecimal digits."""
     arguments = json.dumps(upload_arguments(upload), sort_keys=True, ensure_ascii=False)
     digest = sha256(arguments.encode())
     digest.update(upload.data)
@@ -77,9 +77,9 @@ def input_hash(upload: Upload) -> str:
 
 
 async def receive(parts: Parts, place: BacklogPlace, *, max_bytes: int) -> tuple[Upload, int]:
-    """The whole upload and its number of documents; its bytes are held in `place`.
+    """Returns the whole upload and its number of documents; its bytes are reserved in `place`.
 
-    InvalidFieldError for parts out of order, an upload that is empty or too large, and one document without text.
+    Raises InvalidFieldError for parts out of order, an empty or too large upload, or a single document without text.
     """
     metadata = await _metadata(parts)
     pieces: list[bytes] = []
@@ -92,7 +92,7 @@ async def receive(parts: Parts, place: BacklogPlace, *, max_bytes: int) -> tuple
         if size > max_bytes:
             raise InvalidFieldError(FieldError("data", f"must be at most {max_bytes} bytes in all"))
         place.hold(len(pieces[-1]))
-    # In a thread, long ones are joined while others go on.
+    # In a thread, so that joining long uploads does not block other calls.
     upload = _upload(metadata, await asyncio.to_thread(b"".join, pieces))
     return upload, await _count(upload)
 
@@ -108,7 +108,7 @@ def _upload(metadata: ingest_pb2.DocumentMetadata, data: bytes) -> Upload:
     try:
         values = MessageToDict(metadata.metadata)
         check_values(metadata.document_id, metadata.title, metadata.source, values)
-    except (JsonError, ValueError):  # the library has no error of its own for infinite numbers
+    except (JsonError, ValueError):  # the library has no error class for infinite numbers
         raise InvalidFieldError(FieldError("metadata.metadata", "is no JSON object")) from None
     except UnreadableError as error:
         raise InvalidFieldError(FieldError("metadata", str(error))) from None

@@ -1,4 +1,4 @@
-"""Watches jobs: notifications of the database wake one query that all watchers of a process share."""
+"""Watches jobs: database notifications trigger one query that all watchers of a process share."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from services.agent_orchestrator.jobs.store import JobStore
 from services.runtime.errors import BraidError, NotFoundError
 from services.runtime.telemetry import get_logger
 
-# From one look to the next: at least, and at most where nothing is heard, as while the database is away.
+# Minimum seconds between two queries, and the maximum if no notification arrives, as while the database is unavailable.
 LOOK_SECONDS = 0.2
 MAX_LOOK_SECONDS = 1.0
 
 
 class Watchers:
-    """Tells of jobs as they change."""
+    """Informs watchers of changes to jobs."""
 
     def __init__(self, jobs: JobStore) -> None:
         self._jobs = jobs
@@ -32,11 +32,11 @@ class Watchers:
         self._changes = asyncio.Event()
 
     def wake(self) -> None:
-        """Jobs have changed: looks soon, if there are watchers."""
+        """Jobs have changed: triggers a query soon, if there are watchers."""
         self._changes.set()
 
     async def run(self) -> None:
-        """Looks while there are watchers, until cancelled."""
+        """Queries while there are watchers, until cancelled."""
         while True:
             await self._wanted.wait()
             self._changes.clear()
@@ -47,7 +47,7 @@ class Watchers:
                     await self._changes.wait()
 
     async def watch(self, space: str, job_id: str) -> AsyncIterator[JobRecord]:
-        """A job of the space now, then at each change, until it has ended. NotFoundError for no job of the space."""
+        """Yields a job of the space now and at each change until it has ended. Raises NotFoundError if unknown."""
         job = await self._jobs.get(space, job_id)
         self._enter(job.id)
         try:
@@ -82,7 +82,7 @@ class Watchers:
     def _enter(self, job_id: str) -> None:
         self._watched[job_id] += 1
         self._wanted.set()
-        self._changes.set()  # what changed since the watcher's own first look was perhaps told before it was there
+        self._changes.set()  # a change after its first read may have been notified before it was registered
 
     def _leave(self, job_id: str) -> None:
         self._watched[job_id] -= 1
@@ -97,7 +97,7 @@ AGAIN_SECONDS = 1.0
 
 
 class Listener:
-    """One connection of its own that calls `on_notification` at each notification of a channel."""
+    """A separate connection that calls `on_notification` for each notification of a channel."""
 
     def __init__(self, url: str, channel: str, on_notification: Callable[[], None]) -> None:
         self._url = url
@@ -105,7 +105,7 @@ class Listener:
         self._on_notification = on_notification
 
     async def run(self) -> None:
-        """Listens until cancelled, connecting again as often as it has to."""
+        """Listens until cancelled, and reconnects whenever the connection is lost."""
         while True:
             try:
                 await self._listen()

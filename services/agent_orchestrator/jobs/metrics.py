@@ -1,4 +1,4 @@
-"""Gauges of the work that waits: jobs by state, and the age of the oldest unfinished job and document."""
+"""Gauges of waiting work: jobs by state, and the age of the oldest unfinished job and document."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _STAGES = ("job", "document")
 
 
 class JobMetrics:
-    """Reads the database now and then; every replica reads the same, so dashboards take the maximum."""
+    """Reads the database periodically; every replica reads the same values, so dashboards take the maximum."""
 
     def __init__(
         self, database: Database, *, seconds: float = EVERY_SECONDS, meter: Meter | None = None
@@ -36,7 +36,7 @@ class JobMetrics:
         gauge(INGESTION_LAG, self._observe_lag, meter)
 
     async def run(self) -> None:
-        """Reads until cancelled. Without the database there are no values."""
+        """Reads until cancelled. While the database is unavailable, there are no values."""
         while True:
             try:
                 await self.read()

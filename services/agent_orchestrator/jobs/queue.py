@@ -1,4 +1,4 @@
-"""Turns: which space, or which job, may be worked on next, and by whom. Four plain queries over one table."""
+"""Turns: which space or job may be processed next, and by which worker. Plain queries over one table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CHANNEL = "braid_turn_waiting"
 
 
 class TurnLostError(BraidError):
-    """Another worker claimed the turn: what was done since is not recorded, and will be done again."""
+    """Another worker claimed the turn: work since then is not recorded and will be repeated."""
 
     def __init__(self) -> None:
         super().__init__("Another worker claimed the turn.")
@@ -24,7 +24,7 @@ class TurnLostError(BraidError):
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """The right to work on `key` (a space; for tasks a job's id) at one stage, until it is ended or lost."""
+    """The right to process `key` (a space, or for tasks a job id) at one stage, until it is ended or lost."""
 
     id: int
     stage: str
@@ -33,7 +33,7 @@ class Turn:
 
 
 class TurnQueue:
-    """The queue's operations. Those with a session belong to its transaction."""
+    """The queue's operations. Those with a session parameter run in its transaction."""
 
     def __init__(self, database: Database, *, lease_seconds: float) -> None:
         self._database = database
@@ -41,14 +41,14 @@ class TurnQueue:
         self._lease = timedelta(seconds=lease_seconds)
 
     async def request(self, session: Session, stage: str, key: str, delay: float = 0.0) -> None:
-        """Adds a turn that can be claimed in `delay` seconds, unless there is one.
+        """Adds a turn that can be claimed in `delay` seconds, unless it exists.
 
-        Either way nobody ends it before the transaction does.
+        In both cases the turn is locked until the transaction ends.
         """
         await session.execute(self._queries["request_turn"], stage, key, timedelta(seconds=delay))
 
     async def claim(self, owner: UUID, stage: str, count: int) -> list[Turn]:
-        """Up to `count` turns: the longest waiting, and those whose worker has not renewed them for a lease."""
+        """Claims up to `count` turns: those that have waited longest, and those whose lease has expired."""
         async with self._database.pool.session() as session:
             rows = await session.fetch(
                 self._queries["claim_turns"], stage, count, owner, self._lease
@@ -56,19 +56,19 @@ class TurnQueue:
         return [Turn(row["id"], stage, row["key"], owner) for row in sorted(rows, key=_id)]
 
     async def renew(self, owner: UUID, turns: Iterable[Turn]) -> set[int]:
-        """Renews leases; the ids of those turns that are still the owner's."""
+        """Renews leases; returns the ids of the turns that still belong to the owner."""
         ids = [turn.id for turn in turns]
         async with self._database.pool.session() as session:
             rows = await session.fetch(self._queries["renew_turns"], ids, owner)
         return {row["id"] for row in rows}
 
     async def lock(self, session: Session, turn: Turn) -> None:
-        """Makes sure that the turn is the worker's until the transaction ends. TurnLostError when it is not."""
+        """Locks the worker's turn until the transaction ends. Raises TurnLostError if it is no longer the worker's."""
         if not await session.value(self._queries["lock_turn"], turn.id, turn.owner):
             raise TurnLostError
 
     async def end(self, session: Session, turn: Turn, *, again: bool, delay: float = 0.0) -> None:
-        """Ends a locked turn; `again` requests one behind all others, `delay` seconds from now."""
+        """Ends a locked turn; with `again`, requests one behind all others that starts in `delay` seconds."""
         await session.execute(self._queries["end_turn"], turn.id)
         if again:
             await self.request(session, turn.stage, turn.key, delay)

@@ -1,4 +1,4 @@
-"""Jobs as rows of the database and as messages of the contract."""
+"""Maps jobs from database rows to records and contract messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WHOLE_JOB = -1
 
 @dataclass(frozen=True, slots=True)
 class NewJob:
-    """A job to accept, on behalf of a call. `arguments` are JSON values."""
+    """A job to accept on behalf of a call. `arguments` are JSON values."""
 
     space: str
     user: str
@@ -39,7 +39,7 @@ class NewJob:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A document that could not be taken: its place in the upload, at which stage, and why."""
+    """A document that could not be ingested: its position in the upload, the stage, and the reason."""
 
     position: int
     document_id: str
@@ -49,7 +49,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class JobRecord:
-    """A job as it stands."""
+    """The current state of a job."""
 
     id: str
     number: int
@@ -79,7 +79,7 @@ class JobRecord:
 
     @property
     def ended(self) -> bool:
-        """Nothing of it changes any more unless it is tried again."""
+        """Whether the job has ended; it no longer changes unless it is retried."""
         return self.state in ENDED
 
 
@@ -89,7 +89,7 @@ _COLUMNS = [name for name in JobRecord.__slots__ if name not in {"failures", "id
 
 
 def job_record(row: Row, failures: Sequence[Failure] = ()) -> JobRecord:
-    """A row of the table of jobs."""
+    """Maps a row of the job table."""
     values = {name: row[_RENAMED.get(name, name)] for name in _COLUMNS}
     decoded = {name: _json(row[name]) for name in _JSON}
     return JobRecord(id=str(row["id"]), failures=failures, **values, **decoded)
@@ -130,7 +130,7 @@ _STAGES = {
 
 
 def job_message(job: JobRecord) -> jobs_pb2.Job:
-    """The job as it stands."""
+    """Maps a job."""
     return jobs_pb2.Job(
         id=job.id,
         state=JOB_STATES[job.state],
@@ -161,14 +161,14 @@ def job_message(job: JobRecord) -> jobs_pb2.Job:
 
 
 def failure_message(failure: Failure) -> jobs_pb2.JobFailure:
-    """Which document could not be taken, where and why."""
+    """Maps a failure."""
     return jobs_pb2.JobFailure(
         document_id=failure.document_id, reason=failure.reason, stage=_STAGES[failure.stage]
     )
 
 
 def removed_rows(job: JobRecord) -> list[jobs_pb2.RemovedRows]:
-    """What a deletion has removed; none of other jobs, and of one that has not succeeded."""
+    """Returns the rows that a deletion has removed; empty for other jobs and unless it succeeded."""
     rows = (job.result or {}).get("removed", [])
     return [
         jobs_pb2.RemovedRows(
@@ -181,7 +181,7 @@ def removed_rows(job: JobRecord) -> list[jobs_pb2.RemovedRows]:
 
 
 def inferred_relations(job: JobRecord) -> jobs_pb2.InferredRelations | None:
-    """What an inference has done; None of other jobs, and of one that has not succeeded."""
+    """Returns the result of an inference; None for other jobs and unless it succeeded."""
     done = (job.result or {}).get("inferred")
     if done is None:
         return None
@@ -193,7 +193,7 @@ def inferred_relations(job: JobRecord) -> jobs_pb2.InferredRelations | None:
 
 
 def _rate(count: int, start: datetime | None, last: datetime | None) -> float:
-    """Documents a second from the start of the work to the last of them."""
+    """Returns documents per second from the start of the work to the last document."""
     if count == 0 or start is None or last is None:
         return 0.0
     return count / max((last - start).total_seconds(), 0.001)

@@ -15,14 +15,14 @@ ROUND_SECONDS = 60.0
 
 
 class Housekeeping:
-    """Finds work without a turn, and forgets what is old."""
+    """Requests turns for work that has none, and deletes old jobs."""
 
     def __init__(self, work: WorkStore, *, keep_days: int) -> None:
         self._work = work
         self._keep_days = keep_days
 
     async def run(self) -> None:
-        """Goes round once a minute until cancelled."""
+        """Runs once a minute until cancelled."""
         while True:
             await asyncio.sleep(ROUND_SECONDS)
             try:

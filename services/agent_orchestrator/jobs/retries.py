@@ -1,4 +1,4 @@
-"""Retries with backoff while a tier or the embedder is away, and the reason that users see when that did not help."""
+"""Retries with backoff while a tier or the embedder is unavailable, and the reason shown to users on failure."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _MODEL_FIELD = "embedding_model"
 
 
 class Retries:
-    """Repeats idempotent work with growing waits until it succeeds or `seconds` have passed."""
+    """Retries idempotent work with growing waits until it succeeds or `seconds` have passed."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
 
     async def run(self, work: Callable[[], Awaitable[Result]]) -> Result:
-        """The work's result; the last failure when it never succeeds, any other failure at once."""
+        """Returns the work's result. Raises the last transient failure after `seconds`, other failures immediately."""
         retrying = AsyncRetrying(
             retry=retry_if_exception(is_transient),
             stop=stop_after_delay(self._seconds),
@@ -55,7 +55,7 @@ class Retries:
 
 
 class _Wait(wait_exponential_jitter):
-    """Grows from try to try; at least as long as the other side asked for, and never over the longest wait."""
+    """Grows with each attempt; at least as long as the server asked for, at most the maximum wait."""
 
     def __init__(self) -> None:
         super().__init__(multiplier=FIRST_WAIT, max=MAX_WAIT, jitter=FIRST_WAIT)
@@ -67,7 +67,7 @@ class _Wait(wait_exponential_jitter):
 
 
 def is_transient(error: BaseException) -> bool:
-    """Whether waiting can help. An overload without a known wait is a message that is too large: it cannot."""
+    """Whether waiting can help. An overload without a known wait means that the message is too large: it cannot."""
     if not isinstance(error, BraidError):
         return isinstance(error, TimeoutError)
     if error.reason == errors_pb2.ERROR_REASON_OVERLOADED:
@@ -78,9 +78,9 @@ def is_transient(error: BaseException) -> bool:
 
 
 def reason_of(error: BraidError) -> str:
-    """The reason of a failure without positions in messages that the caller never sent; of a defect, the request id."""
+    """Returns the reason of a failure without field paths that the caller never sent; for a defect, the request id."""
     if error.reason == errors_pb2.ERROR_REASON_INTERNAL:
-        # Whoever reads of a job sees no request: the one of the worker's call is in the logs of all services.
+        # A job's reader has no request id of their own: the id of the worker's call is in the logs of all services.
         call = current_call_or_none()
         return f"{INTERNAL_MESSAGE} It is {call.request_id}." if call else INTERNAL_MESSAGE
     if any(field.field == _MODEL_FIELD for field in error.fields):

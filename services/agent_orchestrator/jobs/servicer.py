@@ -1,4 +1,4 @@
-"""JobService: jobs as they stand, their pages, and those of dead documents."""
+"""JobService: the state of jobs, and pages of jobs and of failed documents."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from services.runtime.times import to_timestamp
 
 
 class JobServicer(jobs_pb2_grpc.JobServiceServicer):
-    """Jobs of the caller's space."""
+    """Serves the jobs of the caller's space."""
 
     def __init__(self, jobs: JobStore, watchers: Watchers) -> None:
         self._jobs = jobs
@@ -34,40 +34,40 @@ class JobServicer(jobs_pb2_grpc.JobServiceServicer):
     async def GetJob(
         self, request: jobs_pb2.GetJobRequest, _context: Any
     ) -> jobs_pb2.GetJobResponse:
-        """A job of the caller's space."""
+        """Returns a job of the caller's space."""
         job = await self._jobs.get(current_call().space, request.job_id)
         return jobs_pb2.GetJobResponse(job=job_message(job))
 
     async def WatchJob(
         self, request: jobs_pb2.WatchJobRequest, _context: Any
     ) -> AsyncIterator[jobs_pb2.WatchJobResponse]:
-        """A job of the caller's space, until it has ended."""
+        """Streams the changes of a job of the caller's space until it has ended."""
         async for job in self._watchers.watch(current_call().space, request.job_id):
             yield jobs_pb2.WatchJobResponse(job=job_message(job))
 
     async def ListJobs(
         self, request: jobs_pb2.ListJobsRequest, _context: Any
     ) -> jobs_pb2.ListJobsResponse:
-        """Jobs of the caller's space."""
+        """Lists jobs of the caller's space."""
         return await self._lists.jobs(current_call().space, request)
 
     async def ListDeadDocuments(
         self, request: jobs_pb2.ListDeadDocumentsRequest, _context: Any
     ) -> jobs_pb2.ListDeadDocumentsResponse:
-        """Documents of the caller's space that could not be taken."""
+        """Lists documents of the caller's space that could not be ingested."""
         return await self._lists.dead(current_call().space, request)
 
     async def CancelJob(
         self, request: jobs_pb2.CancelJobRequest, _context: Any
     ) -> jobs_pb2.CancelJobResponse:
-        """Ends a job of the caller's space."""
+        """Cancels a job of the caller's space."""
         job = await self._jobs.cancel(current_call().space, request.job_id)
         return jobs_pb2.CancelJobResponse(job=job_message(job))
 
     async def RetryJob(
         self, request: jobs_pb2.RetryJobRequest, _context: Any
     ) -> jobs_pb2.RetryJobResponse:
-        """Tries a job of the caller's space again."""
+        """Retries a job of the caller's space."""
         job = await self._jobs.retry(current_call().space, request.job_id)
         return jobs_pb2.RetryJobResponse(job=job_message(job))
 
@@ -80,7 +80,7 @@ _LAST = (datetime.max.replace(tzinfo=UTC), _LAST_ID, 2**31 - 1)
 
 
 class JobLists:
-    """Lists of a space, the latest first."""
+    """Pages of a space's jobs and failures, latest first."""
 
     def __init__(self, jobs: JobStore) -> None:
         self._jobs = jobs
@@ -88,7 +88,7 @@ class JobLists:
     async def jobs(
         self, space: str, request: jobs_pb2.ListJobsRequest
     ) -> jobs_pb2.ListJobsResponse:
-        """A page of jobs."""
+        """Returns a page of jobs."""
         states = sorted({STATE_NAMES[state] for state in request.states}) or sorted(STATES)
         kinds = sorted({KIND_NAMES[kind] for kind in request.kinds})
         query = ("jobs", space, *states, "", *kinds)
@@ -109,7 +109,7 @@ class JobLists:
     async def dead(
         self, space: str, request: jobs_pb2.ListDeadDocumentsRequest
     ) -> jobs_pb2.ListDeadDocumentsResponse:
-        """A page of documents that could not be taken."""
+        """Returns a page of documents that could not be ingested."""
         query = ("dead", space)
         before = _LAST
         if request.page_token:

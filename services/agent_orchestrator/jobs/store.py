@@ -1,4 +1,4 @@
-"""Jobs in PostgreSQL, for those who ask for work and look at it."""
+"""The job store in PostgreSQL for callers that create, read, cancel and retry jobs."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from services.postgres.pool import Row, Session
 from services.runtime.errors import NotFoundError, WrongStateError
 
 MAX_FAILURES = 1000
-# In a page of jobs, which travels in one message.
+# Failures of each job in a page of jobs, which must fit into one message.
 LISTED_FAILURES = 10
 LAST_NUMBER = 2**63 - 1
 
 
 class Waiting(NamedTuple):
-    """What waits or runs of a space."""
+    """The waiting and running jobs of a space, and their bytes that are still to be read."""
 
     jobs: int
     bytes: int
@@ -39,7 +39,7 @@ class Waiting(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DeadDocument:
-    """A document that could not be taken, in the list of its space."""
+    """A document that could not be ingested, in its space's list."""
 
     job_id: str
     failure: Failure
@@ -47,7 +47,7 @@ class DeadDocument:
 
 
 class JobStore:
-    """Accepts jobs and tells how far they are. A job is its space's alone."""
+    """Accepts jobs and returns their state. Only its own space can access a job."""
 
     def __init__(self, database: Database, turns: TurnQueue) -> None:
         self._database = database
@@ -55,12 +55,12 @@ class JobStore:
         self._turns = turns
 
     async def enqueue(self, job: NewJob) -> JobRecord:
-        """Accepts a job with its input, all or nothing. The same request with the same input again is the same job."""
+        """Accepts a job with its input atomically. The same request with the same input again returns the same job."""
         async with self._database.pool.transaction() as session:
             return await self.enqueue_within(session, job)
 
     async def enqueue_within(self, session: Session, job: NewJob) -> JobRecord:
-        """The same as a part of the caller's transaction."""
+        """Does the same as part of the caller's transaction."""
         row = await session.row(
             self._queries["add_job"],
             uuid.uuid4(),
@@ -81,7 +81,7 @@ class JobStore:
         return job_record(row)
 
     async def enqueue_alone(self, job: NewJob, *, per_user: bool = False) -> JobRecord:
-        """Accepts a job, or answers with the one of its kind (and user, if `per_user`) that waits or runs."""
+        """Accepts a job, or returns the waiting or running one of its kind (and user, if `per_user`)."""
         async with self._database.pool.transaction() as session:
             await session.execute(self._queries["lock_kind"], job.space, job.kind)
             user = job.user if per_user else None
@@ -92,7 +92,7 @@ class JobStore:
         return unended
 
     async def get(self, space: str, job_id: str) -> JobRecord:
-        """A job of the space. NotFoundError for one of another space as for one that never was."""
+        """Returns a job of the space. Raises NotFoundError for an unknown job and for one of another space."""
         async with self._database.pool.session() as session:
             row = await session.row(self._queries["get_job"], space, uuid.UUID(job_id))
             if row is None:
@@ -101,7 +101,7 @@ class JobStore:
         return job
 
     async def get_many(self, job_ids: Sequence[str]) -> dict[str, JobRecord]:
-        """Jobs by id, for callers that were let in before."""
+        """Returns jobs by id, without a check of the space: for callers that were authorized before."""
         async with self._database.pool.session() as session:
             rows = await session.fetch(
                 self._queries["get_jobs"], [uuid.UUID(one) for one in job_ids]
@@ -117,9 +117,9 @@ class JobStore:
         size: int,
         kinds: Sequence[str] = (),
     ) -> list[JobRecord]:
-        """Jobs of a space, the latest first, with a lower number than `before`; of any kind without `kinds`.
+        """Returns jobs of a space, latest first, with a number lower than `before`; of any kind if `kinds` is empty.
 
-        Each with its first failures alone.
+        Each job contains only its first failures.
         """
         async with self._database.pool.session() as session:
             rows = await session.fetch(
@@ -130,7 +130,7 @@ class JobStore:
     async def dead(
         self, space: str, *, before: tuple[datetime, str, int], size: int
     ) -> list[DeadDocument]:
-        """Documents of a space that could not be taken, the latest first."""
+        """Returns documents of a space that could not be ingested, latest first."""
         time, job_id, position = before
         async with self._database.pool.session() as session:
             rows = await session.fetch(
@@ -139,13 +139,13 @@ class JobStore:
         return [DeadDocument(str(row["job_id"]), _failure(row), row["create_time"]) for row in rows]
 
     async def cancel(self, space: str, job_id: str) -> JobRecord:
-        """Ends a job; one that has ended already stays as it is."""
+        """Ends a job; one that has ended already is not changed."""
         async with self._database.pool.transaction() as session:
             await session.row(self._queries["cancel_job"], space, uuid.UUID(job_id))
         return await self.get(space, job_id)
 
     async def retry(self, space: str, job_id: str) -> JobRecord:
-        """Tries again what an ended job did not do. WrongStateError for one that has not ended, or needs no more."""
+        """Retries the failed part of an ended job. Raises WrongStateError if it has not ended or has no such part."""
         job = await self.get(space, job_id)
         if not job.ended:
             raise WrongStateError("The job has not ended yet.")
@@ -154,26 +154,26 @@ class JobStore:
         return await self.get(space, job_id)
 
     async def superseded(self, space: str, job_id: str) -> bool:
-        """Whether what a job would write or delete again may have been written or deleted by one accepted later."""
+        """Whether a later job may have written or deleted what a retry of this job would write or delete."""
         async with self._database.pool.session() as session:
             key = uuid.UUID(job_id)
             return bool(await session.value(self._queries["superseded"], space, key))
 
     async def backlog(self) -> dict[str, Waiting]:
-        """How much waits or runs now, by space."""
+        """Returns the waiting and running work by space."""
         async with self._database.pool.session() as session:
             rows = await session.fetch(self._queries["backlog"])
         return {row["space"]: Waiting(row["jobs"], row["bytes"]) for row in rows}
 
     async def mark_document_deleted(self, session: Session, space: str, document_id: str) -> None:
-        """A document is deleted: what of it waits for the graph is taken out of the graph instead."""
+        """Marks a deleted document: its content that waits for the graph is removed from the graph instead."""
         await session.execute(self._queries["mark_document_deleted"], space, document_id)
 
     async def _retry(self, session: Session, job: JobRecord) -> None:
         key = uuid.UUID(job.id)
         if job.kind == UPLOAD and not await session.value(self._queries["has_input"], key):
             raise WrongStateError("Nothing of the job is left to do.")
-        # The turn first: workers lock in this order too.
+        # Locks the turn first: workers lock in the same order.
         await self._turns.request(session, *_turn(job.kind, job.space, job.id))
         again = await session.fetch(self._queries["retry_failures"], key)
         await session.execute(self._queries["delete_job_failure"], key)
@@ -211,16 +211,16 @@ def _failure(row: Row) -> Failure:
     return Failure(row["position"], row["document_id"], row["stage"], row["reason"])
 
 
-# Longer ones take more than a few milliseconds to be put into one statement.
+# Longer inputs take more than a few milliseconds to encode into one statement.
 MAX_AT_ONCE = 1024 * 1024
 _PART = 256 * 1024
-# PostgreSQL's binary format for COPY: signature, no flags, no more header; each value after its length.
+# PostgreSQL's binary COPY format: signature, no flags, no header extension; each value follows its length.
 _HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _END = struct.pack(">h", -1)
 
 
 async def add_input(session: Session, sql: str, job_id: UUID, data: bytes) -> None:
-    """Keeps the bytes of an upload: short ones with the statement `sql`, long ones part by part."""
+    """Stores the bytes of an upload: short ones with the statement `sql`, long ones in parts with COPY."""
     if len(data) <= MAX_AT_ONCE:
         await session.execute(sql, job_id, data)
         return

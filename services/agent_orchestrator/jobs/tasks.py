@@ -1,6 +1,6 @@
-"""Jobs that are no uploads: each kind has a handler, which may stop at any point and go on where it last saved.
+"""Jobs that are not uploads: each kind has a handler, which may stop at any point and resumes where it last saved.
 
-A new kind needs a handler in the worker's table, and somebody who enqueues it: `JobStore.enqueue(NewJob(kind=…))`.
+A new kind needs a handler in the worker's table, and code that enqueues it: `JobStore.enqueue(NewJob(kind=…))`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from services.postgres.pool import Row, Session
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """How far a task is, in the terms of jobs."""
+    """The progress of a task, in the counts of jobs."""
 
     total: int = 0
     searchable: int = 0
@@ -36,7 +36,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A job under way, and where it is saved. Calls made within are in the job's space."""
+    """A job in progress, with its saved state. Calls made within it are in the job's space."""
 
     job: JobRecord
     turn: Turn
@@ -49,9 +49,9 @@ class Task:
         counts: Counts | None = None,
         failures: Sequence[Failure] = (),
     ) -> None:
-        """Notes where to go on (JSON values), and lists what could not be done.
+        """Saves where to resume (JSON values), and lists failures.
 
-        TurnLostError when another worker has it, or it was cancelled.
+        Raises TurnLostError if another worker has claimed the turn, or the job was cancelled.
         """
         await self.store.save(self.turn, progress, counts or Counts(), failures)
 
@@ -69,7 +69,7 @@ class TaskStore:
         self._turns = turns
 
     async def start(self, turn: Turn) -> Task | None:
-        """The turn's task, taken up; None when it has ended."""
+        """Starts the turn's task; returns None if it has ended."""
         async with self._database.pool.transaction() as session:
             await self._turns.lock(session, turn)
             row = await session.row(self._queries["start_task"], uuid.UUID(turn.key))
@@ -82,7 +82,7 @@ class TaskStore:
         counts: Counts,
         failures: Sequence[Failure] = (),
     ) -> None:
-        """Notes where a task goes on, and what it lists as failed."""
+        """Saves where a task resumes, and lists its failures."""
         async with self._database.pool.transaction() as session:
             await self._turns.lock(session, turn)
             row = await session.row(
@@ -99,21 +99,21 @@ class TaskStore:
             await self._add_failures(session, row, failures)
 
     async def succeed(self, turn: Turn, result: Mapping[str, Any]) -> None:
-        """Ends a task with what it tells."""
+        """Ends a task with its result."""
         await self._end(turn, SUCCEEDED, result, "")
 
     async def fail(self, turn: Turn, reason: str) -> None:
-        """Ends a task with a reason."""
+        """Ends a task with a reason for its failure."""
         await self._end(turn, FAILED, None, reason)
 
     async def set_waiting_reason(self, turn: Turn, reason: str, *, blameless: bool) -> None:
-        """Tells why a task does not go on now; `blameless` when that is not for anything in it."""
+        """Records why a task cannot continue now; `blameless` if the task did not cause it."""
         async with self._database.pool.session() as session:
             key = uuid.UUID(turn.key)
             await session.execute(self._queries["set_task_waiting_reason"], key, reason, blameless)
 
     async def end_turn(self, turn: Turn, *, delay: float = 0.0) -> None:
-        """Gives the turn back, and asks for another one unless the task has ended."""
+        """Releases the turn, and requests another one unless the task has ended."""
         async with self._database.pool.transaction() as session:
             await self._turns.lock(session, turn)
             again = await session.value(self._queries["task_unfinished"], uuid.UUID(turn.key))

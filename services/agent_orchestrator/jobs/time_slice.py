@@ -1,4 +1,4 @@
-"""What all turns share: their time, the caller that they act for, errors that are worth waiting for, and priority."""
+"""Shared by all turns: their time limit, the context of their calls, errors worth waiting for, and stage priority."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_DELAY = 60.0
 
 @dataclass(eq=False, slots=True)
 class TimeSlice:
-    """A turn's time: over at once when the worker stops, else after `seconds` if others wait."""
+    """A turn's time: over immediately when the worker stops, otherwise after `seconds` if other turns wait."""
 
     seconds: float
     stop: asyncio.Event
@@ -25,12 +25,12 @@ class TimeSlice:
 
     @property
     def used(self) -> bool:
-        """Whether the turn is over if somebody waits."""
+        """Whether the time is used, so that the turn ends if others wait."""
         return asyncio.get_running_loop().time() - self.began >= self.seconds
 
 
 class WaitingError(Exception):
-    """The turn cannot go on now for the reason in the message; `delay` in seconds is when to try again, if known."""
+    """The turn cannot continue now; the message is the reason, `delay` the seconds until a retry, if known."""
 
     def __init__(self, reason: str, delay: float | None) -> None:
         super().__init__(reason)
@@ -39,7 +39,7 @@ class WaitingError(Exception):
 
 
 def call_of(turn: Turn, space: str) -> CallContext:
-    """The call that a turn's calls to the tiers belong to: nobody waits for it, so it has no deadline."""
+    """Returns the context of a turn's calls to the tiers. It has no deadline, because no caller waits."""
     return CallContext(
         request_id=f"{turn.stage}-{turn.id}",
         method="worker",
@@ -50,7 +50,7 @@ def call_of(turn: Turn, space: str) -> CallContext:
 
 
 def waiting(error: BaseException) -> WaitingError | None:
-    """The failure as a reason to wait; None when waiting does not help. TurnLostError passes as it is."""
+    """Returns the failure as a reason to wait; None if waiting does not help. Re-raises TurnLostError."""
     found: WaitingError | None = None
     for leaf in leaf_exceptions(error):
         if isinstance(leaf, TurnLostError):
@@ -63,7 +63,7 @@ def waiting(error: BaseException) -> WaitingError | None:
 
 
 def leaf_exceptions(error: BaseException) -> Iterator[BaseException]:
-    """The single failures in a group."""
+    """Yields the single exceptions of a group."""
     if not isinstance(error, BaseExceptionGroup):
         yield error
         return
@@ -81,7 +81,7 @@ MAX_SECONDS = 8.0
 
 
 class StagePriority:
-    """Between the stages of one worker."""
+    """Gives the search stage of a worker priority over its graph stage."""
 
     def __init__(self, seconds: float = MAX_SECONDS) -> None:
         self._seconds = seconds
@@ -91,7 +91,7 @@ class StagePriority:
 
     @contextmanager
     def search_runs(self) -> Iterator[None]:
-        """The time of the block is the first stage's."""
+        """Gives the search stage priority for the duration of the block."""
         self._first += 1
         self._free.clear()
         try:
@@ -102,7 +102,7 @@ class StagePriority:
                 self._free.set()
 
     async def yield_to_search(self, stop: asyncio.Event) -> None:
-        """Waits until nobody goes first, or long enough, or `stop` is set."""
+        """Waits until no search stage runs, for a maximum time, or until `stop` is set."""
         if self._free.is_set():
             return
         waits = [asyncio.ensure_future(event.wait()) for event in (self._free, stop)]

@@ -1,7 +1,7 @@
-"""Jobs in PostgreSQL, for those who work on them: what is next in a space, and what has been done, in one transaction.
+"""The job store in PostgreSQL for workers: a space's next work, and the recording of results, in one transaction.
 
-Whatever is noted is noted under the turn: a worker that has lost it notes nothing, and its work is done again.
-Locks are taken in one order: turns (search before graph), then jobs.
+Results are recorded only with a valid turn: a worker that has lost it records nothing, and its work is repeated.
+Locks are always taken in the same order: turns (search before graph), then jobs.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ ALONE_AFTER = 2
 
 @dataclass(frozen=True, slots=True)
 class TakenUpload:
-    """An upload to read: `position` documents were read before; of the first `reached` only those in `again` count.
+    """An upload to read: `position` documents were read before; of the first `reached`, only those in `again` count.
 
-    `data` is what follows the first `offset` bytes, which are `line` lines; both are 0 where all of it is read anew.
+    `data` follows the first `offset` bytes, which are `line` lines; both are 0 if everything is read again.
     """
 
     job: JobRecord
@@ -40,7 +40,7 @@ class TakenUpload:
 
 @dataclass(frozen=True, slots=True)
 class Searchable:
-    """A document that is searchable: its encoded episodes wait for the graph."""
+    """A searchable document: its encoded episodes wait for the graph."""
 
     position: int
     document_id: str
@@ -52,10 +52,10 @@ class Searchable:
 
 @dataclass(frozen=True, slots=True)
 class ReadJob:
-    """How far a job was read, and what became of the documents since the last time.
+    """How far a job was read, and the outcome of its documents since the last record.
 
-    `retries` is how often the job had been tried again when it was taken up; `offset` and `line` are where reading can
-    go on, 0 for at the beginning.
+    `retries` is how often the job had been retried when it was claimed; `offset` and `line` are where reading can
+    resume, 0 for the beginning.
     """
 
     job_id: str
@@ -70,7 +70,7 @@ class ReadJob:
 
 @dataclass(frozen=True, slots=True)
 class WaitingDocument:
-    """A document on its way to the graph; `gone` when it was deleted meanwhile."""
+    """A document that waits for the graph; `gone` if it was deleted meanwhile."""
 
     number: int
     job_id: str
@@ -84,14 +84,14 @@ class WaitingDocument:
 
 @dataclass(frozen=True, slots=True)
 class GraphOutcome:
-    """What became of documents: in the graph, refused with a reason, or to be tried once more."""
+    """The outcome of documents: in the graph, refused with a reason, or to be retried."""
 
     ready: Sequence[WaitingDocument]
     refused: Sequence[tuple[WaitingDocument, str]] = ()
 
 
 class WorkStore:
-    """What workers read and note."""
+    """The database operations of workers."""
 
     def __init__(self, database: Database, turns: TurnQueue) -> None:
         self._database = database
@@ -101,7 +101,7 @@ class WorkStore:
     async def claim_uploads(
         self, turn: Turn, claimed: Collection[str], *, count: int, size: int
     ) -> list[TakenUpload]:
-        """The next uploads of the turn's space: at most `count`, and `size` bytes or one."""
+        """Claims the next uploads of the turn's space: at most `count` uploads and `size` bytes, or one upload."""
         async with self._locked(turn) as session:
             rows = await session.fetch(
                 self._queries["claim_uploads"],
@@ -114,13 +114,13 @@ class WorkStore:
         return [_taken(row) for row in rows]
 
     async def release_uploads(self, job_ids: Collection[str]) -> None:
-        """Uploads taken up and left for no fault of theirs."""
+        """Releases uploads that did not cause the interruption."""
         async with self._database.pool.session() as session:
             ids = [uuid.UUID(one) for one in job_ids]
             await session.execute(self._queries["release_jobs"], ids)
 
     async def unchanged(self, jobs: Mapping[str, int]) -> set[str]:
-        """Those of the jobs, by id with their `retries`, that have neither ended nor been tried again since."""
+        """Returns the jobs, given by id with their `retries`, that have neither ended nor been retried since."""
         async with self._database.pool.session() as session:
             rows = await session.fetch(
                 self._queries["unchanged_jobs"],
@@ -130,10 +130,10 @@ class WorkStore:
         return {str(row["id"]) for row in rows}
 
     async def record_read(self, turn: Turn, read: Sequence[ReadJob]) -> None:
-        """Notes a batch: how far each job was read, what is searchable, what failed; asks for the graph's turn.
+        """Records a batch: how far each job was read, its searchable documents and failures; requests the graph's turn.
 
-        Nothing of jobs that were tried again since they were taken up: they are read anew. Documents of jobs that were
-        cancelled go on to the graph, since search finds them.
+        Records nothing of jobs that were retried since they were claimed: they are read again. Documents of cancelled
+        jobs still go to the graph, because search finds them.
         """
         async with self._locked(turn) as session:
             jobs = await self._fail_permanently(session, read)
@@ -149,13 +149,13 @@ class WorkStore:
             await self._end(session, [job.job_id for job in jobs if job.read])
 
     async def next_documents(self, turn: Turn, *, count: int, chunks: int) -> list[WaitingDocument]:
-        """The next documents of the turn's space for the graph, in order: with at most `chunks` chunks, or one."""
+        """Returns the next documents of the space for the graph, in order: at most `chunks` chunks, or one document."""
         async with self._locked(turn) as session:
             rows = await session.fetch(self._queries["next_documents"], turn.key, count, chunks)
         return [_waiting(row) for row in rows]
 
     async def note_graph(self, turn: Turn, outcome: GraphOutcome) -> None:
-        """Notes what the graph has taken, and what it has refused."""
+        """Records which documents are in the graph, and which it has refused."""
         done = [*outcome.ready, *(document for document, _ in outcome.refused)]
         async with self._locked(turn) as session:
             rows = await session.fetch(
@@ -176,7 +176,7 @@ class WorkStore:
             await self._count_graph(session, done, {one.number for one, _ in refused}, dropped)
 
     async def record_attempt(self, turn: Turn, document: WaitingDocument, attempts: int) -> None:
-        """Notes how often in a row a document alone has failed on a graph that serves."""
+        """Records how often in a row a single document has failed while the graph works."""
         async with self._locked(turn) as session:
             await session.execute(self._queries["record_attempt"], document.number, attempts)
 
@@ -191,12 +191,12 @@ class WorkStore:
             await self._add_failures(session, turn.key, failures)
 
     async def set_waiting_reason(self, turn: Turn, reason: str) -> None:
-        """Tells why the jobs of the turn's space do not go on now."""
+        """Records why the jobs of the turn's space cannot continue now."""
         async with self._database.pool.session() as session:
             await session.execute(self._queries["set_waiting_reason"], turn.key, reason)
 
     async def end_turn(self, turn: Turn, *, delay: float = 0.0) -> None:
-        """Gives the turn back, and asks for another one if there is more to do."""
+        """Releases the turn, and requests another one if there is more work."""
         async with self._locked(turn) as session:
             query = "has_uploads" if turn.stage == SEARCH else "has_documents"
             again = await session.value(self._queries[query], turn.key)
@@ -210,13 +210,13 @@ class WorkStore:
             return bool(await session.value(self._queries["others_waiting"], stage))
 
     async def request_unqueued_turns(self) -> None:
-        """Asks for the turns of work that has none: there is none, unless somebody emptied the queue."""
+        """Requests turns for work that has none; this is needed only if the queue was emptied manually."""
         async with self._database.pool.transaction() as session:
             for row in await session.fetch(self._queries["unqueued_work"]):
                 await self._turns.request(session, row["stage"], row["key"])
 
     async def purge(self, days: int) -> None:
-        """Forgets jobs that ended more than `days` days ago."""
+        """Deletes jobs that ended more than `days` days ago."""
         async with self._database.pool.session() as session:
             await session.execute(self._queries["purge_jobs"], days)
 

@@ -1,7 +1,7 @@
 """A worker: claims turns, works on some concurrently, renews their leases, and releases them.
 
-When a worker is killed, others claim its turns after a lease without renewal. Without its database it works on for as
-long as nobody else can claim its turns, then drops them; it goes on when the database is back.
+If a worker is killed, others claim its turns when their leases expire. Without its database it continues for as long as
+nobody else can claim its turns, then drops them; it resumes when the database is available again.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ AGAIN_SECONDS = 0.5
 FIRST_DELAY = 0.25
 MAX_BACKOFF = 5.0
 RENEWALS_PER_LEASE = 5
-# A turn whose lease was not renewed for this share of its lease is dropped before another worker takes it.
+# A turn not renewed for this share of its lease is dropped, before another worker can claim it.
 SAFE_SHARE = 0.8
 
 
 class Runner(Protocol):
-    """What a worker does with the turns of one stage."""
+    """Processes the turns of one stage."""
 
     @property
     def max_concurrent(self) -> int:
-        """How many turns side by side."""
+        """Maximum number of concurrent turns."""
         ...
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
-        """Works until there is nothing to do, or `stop` is set. WaitingError when it cannot go on now."""
+        """Works until there is nothing to do, or `stop` is set. Raises WaitingError if it cannot continue now."""
         ...
 
     async def end(self, turn: Turn, delay: float) -> None:
-        """Gives the turn back; `delay` seconds from now the next one may be taken, if more is to do."""
+        """Releases the turn; the next one may be claimed in `delay` seconds, if there is more work."""
         ...
 
 
@@ -63,7 +63,7 @@ class _ActiveTurn:
 
 
 class Worker:
-    """Works on turns until it is told to stop. `wake` may be called at any time: turns wait."""
+    """Processes turns until it is stopped. `wake` may be called at any time to announce waiting turns."""
 
     def __init__(
         self, turns: TurnQueue, runners: Mapping[str, Runner], *, lease_seconds: float
@@ -80,23 +80,23 @@ class Worker:
         self._log = get_logger("worker")
 
     def wake(self) -> None:
-        """Turns wait: looks at once."""
+        """Claims waiting turns immediately."""
         self._wake_up.set()
 
     async def run(self) -> None:
-        """Takes turns until cancelled, or until `stop`."""
+        """Processes turns until it is cancelled or `stop` is called."""
         async with asyncio.TaskGroup() as group:
             renewing = group.create_task(self._renew_leases())
             await self._take_turns(group)
             renewing.cancel()
 
     async def check(self) -> None:
-        """StoreUnavailableError unless turns were taken, or could have been, a moment ago."""
+        """Raises StoreUnavailableError if the last successful attempt to claim turns is older than a lease."""
         if asyncio.get_running_loop().time() - self._looked > self._lease:
             raise StoreUnavailableError("postgresql")
 
     async def stop(self, seconds: float) -> None:
-        """Takes no more; gives back what is held, at a good place to stop or after `seconds`."""
+        """Claims no more turns; releases active ones when they can stop, at the latest after `seconds`."""
         self._stop.set()
         self._wake_up.set()
         tasks = [active.task for active in self._active.values()]
@@ -114,7 +114,7 @@ class Worker:
             try:
                 await self._take(group)
                 self._looked = asyncio.get_running_loop().time()
-            except Exception as error:  # noqa: BLE001 - the database may be away, or without its tables yet
+            except Exception as error:  # noqa: BLE001 - the database may be unavailable or not migrated yet
                 self._log.warning("no turns", error=type(error).__name__)
                 await self._pause(AGAIN_SECONDS)
                 continue
@@ -132,7 +132,7 @@ class Worker:
     def _start(self, group: asyncio.TaskGroup, turn: Turn) -> None:
         former = self._active.get(turn.id)
         if former is not None:
-            # Our own renewals came too late, and the turn came back to us: its work goes on.
+            # Our renewals were too late and we claimed the turn again: its work continues.
             former.renewed = asyncio.get_running_loop().time()
             return
         task = group.create_task(self._run(turn), name=f"{turn.stage} turn")
@@ -144,19 +144,19 @@ class Worker:
             await self._give_back(turn, delay)
         except asyncio.CancelledError:
             if not self._stop.is_set():
-                return  # lost, or about to be: not ours to give back
+                return  # the turn is lost or soon will be, so it is not released
             with suppress(BraidError, TimeoutError):
                 await self._runners[turn.stage].end(turn, 0.0)
         except TurnLostError:
             self._log.warning("turn lost", stage=turn.stage)
-        except Exception as error:  # noqa: BLE001 - others go on; this one comes back when its lease is over
+        except Exception as error:  # noqa: BLE001 - others continue; this turn is claimed again after its lease
             self._log.error("turn not given back", stage=turn.stage, exc_info=error)
         finally:
             self._active.pop(turn.id, None)
             self._wake_up.set()
 
     async def _work(self, turn: Turn) -> float:
-        """Seconds until the next turn may be taken."""
+        """Runs the turn; returns the seconds until the next turn may be claimed."""
         key = (turn.stage, turn.key)
         try:
             with root_span(f"turn {turn.stage}"):
@@ -166,7 +166,7 @@ class Worker:
             return max(waiting.delay or 0.0, self._backoff(key))
         except TurnLostError:
             raise
-        except Exception as error:  # noqa: BLE001 - whatever it is, the turn comes again, and a job has its end
+        except Exception as error:  # noqa: BLE001 - any defect: the turn is retried up to a limit
             self._log.error("turn failed", stage=turn.stage, exc_info=error)
             return self._backoff(key)
         self._waits.pop(key, None)
@@ -183,7 +183,7 @@ class Worker:
             except TurnLostError:
                 raise
             except (BraidError, TimeoutError):
-                # The database is away: cancelled when the turn is not ours any more.
+                # The database is unavailable: retries until it is cancelled because the turn is lost.
                 await asyncio.sleep(AGAIN_SECONDS)
             else:
                 return
@@ -201,7 +201,7 @@ class Worker:
         try:
             async with asyncio.timeout(self._lease / RENEWALS_PER_LEASE):
                 ours = await self._turns.renew(self._owner, [one.turn for one in active])
-        except Exception as error:  # noqa: BLE001 - whatever it is, the turns are ours for a while yet
+        except Exception as error:  # noqa: BLE001 - the leases remain valid for some time
             self._log.warning("leases not renewed", error=type(error).__name__)
             for one in active:
                 if asyncio.get_running_loop().time() - one.renewed > limit:
@@ -224,31 +224,31 @@ MAX_DEFECTS = 5
 
 @dataclass(frozen=True, slots=True)
 class SpaceRunner:
-    """A stage that works on spaces."""
+    """A stage that processes spaces."""
 
     work: WorkStore
     max_concurrent: int
     turn: Callable[[Turn, asyncio.Event], Awaitable[None]]
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
-        """Works on the turn's space."""
+        """Processes the turn's space."""
         await self.turn(turn, stop)
 
     async def end(self, turn: Turn, delay: float) -> None:
-        """Gives the turn back."""
+        """Releases the turn."""
         await self.work.end_turn(turn, delay=delay)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskRunner:
-    """Jobs that are no uploads, by the handlers of their kinds."""
+    """Runs jobs that are not uploads with the handlers of their kinds."""
 
     tasks: TaskStore
     handlers: Mapping[str, Handler]
     max_concurrent: int
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
-        """Does the turn's job. It may be stopped anywhere, since it goes on where it last saved."""
+        """Runs the turn's job. It may be stopped at any point, because it resumes where it last saved."""
         task = await self.tasks.start(turn)
         if task is None:
             return
@@ -264,7 +264,7 @@ class TaskRunner:
             doing.result()
 
     async def end(self, turn: Turn, delay: float) -> None:
-        """Gives the turn back."""
+        """Releases the turn."""
         await self.tasks.end_turn(turn, delay=delay)
 
     async def _do(self, task: Task) -> None:
@@ -275,7 +275,7 @@ class TaskRunner:
         with call_scope(call_of(task.turn, task.job.space)):
             try:
                 result = await handler(task)
-            # Any failure may be its task's end or a reason to wait; one that is neither is raised again.
+            # A failure may end the task or be a reason to wait; any other failure is raised again.
             except Exception as error:
                 if not await self._has_failed(task, error):
                     raise
@@ -283,7 +283,7 @@ class TaskRunner:
                 await self.tasks.succeed(task.turn, result)
 
     async def _has_failed(self, task: Task, error: Exception) -> bool:
-        """Whether the task is over with this. WaitingError for a reason to wait; else it is a defect."""
+        """Whether a known error has failed the task; False for a defect. Raises WaitingError for a reason to wait."""
         reason = waiting(error)
         if reason is not None:
             await self.tasks.set_waiting_reason(task.turn, reason.reason, blameless=True)

@@ -1,1 +1,1 @@
-"""Jobs that move a space to another embedding or language model while it serves."""
+"""Jobs that move a space to another embedding or language model while it remains available."""

@@ -1,7 +1,7 @@
-"""A space's move to another embedding model: chunks first, then the graph; each store serves until it has changed over.
+"""Moves a space to another embedding model: chunks first, then the graph; each store serves throughout.
 
-Everything is found by what is missing, so the job goes on wherever it was ended. Writers never stop for long: they wait
-only while the last vectors are made, and a chunk without a vector never comes into use.
+The job looks for missing vectors, so it can resume at any point. Writers wait only briefly, while the last vectors are
+computed, and a chunk without a vector never becomes active.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ Answer = TypeVar("Answer")
 
 EMBED_SECONDS = 120.0
 HOLD_SECONDS = 20
-# So few are made while writers wait.
+# Maximum number of chunks that are embedded while writers wait.
 LAST_CHUNKS = 128
 SLICE_SECONDS = 10.0
 
 Others = Callable[[], Awaitable[bool]]
-# The parts of the tiers that a space has besides its documents': one for each user with memories.
+# A space's further partitions of the tiers: one for each user with memories.
 Partitions = Callable[[str], Awaitable[Sequence[str]]]
 
 
 async def no_partitions(_space: str) -> Sequence[str]:
-    """A space without memories."""
+    """Returns none, for a space without memories."""
     return ()
 
 
@@ -71,19 +71,19 @@ class Reembedding:
         self._entity_memory = entity_memory
 
     async def run(self, task: Task) -> Mapping[str, Any]:
-        """Both stores. WaitingError to let other work go first, or while the model is not configured.
+        """Migrates both stores. Raises WaitingError to let other work go first, or while the model is not configured.
 
-        WrongStateError where the space has the model with vectors of another length than the settings ask for.
+        Raises WrongStateError if the space has vectors of the model with another length than configured.
         """
         model = task.job.arguments["model"]
         held = await self.call(self._vector.dimensions)
-        # A job whose model the settings have left since goes on with the length that it began with.
+        # If the settings have changed to another model since, the job keeps the length that it began with.
         begun = None if model == self._registry.default.model else held.get(model)
         embedder = self._registry.named(model, begun)
         if embedder is None:
             raise WaitingError("the model is not configured any more", AGAIN_SECONDS)
         move = _Move(self, task, embedder)
-        if self._entity_memory is not None:  # before queries are embedded with the model
+        if self._entity_memory is not None:  # before queries use the model
             await self._entity_memory.fill(task.job.space, embedder)
         await self._run(move, task, held)
         for partition in await self._partitions(task.job.space):
@@ -101,17 +101,17 @@ class Reembedding:
         await move.graph()
 
     async def call(self, work: Callable[[], Awaitable[Answer]]) -> Answer:
-        """A tier's answer, asked for again while it is away for a moment."""
+        """Returns a tier's answer; retries while the tier is temporarily unavailable."""
         return await self._retries.run(work)
 
 
 class _Move:
-    """One run of a job."""
+    """One run of a job over the space or one of its partitions."""
 
     def __init__(
         self, parts: Reembedding, task: Task, embedder: Embedder, of_space: _Move | None = None
     ) -> None:
-        """`of_space` is the move of the space itself, where this one is of a part with memories."""
+        """`of_space` is the move of the space itself, if this one is of a partition with memories."""
         self._parts = parts
         self._of_space = of_space
         self._vector, self._graph = parts._vector, parts._graph
@@ -125,9 +125,9 @@ class _Move:
         self._total = int(progress.get("total", 0))
 
     async def check(self, held: Mapping[str, int]) -> None:
-        """WrongStateError where vectors of the model are there, and longer or shorter than those that would be made.
+        """Raises WrongStateError if stored vectors of the model have another length than those to be computed.
 
-        No store has room for both under one name, and those that are there would pass for what was asked for.
+        No store can hold both under one name, and the stored vectors would be used as if they had the requested length.
         """
         state = await self._parts.call(self._graph.state)
         of_graph = state.dimension if state.embedding_model == self._embedder.model else 0
@@ -140,7 +140,7 @@ class _Move:
             raise _length_mismatch(self._embedder.model, other, length)
 
     async def chunks(self, *, keep_former: bool) -> None:
-        """The vector tier's part."""
+        """Migrates the vector tier."""
         recorded = (await self._parts.call(self._vector.recorded)).model
         if recorded and recorded != self._embedder.model:
             self._former = recorded
@@ -153,7 +153,7 @@ class _Move:
             await self._parts.call(self._remove_former)
 
     async def graph(self) -> None:
-        """The graph tier's part; nothing where nothing could have a vector. What came meanwhile is made up for."""
+        """Migrates the graph tier, unless nothing in it needs a vector. Includes texts that were added meanwhile."""
         state = await self._parts.call(self._graph.state)
         if (
             not state.vector_count
@@ -163,7 +163,7 @@ class _Move:
             await self._save(graph_ready=True)
             return
         if state.embedding_model != self._embedder.model:
-            # A change that was begun goes on first: until it has ended, no vector is taken.
+            # A change that has begun is continued first: until it has ended, the graph accepts no vectors.
             for kind in KINDS if state.next_embedding_model != self._embedder.model else ():
                 await self._fill_texts(kind)
             await self._parts.call(lambda: self._graph.activate(self._embedder.model))
@@ -172,7 +172,7 @@ class _Move:
         await self._save(graph_ready=True)
 
     async def _has_texts(self) -> bool:
-        """Whether there are facts or findings: they may have come while no vector was to be had."""
+        """Whether there are facts or findings: they may have been added while no vectors were available."""
         model = self._embedder.model
         for kind in KINDS:
             page = await self._parts.call(lambda: self._graph.missing(kind, model, ""))  # noqa: B023
@@ -181,15 +181,15 @@ class _Move:
         return False
 
     async def _add(self) -> None:
-        # Asked even where the length is known: no room is made for vectors that the model does not make.
+        # Probed even if the length is known, so that no index is created for vectors that the model does not produce.
         await self._vector.add(self._embedder.model, await self._probe_model())
 
     async def _probe_model(self) -> int:
-        """Values of the model's vectors, by a first one."""
+        """Returns the dimension of the model, from a first vector."""
         return int((await self._embed(["dimension"])).shape[1])
 
     async def _complete_and_switch(self) -> bool:
-        """Fills in what is missing; once little is, lets writers wait for the rest, and changes over."""
+        """Computes missing vectors; makes writers wait for the last few, then activates the model."""
         await self._fill_chunks()
         left = await self._parts.call(lambda: self._vector.missing(self._embedder.model, ""))
         if len(left.chunks) >= LAST_CHUNKS:
@@ -202,7 +202,7 @@ class _Move:
             await self._parts.call(lambda: self._vector.hold_writes(0))
             if error.reason != errors_pb2.ERROR_REASON_WRONG_STATE:
                 raise
-            return False  # the hold was over before the last vector was there
+            return False  # the hold expired before the last vector was stored
         return True
 
     async def _fill_chunks(self, *, holding: bool = False) -> None:
@@ -261,14 +261,14 @@ class _Move:
         return await self._parts.call(embed)
 
     async def _pause(self) -> None:
-        """Notes how far it is; lets other jobs go first when they wait and this one had its time."""
+        """Saves the progress; lets waiting jobs go first if this one has used its time."""
         await self._save()
         used = asyncio.get_running_loop().time() - self._began > SLICE_SECONDS
         if used and await self._parts._others_waiting():
             raise WaitingError("other jobs go first", 0.0)
 
     async def _save(self, *, graph_ready: bool = False) -> None:
-        if self._of_space is not None:  # how far the space is tells how far the job is
+        if self._of_space is not None:  # the space's progress is the job's
             await self._of_space._save(graph_ready=True)
             return
         total = max(self._total, self.embedded)

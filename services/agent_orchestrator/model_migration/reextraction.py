@@ -1,4 +1,4 @@
-"""Every chunk given to the graph again: what a language model that was added later has not read, it reads."""
+"""Sends every chunk to the graph again, so that a language model that was added later reads it."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Reextraction:
         self._others_waiting = others_waiting
 
     async def run(self, task: Task) -> Mapping[str, Any]:
-        """All chunks by id, from where the job was ended. WaitingError to let other work go first.
+        """Sends all chunks by id, from the saved position. Raises WaitingError to let other work go first.
 
-        Those that the language model gives no usable answer to are listed; tried again, the job begins anew.
+        Chunks without a usable answer of the language model are listed; a retry of the job starts again.
         """
         progress = task.job.progress or {}
         total = await self._retries.run(self._models.chunks)
@@ -67,7 +67,7 @@ class Reextraction:
     async def _give(
         self, ids: list[str], batch_size: AdaptiveBatch, position: int
     ) -> list[Failure]:
-        """As many at a time as the graph takes in a few seconds; chunks deleted meanwhile are passed over."""
+        """Sends as many at a time as the graph processes in a few seconds; chunks deleted meanwhile are skipped."""
         places = {one: position + place for place, one in enumerate(ids)}
         sender = EpisodeSender(self._graph, self._retries, batch_size)
         dead: list[Failure] = []

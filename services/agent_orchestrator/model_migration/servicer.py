@@ -1,4 +1,4 @@
-"""The contract's ModelService: starts jobs, and tells which models there are."""
+"""The contract's ModelService: starts jobs, and returns the models of a space."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ REEXTRACT = "reextract"
 
 
 class ModelServicer(models_pb2_grpc.ModelServiceServicer):
-    """Models of the caller's space."""
+    """Serves the models of the caller's space."""
 
     def __init__(self, jobs: JobStore, vector: VectorModels, configured: str) -> None:
         self._jobs = jobs

@@ -1,1 +1,1 @@
-"""Reranking of found passages by a model, between the search and its expansion."""
+"""Reranking of results by a model, between the search and its expansion."""

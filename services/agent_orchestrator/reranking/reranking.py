@@ -1,7 +1,7 @@
-"""The best of a result list in the order that a model gives them. A model that fails leaves the list as it is.
+"""Reorders the best results of a list with a model. If the model fails, the list stays as it is.
 
-The displayed scores stay on the scale of relevance and fall along the list, as after an expansion: the first result
-shows the best score of those that were reordered, the second the second best. What that changes is the step's share.
+The displayed scores stay on the relevance scale and decrease along the list, as after an expansion: the first result
+shows the best score of those reordered, the second the second best. The difference is the step's share.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 Mode: TypeAlias = reranking_pb2.RerankMode.ValueType
 
 MAX_RERANKED = 30
-# Of the time that is left, so that an expansion after it has some.
+# Share of the remaining time, so that an expansion after it has some left.
 _SHARE = 0.6
 OFF = frozenset({reranking_pb2.RERANK_MODE_UNSPECIFIED, reranking_pb2.RERANK_MODE_NONE})
 
 
 class Reranking:
-    """Rerankers by mode, and the mode where a request names none."""
+    """Rerankers by mode, and the default mode."""
 
     def __init__(self, rerankers: Mapping[Mode, Reranker], default: Mode) -> None:
         self._rerankers = dict(rerankers)
         self._default = default
 
     def mode(self, asked: Mode) -> Mode:
-        """The mode that is meant. WrongStateError when its model is not configured."""
+        """Returns the requested or default mode. Raises WrongStateError if its model is not configured."""
         mode = self._default if asked == reranking_pb2.RERANK_MODE_UNSPECIFIED else asked
         if mode not in OFF and mode not in self._rerankers:
             name = reranking_pb2.RerankMode.Name(mode).removeprefix("RERANK_MODE_")
@@ -50,7 +50,7 @@ class Reranking:
         results: Sequence[search_pb2.SearchResult],
         budget: Budget,
     ) -> tuple[list[search_pb2.SearchResult], search_pb2.RerankReport]:
-        """The results with the best of them reordered, and how that went."""
+        """Returns the results with the best of them reordered, and a report."""
         report = search_pb2.RerankReport(mode=mode, status=legs_pb2.LEG_STATUS_OK)
         best, rest = list(results[:MAX_RERANKED]), list(results[MAX_RERANKED:])
         if not best:
@@ -68,7 +68,7 @@ class Reranking:
         return [*reordered(best, scores), *rest], report
 
     async def close(self) -> None:
-        """Frees the models' connections."""
+        """Closes the models' connections."""
         for reranker in self._rerankers.values():
             await reranker.close()
 
@@ -76,7 +76,7 @@ class Reranking:
 def reordered(
     results: Sequence[search_pb2.SearchResult], scores: Sequence[float]
 ) -> list[search_pb2.SearchResult]:
-    """The results by these scores, best first; equal ones as they were."""
+    """Returns the results by these scores, best first; results with equal scores keep their order."""
     shown = sorted((one.score for one in results), reverse=True)
     order = sorted(range(len(results)), key=lambda place: -scores[place])
     moved = []

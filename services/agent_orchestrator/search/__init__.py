@@ -1,1 +1,1 @@
-"""One question to both tiers at once, their answers as one ranked list."""
+"""Search of both tiers concurrently, with the results as one ranked list."""

@@ -1,4 +1,4 @@
-"""The parts of an answer that were asked for; what only a left out list held moves to the fused one."""
+"""Reduces an answer to the requested parts; metadata that only a removed list contains moves to the fused list."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _LISTS: dict[search_pb2.AnswerPart.ValueType, ListName] = {
 
 
 def includes_results(included: Collection[search_pb2.AnswerPart.ValueType]) -> bool:
-    """Whether the fused list is asked for."""
+    """Whether the fused list is requested."""
     return not included or search_pb2.ANSWER_PART_RESULTS in included
 
 
 def keep_parts(answer: Answer, included: Collection[search_pb2.AnswerPart.ValueType]) -> Answer:
-    """The answer with the included lists alone; with all of them where nothing is named. Changes `answer` itself."""
+    """Keeps only the included lists of the answer; all of them if none is named. Changes `answer` itself."""
     if not included:
         return answer
     if search_pb2.ANSWER_PART_VECTOR_RESULTS not in included:

@@ -1,4 +1,4 @@
-"""The comprehensive search: the query embedded once, all legs at once, their answers fused."""
+"""The comprehensive search: embeds the query once, runs all legs concurrently, and fuses their answers."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ if TYPE_CHECKING:
     Embedding = retrieval_pb2.QueryEmbedding | None
     LegListener = Callable[[LegOutcome], None]
 
-# Passages that only facts brought and that are scored for it, the best facts' first.
+# Maximum number of chunks that only facts cite and that are scored for it, those of the best facts first.
 MAX_SCORED = 100
-# Results that an expansion may put in order: more than any limit, with room for those it drops.
+# Maximum number of results that an expansion reorders: more than any limit, with room for those that it drops.
 MAX_FUSED = 100
-# Kept back from the caller's deadline for fusing and sending: a share of it, within bounds.
+# Share of the caller's deadline reserved for fusing and sending, within bounds.
 MARGIN_SHARE = 0.08
 MIN_MARGIN = 0.01
 MAX_MARGIN = 0.05
@@ -77,20 +77,20 @@ MAX_MARGIN = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Legs:
-    """How each leg ended; `memories` where the caller asked for them."""
+    """The outcome of each leg; `memories` if the caller asked for them."""
 
     vector: LegOutcome
     graph: LegOutcome
     memories: LegOutcome | None
 
     def all(self) -> list[LegOutcome]:
-        """Those that ran or were switched off."""
+        """Returns all legs that ran or were disabled."""
         legs = [self.vector, self.graph]
         return legs if self.memories is None else [*legs, self.memories]
 
 
 class ComprehensiveSearch:
-    """Asks both tiers at once. A leg that fails or is late is reported, and the other one answers."""
+    """Queries both tiers concurrently. If a leg fails or times out, this is reported, and the other one answers."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class ComprehensiveSearch:
         seconds: float,
         leg_seconds: float,
     ) -> None:
-        """`seconds` is the deadline where a caller sets none, `leg_seconds` what a leg has of it at most."""
+        """`seconds` is the deadline if the caller sets none, `leg_seconds` the maximum for a leg."""
         self._vector = vector
         self._tiers = TierLegs(vector=vector, graph=graph, queries=queries, models=models)
         self._memories = memories
@@ -120,10 +120,10 @@ class ComprehensiveSearch:
     async def run(
         self, request: Request, ended: LegListener | None = None
     ) -> search_pb2.ComprehensiveSearchResponse:
-        """Both legs' answers and the fused list, as far as they are included; `ended` gets each leg as it ends.
+        """Returns the included lists of the legs' answers and the fused list; `ended` receives each leg as it ends.
 
-        AllLegsFailedError when no leg that was asked for answered, OverloadedError when load alone was the reason;
-        INVALID_FIELD when a tier refuses the request.
+        Raises AllLegsFailedError if no requested leg answered, OverloadedError if overload was the only reason, and
+        InvalidFieldError if a tier rejects the request.
         """
         clock = Budget(min(self._leg_seconds, leg_budget(remaining(self._seconds))))
         request.rerank = self._reranking.mode(request.rerank)
@@ -152,7 +152,7 @@ class ComprehensiveSearch:
         answer: search_pb2.ComprehensiveSearchResponse,
         clock: Budget,
     ) -> list[search_pb2.SearchResult]:
-        """The fused list, reranked as asked for, as long as the step after it needs."""
+        """Returns the fused list, reranked if requested; it is longer if further steps follow."""
         results = fuse(
             passages, legs.graph.evidence, MAX_FUSED if has_steps(request) else limit_of(request)
         )
@@ -164,7 +164,7 @@ class ComprehensiveSearch:
         answer.reranking.CopyFrom(report)
         return results
 
-    async def _listed(  # noqa: PLR0917 - what the steps before have made
+    async def _listed(  # noqa: PLR0917 - results of the preceding steps
         self,
         request: Request,
         legs: Legs,
@@ -173,7 +173,7 @@ class ComprehensiveSearch:
         wanted: ExpansionRequest,
         clock: Budget,
     ) -> ExpandedList:
-        """The list, expanded as asked for."""
+        """Returns the list, expanded if requested."""
         mode, limit = wanted.options.mode, limit_of(request)
         if mode in OFF:
             return results_without_expansion(results, mode, legs_pb2.LEG_STATUS_DISABLED, limit)
@@ -209,7 +209,7 @@ class ComprehensiveSearch:
                     found = self._memories.run(request, clock)
                     memories = group.create_task(self._reported("memory", found, query, ended))
         except ExceptionGroup as failures:
-            # A leg raises nothing but what is wrong with the request: that is the caller's answer.
+            # A leg raises only errors of the request itself, which are returned to the caller.
             raise failures.exceptions[0] from None
         legs = Legs(
             vector.result(), graph.result(), None if memories is None else memories.result()
@@ -223,7 +223,7 @@ class ComprehensiveSearch:
         vector: Embedding,
         clock: Budget,
     ) -> Passages:
-        """The vector leg's chunks, with those that only facts brought, scored like any other."""
+        """Returns the vector leg's chunks and those that only facts cite, scored alike."""
         chunks_leg, facts_leg = legs.vector, legs.graph
         off = chunks_leg.report.status == legs_pb2.LEG_STATUS_DISABLED
         if off or chunks_leg.failed:
@@ -237,10 +237,10 @@ class ComprehensiveSearch:
         try:
             answer = await self._vector.score_chunks(asked, clock.left())
         except (grpc.aio.AioRpcError, TierAwayError) as error:
-            # What the legs found is answered: passages that only facts cite are left to their facts.
+            # Answers with what the legs found: facts whose chunks are not scored become results of their own.
             get_logger("search").warning("passages of facts not scored", cause=type(error).__name__)
             return replace(known, missing=frozenset(wanted))
-        # gRPC answers None where it could not read the answer.
+        # gRPC returns None if it could not parse the answer.
         scored = {
             one.chunk_id: ScoredChunk(one.chunk, one.score, in_force=one.in_force)
             for one in (answer.scores if answer else ())
@@ -257,7 +257,7 @@ class ComprehensiveSearch:
             _describe(made, outcome)
         report = outcome.report
         if query.late and report.reason == legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE:
-            # The caller left the embedder too little time: it is not away.
+            # The caller's deadline left the embedder too little time: it is not unavailable.
             report.status = legs_pb2.LEG_STATUS_TIMED_OUT
             report.reason = legs_pb2.LEG_REASON_BUDGET_EXCEEDED
         took = report.elapsed.seconds + report.elapsed.nanos / 1e9
@@ -268,7 +268,7 @@ class ComprehensiveSearch:
 
 
 def leg_budget(left: float) -> float:
-    """Seconds that the legs may take of the `left` ones, so that the answer is there in time."""
+    """Returns the seconds of `left` that the legs may use, so that the answer is sent in time."""
     margin = min(max(left * MARGIN_SHARE, MIN_MARGIN), MAX_MARGIN)
     return left - min(margin, left / 2)
 
@@ -302,7 +302,7 @@ def _question(
 
 
 def _describe(made: trace.Span, outcome: LegOutcome) -> None:
-    """The leg's status, reason and number of hits on its span."""
+    """Sets the leg's status, reason and number of hits on its span."""
     report = outcome.report
     made.set_attribute("leg.status", _name(report))
     made.set_attribute("leg.reason", legs_pb2.LegReason.Name(report.reason))
@@ -314,7 +314,7 @@ def _describe(made: trace.Span, outcome: LegOutcome) -> None:
 def _obstacle(
     legs: Legs,
 ) -> tuple[legs_pb2.LegStatus.ValueType, legs_pb2.LegReason.ValueType] | None:
-    """Why the list cannot be expanded: a leg that it needs is off, or did not answer."""
+    """Returns why the list cannot be expanded: a leg that it needs is disabled or failed. None if it can be."""
     chunks = legs.vector.report
     if chunks.status == legs_pb2.LEG_STATUS_DISABLED:
         return chunks.status, chunks.reason
@@ -325,7 +325,7 @@ def _obstacle(
 def _answer(
     outcomes: Sequence[LegOutcome], source: Source
 ) -> search_pb2.ComprehensiveSearchResponse:
-    """The legs' answers, without the fused list."""
+    """Returns the legs' answers, without the fused list."""
     chunks = [hit for outcome in outcomes for hit in outcome.chunks]
     facts = [hit for outcome in outcomes for hit in outcome.facts]
     return search_pb2.ComprehensiveSearchResponse(
@@ -338,6 +338,6 @@ def _answer(
 
 
 def _vector_source(outcomes: Sequence[LegOutcome]) -> Source:
-    """Where a tier took the query's vector from; of one that it was given, whoever gave it knows."""
+    """Returns where a tier took the query's vector from; unspecified if the tiers were given one."""
     sources = (outcome.embedding for outcome in outcomes)
     return next((s for s in sources if s != retrieval_pb2.EMBEDDING_SOURCE_GIVEN), NO_SOURCE)

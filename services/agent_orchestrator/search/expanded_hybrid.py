@@ -1,4 +1,4 @@
-"""The hybrid search of the vector tier with what follows a search: reranking and expansion."""
+"""The vector tier's hybrid search, followed by reranking and expansion."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ DEFAULT_TEXT_WEIGHT = 0.3
 
 
 class ExpandedHybrid:
-    """Searches one tier, and expands what it finds over the other. A graph that is away leaves the hits as they are."""
+    """Searches the vector tier and expands the hits in the graph. Without the graph, the hits remain as they are."""
 
     def __init__(
         self, *, vector: VectorTier, expander: Expander, reranking: Reranking, seconds: float
     ) -> None:
-        """`seconds` is the deadline where a caller sets none."""
+        """`seconds` is the deadline if the caller sets none."""
         self._vector = vector
         self._expander = expander
         self._reranking = reranking
@@ -60,7 +60,7 @@ class ExpandedHybrid:
         self._seconds = seconds
 
     async def run(self, request: Request) -> search_pb2.ExpandedHybridSearchResponse:
-        """The hits, expanded as asked for. Raises what the vector tier answers when it cannot search."""
+        """Returns the hits, expanded if requested. Raises the vector tier's error if it cannot search."""
         budget = Budget(remaining(self._seconds))
         options = expansion_pb2.ExpansionOptions()
         options.CopyFrom(request.expansion)
@@ -110,7 +110,7 @@ class ExpandedHybrid:
         asked = vector_pb2.HybridSearchRequest()
         asked.CopyFrom(search)
         if deeper:
-            # What the steps after it begin with is the same for every limit.
+            # The input of the following steps does not depend on the limit.
             asked.limit = max(_limit(search), MAX_RERANKED)
         try:
             return await self._vector.hybrid_search(asked, budget.left())
@@ -140,7 +140,7 @@ class ExpandedHybrid:
 
 
 def _in_own_words(error: BraidError) -> BraidError:
-    """The vector tier's field errors under the names that the caller knows the fields by."""
+    """Returns the vector tier's field errors with the caller's field names."""
     named = [FieldError(f"search.{field}", description) for field, description in error.fields]
     return InvalidFieldError(*named) if named else error
 
@@ -179,7 +179,7 @@ def _result(hit: chunks_pb2.ChunkHit, rank: int) -> search_pb2.SearchResult:
 def _hits(
     found: Sequence[chunks_pb2.ChunkHit], listed: ExpandedList
 ) -> list[search_pb2.ExpandedHit]:
-    """The listed results with their chunks: those of the search, and those that the expansion brought."""
+    """Returns the listed results with their chunks: from the search, or added by the expansion."""
     known = {hit.chunk.id: hit for hit in found}
     hits = []
     for result in listed.results:

@@ -1,15 +1,15 @@
-"""Chunks and facts as one ranked list, on one scale of relevance. Pure: no I/O, no clock.
+"""Fuses chunks and facts into one ranked list with one relevance scale. Pure: no I/O, no clock.
 
-The score of a passage is that of its chunk (0 to 1, the vector tier's own) with what the best fact adds that cites it:
+The score of a passage is that of its chunk (0 to 1, from the vector tier) plus the support of the best fact citing it:
 
     score = bend(unbend(chunk's score) + support)
 
-`bend` keeps sums up to 0.8 as they are and the larger ones below 1, in the same order. A fact supports by how near it
-is to the question; local facts (two names in one sentence) support nothing: full text has scored their words already.
-Nor is a passage supported that is not in force at the time asked about: it counts `NOT_IN_FORCE`.
+`bend` keeps sums up to 0.8 unchanged and maps larger ones to values below 1, in the same order. A fact's support is its
+closeness to the question; local facts (two names in one sentence) give none: full text has scored their words already.
+A passage that was not valid at the requested time gets no support either: its score is multiplied by `NOT_IN_FORCE`.
 
-One result per chunk: facts are listed with each found chunk that they cite. A fact whose chunks are not known (it has
-no document, its chunk is not stored, or the vector tier has not answered) is a result of its own, with its own score.
+One result per chunk: facts are listed with each found chunk that they cite. A fact whose chunks are unknown (it has no
+document, its chunk is not stored, or the vector tier has not answered) is a separate result with its own score.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ NOT_IN_FORCE = 0.7
 
 @dataclass(frozen=True, slots=True)
 class ScoredChunk:
-    """A chunk, its score, and its rank among the hits of the vector leg; 0 where only facts cite it.
+    """A chunk, its score, and its rank among the hits of the vector leg; 0 if only facts cite it.
 
-    `in_force` unless no version of its document had it at the time asked about: a later text tells of that time, or an
-    earlier one is superseded.
+    `in_force` is false if no version of its document contained it at the requested time: a later text describes that
+    time, or an earlier one is superseded.
     """
 
     chunk: chunks_pb2.Chunk
@@ -46,10 +46,10 @@ class ScoredChunk:
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """What the vector tier said: chunks by id, and ids of chunks that it does not have.
+    """The vector tier's answer: chunks by id, and ids of chunks that it does not have.
 
-    `answered` when it said anything: chunks that are in neither are less relevant than those that it listed. One that
-    only facts cite, and none supports, needs a score of `floor`, and that the best hit of all was relevant (`matched`).
+    `answered` is true if it answered: chunks in neither set are less relevant than those listed. A chunk that only
+    facts cite, without support, needs a score of `floor`, and the best hit of all must have been relevant (`matched`).
     """
 
     chunks: Mapping[str, ScoredChunk]
@@ -61,7 +61,7 @@ class Passages:
 
 @dataclass(slots=True)
 class _Candidate:
-    """What is known of one result while the legs are put together."""
+    """A result while the legs are combined."""
 
     id: str
     chunk: ScoredChunk | None = None
@@ -71,7 +71,7 @@ class _Candidate:
     facts: list[facts_pb2.Fact] = field(default_factory=list)
 
     def add(self, hit: facts_pb2.FactHit, rank: int) -> None:
-        """Adds the next best fact. Without a chunk the first one counts, with one the first that supports most."""
+        """Adds the next best fact. Without a chunk the first one counts, with one the first with the most support."""
         self.facts.append(hit.fact)
         more = self.best is not None and hit.scores.support > self.best.scores.support
         if self.best is None or (more and self.chunk is not None):
@@ -97,7 +97,7 @@ class _Candidate:
 
 
 def ranked_chunks(hits: Iterable[chunks_pb2.ChunkHit]) -> dict[str, ScoredChunk]:
-    """The vector leg's hits by chunk id."""
+    """Returns the vector leg's hits by chunk id."""
     found: dict[str, ScoredChunk] = {}
     for rank, hit in enumerate(hits, 1):
         found.setdefault(hit.chunk.id, ScoredChunk(hit.chunk, hit.score, rank))
@@ -107,9 +107,9 @@ def ranked_chunks(hits: Iterable[chunks_pb2.ChunkHit]) -> dict[str, ScoredChunk]
 def unscored_chunks(
     found: Mapping[str, ScoredChunk], facts: Iterable[facts_pb2.FactHit], limit: int
 ) -> list[str]:
-    """Ids of chunks that stated facts cite and that the vector leg has not brought, at most `limit`.
+    """Returns ids of chunks that stated facts cite and that the vector leg did not find, at most `limit`.
 
-    Those that facts support come first, and of the facts that support nothing their first chunk.
+    Chunks with support from facts come first; of a fact without support, only the first chunk.
     """
     stated = [hit for hit in facts if hit.fact.origin != facts_pb2.FACT_ORIGIN_LOCAL]
     supported = [_cited(hit.fact) for hit in stated if hit.scores.support]
@@ -119,7 +119,7 @@ def unscored_chunks(
 
 
 def facts_by_chunk(facts: Iterable[facts_pb2.FactHit]) -> dict[str, list[facts_pb2.Fact]]:
-    """The found facts by the chunks that they cite, best first."""
+    """Returns the found facts by the chunks that they cite, best first."""
     found: dict[str, list[facts_pb2.Fact]] = {}
     for hit in facts:
         for chunk_id in _cited(hit.fact):
@@ -130,7 +130,7 @@ def facts_by_chunk(facts: Iterable[facts_pb2.FactHit]) -> dict[str, list[facts_p
 def fuse(
     passages: Passages, facts: Sequence[facts_pb2.FactHit], limit: int
 ) -> list[search_pb2.SearchResult]:
-    """The best `limit` results, by score descending, then id."""
+    """Returns the best `limit` results, ordered by descending score, then id."""
     found = {key: _Candidate(key, chunk=chunk) for key, chunk in passages.chunks.items()}
     for rank, hit in enumerate(facts, start=1):
         for candidate in _stating(hit, found, passages):
@@ -143,7 +143,7 @@ def fuse(
 def _stating(
     hit: facts_pb2.FactHit, found: dict[str, _Candidate], passages: Passages
 ) -> list[_Candidate]:
-    """The results that a fact belongs to: known chunks that it cites, else one made for it."""
+    """Returns the results that a fact belongs to: known chunks that it cites, otherwise a new one."""
     fact = hit.fact
     cited = _cited(fact)
     known = [found[chunk_id] for chunk_id in cited if chunk_id in found]
@@ -157,7 +157,7 @@ def _stating(
 
 
 def _cited(fact: facts_pb2.Fact) -> list[str]:
-    """Ids of the chunks that a fact cites, each once."""
+    """Returns ids of the chunks that a fact cites, without duplicates."""
     return list(dict.fromkeys(one.chunk_id for one in fact.sources if one.chunk_id))
 
 
@@ -174,13 +174,13 @@ def _result(candidate: _Candidate) -> search_pb2.SearchResult:
         score=candidate.score(),
         contributions=_contributions(candidate),
         facts=candidate.facts,
-        # Those of the vector leg's hits stand there.
+        # Hits of the vector leg contain their metadata already.
         metadata=None if candidate.chunk.rank else chunk.metadata,
     )
 
 
 def _contributions(candidate: _Candidate) -> list[search_pb2.Contribution]:
-    """What each leg added; the shares add up to the score."""
+    """Returns each leg's contribution; the shares add up to the score."""
     results = []
     score, own = candidate.score(), 0.0
     if candidate.chunk is not None:

@@ -1,4 +1,4 @@
-"""One leg of a search: run within its budget; however it ends, it has a typed status."""
+"""Runs one leg of a search within its budget; every end of a leg has a typed status."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ Answer = TypeVar("Answer", "search_pb2.HybridSearchResponse", "query_pb2.SearchF
 
 @dataclass(frozen=True, slots=True)
 class LegOutcome:
-    """How a leg ended, and what it found: chunks, facts or memories.
+    """The end of a leg and its results: chunks, facts or memories.
 
-    `failed` when its tier gave no answer, or was late and had nothing; one that was late may have answered with what it
-    had. `facts` are the first of `evidence`, all relevant ones; `chunks` the first of `candidates`. `embedding` says
-    where the tier took the query's vector from, `floor` the score that a chunk needed to be listed, `retry_after` in
-    how many seconds a tier that failed may be asked again, where it said so.
+    `failed` is true if its tier gave no answer, or timed out without results; a leg that timed out may have partial
+    results. `facts` are the first of `evidence`, which has all relevant ones; `chunks` the first of `candidates`.
+    `embedding` is the source of the query's vector, `floor` the score that a chunk needed to be listed, `retry_after`
+    the seconds after which a failed tier may be called again, if it named them.
     """
 
     report: legs_pb2.LegReport
@@ -56,12 +56,12 @@ Leg: TypeAlias = "legs_pb2.Leg.ValueType"
 
 
 def leg_name(leg: Leg) -> str:
-    """`vector` or `graph`: the leg's name in logs, metrics and errors."""
+    """Returns `vector` or `graph`: the leg's name in logs, metrics and errors."""
     return legs_pb2.Leg.Name(leg).removeprefix("LEG_").lower()
 
 
 def not_requested(leg: Leg) -> LegOutcome:
-    """A leg that the caller switched off."""
+    """Returns the outcome of a leg that the caller disabled."""
     return LegOutcome(
         legs_pb2.LegReport(
             leg=leg,
@@ -76,7 +76,7 @@ async def run_leg(
     look: Callable[[], Awaitable[Answer | None]],
     outcome: Callable[[Answer, legs_pb2.LegReport], LegOutcome],
 ) -> LegOutcome:
-    """Runs one leg. Its failure is an outcome, not an exception: INVALID_FIELD alone, the caller's own, is raised."""
+    """Runs one leg. A failure becomes an outcome; only INVALID_FIELD, the caller's own error, is raised."""
     started = time.perf_counter_ns()
     try:
         answer = await look()
@@ -91,12 +91,12 @@ async def run_leg(
     except TierAwayError as away:
         get_logger("search").warning("leg given up", leg=leg_name(leg), reason=str(away))
         return LegOutcome(_report(leg, status_of_absence(away), away.reason, started), failed=True)
-    if answer is None:  # gRPC's way to say that it could not read the tier's answer
+    if answer is None:  # gRPC returns None if it could not parse the answer
         get_logger("search").error("leg unreadable", leg=leg_name(leg))
         status, reason = legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_REASON_INTERNAL
         return LegOutcome(_report(leg, status, reason, started), failed=True)
     report = _report(leg, answer.status, answer.reason, started, len(answer.hits))
-    # The graph tier remembers no answers, and says nothing of it.
+    # The graph tier does not cache answers and has no such field.
     report.cached = getattr(answer, "cached", False)
     return outcome(answer, report)
 

@@ -1,4 +1,4 @@
-"""The caller's memories as a leg of a search, for callers who ask for them: documents and memories in one list."""
+"""The memory leg of a search: adds the user's memories to the results, if the caller asks for them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class MemoryLeg:
     async def run(
         self, request: search_pb2.ComprehensiveSearchRequest, clock: Budget
     ) -> LegOutcome:
-        """The memories found. A failure is an outcome; WrongStateError where memories are not set up is raised."""
+        """Returns the memories found. A failure becomes an outcome; raises WrongStateError if not set up."""
         asked = memories_pb2.SearchMemoriesRequest(
             query=request.query,
             limit=limit_of(request),
@@ -67,7 +67,7 @@ class MemoryLeg:
 def with_memories(
     results: Sequence[search_pb2.SearchResult], memories: LegOutcome | None, limit: int
 ) -> list[search_pb2.SearchResult]:
-    """Results and memories as one list by falling score: both have scores on one scale. Of equal ones results first."""
+    """Merges results and memories by descending score, on one scale; with equal scores, results come first."""
     found = [] if memories is None else [_result(*hit) for hit in enumerate(memories.memories, 1)]
     return sorted([*results, *found], key=lambda one: -one.score)[:limit]
 

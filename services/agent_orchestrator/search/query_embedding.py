@@ -1,4 +1,4 @@
-"""A search's query as a vector: made once for both legs, in limited time, or not at all."""
+"""A search's query vector: computed at most once for both legs, within limited time."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ NO_SOURCE = retrieval_pb2.EMBEDDING_SOURCE_UNSPECIFIED
 
 
 class Embedded(NamedTuple):
-    """A query's vector, and where it came from; no vector when the embedder failed or was too slow.
+    """A query's vector and its source; the vector is None if the embedder failed or was too slow.
 
-    `late` when it is the caller who left it little time.
+    `late` is true if the caller's deadline left too little time.
     """
 
     vector: retrieval_pb2.QueryEmbedding | None = None
@@ -33,7 +33,7 @@ class Embedded(NamedTuple):
 
 
 class QueryEmbeddings:
-    """Embeds queries, at most `max_concurrent` at a time: those that wait too long are searched by text alone."""
+    """Embeds queries, at most `max_concurrent` concurrently: queries that wait too long are searched by text only."""
 
     def __init__(self, embedder: Embedder, *, max_concurrent: int, seconds: float) -> None:
         self._queries = QueryEmbedder(embedder)
@@ -46,10 +46,10 @@ class QueryEmbeddings:
         return self._queries.model
 
     async def embed(self, query: str, budget: float, *, use_cache: bool = True) -> Embedded:
-        """The query's vector and its model; none when the embedder fails or takes over half of `budget` seconds."""
+        """Returns the query's vector; no vector if the embedder fails or needs over half of `budget` seconds."""
         remembered = self._queries.remembered(query) if use_cache else None
         if remembered is not None:
-            # Without a turn: those may be taken by queries that wait for a slow provider.
+            # Without waiting for a slot: slots may be taken by queries that wait for a slow provider.
             return self._embedded(remembered)
         try:
             async with asyncio.timeout(min(self._seconds, budget / 2)), self._turns:
@@ -69,7 +69,7 @@ class QueryEmbeddings:
 
 
 class QueryVector:
-    """A query's vector, made when a leg first wants it and once for both."""
+    """A query's vector, computed when a leg first needs it, once for both."""
 
     def __init__(
         self, group: asyncio.TaskGroup, make: Callable[[], Coroutine[Any, Any, Embedded]]
@@ -79,29 +79,29 @@ class QueryVector:
         self._task: asyncio.Task[Embedded] | None = None
 
     async def get(self) -> retrieval_pb2.QueryEmbedding | None:
-        """The vector; None when the embedder fails or is too slow."""
+        """Returns the vector; None if the embedder fails or is too slow."""
         if self._task is None:
             self._task = self._group.create_task(self._make())
         return (await self._task).vector
 
     @property
     def made(self) -> retrieval_pb2.QueryEmbedding | None:
-        """The vector, once the group has ended; None when none was wanted or could be made."""
+        """Returns the vector, once the group has ended; None if none was needed or could be computed."""
         return None if self._task is None else self._task.result().vector
 
     @property
     def late(self) -> bool:
-        """Whether there is none because the caller left too little time."""
+        """Whether it is missing because the caller's deadline left too little time."""
         return self._task is not None and self._task.done() and self._task.result().late
 
     @property
     def source(self) -> Source:
-        """Where it came from, once the group has ended; unspecified when none was wanted or made."""
+        """The vector's source, once the group has ended; unspecified if none was needed or computed."""
         return NO_SOURCE if self._task is None else self._task.result().source
 
 
 def is_of_the_vector(error: BraidError) -> bool:
-    """Whether a tier refused the query's vector alone, which no caller has given."""
+    """Whether a tier rejected only the query's vector, which the caller did not provide."""
     return bool(error.fields) and all(
         name.startswith("query_embedding") for name, _ in error.fields
     )

@@ -1,4 +1,4 @@
-"""A comprehensive search's requests to the two tiers."""
+"""Builds a comprehensive search's requests to the two tiers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_FACTS = 50
 def hybrid_request(
     request: Request, embedding: Embedding, *, text_only: bool
 ) -> vector_pb2.HybridSearchRequest:
-    """The vector tier's request; `text_only` searches by words alone."""
+    """Returns the vector tier's request; `text_only` searches by words only."""
     return vector_pb2.HybridSearchRequest(
         query=request.query,
         limit=_depth(request),
@@ -43,11 +43,11 @@ def hybrid_request(
 def facts_request(
     request: Request, embedding: Embedding, *, text_only: bool
 ) -> query_pb2.SearchFactsRequest:
-    """The graph tier's request; `text_only` searches by words alone."""
+    """Returns the graph tier's request; `text_only` searches by words only."""
     instant = request.HasField("as_of")
     return query_pb2.SearchFactsRequest(
         query=request.query,
-        # Whatever the limit: each relevant fact supports its passages.
+        # Regardless of the limit, because each relevant fact supports its passages.
         limit=MAX_FACTS,
         query_embedding=embedding,
         time=retrieval_pb2.TimeSelector(instant=request.as_of) if instant else None,
@@ -58,7 +58,7 @@ def facts_request(
 def score_request(
     request: Request, chunk_ids: Sequence[str], embedding: Embedding
 ) -> vector_pb2.ScoreChunksRequest:
-    """Asks for the scores of chunks that only facts brought."""
+    """Returns the request for scores of chunks that only facts cite."""
     return vector_pb2.ScoreChunksRequest(
         query=request.query,
         chunk_ids=chunk_ids,
@@ -71,17 +71,17 @@ def score_request(
 
 
 def limit_of(request: Request) -> int:
-    """How many results the caller asked for."""
+    """Returns the number of results that the caller asked for."""
     return request.limit if request.HasField("limit") else DEFAULT_LIMIT
 
 
 def text_weight_of(request: Request) -> float:
-    """The share of words in a passage's score."""
+    """Returns the weight of words in a passage's score."""
     return request.text_weight if request.HasField("text_weight") else DEFAULT_TEXT_WEIGHT
 
 
 def expansion_of(request: Request) -> expansion_pb2.ExpansionOptions:
-    """How to expand: query-aware where nothing is said, unless a leg that it needs is switched off."""
+    """Returns how to expand: query-aware by default, unless a leg that it needs is disabled."""
     options = expansion_pb2.ExpansionOptions()
     options.CopyFrom(request.expansion)
     if options.mode == expansion_pb2.EXPANSION_MODE_UNSPECIFIED:
@@ -97,7 +97,7 @@ def _wants(request: Request, leg: Literal["use_vector", "use_graph"]) -> bool:
 
 
 def _depth(request: Request) -> int:
-    """How many chunks the vector leg brings: what the steps after it begin with is the same for every limit."""
+    """Returns the number of chunks of the vector leg. The input of the following steps does not depend on the limit."""
     limit = limit_of(request)
     if request.rerank not in RERANKING_OFF:
         return max(limit, MAX_RERANKED)
@@ -105,5 +105,5 @@ def _depth(request: Request) -> int:
 
 
 def has_steps(request: Request) -> bool:
-    """Whether anything follows the fused list; `rerank` is no longer the service's setting."""
+    """Whether further steps follow the fused list; `rerank` must be resolved to a mode already."""
     return expansion_of(request).mode not in OFF or request.rerank not in RERANKING_OFF

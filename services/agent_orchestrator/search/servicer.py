@@ -1,4 +1,4 @@
-"""The contract's SearchService: streams and field names here, the search itself in `comprehensive`."""
+"""The contract's SearchService: handles streams and field names; `comprehensive` searches."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Part = search_pb2.StreamComprehensiveSearchResponse
 
 
 class SearchServicer(search_pb2_grpc.SearchServiceServicer):
-    """Comprehensive search, at once or as a stream.
+    """Comprehensive search, as one answer or as a stream.
 
-    A stream takes one of `slots` for its search alone: a caller who is slow to read keeps nobody waiting.
+    A stream occupies one of `slots` only during its search: a caller that reads slowly does not block others.
     """
 
     def __init__(
@@ -34,7 +34,7 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     async def ComprehensiveSearch(
         self, request: search_pb2.ComprehensiveSearchRequest, _context: Any
     ) -> search_pb2.ComprehensiveSearchResponse:
-        """Both legs and the fused list."""
+        """Returns both legs' results and the fused list."""
         try:
             return await self._search.run(request)
         except BraidError as error:
@@ -43,7 +43,7 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
     async def StreamComprehensiveSearch(
         self, request: search_pb2.StreamComprehensiveSearchRequest, _context: Any
     ) -> AsyncIterator[search_pb2.StreamComprehensiveSearchResponse]:
-        """Each leg as it ends, then the whole answer."""
+        """Streams each leg as it ends, then the whole answer."""
         parts: asyncio.Queue[Part | None] = asyncio.Queue()
         searching = asyncio.create_task(self._search_into(request.search, parts))
         try:
@@ -53,14 +53,14 @@ class SearchServicer(search_pb2_grpc.SearchServiceServicer):
         except BraidError as error:
             raise _in_own_words(error, "search.") from None
         finally:
-            # The caller may have gone: nobody waits for the legs then.
+            # The caller may have disconnected: the legs are then cancelled.
             searching.cancel()
             await asyncio.gather(searching, return_exceptions=True)
 
     async def ExpandedHybridSearch(
         self, request: search_pb2.ExpandedHybridSearchRequest, _context: Any
     ) -> search_pb2.ExpandedHybridSearchResponse:
-        """Chunks by meaning and words, expanded."""
+        """Searches chunks by meaning and words, and expands the result."""
         return await self._hybrid.run(request)
 
     async def _search_into(
@@ -82,7 +82,7 @@ def _leg(outcome: LegOutcome) -> search_pb2.LegResults:
 
 
 def _in_own_words(error: BraidError, prefix: str = "") -> BraidError:
-    """A tier's field errors under the names that the caller knows the fields by."""
+    """Returns a tier's field errors with the caller's field names."""
     named = tuple(
         FieldError(prefix + field.removesuffix(".instant"), description)
         for field, description in error.fields

@@ -1,8 +1,8 @@
-"""The legs of both tiers: which of them gets the query's vector, and what is asked again without or with it.
+"""The legs of both tiers: which of them gets the query's vector, and which is called again with or without it.
 
-Where both tiers compare with the query's vector it is made once. Where the space's facts have no vectors, neither leg
-waits for it: the graph is asked by words, and the vector tier makes its own. Where the space is embedded with another
-model than ours, each tier makes its own.
+If both tiers compare with the query's vector, it is computed once. If the space's facts have no vectors, neither leg
+waits for it: the graph is searched by words, and the vector tier embeds the query itself. If the space is embedded with
+another model than ours, each tier embeds the query itself.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class TierLegs:
-    """Asks the tiers. A leg that fails is an outcome; INVALID_FIELD alone, the caller's own, is raised."""
+    """Queries the tiers. A failure becomes an outcome; only INVALID_FIELD, the caller's own error, is raised."""
 
     def __init__(
         self,
@@ -56,11 +56,11 @@ class TierLegs:
         space = current_call().space
         if not self._models.tier_embeds(space) and self._has_our_model():
             return await self._ask_vector_with(query, request, clock)
-        # Only the vector tier needs the query's vector: sending one costs more than its own making of it.
+        # Only the vector tier needs the query's vector, and embedding it there costs less than sending it.
         outcome = await self._ask_vector(request, None, clock, embeds=True)
         if outcome.report.reason != legs_pb2.LEG_REASON_MODEL_MISMATCH or self._has_another_model():
             return outcome
-        # The tier has another model than the space; ours may be the space's.
+        # The tier's model is not the space's; ours may be.
         self._models.record_tier_lacks_model(space)
         return _merge_outcomes(outcome, await self._ask_vector_with(query, request, clock))
 
@@ -78,23 +78,23 @@ class TierLegs:
         return graph and self._facts_have_vectors() and not self._has_another_model()
 
     def _has_another_model(self) -> bool:
-        """Whether the space is known to be embedded with another model than ours: our embedder is not asked then."""
+        """Whether the space is known to use another model than ours, so that our embedder is not called."""
         recorded = self._models.recorded(current_call().space)
         return recorded is not None and recorded.model != self._queries.model
 
     def _has_our_model(self) -> bool:
-        """Whether it is known to be ours. Where ours gives no vector, a tier that may have another one is let try."""
+        """Whether the space is known to use our model. If ours fails, a tier with another model may still embed."""
         recorded = self._models.recorded(current_call().space)
         return recorded is not None and recorded.model == self._queries.model
 
     def _facts_have_vectors(self) -> bool:
-        """Where they have none, the graph leg does not wait for the query's vector."""
+        """Whether the space's facts have vectors; if not, the graph leg does not wait for the query's vector."""
         return self._models.facts_have_vectors(current_call().space)
 
     async def _ask_vector(
         self, request: Request, embedding: Embedding, clock: Budget, *, embeds: bool = False
     ) -> LegOutcome:
-        """`embeds` leaves it to the tier to make the query's vector; else no vector is a search by words."""
+        """Searches chunks. With `embeds`, the tier embeds the query itself; otherwise no vector means a text search."""
         by_words = embedding is None and not embeds
         asked = hybrid_request(request, embedding, text_only=by_words)
         space = current_call().space
@@ -127,7 +127,7 @@ class TierLegs:
         outcome = await self._ask_graph(asked, limit_of(request), clock)
         if outcome.report.status != legs_pb2.LEG_STATUS_DEGRADED:
             return outcome
-        # Somebody has added vectors since, so that the guess cost the vector's part.
+        # Facts with vectors were added since the cached answer: search again with the vector.
         return _merge_outcomes(outcome, await self._ask_graph_with(query, request, clock))
 
     async def _ask_graph_with(
@@ -161,7 +161,7 @@ class TierLegs:
 
 
 def mark_empty_timeout_failed(outcome: LegOutcome) -> LegOutcome:
-    """A leg that was late and has nothing failed: that is no word on what there is to be found."""
+    """Marks a leg that timed out without results as failed: no results does not mean that nothing matches."""
     late = outcome.report.status == legs_pb2.LEG_STATUS_TIMED_OUT
     if late and not outcome.chunks and not outcome.facts:
         return replace(outcome, failed=True)
@@ -172,13 +172,13 @@ _VECTORS_MISSING = frozenset({legs_pb2.LEG_STATUS_DEGRADED, legs_pb2.LEG_STATUS_
 
 
 def _needed_vectors(answer: query_pb2.SearchFactsResponse) -> bool:
-    """Whether the space's facts have vectors: they were compared, were late, or lacked the query's to compare with."""
+    """Whether the space's facts have vectors: they were compared, timed out, or the query's vector was missing."""
     compared = answer.vector_path != retrieval_pb2.VECTOR_PATH_UNSPECIFIED
     return compared or answer.status in _VECTORS_MISSING
 
 
 def _without_vectors(report: legs_pb2.LegReport) -> legs_pb2.LegReport:
-    """Whatever the tier says of a search by words alone, it was asked for less than the caller wanted."""
+    """Returns the report of a text-only search as degraded: the caller asked for more."""
     if report.reason == legs_pb2.LEG_REASON_UNSPECIFIED:
         report.status = legs_pb2.LEG_STATUS_DEGRADED
         report.reason = legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
@@ -188,7 +188,7 @@ def _without_vectors(report: legs_pb2.LegReport) -> legs_pb2.LegReport:
 async def _or_without_vector(
     ask: Callable[[], Awaitable[LegOutcome]], again: Callable[[], Awaitable[LegOutcome]]
 ) -> LegOutcome:
-    """Asks `again` where the space has other vectors by the name of our model: the tier then says what it lacks."""
+    """Calls `again` if the space has other vectors under our model's name: the tier then reports what is missing."""
     try:
         return await ask()
     except BraidError as error:
@@ -198,7 +198,7 @@ async def _or_without_vector(
 
 
 def _merge_outcomes(first: LegOutcome, second: LegOutcome) -> LegOutcome:
-    """The second answer, or where there is none, the first: what it had is not lost by asking again."""
+    """Returns the second outcome, or the first if the second failed: a second call must not lose its results."""
     if not mark_empty_timeout_failed(second).failed:
         return second
     if second.report.status == legs_pb2.LEG_STATUS_TIMED_OUT:

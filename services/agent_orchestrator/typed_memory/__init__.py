@@ -1,1 +1,1 @@
-"""Typed memories: short texts with relations between them, each its user's alone."""
+"""Typed memories: short texts with relations between them, private to their user."""

@@ -1,4 +1,4 @@
-"""Memories, their types, and the part of the tiers that a user's memories are kept in."""
+"""Memories, their types, and the partition of the tiers that stores a user's memories."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ DEFAULT_IMPORTANCE = 0.5
 
 
 class Owner(NamedTuple):
-    """Whose memories."""
+    """The space and user that own memories."""
 
     space: str
     user: str
 
     @property
     def partition(self) -> str:
-        """The space of the tiers that holds the user's memories and nothing else.
+        """The space of the tiers that contains only the user's memories.
 
-        Whatever the tiers answer about a space is then about these memories alone: no filter can be forgotten. It is a
-        digest, so that no name of a space or a user leads to another one's.
+        Every answer of the tiers about this space is therefore limited to these memories: no filter can be forgotten.
+        It is a digest, so that no name of a space or a user can collide with another one's.
         """
         digest = hashlib.sha256(json.dumps([self.space, self.user]).encode()).hexdigest()
         return f"memories-{digest[:48]}"

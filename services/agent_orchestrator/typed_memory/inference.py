@@ -1,4 +1,4 @@
-"""Relations that follow from what memories say and how they are used. Each says from what, and can be removed."""
+"""Infers relations from the content and use of memories. Each names its method and evidence, and can be removed."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ SIMILARITY = "similarity"
 ERROR_FIX = "error_fix"
 CO_ACCESS = "co_access"
 
-# Cosine similarity of two memories that say much the same.
+# Minimum cosine similarity of two memories with similar content.
 MIN_SIMILARITY = 0.75
-# That of a solution and the error it is about: they share their matter, not their words.
+# Minimum cosine similarity of a solution and its error, which share the subject, not the words.
 MIN_FIX_SIMILARITY = 0.5
 MIN_FIX_SIMILARITY_IN_SESSION = 0.35
 MAX_SIMILAR = 3
-# Found together so often, weighed by time, that they are related, and so seldom that they are no longer.
+# Time-weighted counts: from the first on, memories found together are related; below the second, they no longer are.
 MIN_CO_ACCESS = 3.0
 FORGOTTEN_CO_ACCESS = 1.0
 MAX_CO_ACCESSED = 200
@@ -68,21 +68,21 @@ class Neighbour(NamedTuple):
 
 @dataclass(slots=True)
 class Inferred:
-    """What an inference did."""
+    """The results of an inference."""
 
     examined: int = 0
     created: Counter[str] = field(default_factory=Counter)
     removed: int = 0
 
     def add(self, other: Inferred) -> None:
-        """Counts what another part of the same inference did."""
+        """Adds the results of another part of the same inference."""
         self.examined += other.examined
         self.created += other.created
         self.removed += other.removed
 
 
 class Inference:
-    """Infers relations of one owner's memories at a time."""
+    """Infers relations between memories of one owner at a time."""
 
     def __init__(
         self,
@@ -97,28 +97,28 @@ class Inference:
         self._relations = relations
 
     async def of_memory(self, owner: Owner, memory: Memory) -> None:
-        """Infers what a memory that was just stored is related to."""
+        """Infers relations of a memory that was just stored."""
         await self._store_relations(owner, await self._inferable(owner, memory))
 
     async def run(self, owner: Owner, limit: int) -> Inferred:
-        """Infers relations of the owner's newest memories, and removes those that no longer follow."""
+        """Infers relations of the owner's newest memories, and removes those that no longer apply."""
         await self.sweep(owner)
         done, _ = await self.examine(owner, Position(), limit)
         done.add(await self.relate_co_accessed(owner))
         return done
 
     async def sweep(self, owner: Owner) -> None:
-        """Removes what interrupted calls have left behind."""
+        """Deletes what interrupted calls have left behind."""
         await self._memories.sweep(owner)
 
     async def count(self, owner: Owner) -> int:
-        """How many memories there are to look at."""
+        """Returns the number of memories to examine."""
         return await self._store.count(owner)
 
     async def examine(
         self, owner: Owner, after: Position, count: int
     ) -> tuple[Inferred, Position | None]:
-        """Infers what the next `count` memories are related to, the newest first; where to go on, None at the end."""
+        """Infers relations of the next `count` memories, newest first; returns the next position, None at the end."""
         done = Inferred()
         page = await self._store.page(owner, (), "", after, count)
         for memory in page:
@@ -129,14 +129,14 @@ class Inference:
         return done, Position(page[-1].create_time, page[-1].id)
 
     async def relate_co_accessed(self, owner: Owner) -> Inferred:
-        """Relates what is often found together, and removes such relations where it no longer is."""
+        """Relates memories that are often found together, and removes such relations that no longer apply."""
         pairs = await self._store.co_accessed(owner, MAX_CO_ACCESSED)
         wanted = [_related(pair) for pair in pairs if pair.weight >= MIN_CO_ACCESS]
         created = await self._store_relations(owner, wanted)
         return Inferred(created=created, removed=await self._forget(owner, pairs))
 
     async def _inferable(self, owner: Owner, memory: Memory) -> list[RelationInput]:
-        if memory.given.type == SESSION_SUMMARY:  # it repeats its parts, and is joined to them
+        if memory.given.type == SESSION_SUMMARY:  # it repeats its parts and is related to them
             return []
         near = await self._near(owner, memory)
         older = [one for one in near if _is_older(one.memory, memory)]
@@ -168,7 +168,7 @@ class Inference:
         return [one for one in near if one.memory.given.type != SESSION_SUMMARY]
 
     async def _store_relations(self, owner: Owner, wanted: Sequence[RelationInput]) -> Counter[str]:
-        """Stores what the user has not removed and nobody has stated; how many relations are new, by method."""
+        """Stores relations that are neither removed nor stated by the user; returns how many are new, by method."""
         if not wanted:
             return Counter()
         removed = await self._store.removed(owner, {one.source_id for one in wanted})
@@ -179,7 +179,7 @@ class Inference:
         return +created
 
     async def _put_existing(self, owner: Owner, relations: Sequence[RelationInput]) -> int:
-        """Stores relations, without those of memories that were removed meanwhile; how many are new."""
+        """Stores relations of memories that still exist; returns the number of new ones."""
         with in_partition(owner):
             try:
                 return (await self._relations.put(relations)).created_count
@@ -192,7 +192,7 @@ class Inference:
             return (await self._relations.put(left)).created_count if left else 0
 
     async def _forget(self, owner: Owner, pairs: Iterable[Pair]) -> int:
-        """Removes relations of memories that are no longer found together; how many."""
+        """Removes relations between memories that are no longer found together; returns how many."""
         lasting = {frozenset(pair[:2]) for pair in pairs if pair.weight >= FORGOTTEN_CO_ACCESS}
         with in_partition(owner):
             gone = [
@@ -217,7 +217,7 @@ class Inference:
 
 
 def _is_older(one: Memory, than: Memory) -> bool:
-    """A relation of two memories leads to the older one: it is inferred once, whichever of them is looked at."""
+    """Whether a memory is older. A relation leads to the older one, so it is inferred once from either memory."""
     return (one.create_time, one.id) < (than.create_time, than.id)
 
 

@@ -1,4 +1,4 @@
-"""Inference of relations as a job: accepted for a user, done by a worker page by page, from where it last saved."""
+"""Inference of relations as a job: accepted for a user, run by a worker page by page, resumed where it last saved."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ SLICE_SECONDS = 10.0
 
 
 class InferenceJobs:
-    """Accepts inferences."""
+    """Accepts inference jobs."""
 
     def __init__(self, jobs: JobStore) -> None:
         self._jobs = jobs
 
     async def start(self, owner: Owner, limit: int) -> JobRecord:
-        """An inference over the owner's newest `limit` memories (0: all), or the one that waits or runs."""
+        """Starts an inference over the owner's newest `limit` memories (0: all), or returns the unfinished one."""
         job = NewJob(
             space=owner.space,
             user=owner.user,
@@ -50,7 +50,7 @@ class InferenceTask:
         self._others_waiting = others_waiting
 
     async def run(self, task: Task) -> Mapping[str, Any]:
-        """The newest memories first, from where the job was interrupted. WaitingError to let other work go first."""
+        """Examines the newest memories first, from the saved position. Raises WaitingError to let others go first."""
         owner = Owner(task.job.space, task.job.user)
         done, after = _reached(task.job.progress)
         limit = int(task.job.arguments.get("limit", 0)) or None
@@ -71,7 +71,7 @@ class InferenceTask:
 
 
 def _reached(progress: Mapping[str, Any] | None) -> tuple[Inferred, Position | None]:
-    """What was done before, and where to go on; None when all memories were looked at."""
+    """Returns the earlier results and the next position; None if all memories were examined."""
     if not progress:
         return Inferred(), Position()
     done = Inferred(progress["examined"], Counter(progress["created"]), progress["removed"])

@@ -1,4 +1,4 @@
-"""The contract's messages about memories to the domain's words, and back."""
+"""Maps the contract's messages about memories to the domain's types and back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_METADATA_BYTES = 64 * 1024
 
 
 def new_memory(request: memories_pb2.CreateMemoryRequest) -> NewMemory:
-    """A memory to store. InvalidFieldError for more metadata than is taken."""
+    """Maps a memory to store. Raises InvalidFieldError for too much metadata."""
     if request.metadata.ByteSize() > _MAX_METADATA_BYTES:
         raise InvalidFieldError(FieldError("metadata", "must be at most 64 KiB"))
     return NewMemory(
@@ -42,7 +42,7 @@ def new_memory(request: memories_pb2.CreateMemoryRequest) -> NewMemory:
 def relation_inputs(
     given: Iterable[memories_pb2.MemoryRelationInput],
 ) -> list[RelationInput]:
-    """Relations to store. InvalidFieldError for one that is given twice."""
+    """Maps relations to store. Raises InvalidFieldError for a duplicate."""
     found = [relation_input(one) for one in given]
     seen = set()
     for place, one in enumerate(found):
@@ -54,7 +54,7 @@ def relation_inputs(
 
 
 def relation_input(given: memories_pb2.MemoryRelationInput) -> RelationInput:
-    """A relation to store; its source is not known yet."""
+    """Maps a relation to store, without its source."""
     return RelationInput(
         target_id=given.target_id.lower(),
         relation_type=given.relation_type,
@@ -65,7 +65,7 @@ def relation_input(given: memories_pb2.MemoryRelationInput) -> RelationInput:
 
 
 def memory(one: Memory) -> memories_pb2.Memory:
-    """A stored memory."""
+    """Maps a stored memory."""
     given = one.given
     metadata = Struct()
     metadata.update(dict(given.metadata))
@@ -85,7 +85,7 @@ def memory(one: Memory) -> memories_pb2.Memory:
 
 
 def relation(one: Relation) -> memories_pb2.MemoryRelation:
-    """A stored relation."""
+    """Maps a stored relation."""
     return memories_pb2.MemoryRelation(
         source_id=one.source_id,
         target_id=one.target_id,
@@ -100,7 +100,7 @@ def relation(one: Relation) -> memories_pb2.MemoryRelation:
 
 
 def found(answer: Found) -> memories_pb2.SearchMemoriesResponse:
-    """What a search found."""
+    """Maps the results of a search."""
     return memories_pb2.SearchMemoriesResponse(
         hits=[_hit(hit) for hit in answer.hits],
         related=[_hit(hit) for hit in answer.related],
@@ -111,7 +111,7 @@ def found(answer: Found) -> memories_pb2.SearchMemoriesResponse:
 
 
 def inferred(done: Inferred) -> memories_pb2.RunMemoryInferenceResponse:
-    """What an inference did."""
+    """Maps the results of an inference."""
     return memories_pb2.RunMemoryInferenceResponse(
         examined_count=done.examined, created_counts=done.created, removed_count=done.removed
     )

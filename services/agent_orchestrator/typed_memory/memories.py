@@ -1,8 +1,8 @@
-"""Storing, reading, relating and removing memories, over the database and both tiers.
+"""Stores, reads, relates and deletes memories, in the database and both tiers.
 
-A memory is stored in three steps: its row, not yet visible; its chunk, its episode and its relations in the tiers; its
-row made visible. It is removed the other way round. What an interruption leaves behind is a row that nobody sees, and
-the next inference of the owner removes it from wherever it got to.
+A memory is stored in three steps: its row, not yet visible; its chunk, episode and relations in the tiers; then the row
+is made visible. It is deleted in reverse order. An interruption leaves a row that is not visible; the owner's next
+inference removes it and everything that was already stored.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from services.runtime.errors import (
 from services.runtime.ids import chunk_id, content_sha256, document_hash
 
 MAX_RELATIONS = 1000
-# Longer than any call may take: what is not ready by then was interrupted.
+# Longer than any call may take: a memory not visible by then was interrupted.
 INTERRUPTED_SECONDS = 900.0
 
 RelationInput = relations_pb2.ChunkRelationInput
@@ -58,13 +58,13 @@ class Relations:
 
 
 def owner_of(call: CallContext) -> Owner:
-    """Whose memories a call is about: by its credential alone."""
+    """Returns the owner of the memories: only from the call's credential."""
     return Owner(call.space, call.user)
 
 
 @contextmanager
 def in_partition(owner: Owner) -> Iterator[None]:
-    """Calls of the block are about the owner's part of the tiers."""
+    """Makes the calls of the block use the owner's partition of the tiers."""
     with call_scope(replace(current_call(), space=owner.partition)):
         yield
 
@@ -83,13 +83,13 @@ class Memories:
         self._vector = vector
         self._graph = graph
         self._relations = relations
-        # Those of this process wait here, and do not ask the database again and again.
+        # Calls of this process wait for these locks, which avoids polling the database.
         self._sessions: WeakValueDictionary[tuple[Owner, str], asyncio.Lock] = WeakValueDictionary()
 
     async def create(
         self, owner: Owner, given: NewMemory, relations: Sequence[RelationInput]
     ) -> Memory:
-        """Stores a memory. `relations` begin at it; their sources are filled in here."""
+        """Stores a memory. `relations` start at it; their sources are set here."""
         await self._check_type(owner, given.type)
         await self._check_targets(owner, [one.target_id for one in relations])
         if not given.session_id:
@@ -103,7 +103,7 @@ class Memories:
             return await self._create(owner, given, [*_without(relations, follows), *follows])
 
     async def get(self, owner: Owner, id_: str) -> Memory:
-        """A memory. NotFoundError when the owner has none of this id."""
+        """Returns a memory. Raises NotFoundError if the owner has none with this id."""
         found = await self._store.by_id(owner, [id_])
         if id_ not in found:
             raise NotFoundError("memory")
@@ -112,11 +112,11 @@ class Memories:
     async def page(
         self, owner: Owner, types: Sequence[str], session_id: str, after: Position, size: int
     ) -> list[Memory]:
-        """Memories, newest first."""
+        """Returns memories, newest first."""
         return await self._store.page(owner, types, session_id, after, size)
 
     async def relations(self, owner: Owner, id_: str) -> Relations:
-        """The relations of a memory, in both directions."""
+        """Returns the relations of a memory, in both directions."""
         with in_partition(owner):
             async with asyncio.TaskGroup() as group:
                 outgoing = group.create_task(
@@ -130,14 +130,14 @@ class Memories:
         return Relations(pages[0].relations, pages[1].relations, truncated)
 
     async def delete(self, owner: Owner, id_: str) -> None:
-        """Removes a memory with its relations. NotFoundError when the owner has none of this id."""
+        """Deletes a memory with its relations. Raises NotFoundError if the owner has none with this id."""
         memory = await self._store.withdraw(owner, id_)
         if memory is None:
             raise NotFoundError("memory")
         await self.erase(owner, memory)
 
     async def erase(self, owner: Owner, memory: Memory) -> None:
-        """Removes what the tiers have of a memory that is out of sight, then its row."""
+        """Deletes a hidden memory from the tiers, then its row."""
         with in_partition(owner):
             await self._graph.delete_episodes([memory.id])
             try:
@@ -148,14 +148,14 @@ class Memories:
         await self._store.delete(owner, memory.id)
 
     async def sweep(self, owner: Owner) -> None:
-        """Removes what interrupted calls have left behind."""
+        """Deletes what interrupted calls have left behind."""
         for memory in await self._store.unready(owner, INTERRUPTED_SECONDS):
             await self.erase(owner, memory)
 
     async def put_relation(
         self, owner: Owner, id_: str, relation: RelationInput
     ) -> tuple[Relation, bool]:
-        """Stores a relation between two memories of the owner; whether it is new."""
+        """Stores a relation between two memories of the owner; returns whether it is new."""
         if id_ == relation.target_id:
             raise InvalidFieldError(FieldError("target_id", "a memory has no relation to itself"))
         await self.get(owner, id_)
@@ -170,7 +170,7 @@ class Memories:
     async def delete_relation(
         self, owner: Owner, id_: str, target: str, kind: ChunkRelationType.ValueType
     ) -> int:
-        """Removes relations; those that had been inferred are not inferred again. NotFoundError when there is none."""
+        """Deletes relations; inferred ones are not inferred again. Raises NotFoundError if there are none."""
         await self.get(owner, id_)
         found = [
             one
@@ -191,12 +191,12 @@ class Memories:
             return await self._relations.delete([ref])
 
     async def types(self, space: str) -> frozenset[str]:
-        """The types that memories of the space may have."""
+        """Returns the types that memories of the space may have."""
         chosen = await self._store.types(space)
         return (chosen | {SESSION_SUMMARY}) if chosen else DEFAULT_TYPES
 
     async def put_types(self, space: str, names: Sequence[str]) -> frozenset[str]:
-        """Replaces them."""
+        """Replaces the types of the space."""
         await self._store.put_types(space, {name.upper() for name in names})
         return await self.types(space)
 
@@ -212,7 +212,7 @@ class Memories:
             await self._into_tiers(owner, memory, relations)
             await self._store.note_ready(owner, id_)
         except BaseException:
-            # Nothing of it stays; where that cannot be done now, nobody sees what stays.
+            # Deletes everything stored so far; if that fails, the memory remains invisible.
             await self._undo(owner, memory)
             raise
         return memory
@@ -224,7 +224,7 @@ class Memories:
             try:
                 async with asyncio.TaskGroup() as group:
                     group.create_task(self._vector.upsert([_document(memory)], ""))
-                    # A memory is there when its caller is answered, whatever a language model takes or costs.
+                    # Without the language model, whose time and cost must not delay the caller.
                     group.create_task(
                         self._graph.add_episodes([_episode(memory)], skip_language_model=True)
                     )
@@ -268,7 +268,7 @@ class Memories:
         return await self._relations.page(request)
 
     async def _stored(self, relation: RelationInput) -> Relation:
-        """The relation as it is stored, looked for in pages: its target may be a hub."""
+        """Returns the stored relation. Reads several pages if its target has many relations."""
         request = relations_pb2.ListRelationsRequest(
             chunk_id=relation.target_id,
             direction=relations_pb2.RELATION_DIRECTION_INCOMING,
@@ -281,7 +281,7 @@ class Memories:
                 if one.source_id == relation.source_id:
                     return one
             if not page.next_page_token:
-                raise NotFoundError("relation")  # removed by another call meanwhile
+                raise NotFoundError("relation")  # deleted by another call meanwhile
             request.page_token = page.next_page_token
 
 
@@ -296,7 +296,7 @@ def _relation(target: str, kind: ChunkRelationType.ValueType) -> RelationInput:
 def _without(
     relations: Sequence[RelationInput], others: Sequence[RelationInput]
 ) -> list[RelationInput]:
-    """Relations that none of the others repeats."""
+    """Returns the relations that are not in `others`."""
     known = {(one.target_id, one.relation_type) for one in others}
     return [one for one in relations if (one.target_id, one.relation_type) not in known]
 

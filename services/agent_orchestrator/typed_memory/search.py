@@ -1,4 +1,4 @@
-"""Searching memories: by meaning and words, reranked, expanded along relations, each counted as found."""
+"""Searches memories by meaning and words, reranks and expands them along relations, and counts each as found."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from services.runtime.errors import BraidError, FieldError, InvalidFieldError
 from services.runtime.telemetry import get_logger
 
 DEFAULT_LIMIT = 10
-# Memories of an answer that count as found together.
+# Number of first memories of an answer that count as found together.
 MAX_TOGETHER = 3
-# What a step may take, and its share of the time that is left.
+# Maximum seconds of a step, and its maximum share of the remaining time.
 _RERANK_SECONDS = 2.0
 _EXPANSION_SECONDS = 3.0
 _SHARE = 0.5
@@ -55,7 +55,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a search found."""
+    """The results of a search."""
 
     hits: Sequence[Hit]
     status: Status
@@ -74,7 +74,7 @@ class _Searched:
 
 
 class MemorySearch:
-    """Searches one owner's memories at a time."""
+    """Searches memories of one owner at a time."""
 
     def __init__(
         self,
@@ -89,7 +89,7 @@ class MemorySearch:
         self._reranking = reranking
 
     async def run(self, owner: Owner, request: Request) -> Found:
-        """The memories that answer the request. A graph that is away leaves the list unexpanded, and says so."""
+        """Returns the memories that match the request. Without the graph the list is not expanded, as reported."""
         mode = request.expansion.mode
         if mode not in _MODES:
             raise InvalidFieldError(FieldError("expansion.mode", "must be FORMULA or NONE"))
@@ -107,7 +107,7 @@ class MemorySearch:
         return found
 
     def _rerank_mode(self, request: Request) -> Mode:
-        """The service's setting where the request names no mode; memories are few, so that without one LOCAL does."""
+        """Returns the requested mode or the service's setting; if neither is set, LOCAL, because memories are few."""
         mode = self._reranking.mode(request.rerank)
         unsaid = request.rerank == reranking_pb2.RERANK_MODE_UNSPECIFIED
         return reranking_pb2.RERANK_MODE_LOCAL if unsaid and mode in OFF else mode
@@ -115,7 +115,7 @@ class MemorySearch:
     async def _reranked(
         self, request: Request, mode: Mode, searched: _Searched, known: Mapping[str, Memory]
     ) -> _Searched:
-        """The memories that are known, reordered; as they were where the reranker is away, which the status says."""
+        """Reorders the known memories; on a failure of the reranker the order is kept, as the status reports."""
         scores = {id_: score for id_, score in searched.scores.items() if id_ in known}
         found = replace(searched, scores=scores)
         if mode in OFF or len(scores) <= 1:
@@ -129,7 +129,7 @@ class MemorySearch:
         return replace(found, scores=scores)
 
     async def _search(self, owner: Owner, request: Request, limit: int) -> _Searched:
-        """One search for each type that is asked for: a filter on metadata knows no alternatives."""
+        """Searches once for each requested type, because a metadata filter has no alternatives."""
         answers = [
             await self._search_type(owner, request, kind.upper(), limit)
             for kind in dict.fromkeys(request.types or [""])
@@ -285,7 +285,7 @@ def _of_hits(hits: Sequence[object]) -> Status:
 def _report(
     answer: expansion_pb2.ExpandResponse | None, seconds: float
 ) -> options_pb2.ExpansionReport:
-    """How an expansion went; None where the graph did not answer."""
+    """Returns the report of an expansion; `answer` is None if the graph did not answer."""
     report = options_pb2.ExpansionReport(mode=options_pb2.EXPANSION_MODE_FORMULA)
     report.elapsed.FromTimedelta(timedelta(seconds=seconds))
     if answer is None:

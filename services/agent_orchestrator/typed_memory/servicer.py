@@ -1,4 +1,4 @@
-"""The contract's MemoryService: each call is about the memories of the user who makes it."""
+"""The contract's MemoryService: each call concerns the memories of the calling user."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _LISTING = "memories"
 
 
 class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
-    """Memories of the calling user."""
+    """Serves the memories of the calling user."""
 
     def __init__(  # noqa: PLR0917 - one for each group of calls
         self,
@@ -52,7 +52,7 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         *,
         names_spaces: bool,
     ) -> None:
-        """`names_spaces` says that calls to the tiers carry a space: else all memories would be one space's."""
+        """`names_spaces` is true if calls to the tiers carry a space; otherwise all memories would share one space."""
         self._store = store
         self._memories = memories
         self._search = search
@@ -201,7 +201,7 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         return owner_of(current_call())
 
     async def _infer(self, owner: Owner, id_: str) -> None:
-        """Inference adds to a memory that is stored: where it fails, a later run makes up for it."""
+        """Infers relations of a stored memory. If this fails, a later run repeats it."""
         try:
             await self._inference.of_memory(owner, await self._memories.get(owner, id_))
         except BraidError as error:

@@ -1,4 +1,4 @@
-"""Closing a session: its summary becomes a memory that the session's memories are parts of."""
+"""Closes a session: its summary becomes a memory that has the session's memories as parts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from services.agent_orchestrator.typed_memory.store import MemoryStore, Position
 from services.agent_orchestrator.typed_memory.summary import summarise
 from services.runtime.errors import NotFoundError
 
-# Memories of a session that its summary reads and joins; of a longer one the last ones.
+# Memories of a session that its summary reads and relates; of a longer one, the last ones.
 MAX_MEMORIES = 1000
 _TITLE_CHARACTERS = 1000
 
 
 class ClosedSession(NamedTuple):
-    """A closed session's summary, and how many memories are part of it."""
+    """The summary of a closed session, and the number of memories that are part of it."""
 
     summary: Memory
     memories: int
@@ -38,7 +38,7 @@ class Sessions:
         self._relations = relations
 
     async def close(self, owner: Owner, session_id: str) -> ClosedSession:
-        """Writes the summary, once. NotFoundError for a session without memories."""
+        """Writes the summary, once. Raises NotFoundError for a session without memories."""
         found = await self._store.page(owner, (), session_id, Position(), MAX_MEMORIES)
         if not found:
             raise NotFoundError("session")

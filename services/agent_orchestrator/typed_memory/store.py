@@ -1,4 +1,4 @@
-"""Memories in the orchestrator's database: text and type, how often they were read, sessions, a space's types."""
+"""Memories in the orchestrator's database: text, type, access counts, sessions, and the types of a space."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from services.postgres.pool import Row
 from services.runtime.context import remaining
 from services.runtime.errors import OverloadedError
 
-# Found together counts half as much after a week.
+# The weight of memories found together is halved after a week.
 HALF_LIFE_SECONDS = 7 * 86_400.0
 _LEASE_SECONDS = 30.0
 _FIRST_WAIT_SECONDS = 0.01
@@ -26,14 +26,14 @@ _LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
 
 class Position(NamedTuple):
-    """Where a listing stands: creation, then id, both descending."""
+    """A position in a listing: time of creation, then id, both descending."""
 
     create_time: datetime = datetime.max.replace(tzinfo=UTC)
     id: str = _LAST_ID
 
 
 class Pair(NamedTuple):
-    """Two memories that were found together, and what time has left of how often."""
+    """Two memories that were found together, and their weight after decay."""
 
     first: str
     second: str
@@ -49,7 +49,7 @@ class RelationName(NamedTuple):
 
 
 class MemoryStore:
-    """Memories of every user. Each method sees its owner's alone."""
+    """Memories of every user. Each method sees only its owner's."""
 
     def __init__(self, database: Database) -> None:
         self._pool = database.pool
@@ -58,7 +58,7 @@ class MemoryStore:
     async def add(
         self, owner: Owner, id_: str, document_id: str, given: NewMemory
     ) -> Memory | None:
-        """Adds a memory that the tiers do not have yet. None where its session is closed."""
+        """Adds a memory that is not in the tiers yet. Returns None if its session is closed."""
         async with self._pool.session() as session:
             row = await session.row(
                 self._queries["add_memory"],
@@ -76,59 +76,59 @@ class MemoryStore:
         return None if row is None else _memory(row)
 
     async def note_ready(self, owner: Owner, id_: str) -> None:
-        """Both tiers have it."""
+        """Makes a memory visible, because both tiers have it."""
         await self._execute("memory_ready", *owner, uuid.UUID(id_))
 
     async def withdraw(self, owner: Owner, id_: str) -> Memory | None:
-        """Takes it out of sight; None when it is not there."""
+        """Hides a memory and returns it; None if it does not exist."""
         async with self._pool.session() as session:
             row = await session.row(self._queries["withdraw_memory"], *owner, uuid.UUID(id_))
         return None if row is None else _memory(row)
 
     async def delete(self, owner: Owner, id_: str) -> None:
-        """Removes what has left both tiers. A session whose summary it was is open again."""
+        """Deletes a memory that was deleted from both tiers. If it was a session's summary, the session is reopened."""
         async with self._pool.transaction() as session:
             await session.execute(self._queries["reopen_session"], *owner, uuid.UUID(id_))
             await session.execute(self._queries["delete_memory"], *owner, uuid.UUID(id_))
 
     async def by_id(self, owner: Owner, ids: Iterable[str]) -> dict[str, Memory]:
-        """Those of the memories that are there."""
+        """Returns the given memories that exist."""
         rows = await self._fetch("memories_by_id", *owner, [uuid.UUID(one) for one in ids])
         return {memory.id: memory for memory in map(_memory, rows)}
 
     async def page(
         self, owner: Owner, types: Sequence[str], session_id: str, after: Position, limit: int
     ) -> list[Memory]:
-        """Memories, newest first, after a position."""
+        """Returns memories after a position, newest first."""
         place = (after.create_time, uuid.UUID(after.id))
         rows = await self._fetch("list_memories", *owner, list(types), session_id, *place, limit)
         return [_memory(row) for row in rows]
 
     async def count(self, owner: Owner) -> int:
-        """How many memories there are."""
+        """Returns the number of memories."""
         async with self._pool.session() as session:
             return int(await session.value(self._queries["count_memories"], *owner))
 
     async def partitions(self, space: str) -> list[str]:
-        """The parts of the tiers that hold memories of the space's users."""
+        """Returns the partitions of the tiers that contain memories of the space's users."""
         rows = await self._fetch("memory_users", space)
         return [Owner(space, row["user_id"]).partition for row in rows]
 
     async def unready(self, owner: Owner, seconds: float) -> list[Memory]:
-        """Memories whose storing or removal was interrupted longer ago than that."""
+        """Returns memories whose storing or deletion was interrupted more than `seconds` ago."""
         return [_memory(row) for row in await self._fetch("unready_memories", *owner, seconds)]
 
     async def last_of_session(self, owner: Owner, session_id: str) -> str | None:
-        """The session's last memory."""
+        """Returns the session's last memory."""
         async with self._pool.session() as session:
             found = await session.value(self._queries["last_of_session"], *owner, session_id)
         return None if found is None else str(found)
 
     @asynccontextmanager
     async def session_lease(self, owner: Owner, session_id: str) -> AsyncIterator[None]:
-        """Holds a session for the time of a block, against all processes. OverloadedError when others hold it too long.
+        """Leases a session for the block, across all processes. Raises OverloadedError if others hold it too long.
 
-        One whose holder is gone is free again after `_LEASE_SECONDS`.
+        If the holder has died, the lease expires after `_LEASE_SECONDS`.
         """
         holder = uuid.uuid4()
         await self._acquire(owner, session_id, holder)
@@ -142,7 +142,7 @@ class MemoryStore:
         try:
             async with asyncio.timeout(remaining(_LEASE_SECONDS)):
                 while not await self._acquired(owner, session_id, holder):
-                    await asyncio.sleep(wait * random.uniform(0.5, 1.5))  # noqa: S311 - no secret
+                    await asyncio.sleep(wait * random.uniform(0.5, 1.5))  # noqa: S311 - not a secret
                     wait = min(2 * wait, _MAX_WAIT_SECONDS)
         except TimeoutError:
             raise OverloadedError(1.0) from None
@@ -166,12 +166,12 @@ class MemoryStore:
             await self._execute("note_co_access", *owner, memory_ids, HALF_LIFE_SECONDS)
 
     async def co_accessed(self, owner: Owner, limit: int) -> list[Pair]:
-        """Pairs that were found together, those that were so most first."""
+        """Returns pairs that were found together, highest weight first."""
         rows = await self._fetch("co_accessed", *owner, HALF_LIFE_SECONDS, limit)
         return [Pair(str(row["first_id"]), str(row["second_id"]), row["weight"]) for row in rows]
 
     async def close_session(self, owner: Owner, session_id: str, summary_id: str) -> str:
-        """Closes a session; the id of its summary, which is another one where somebody was faster."""
+        """Closes a session; returns the id of its summary, which is another one if another call closed it first."""
         async with self._pool.transaction() as session:
             await session.execute(
                 self._queries["close_session"], *owner, session_id, uuid.UUID(summary_id)
@@ -179,28 +179,28 @@ class MemoryStore:
             return str(await session.value(self._queries["session_summary"], *owner, session_id))
 
     async def summary_of(self, owner: Owner, session_id: str) -> str | None:
-        """The id of a closed session's summary."""
+        """Returns the id of a closed session's summary."""
         async with self._pool.session() as session:
             found = await session.value(self._queries["session_summary"], *owner, session_id)
         return None if found is None else str(found)
 
     async def types(self, space: str) -> frozenset[str]:
-        """The types that a space has chosen; none where it has not."""
+        """Returns the types that a space has set; empty if it has set none."""
         return frozenset(row["name"] for row in await self._fetch("memory_types", space))
 
     async def put_types(self, space: str, names: Iterable[str]) -> None:
-        """Replaces them."""
+        """Replaces the types of a space."""
         await self._execute("put_memory_types", space, sorted(names))
 
     async def note_removed(
         self, owner: Owner, source: str, target: str, types: Sequence[str]
     ) -> None:
-        """Remembers relations that the user has removed."""
+        """Records relations that the user has removed."""
         ends = (uuid.UUID(source), uuid.UUID(target))
         await self._execute("note_removed_relations", *owner, *ends, list(types))
 
     async def removed(self, owner: Owner, sources: Iterable[str]) -> set[RelationName]:
-        """Relations that the user has removed, of those that start at these memories."""
+        """Returns the relations from these memories that the user has removed."""
         rows = await self._fetch("removed_relations", *owner, [uuid.UUID(one) for one in sources])
         return {
             RelationName(str(row["source_id"]), str(row["target_id"]), row["type"]) for row in rows

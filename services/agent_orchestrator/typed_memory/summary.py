@@ -1,4 +1,4 @@
-"""A summary of several texts without a language model: their most telling sentences, in order."""
+"""Summarizes several texts without a language model: selects their most informative sentences, in order."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ MAX_SENTENCES = 6
 MAX_CHARACTERS = 2_000
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])\s+|\n+")
 _WORD = re.compile(r"\w+")
-# Shorter words are mostly grammar, whatever the language.
+# Shorter words are mostly grammatical, in any language.
 _TELLING_LENGTH = 4
-# What a word counts again for each chosen sentence that has it already: the next one is to say something else.
+# Factor of a word's weight for each chosen sentence that contains it, so that the next one says something new.
 _REPEATED = 0.4
 
 
@@ -24,7 +24,7 @@ class _Sentence(NamedTuple):
 
 
 def summarise(texts: Sequence[str]) -> str:
-    """Sentences that share the most words with the other ones, but few with those that are chosen already."""
+    """Returns sentences that share the most words with the others, but few with those chosen already."""
     sentences = _sentences(texts)
     counts = Counter(word for sentence in sentences for word in sentence.words)
     chosen: list[_Sentence] = []
@@ -59,7 +59,7 @@ def _sentences(texts: Sequence[str]) -> list[_Sentence]:
 
 
 def _gain(sentence: _Sentence, counts: Counter[str], covered: Counter[str]) -> float:
-    """In how many other sentences its words occur: a long one wins nothing by its length."""
+    """Scores a sentence by how many others contain its words, normalized so that length gives no advantage."""
     shared = {word: counts[word] - 1 for word in sentence.words}
     weight = sum(count * _REPEATED ** covered[word] for word, count in shared.items())
     return float(weight / (len(sentence.words) + 3) ** 0.5)

@@ -1,1 +1,1 @@
-"""Conversations of users with the agent: kept in PostgreSQL, answered one question at a time."""
+"""Conversations of users with the agent: stored in PostgreSQL, answered one question at a time."""

@@ -1,4 +1,4 @@
-"""The turns before a question as messages for a model, within a budget of tokens."""
+"""Converts the messages before a question into messages for a model, within a token budget."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CHARACTERS_PER_TOKEN = 4
 
 
 class ShownMessage(Protocol):
-    """A message of a conversation, as far as a model is shown it."""
+    """The fields of a conversation's message that a model is shown."""
 
     @property
     def role(self) -> Literal["user", "assistant"]: ...
@@ -28,7 +28,7 @@ class ShownMessage(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredMessage:
-    """A message that the caller keeps."""
+    """A message of a conversation that the caller stores itself."""
 
     role: Literal["user", "assistant"]
     text: str
@@ -36,14 +36,14 @@ class StoredMessage:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """Messages, oldest first, and how many older ones did not fit and are in no summary."""
+    """Messages, oldest first, and the number of older ones that did not fit and are in no summary."""
 
     messages: list[ModelMessage]
     left_out: int
 
 
 def build_history(newest_first: Sequence[ShownMessage], budget: int, summary: str = "") -> History:
-    """As many of the latest messages as fit into `budget` tokens, after the summary of those before."""
+    """Returns as many of the latest messages as fit into `budget` tokens, after the summary of earlier ones."""
     left = budget - tokens_of(summary)
     kept: list[ShownMessage] = []
     for message in newest_first:
@@ -51,7 +51,7 @@ def build_history(newest_first: Sequence[ShownMessage], budget: int, summary: st
         if left < 0 and kept:
             break
         kept.append(message)
-    # A history begins with a question: an answer alone would belong to nothing.
+    # A history begins with a question: without it, the answer has no context.
     while kept and kept[-1].role == "assistant":
         kept.pop()
     messages = [_as_message(message) for message in reversed(kept)]
@@ -61,7 +61,7 @@ def build_history(newest_first: Sequence[ShownMessage], budget: int, summary: st
 
 
 def tokens_of(text: str) -> int:
-    """About how many tokens a text has."""
+    """Estimates the number of tokens of a text."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 

@@ -1,4 +1,4 @@
-"""Conversations and their messages in PostgreSQL. A conversation is its user's alone."""
+"""Conversations and their messages in PostgreSQL. Only its own user can access a conversation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FIRST_WAIT, _MAX_WAIT = 0.02, 0.25
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A conversation; `summary` is of its messages up to `summarized_through`."""
+    """A conversation; `summary` covers its messages up to number `summarized_through`."""
 
     id: str
     title: str
@@ -61,7 +61,7 @@ class Message:
 
 
 class Turn(NamedTuple):
-    """A question and its answer, to be kept."""
+    """A question and its answer, to be stored."""
 
     question: str
     answer: str
@@ -71,7 +71,7 @@ class Turn(NamedTuple):
 
 
 class ConversationStore:
-    """Creates, reads and changes conversations, and lets one run at a time answer in each."""
+    """Creates, reads and changes conversations, and lets only one run at a time answer in each."""
 
     def __init__(self, pool: Pool, *, lease_seconds: float) -> None:
         self._pool = pool
@@ -81,7 +81,7 @@ class ConversationStore:
         self._lease_seconds = lease_seconds
 
     async def create(self, owner: Owner, title: str) -> Conversation:
-        """A new conversation."""
+        """Creates a conversation."""
         async with self._pool.session() as session:
             row = await session.row(
                 self._queries["add_conversation"], uuid.uuid4(), owner.space, owner.user, title
@@ -89,7 +89,7 @@ class ConversationStore:
         return _conversation(_found(row))
 
     async def get(self, owner: Owner, conversation_id: str) -> Conversation:
-        """A conversation. NotFoundError."""
+        """Returns a conversation. Raises NotFoundError if the user has none with this id."""
         async with self._pool.session() as session:
             row = await session.row(
                 self._queries["get_conversation"],
@@ -103,7 +103,7 @@ class ConversationStore:
     async def list(
         self, owner: Owner, page_size: int, page_token: str
     ) -> tuple[list[Conversation], str]:
-        """A page, last used first, and the token of the next one."""
+        """Returns a page of conversations, most recently used first, and the next page token."""
         query = ("conversations", owner.space, owner.user)
         time, last = None, None
         if page_token:
@@ -121,7 +121,7 @@ class ConversationStore:
         return found, encode_token(query, [*position])
 
     async def rename(self, owner: Owner, conversation_id: str, title: str) -> Conversation:
-        """Gives it another title. NotFoundError."""
+        """Changes a conversation's title. Raises NotFoundError if the user has no such conversation."""
         async with self._pool.session() as session:
             row = await session.row(
                 self._queries["rename_conversation"],
@@ -133,7 +133,7 @@ class ConversationStore:
         return _conversation(_found(row))
 
     async def delete(self, owner: Owner, conversation_id: str) -> None:
-        """Deletes it with its messages and runs. NotFoundError."""
+        """Deletes a conversation with its messages and runs. Raises NotFoundError if the user has none with this id."""
         async with self._pool.session() as session:
             row = await session.row(
                 self._queries["delete_conversation"],
@@ -146,7 +146,7 @@ class ConversationStore:
     async def messages(
         self, owner: Owner, conversation_id: str, *, limit: int, before: int = _LAST_NUMBER
     ) -> Sequence[Message]:
-        """The latest messages before a number, latest first."""
+        """Returns the latest messages before a number, latest first."""
         async with self._pool.session() as session:
             rows = await session.fetch(
                 self._queries["list_messages"],
@@ -161,7 +161,7 @@ class ConversationStore:
     async def message_page(
         self, owner: Owner, conversation_id: str, page_size: int, page_token: str
     ) -> tuple[Sequence[Message], str]:
-        """A page of messages, latest first, and the token of the next one. NotFoundError."""
+        """Returns a page of messages, latest first, and the next page token. Raises NotFoundError."""
         await self.get(owner, conversation_id)
         query = ("messages", owner.space, owner.user, conversation_id)
         before = _LAST_NUMBER
@@ -176,9 +176,9 @@ class ConversationStore:
     async def acquire(
         self, owner: Owner, conversation_id: str, run_id: str, *, wait_seconds: float
     ) -> None:
-        """Lets a run answer in the conversation, once no other run does.
+        """Leases the conversation to a run, once no other run holds its lease.
 
-        NotFoundError; WrongStateError when another run is still answering after `wait_seconds`.
+        Raises NotFoundError if it does not exist, WrongStateError if another run still answers after `wait_seconds`.
         """
         loop = asyncio.get_running_loop()
         until, wait = loop.time() + remaining(wait_seconds), _FIRST_WAIT
@@ -204,9 +204,9 @@ class ConversationStore:
     async def add_turn(
         self, session: Session, conversation_id: str, run_id: str, turn: Turn
     ) -> None:
-        """Keeps a turn and ends the run's lease, as a part of the caller's transaction.
+        """Stores a turn and ends the run's lease, as part of the caller's transaction.
 
-        WrongStateError when the run has lost its lease: another one may have answered meanwhile.
+        Raises WrongStateError if the run has lost its lease: another run may have answered meanwhile.
         """
         row = await session.row(
             self._queries["add_turn"],
@@ -223,7 +223,7 @@ class ConversationStore:
             raise WrongStateError("The conversation was deleted, or another run has taken it over.")
 
     async def release(self, conversation_id: str, run_id: str) -> None:
-        """Ends the run's lease without a turn."""
+        """Ends the run's lease without storing a turn."""
         async with self._pool.session() as session:
             await session.execute(
                 self._queries["release_conversation"],
@@ -232,7 +232,7 @@ class ConversationStore:
             )
 
     async def save_summary(self, conversation_id: str, summary: str, through: int) -> None:
-        """Notes what the messages up to a number were about."""
+        """Stores the summary of the messages up to number `through`."""
         async with self._pool.session() as session:
             await session.execute(
                 self._queries["save_summary"], uuid.UUID(conversation_id), summary, through
@@ -283,7 +283,7 @@ def _page(size: int) -> int:
 
 
 def _title(question: str) -> str:
-    """A conversation's title: the beginning of its first question, cut between words."""
+    """Returns a conversation's title: the beginning of its first question, cut at a word boundary."""
     line = " ".join(_storable(question).split())
     if len(line) <= MAX_TITLE:
         return line
@@ -292,5 +292,5 @@ def _title(question: str) -> str:
 
 
 def _storable(text: str) -> str:
-    """PostgreSQL's text has no NUL."""
+    """Removes NUL characters, which PostgreSQL's text type cannot store."""
     return text.replace("\x00", "")

@@ -1,4 +1,4 @@
-"""Summaries of a conversation's older turns, made after an answer by the language model, where there is one."""
+"""Summarizes a conversation's older messages after an answer, if a language model is configured."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from services.models.language.model import Message as PromptMessage
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
 
-# From this share of the budget on, all but the latest messages are summarised.
+# When the messages fill this share of the budget, all but the latest are summarized.
 _FULL: Final = 0.75
 _KEPT = 4
 _MAX_MESSAGES = 200
@@ -25,7 +25,7 @@ _TASK = (
 
 
 class Summaries:
-    """Keeps conversations short enough for their budget. Without a model the oldest turns are left out instead."""
+    """Keeps conversations within their token budget. Without a model, the oldest messages are left out instead."""
 
     def __init__(
         self, conversations: ConversationStore, model: LanguageModel | None, *, budget: int
@@ -35,7 +35,7 @@ class Summaries:
         self._budget = budget
 
     async def update(self, owner: Owner, conversation_id: str) -> None:
-        """Summarises older messages where they fill the budget. A failure is put off to the next turn."""
+        """Summarizes older messages if they fill the budget. On a failure, the next turn tries again."""
         if self._model is None:
             return
         try:

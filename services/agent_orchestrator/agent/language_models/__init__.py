@@ -1,1 +1,1 @@
-"""The language models that answer questions, within the limits of `services.models`."""
+"""The language models that answer questions, within the rate limits of `services.models`."""

@@ -1,4 +1,4 @@
-"""The models that answer questions, in the order they are asked: those of the settings, then the local planner."""
+"""The models that answer questions, in the order they are tried: the configured ones, then the local planner."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ Around: TypeAlias = Callable[[AgentDependencies, str], AbstractAsyncContextManag
 
 @dataclass(frozen=True, slots=True)
 class AnswerModel:
-    """A model by its name; `open` gives it, once its library is loaded. `is_local` is the planner's.
+    """A model by its name; `open` loads its library and returns it. `is_local` is true for the local planner.
 
-    `around` a run begins what its first step waits for.
+    `around` wraps a run; it starts work in advance that the run's first step needs.
     """
 
     name: str
@@ -45,7 +45,7 @@ class AnswerModel:
 
 
 class AnswerModels:
-    """The chain of models, and the connections to close at its end."""
+    """The chain of models and their connections."""
 
     def __init__(
         self,
@@ -117,8 +117,8 @@ class _Client:
 
 
 def _connect(settings: LanguageModelSettings) -> _Client:
-    """Runs in a thread: it loads the provider's library, and reads certificates."""
-    # Servers on one's own machine need no key, but the libraries insist on something.
+    """Creates the client. Runs in a thread because it loads the provider's library and reads certificates."""
+    # Local servers need no key, but the client libraries require one.
     key = settings.api_key.get_secret_value() if settings.api_key else "none"
     if settings.provider == "anthropic":
         return _anthropic(settings, key)
@@ -126,7 +126,7 @@ def _connect(settings: LanguageModelSettings) -> _Client:
 
 
 def _openai(settings: LanguageModelSettings, key: str) -> _Client:
-    import openai  # noqa: PLC0415 - heavy, and needed with this provider alone
+    import openai  # noqa: PLC0415 - slow import, needed for this provider only
     from pydantic_ai.models.openai import OpenAIChatModel  # noqa: PLC0415
     from pydantic_ai.providers.openai import OpenAIProvider  # noqa: PLC0415
 
@@ -136,7 +136,7 @@ def _openai(settings: LanguageModelSettings, key: str) -> _Client:
 
 
 def _anthropic(settings: LanguageModelSettings, key: str) -> _Client:
-    import anthropic  # noqa: PLC0415 - heavy, and needed with this provider alone
+    import anthropic  # noqa: PLC0415 - slow import, needed for this provider only
     from pydantic_ai.models.anthropic import AnthropicModel  # noqa: PLC0415
     from pydantic_ai.providers.anthropic import AnthropicProvider  # noqa: PLC0415
 

@@ -1,4 +1,4 @@
-"""A provider's model within the limits of `services.models`: its share, its circuit, retries before the first event."""
+"""Applies the limits of `services.models` to a provider's model: throttle, circuit breaker and retries."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from services.runtime.context import remaining
 T = TypeVar("T")
 
 _BYTES_PER_TOKEN = 4
-# What of an answer's allowance is charged ahead.
+# Output tokens that are charged in advance.
 _EXPECTED_ANSWER = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class RetryTimeouts:
-    """Seconds: `retry` for trying again before the next model is asked, `attempt` for one attempt's first event."""
+    """Timeouts in seconds: `retry` for all attempts on one model, `attempt` for one attempt's first event."""
 
     retry: float
     attempt: float
 
 
 class ThrottledModel(WrapperModel):
-    """Every request passes the share's throttle. LanguageModelUnavailable when the provider gives no answer."""
+    """Sends every request through the throttle. Raises LanguageModelUnavailable if the provider gives no answer."""
 
     def __init__(
         self, wrapped: Model[Any], throttle: Throttle, patience: RetryTimeouts, usage: ModelUsage
@@ -81,7 +81,7 @@ class ThrottledModel(WrapperModel):
         model_request_parameters: ModelRequestParameters,
         run_context: RunContext[Any] | None = None,
     ) -> AsyncGenerator[StreamedResponse]:
-        """See `Model`. What fails before the stream is open is tried again; what fails later is the reader's."""
+        """See `Model`. Failures before the stream is open are retried; later failures reach the stream's reader."""
 
         async def ask(stack: AsyncExitStack) -> StreamedResponse:
             return await stack.enter_async_context(
@@ -101,7 +101,7 @@ class ThrottledModel(WrapperModel):
     async def _patiently(
         self, ask: Callable[[AsyncExitStack], Awaitable[T]], tokens: int
     ) -> tuple[T, AsyncExitStack]:
-        """The first answer, and what is to be left when it has been read."""
+        """Returns the first answer and the exit stack to close when the answer has been read."""
         loop = asyncio.get_running_loop()
         until = loop.time() + remaining(self._patience.retry)
         retrying = AsyncRetrying(
@@ -139,7 +139,7 @@ class ThrottledModel(WrapperModel):
 
 @contextmanager
 def provider_failures() -> Iterator[None]:
-    """The library's errors as failures that the limits know: what may pass, and whose fault it is."""
+    """Maps the library's errors to ProviderFailed: whether a retry may help, and whether the provider is at fault."""
     try:
         yield
     except TimeoutError:
@@ -156,6 +156,6 @@ def provider_failures() -> Iterator[None]:
 
 
 def _tokens(messages: Sequence[ModelMessage]) -> int:
-    """About how many tokens a request and its answer take."""
+    """Estimates the number of tokens of a request and its answer."""
     size = len(ModelMessagesTypeAdapter.dump_json(list(messages)))
     return size // _BYTES_PER_TOKEN + _EXPECTED_ANSWER

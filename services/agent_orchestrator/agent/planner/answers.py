@@ -1,4 +1,4 @@
-"""Composes an answer from what the tools found: quoted statements with their sources and dates."""
+"""Composes an answer from the tools' results: quoted statements with their sources and dates."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _MAX_CHANGES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class AnsweredPart:
-    """A part of a question with the results of its calls. `bridge` is the fact that led to the question's entity."""
+    """A part of a question with the results of its calls. `bridge` is the fact that answered the inner question."""
 
     question: Question
     results: tuple[ToolResult, ...]
@@ -51,7 +51,7 @@ class AnsweredPart:
 
 @dataclass(slots=True)
 class Draft:
-    """An answer in the making. `cited` are the items behind the numbers [1], [2], … in order."""
+    """An answer under construction. `cited` are the items behind the numbers [1], [2], … in order."""
 
     paragraphs: list[str] = field(default_factory=list)
     cited: list[ResultItem] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Draft:
         return "\n\n".join(self.paragraphs)
 
     def mark(self, citation: Citation | None, item: ResultItem) -> str:
-        """The number of a source, as a mark behind the statement that it supports."""
+        """Returns the number of a source as a mark to append to the statement that it supports."""
         if citation is None:
             return ""
         source = ResultItem(
@@ -77,7 +77,7 @@ class Draft:
 
 
 def compose(parts: Sequence[AnsweredPart], *, introduce: bool) -> Draft:
-    """The answer to all parts. With `introduce` it says that the local planner speaks."""
+    """Composes the answer to all parts. With `introduce` it says that the local planner is answering."""
     draft = Draft()
     notices: list[str] = []
     for part in parts:
@@ -94,14 +94,14 @@ def compose(parts: Sequence[AnsweredPart], *, introduce: bool) -> Draft:
 
 
 def is_answered(part: AnsweredPart) -> bool:
-    """Whether the results of a part hold an answer: otherwise the documents are worth a look."""
+    """Whether the results of a part contain an answer; otherwise the documents are worth searching."""
     draft = Draft()
     _answer_part(draft, part)
     return draft.has_answer
 
 
 def _answer_part(draft: Draft, part: AnsweredPart) -> None:
-    """Adds what answers a part: from the first kind of items that holds an answer."""
+    """Adds the answer to a part: from the first kind of items that contains one."""
     if not part.results:
         return
     if any(result.status == "ambiguous" for result in part.results):
@@ -116,7 +116,7 @@ def _answer_part(draft: Draft, part: AnsweredPart) -> None:
 
 
 def _add_changes(draft: Draft, part: AnsweredPart, found: Found) -> bool:
-    """What changed between two times."""
+    """Adds the changes between two times."""
     if not _asked(part, "diff_graph"):
         return False
     changes = statement_selection.changes(need_of(part.question), found.facts)
@@ -132,7 +132,7 @@ def _add_changes(draft: Draft, part: AnsweredPart, found: Found) -> bool:
 
 
 def _add_history(draft: Draft, part: AnsweredPart, found: Found) -> bool:
-    """An entity's facts in time order."""
+    """Adds an entity's facts in time order."""
     if not _asked(part, "get_entity_history"):
         return False
     chosen = statement_selection.history(part.question, found.facts)
@@ -160,7 +160,7 @@ def _add_history(draft: Draft, part: AnsweredPart, found: Found) -> bool:
 
 
 def _add_records(draft: Draft, _part: AnsweredPart, found: Found) -> bool:
-    """Findings and what the user's memory holds, as they are."""
+    """Adds findings and records of the user's memory unchanged."""
     lines = [
         f"{item.text}{draft.mark(next(iter(item.citations), None), item)}"
         for item in found.others[:_MAX_CHANGES]
@@ -169,7 +169,7 @@ def _add_records(draft: Draft, _part: AnsweredPart, found: Found) -> bool:
 
 
 def _add_facts(draft: Draft, part: AnsweredPart, found: Found) -> bool:
-    """Facts that hold at the time asked for, with what changed since a past one."""
+    """Adds facts that are true at the requested time; for a past time also what has changed since."""
     question = part.question
     if not found.passages or question_forms.is_relation(question) or _asked(part, *_GRAPH_TOOLS):
         facts = statement_selection.facts(need_of(question), question, found.facts)
@@ -186,7 +186,7 @@ def _add_facts(draft: Draft, part: AnsweredPart, found: Found) -> bool:
 
 
 def _add_sentences(draft: Draft, part: AnsweredPart, found: Found) -> bool:
-    """Sentences of documents, quoted."""
+    """Adds quoted sentences of documents."""
     need = need_of(part.question)
     chosen = statement_selection.sentences(need, part.question, found.passages)
     return _add_lines(draft, "", _quotations(draft, _runs(chosen), part.question))
@@ -218,14 +218,14 @@ def _has_dates(text: str, item: ResultItem, question: Question) -> bool:
 
 
 def _source(citation: Citation | None) -> str:
-    """The document of a statement, as a reader finds it."""
+    """Returns the document of a statement in a form that a reader can look up."""
     if citation is None or not citation.title:
         return ""
     return f" ({citation.title}{f' · {citation.source}' if citation.source else ''})"
 
 
 def _runs(chosen: Sequence[Statement]) -> list[list[Statement]]:
-    """Statements with neighbours in one passage together, so that they are one quotation."""
+    """Groups statements that are adjacent in one passage, so that they form one quotation."""
     runs: list[list[Statement]] = []
     for one in chosen:
         last = runs[-1][-1] if runs else None
@@ -237,7 +237,7 @@ def _runs(chosen: Sequence[Statement]) -> list[list[Statement]]:
 
 
 def _quotations(draft: Draft, runs: Sequence[Sequence[Statement]], question: Question) -> list[str]:
-    """Quotations; those of several documents stand side by side with their dates."""
+    """Returns quotations; those of several documents are dated."""
     several = len({run[0].item.citations[0].document_id for run in runs}) > 1
     zone = question.clock.zone
     lines = []
@@ -259,7 +259,7 @@ def _quotation(draft: Draft, run: Sequence[Statement]) -> str:
 
 
 def _add_lines(draft: Draft, heading: str, lines: Sequence[str]) -> bool:
-    """Adds lines as a paragraph; whether there were any."""
+    """Adds lines as a paragraph; returns whether there were any."""
     if not lines:
         return False
     bullets = [f"- {line}" for line in lines] if len(lines) > 1 else list(lines)
@@ -273,7 +273,7 @@ def _kind_of_change(item: ResultItem) -> str:
 
 
 def _time_heading(part: AnsweredPart, what: str) -> str:
-    """The time that the facts are about; nothing for the present."""
+    """Returns a heading with the time that the facts are about; empty for the present."""
     for result in part.results:
         if result.as_of is not None and result.tool in _TIMED:
             zone = part.question.clock.zone
@@ -282,7 +282,7 @@ def _time_heading(part: AnsweredPart, what: str) -> str:
 
 
 def _documents_were_searched(part: AnsweredPart) -> bool:
-    """Whether the documents could be searched: what could not be looked up may well be there."""
+    """Whether the documents could be searched; otherwise they may contain an answer that was not found."""
     return not any("documents" in result.unavailable for result in part.results)
 
 
@@ -299,7 +299,7 @@ def _clarifying_question(part: AnsweredPart) -> str:
 
 
 def _notices(part: AnsweredPart) -> list[str]:
-    """What could not be looked up, and what the graph does not know."""
+    """Returns notices about failed searches and about names that the graph does not know."""
     notices: list[str] = []
     for result in part.results:
         notices.extend(_unavailable(name, result) for name in result.unavailable)
@@ -320,7 +320,7 @@ def _unavailable(name: str, result: ToolResult) -> str:
 
 
 def nothing_to_look_up(question: Question, *, introduce: bool) -> Draft:
-    """The answer to small talk and statements."""
+    """Returns the answer to small talk and statements."""
     said = ACKNOWLEDGED if is_statement(question.text) else GREETING
     draft = Draft([said])
     if introduce:

@@ -1,4 +1,4 @@
-"""How answers write dates: as days, with what has ended said as ended."""
+"""The date format of answers: days, with a phrase for facts that have ended."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _LAST_INSTANT = timedelta(microseconds=1)
 
 
 def day(instant: datetime, zone: tzinfo) -> str:
-    """A local day: "3 February 2025"."""
+    """Formats a local day: "3 February 2025"."""
     local = instant.astimezone(zone)
     return f"{local.day} {local:%B %Y}"
 
 
 def holding(item: ResultItem, now: datetime, zone: tzinfo) -> str:
-    """When a fact holds or held, in brackets; nothing where no date is known."""
+    """Formats the validity of a fact, in parentheses; empty if no date is known."""
     start, end = item.valid_from, item.valid_until
     if item.is_event:
         return "" if start is None else f" (on {day(start, zone)})"
@@ -30,20 +30,20 @@ def holding(item: ResultItem, now: datetime, zone: tzinfo) -> str:
 
 
 def reference(start: datetime, end: datetime | None, zone: tzinfo) -> str:
-    """The time that an answer is about: "1 January 2024 to 31 January 2024"."""
+    """Formats the time that an answer refers to: "1 January 2024 to 31 January 2024"."""
     if end is None or end - start <= timedelta(days=1):
         return day(start, zone)
     return f"{day(start, zone)} to {day(end - _LAST_INSTANT, zone)}"
 
 
 def is_current(item: ResultItem, now: datetime) -> bool:
-    """Whether a fact holds now; what happened once holds for good."""
+    """Whether a fact is true now; a single event stays true."""
     began = item.valid_from is None or item.valid_from <= now
     return began and (item.is_event or item.valid_until is None or item.valid_until > now)
 
 
 def overlaps(item: ResultItem, start: datetime | None, end: datetime | None) -> bool:
-    """Whether a fact held at any moment of a half-open range."""
+    """Whether a fact was true at any moment of a half-open range."""
     begins_before_end = end is None or item.valid_from is None or item.valid_from < end
     ends_after_start = start is None or item.valid_until is None or item.valid_until > start
     return begins_before_end and ends_after_start

@@ -1,4 +1,4 @@
-"""Entities that a text names: those that the space knows, or runs of capitalised words where nothing is known."""
+"""Recognizes entities in a text: those that the space knows, or runs of capitalized words if it knows none."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final
 from services.agent_orchestrator.agent.planner.language import FUNCTION_WORDS
 from services.agent_orchestrator.agent.planner.wordlists import word_set
 
-# A capitalised word, a code such as INC-104, or an acronym; joined by white space, "of", "and" do not join.
+# A capitalized word, a code such as INC-104, or an acronym; joined by whitespace or "of", but not by "and".
 _RUN: Final = re.compile(
     r"(?:[A-Z][\w&.'’+#-]*|[a-z]+[A-Z]\w*)(?:\s+(?:of\s+the\s+|of\s+)?(?:[A-Z][\w&'’+#-]*|\d+(?:\.\d+)*\b))*"
 )
 _HEADS: Final = "service|team|project|system|app|library|platform|product|department|office|company|group|gateway"
 _RUN_WITH_HEAD: Final = re.compile(rf"{_RUN.pattern}(?: (?:{_HEADS})\b)?")
-# Behind an article, one or two small words and a noun are taken for a name.
+# One or two lower-case words and a noun after an article are read as a name.
 _CALLED: Final = re.compile(rf"\b(?:the|our|an?) ((?:[a-z][\w-]+ ){{1,2}}(?:{_HEADS}))\b")
 _CODE: Final = re.compile(r"\b[A-Za-z]{2,}-\d+\b")
 _NOT_NAMES: Final = word_set(
@@ -35,7 +35,7 @@ _COMMANDS: Final = word_set(
 
 @dataclass(frozen=True, slots=True)
 class KnownEntity:
-    """An entity by name, with its type where one is known."""
+    """An entity by name, with its type if it is known."""
 
     name: str
     type: str = ""
@@ -45,9 +45,9 @@ LinkEntities = Callable[[str], Awaitable[Sequence[KnownEntity]]]
 
 
 def capitalised_names(text: str) -> list[KnownEntity]:
-    """Runs of capitalised words, codes, and things called by a noun such as "the billing service", in order.
+    """Returns runs of capitalized words, codes, and names with a common noun such as "the billing service", in order.
 
-    A word that only begins the sentence is no name.
+    A word that is capitalized only because it begins the sentence is not a name.
     """
     names: list[str] = []
     for found in _RUN_WITH_HEAD.finditer(text):
@@ -70,13 +70,13 @@ def capitalised_names(text: str) -> list[KnownEntity]:
 
 
 def _share(name: str, other: str) -> bool:
-    """Whether one name holds the other."""
+    """Whether one name contains the other."""
     first, second = name.casefold(), other.casefold()
     return first in second or second in first
 
 
 def _trimmed(run: str, *, opens: bool) -> str:
-    """A run without words that are no part of a name; a command counts as one only where it opens the text."""
+    """Removes words that are not part of a name from a run; a command is removed only if it opens the text."""
     words = run.replace("’", "'").split()
     while words and (_is_no_name(words[0]) or (opens and words[0].casefold() in _COMMANDS)):
         words.pop(0)

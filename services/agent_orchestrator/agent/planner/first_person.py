@@ -1,4 +1,4 @@
-"""Questions of a user about themselves, told from questions on how to do something and from statements."""
+"""Recognizes users' questions about themselves, and distinguishes them from how-to questions and statements."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from services.agent_orchestrator.agent.planner.wordlists import opening, phrases
 
 _SPEAKER: Final = phrases("i|i'm|i've|i'd|me|my|mine|myself")
-# What people say about themselves: uses, tastes, choices, work, acquaintances, and what they said before.
+# What people say about themselves: tools, preferences, decisions, work, acquaintances, and earlier statements.
 _VERBS: Final = (
     "(?:uses?|using|used|prefer(?:red)?|liked?|loved?|favou?r|hated?|dislike|choose|chose|chosen|decided?"
     "|pick(?:ed)?|settled?|work(?:ing|ed)?|collaborat(?:e|ing|ed)|knew|know|depend(?:ing|ed)?"
@@ -38,7 +38,7 @@ _ABOUT_SPEAKER: Final = (
         r"am i\b.*\b(?:using|on|in|part|member|working|responsible)",
     ),
 )
-# How to do something and what is allowed stands in documents, whoever asks.
+# Documents answer how to do something and what is allowed, also in the first person.
 _ACTOR: Final = (
     "(?:i|we|you|one|people|users?|customers?|employees?|someone|somebody|anyone|developers?|teams?"
     r"|a \w+|an \w+)"
@@ -71,18 +71,18 @@ _STATEMENT: Final = re.compile(
 
 
 def is_about_speaker(plain: str) -> bool:
-    """Whether a question, in lower case, asks for what the user has said about themselves."""
+    """Whether a lower-case question asks for something that the user has said about themselves."""
     if not _SPEAKER.search(plain) or is_how_to(plain):
         return False
     return any(pattern.search(plain) for pattern in _ABOUT_SPEAKER)
 
 
 def is_how_to(plain: str) -> bool:
-    """Whether a question, in lower case, asks how to do something or what is allowed."""
+    """Whether a lower-case question asks how to do something or what is allowed."""
     return any(pattern.search(plain) for pattern in _HOW_TO)
 
 
 def is_statement(text: str) -> bool:
-    """Whether users state something about themselves rather than ask: "I use Docker"."""
+    """Whether users state something about themselves instead of asking: "I use Docker"."""
     plain = text.casefold().replace("’", "'").strip()
     return not plain.endswith("?") and bool(_STATEMENT.match(plain)) and not _WISH.search(plain)

@@ -1,4 +1,4 @@
-"""Questions that lean on what was said before: pronouns, "what about …", and "and in 2023?"."""
+"""Questions that refer to earlier ones: pronouns, "what about …", and "and in 2023?"."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from services.agent_orchestrator.agent.planner.question import (
 from services.agent_orchestrator.agent.planner.routing import HISTORY, route
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
 
-# More of a text than this is searched for, but not parsed: a question stands at its beginning.
+# Characters that are parsed; the text after them is only used as a search query. The question comes first.
 _MAX_READ: Final = 2_000
 _PERSONAL: Final = re.compile(r"\b(?:he|she|him|her|his|hers)\b", re.IGNORECASE)
 _PRONOUN: Final = re.compile(
@@ -58,7 +58,7 @@ _PERSON_TYPES: Final = frozenset({"person", "human", "employee", "people"})
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What was asked and answered before."""
+    """An earlier question and its answer."""
 
     question: str
     answer: str = ""
@@ -67,7 +67,7 @@ class Turn:
 async def understand(
     text: str, turns: Sequence[Turn], clock: Clock, link: LinkEntities
 ) -> list[Question]:
-    """The parts of a question with the entities they are about, also where only earlier turns name them."""
+    """Returns the parts of a question with their entities, including entities that only earlier turns name."""
     paged = await _paged(text, turns, clock, link)
     if paged:
         return paged
@@ -80,14 +80,14 @@ async def understand(
 
 
 def asked_parts(text: str) -> list[str]:
-    """The parts of a question, each of which names the entities that it is about."""
+    """Returns the parts of a question, for each of which entities are looked up."""
     return _independent_parts(question_parts(text[:_MAX_READ]))
 
 
 async def _paged(
     text: str, turns: Sequence[Turn], clock: Clock, link: LinkEntities
 ) -> list[Question]:
-    """The question of an earlier turn with the page of its history that is asked for; nothing for other questions."""
+    """Returns an earlier turn's question with the requested page of its history; empty for other questions."""
     asked = requested_page(text, [turn.question for turn in turns])
     if asked is None:
         return []
@@ -100,7 +100,7 @@ async def _paged(
 
 
 def _independent_parts(parts: Sequence[str]) -> list[str]:
-    """Parts that can be asked alone: one that says too little for that belongs to the part before it."""
+    """Returns parts that can be asked alone: a part too short for that is joined to the previous one."""
     kept: list[str] = []
     for part in parts:
         names = capitalised_names(part)
@@ -113,7 +113,7 @@ def _independent_parts(parts: Sequence[str]) -> list[str]:
 
 
 async def named_entities(text: str, link: LinkEntities) -> list[KnownEntity]:
-    """The entities of the space that a text names, in its order; else runs of capitalised words."""
+    """Returns the entities of the space that a text names, in its order; otherwise runs of capitalized words."""
     known = list(await link(text))
     folded = fold(text)
     known.sort(key=lambda entity: folded.find(fold(entity.name)) % (len(folded) + 1))
@@ -138,7 +138,7 @@ async def _completed(
 async def _from_last_question(
     question: Question, turns: Sequence[Turn], link: LinkEntities
 ) -> Question:
-    """The last question again, with the other time or entity that the follow-up names."""
+    """Returns the last question with the time or entity that the follow-up names instead."""
     before = (await understand(turns[-1].question, turns[:-1], question.clock, link))[-1]
     text = before.text.rstrip(" ?.!")
     if question.times:
@@ -157,7 +157,7 @@ async def _from_last_question(
 async def _from_turns(
     turns: Sequence[Turn], wants_person: bool, link: LinkEntities
 ) -> KnownEntity | None:
-    """The entity of the last turn that names a fitting one; a person may well be named by an answer alone."""
+    """Returns a matching entity of the latest turn that names one; a person may be named only by an answer."""
     for turn in reversed(turns):
         asked = await named_entities(turn.question, link)
         answered = list(await link(turn.answer[:2_000])) if turn.answer else []
@@ -171,7 +171,7 @@ async def _from_turns(
 
 
 def _antecedent(entities: Sequence[KnownEntity], wants_person: bool) -> KnownEntity | None:
-    """The first fitting entity: for "he" a person, for "it" anything else, where types are known."""
+    """Returns the first matching entity: for "he" a person, for "it" anything else, if types are known."""
     fitting = [one for one in entities if not one.type or _is_person(one) == wants_person]
     return next(iter(fitting or entities), None)
 
@@ -185,13 +185,13 @@ def _pronoun(text: str) -> re.Match[str] | None:
 
 
 def _is_own_reference(question: Question, pronoun: re.Match[str]) -> bool:
-    """Whether the pronoun stands for an entity that the same part names before it."""
+    """Whether the pronoun refers to an entity that the same part names before it."""
     before = fold(question.text[: pronoun.start()])
     return any(fold(entity.name) in before for entity in question.entities)
 
 
 def _with_antecedent(question: Question, pronoun: re.Match[str], entity: KnownEntity) -> Question:
-    """The question with the name in place of the pronoun, and that entity first."""
+    """Returns the question with the name in place of the pronoun, and that entity first."""
     group = 1 if pronoun.re is _BARE_THAT else 0
     start, end = pronoun.span(group)
     word = pronoun[group].casefold()

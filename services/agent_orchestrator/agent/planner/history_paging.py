@@ -1,4 +1,4 @@
-"""Pages of a long history on request: "show more" goes on where the answer before ended, "older" goes back."""
+"""Paging through a long history: "show more" continues after the previous answer, "older" goes back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-# As many facts as an answer lists.
+# Number of facts that an answer lists.
 PAGE: Final = 12
 
 _LEAD: Final = (
@@ -31,21 +31,21 @@ _ASKS_BACK: Final = re.compile(rf"\W*{_LEAD}{_BACK}{_END}", re.IGNORECASE)
 
 
 class PageRequest(NamedTuple):
-    """A later page of what an earlier question asked: the place of its turn, and the page from 0 on."""
+    """A further page of an earlier answer: the index of its turn, and the page number from 0."""
 
     turn: int
     page: int
 
 
 def page_step(text: str) -> int:
-    """1 where a text asks for the next page, -1 for the one before, else 0."""
+    """Returns 1 if a text asks for the next page, -1 for the previous one, otherwise 0."""
     if _ASKS_FORWARD.fullmatch(text):
         return 1
     return -1 if _ASKS_BACK.fullmatch(text) else 0
 
 
 def requested_page(text: str, questions: Sequence[str]) -> PageRequest | None:
-    """The page that a text asks for, after these questions; None where it asks for none."""
+    """Returns the page that a text asks for after these questions; None if it asks for none."""
     steps = [page_step(text)]
     if not steps[0]:
         return None

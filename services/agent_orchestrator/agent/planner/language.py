@@ -1,4 +1,4 @@
-"""English as the planner sees it: words, sentences, what carries meaning, and whether a text is English at all."""
+"""The planner's model of English: words, sentences, content words, and whether a text is English at all."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ _IRREGULAR: Final = {
     "founder": "found", "founders": "found", "author": "write", "authors": "write", "bodies": "body",
 "cause": "cause", "caused": "cause", "causes": "cause", "fixed": "fix", "fixes": "fix",
 }  # fmt: skip
-# Endings of words and what stays of them; the first that fits wins.
+# Suffixes and their replacements; the first match wins.
 _SUFFIXES: Final = (
     ("ational", "ate"), ("isations", "is"), ("ization", "is"), ("isation", "is"), ("ically", "ic"),
     ("ments", ""), ("ment", ""), ("ings", ""), ("ing", ""), ("ies", "y"), ("ied", "y"), ("edly", ""),
@@ -98,7 +98,7 @@ _STEM_ROUNDS: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence and where it stands in its text."""
+    """A sentence and its position in its text."""
 
     text: str
     start: int
@@ -106,18 +106,18 @@ class Sentence:
 
 
 def fold(text: str) -> str:
-    """A text in the form in which names are compared: NFC, case-folded, single spaces."""
+    """Returns a text in the form in which names are compared: NFC, case-folded, single spaces."""
     return " ".join(unicodedata.normalize("NFC", text).casefold().replace("’", "'").split())
 
 
 def word_list(text: str) -> list[str]:
-    """The words of a text in lower case; "INC-104" and "can't" are one word each."""
+    """Returns the words of a text in lower case; "INC-104" and "can't" are one word each."""
     return [found[0].casefold().replace("’", "'").rstrip(".") for found in _WORD.finditer(text)]
 
 
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
-    """A rough stem by which forms of one word meet: "depends" and "depending", "owner" and "owned"."""
+    """Returns a rough stem that forms of one word share: "depends" and "depending", "owner" and "owned"."""
     word = word.removesuffix("'s").removesuffix("s'")
     if word in _IRREGULAR:
         return _IRREGULAR[word]
@@ -138,7 +138,7 @@ def _without_suffix(word: str) -> str:
 
 
 def content_words(text: str) -> list[str]:
-    """The words of a question that its answer has to cover, in order, each once."""
+    """Returns the words of a question that its answer must cover, in order, without duplicates."""
     kept = (
         word
         for word in word_list(text)
@@ -148,12 +148,12 @@ def content_words(text: str) -> list[str]:
 
 
 def content_stems(text: str) -> frozenset[str]:
-    """The stems of the words that carry meaning in a text."""
+    """Returns the stems of the content words of a text."""
     return frozenset(stem(word) for word in word_list(text) if word not in FUNCTION_WORDS)
 
 
 def sentences(text: str) -> list[Sentence]:
-    """The sentences of a text with their places; full stops of abbreviations end none."""
+    """Returns the sentences of a text with their positions; periods of abbreviations do not end a sentence."""
     found: list[Sentence] = []
     start = 0
     for end, following in [
@@ -175,7 +175,7 @@ def sentences(text: str) -> list[Sentence]:
 
 
 def is_english(text: str) -> bool:
-    """Whether the planner's rules can read a text. Names and codes alone are taken as English."""
+    """Whether the planner's rules can parse a text. Names and codes alone count as English."""
     letters = [letter for letter in text if letter.isalpha()]
     latin = sum(1 for letter in letters if ord(letter) < 0x250)  # noqa: PLR2004 end of Latin Extended-B
     if letters and latin < len(letters) / 2:

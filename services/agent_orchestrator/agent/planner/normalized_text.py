@@ -1,4 +1,4 @@
-"""A text as relevance looks at it, read once: folded, in words, in stems."""
+"""A text prepared for relevance scoring: case-folded text, words and stems."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ class Wording:
 
     @property
     def pairs(self) -> Pairs:
-        """Neighbouring words, those of two function words left out."""
+        """Adjacent words, skipping pairs of two function words."""
         return word_pairs(self.words)
 
 
 def wording(text: str) -> Wording:
-    """Reads a text. Parts of a word with a hyphen count as well."""
+    """Normalizes a text. Parts of a hyphenated word count as words too."""
     words = tuple(word_list(text))
     parts = [part for word in words if "-" in word for part in word.split("-")]
     return Wording(text, fold(text), words, frozenset(stem(word) for word in (*words, *parts)))
 
 
 def word_pairs(words: tuple[str, ...]) -> Pairs:
-    """Neighbouring words, those of two function words left out."""
+    """Returns adjacent words, skipping pairs of two function words."""
     return frozenset(pair for pair in pairwise(words) if not FUNCTION_WORDS.issuperset(pair))

@@ -1,4 +1,4 @@
-"""The local planner: a question and the turns before it become tool calls."""
+"""The local planner: maps a question and the turns before it to tool calls."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from services.agent_orchestrator.agent.planner.routing import ToolCall, plan
 
 @dataclass(frozen=True, slots=True)
 class LocalPlanner:
-    """Routes by the question's form. `link` finds the entities of the space that a text names."""
+    """Routes a question by its form. `link` finds the entities of the space that a text names."""
 
     link: LinkEntities
     clock: Clock
 
     async def read(self, text: str, turns: Sequence[Turn] = ()) -> list[Question]:
-        """The parts of a question, with what earlier turns say about them."""
+        """Returns the parts of a question, completed from earlier turns."""
         return await understand(text, turns, self.clock, self.link)
 
     async def plan(
         self, text: str, tools: Collection[str], turns: Sequence[Turn] = ()
     ) -> list[ToolCall]:
-        """The calls that a question needs, of the tools there are; none for small talk."""
+        """Returns the calls that a question needs, limited to the available tools; none for small talk."""
         return plan(await self.read(text, turns), tools)

@@ -1,7 +1,7 @@
-"""The local planner as a model of Pydantic AI: the same loop and tools as any other, without a provider.
+"""The local planner as a Pydantic AI model: the same loop and tools as other models, without a provider.
 
 The first step calls the tools that the question's form needs. A later step composes the answer from their results, or
-asks the documents once more where the graph had no answer.
+searches the documents as well if the graph had no answer.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ from services.agent_orchestrator.agent.results import MAX_ITEMS, ResultItem, Too
 MODEL_NAME: Final = "local-planner"
 _DOCUMENT_TOOLS: Final = frozenset({"comprehensive_search", "hybrid_search", "vector_search"})
 _RECORDS: Final = frozenset({"query_graph", "search_findings"})
-# The first calls, the second hop of a question, and documents where the graph has no answer.
+# The first calls, the second hop of a question, and a document search if the graph has no answer.
 _MAX_STEPS: Final = 3
-# A history is read page by page up to the one that is asked for.
+# A history is read page by page up to the requested page.
 _MAX_PAGE_STEPS: Final = 10
-# Why a call is made, as its id says: for a part of the question, or for what its first answer leads to.
+# The reason for a call, as part of its id: a part of the question, or a second hop from its first answer.
 _ASK: Final = "ask"
 _ASK_ON: Final = "on"
 _CALL_ID: Final = re.compile(r"part-\d+-(\w+)-(\d+)-\d+")
@@ -67,9 +67,9 @@ _MAX_QUERY: Final = 4_000
 
 @dataclass(frozen=True, slots=True)
 class PlannerContext:
-    """What the planner needs of a run. `cite` is handed the items behind the marks [1], [2], … of the answer.
+    """The planner's access to a run. `cite` receives the items behind the marks [1], [2], … of the answer.
 
-    `understood` keeps the parts of the run's question, so that later steps do not read it again.
+    `understood` caches the parts of the run's question, so that later steps do not parse it again.
     """
 
     clock: Clock
@@ -82,7 +82,7 @@ ContextOf = Callable[[Any], PlannerContext]
 
 
 class PlannerModel(Model[Any]):
-    """Answers from the run's dependencies alone; `context_of` reads them."""
+    """Answers from the run's dependencies only; `context_of` extracts them."""
 
     def __init__(self, context_of: ContextOf) -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class PlannerModel(Model[Any]):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """See `Model`. The planner reads a run's dependencies, which a run hands to streams only."""
+        """See `Model`. Not supported: only streams receive the run's dependencies, which the planner needs."""
         raise NotImplementedError("the local planner answers in a stream: use run_stream_events")
 
     @asynccontextmanager
@@ -126,7 +126,7 @@ class PlannerModel(Model[Any]):
 
 @dataclass
 class _PlannedResponse(StreamedResponse):
-    """A response that is there as a whole: calls as parts, text in paragraphs."""
+    """A response that is complete from the start: calls as parts, text in paragraphs."""
 
     parts: Sequence[ToolCallPart | TextPart]
     created: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -173,7 +173,7 @@ class _PlannedResponse(StreamedResponse):
 async def next_step(
     messages: Sequence[ModelMessage], tools: Sequence[str], context: PlannerContext
 ) -> list[ToolCallPart | TextPart]:
-    """The calls that are needed next, or the answer."""
+    """Returns the next calls, or the answer."""
     talk = read_conversation(messages)
     if talk.question not in context.understood:
         context.understood[talk.question] = await understand(
@@ -199,7 +199,7 @@ async def next_step(
 
 @dataclass(frozen=True, slots=True)
 class Conversation:
-    """A message history as the planner reads it: earlier turns, the question, and what its calls have returned."""
+    """A message history as the planner reads it: earlier turns, the question, and the results of its calls."""
 
     question: str
     turns: tuple[Turn, ...]
@@ -208,17 +208,17 @@ class Conversation:
 
     @property
     def is_introduced(self) -> bool:
-        """Whether the planner has already said that it is one."""
+        """Whether the planner has already introduced itself."""
         return any(INTRODUCTION in turn.answer for turn in self.turns)
 
     def results_of(self, part: int, why: str) -> tuple[ToolResult, ...]:
-        """The results of the calls that a part of the question made: to `ask`, or to ask `on` about what was found."""
+        """Returns the results of a part's calls: of the first hop (`ask`) or of the second hop (`on`)."""
         start = f"part-{part}-{why}-"
         return tuple(result for call_id, result in self.results if call_id.startswith(start))
 
 
 def read_conversation(messages: Sequence[ModelMessage]) -> Conversation:
-    """Reads a message history. A call that was sent back ("retried") has returned nothing."""
+    """Parses a message history. A call that was sent back ("retried") has no result."""
     start = max(
         (place for place, message in enumerate(messages) if _prompt_of(message) is not None),
         default=0,
@@ -268,7 +268,7 @@ def _results_in(message: ModelRequest) -> list[tuple[str, ToolResult]]:
 
 
 def _part(question: Question, number: int, talk: Conversation) -> AnsweredPart:
-    """A part with what its calls found; of a question in two hops the second one, once it was asked."""
+    """Returns a part with its results; for a two-hop question the second question, once it was asked."""
     asked = talk.results_of(number, _ASK)
     bridged = bridge(question, asked)
     if bridged is None:
@@ -278,7 +278,7 @@ def _part(question: Question, number: int, talk: Conversation) -> AnsweredPart:
 
 
 def is_first_call(call_id: str) -> bool:
-    """Whether a call was made before any result was known; calls of other models always count."""
+    """Whether a call was made before any result was known; true for calls of other models."""
     found = _CALL_ID.fullmatch(call_id)
     return found is None or (found[1] == _ASK and found[2] == "1")
 
@@ -300,7 +300,7 @@ def _first_calls(
 def _further_calls(
     parts: Sequence[AnsweredPart], tools: Sequence[str], step: int
 ) -> list[ToolCallPart | TextPart]:
-    """The second hop of a question, and documents for what the graph did not answer."""
+    """Returns calls for a question's second hop, and document searches for parts that the graph did not answer."""
     calls: list[ToolCallPart | TextPart] = []
     for number, part in enumerate(parts):
         question, why = part.question, _ASK if part.bridge is None else _ASK_ON
@@ -321,11 +321,11 @@ def _further_calls(
 
 
 def _further_pages(parts: Sequence[AnsweredPart], step: int) -> list[ToolCallPart | TextPart]:
-    """The next page of a history, as long as the page of the answer that is asked for is not filled."""
+    """Returns calls for the next page of a history, until the requested page of the answer is full."""
     calls: list[ToolCallPart | TextPart] = []
     for number, part in enumerate(parts):
         found = [result for result in part.results if result.tool == HISTORY]
-        # The first page of a history brings what holds now with it, out of its turn.
+        # The first page of a history also contains the current facts, out of time order.
         wanted = (part.question.page + 1) * PAGE + MAX_ITEMS
         listed = sum(len(result.items) for result in found)
         if not part.question.page or not found or not found[-1].next_page or listed >= wanted:
@@ -337,7 +337,7 @@ def _further_pages(parts: Sequence[AnsweredPart], step: int) -> list[ToolCallPar
 
 
 def _needs_documents(part: AnsweredPart, asked: set[str]) -> bool:
-    """Whether a part was asked of something else than documents or records, without an answer."""
+    """Whether a part was asked of a tool other than documents or records, without an answer."""
     if asked & _DOCUMENT_TOOLS or (asked and asked <= _RECORDS) or is_answered(part):
         return False
     return bool(asked) or bool(route(part.question))
@@ -357,5 +357,5 @@ def _answer(draft: Draft, context: PlannerContext) -> list[ToolCallPart | TextPa
 
 
 def _pieces(text: str) -> list[str]:
-    """A text in lines, so that it is shown as it grows."""
+    """Splits a text into lines, so that it can be shown incrementally."""
     return text.splitlines(keepends=True)

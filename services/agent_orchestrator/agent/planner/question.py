@@ -1,4 +1,4 @@
-"""What a question looks like to the router: its parts without politeness, its words, tense, times and entities."""
+"""A question as the router reads it: its parts without politeness, its words, tense, times and entities."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _ASKING: Final = (
     "can|could|should|list|show"
 )
 _WH: Final = "who|what|which|when|where|why|how|if|whether"
-# Where a question goes on with another one. A comma alone may open a relative clause.
+# Boundaries where another question starts. A comma alone may open a relative clause.
 _PART_END: Final = re.compile(
     r"(?<=[?!;])\s+|(?<=[a-z0-9)]\.)\s+(?=[A-Z])"
     rf"|,?\s+(?:and|but|plus|then)\s+(?:then\s+|also\s+)?(?=(?:{_ASKING})\b)",
     re.IGNORECASE,
 )
-# What stands in front of a question out of politeness.
+# Polite phrases before a question.
 _COURTESIES: Final = (
     (
         r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day))\b[\s,!.]*(?:(?:there|all|"
@@ -79,9 +79,9 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One part of what was asked, without politeness. `times` leave out dates that name a document.
+    """One part of a question, without politeness. `times` excludes dates that name a document.
 
-    `page` counts the pages of a long answer that were shown before this one.
+    `page` is the number of pages of a long answer that were shown before this one.
     """
 
     text: str
@@ -93,7 +93,7 @@ class Question:
 
     @property
     def plain(self) -> str:
-        """The text in lower case, with the times and a final mark taken out."""
+        """The text in lower case, without times and final punctuation."""
         return without_times(self.text, self.times).casefold().replace("’", "'").strip(" ?.!,")
 
     @property
@@ -102,18 +102,18 @@ class Question:
         return frozenset(stem(word) for word in self.words)
 
     def only_marks_a_time(self, entity: KnownEntity) -> bool:
-        """Whether an entity stands in a clause that says when: "before Ada"."""
+        """Whether an entity occurs in a clause that says when: "before Ada"."""
         name = entity.name.casefold()
         return any(name in found[0].casefold() for found in _TIME_CLAUSE.finditer(self.text))
 
     @property
     def entity(self) -> str:
-        """The entity that the question names first, or nothing."""
+        """The first entity of the question, or an empty string."""
         return self.entities[0].name if self.entities else ""
 
 
 def read_question(text: str, entities: Sequence[KnownEntity], clock: Clock) -> Question:
-    """Reads one part of a question; of the entities, those count that its text names."""
+    """Parses one part of a question; of the entities, it keeps those that its text names."""
     times = tuple(
         time for time in find_times(text, clock.now, clock.zone) if not time.names_document
     )
@@ -121,7 +121,7 @@ def read_question(text: str, entities: Sequence[KnownEntity], clock: Clock) -> Q
 
 
 def _topic_first(text: str, entities: Sequence[KnownEntity]) -> tuple[KnownEntity, ...]:
-    """Entities that only mark a time ("when INC-1 began", "before Ada") come last."""
+    """Moves entities that only mark a time ("when INC-1 began", "before Ada") to the end."""
     marked = [found[0].casefold() for found in _TIME_CLAUSE.finditer(text)]
     in_clause = [any(one.name.casefold() in clause for clause in marked) for one in entities]
     order = sorted(range(len(entities)), key=lambda place: in_clause[place])
@@ -129,7 +129,7 @@ def _topic_first(text: str, entities: Sequence[KnownEntity]) -> tuple[KnownEntit
 
 
 def question_parts(text: str) -> list[str]:
-    """The parts of a question that ask for something of their own, without politeness; at most three."""
+    """Returns the parts of a question that ask for something of their own, without politeness; at most three."""
     parts = [
         part if is_small_talk(part) else without_politeness(part)
         for part in _PART_END.split(text.strip())
@@ -139,7 +139,7 @@ def question_parts(text: str) -> list[str]:
 
 
 def without_politeness(text: str) -> str:
-    """A question without greetings, "could you tell me" and the like in front of it."""
+    """Removes greetings, "could you tell me" and similar phrases from the start of a question."""
     before = ""
     while text != before:
         before = text
@@ -148,7 +148,7 @@ def without_politeness(text: str) -> str:
 
 
 def without_times(text: str, times: Sequence[TimeExpression]) -> str:
-    """A text with its expressions of time taken out."""
+    """Removes time expressions from a text."""
     for time in reversed(times):
         text = f"{text[: time.start].rstrip()} {text[time.end :].lstrip()}"
     return text.strip()

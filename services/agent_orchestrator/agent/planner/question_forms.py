@@ -1,4 +1,4 @@
-"""The forms of questions, told by their grammar: interrogatives, tense, verbs of relation, marks of time."""
+"""The forms of questions, recognized by their grammar: interrogatives, tense, verbs of relation, marks of time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
 from services.agent_orchestrator.agent.planner.wordlists import opening, phrases, word_set
 
-# Verbs and nouns that join two named things.
+# Verbs and nouns that relate two named things.
 RELATIONS: Final = frozenset(
     stem(word)
     for word in word_set(
@@ -37,7 +37,7 @@ RELATIONS: Final = frozenset(
             "father sibling citizen capital"),
     )
 )  # fmt: skip
-# Relations that last: asked about in the past without a time, their history is meant.
+# Lasting relations: a question about the past without a time asks for their history.
 _STATES: Final = frozenset(
     stem(word)
     for word in word_set(
@@ -131,7 +131,7 @@ _WHAT_CHANGED: Final = (
     ),
     opening("changes|changed|new facts|differences?|anything new|news"),
 )
-# What begins or ends something: who joined since January is a difference of two times.
+# Verbs for a beginning or an end: "who joined since January" compares two times.
 _TURNOVER: Final = phrases("joined|left|added|hired|started|stopped|appeared|ended|moved|departed")
 _ROLES: Final = (
     "(?:owner|lead|leader|manager|head|member|employer|job|role|position|vendor|supplier|team|name|tool|ceo|cto|chair"
@@ -211,27 +211,27 @@ _TRAILING_PREPOSITION: Final = re.compile(
 
 
 def is_nothing_to_look_up(question: Question) -> bool:
-    """Small talk, and what users state about themselves."""
+    """Whether it is small talk, or a statement of the user about themselves."""
     return is_small_talk(question.text) or is_statement(question.text)
 
 
 def is_memory(question: Question) -> bool:
-    """What the user said about themselves: first person, no how-to."""
+    """Whether it asks what the user said about themselves: first person, not a how-to question."""
     return is_about_speaker(question.plain)
 
 
 def is_findings(question: Question) -> bool:
-    """Statements about the texts: findings, intents, outcomes."""
+    """Whether it asks for statements about the texts: findings, intents, outcomes."""
     return bool(_FINDINGS.search(question.plain)) and not asks_a_document(question)
 
 
 def has_finding_filter(question: Question) -> bool:
-    """Whether findings are chosen by one of their fields."""
+    """Whether it filters findings by one of their fields."""
     return bool(_FINDING_FILTERS.search(question.plain))
 
 
 def asks_a_document(question: Question) -> bool:
-    """How to do something, or what a document says."""
+    """Whether it asks how to do something, or what a document says."""
     plain = question.plain
     if is_how_to(plain) or any(pattern.search(plain) for pattern in _DOCUMENT):
         return True
@@ -240,7 +240,7 @@ def asks_a_document(question: Question) -> bool:
 
 
 def is_comparison(question: Question) -> bool:
-    """Two times side by side, or what changed in a time."""
+    """Whether it compares two times, or asks what changed during a time."""
     plain, times = question.plain, question.times
     if not times:
         return False
@@ -261,19 +261,19 @@ def is_comparison(question: Question) -> bool:
 
 
 def names_two_times(text: str) -> bool:
-    """Whether an expression of time names both ends of a span."""
+    """Whether a time expression names both ends of a span."""
     return bool(
         re.search(r"\b(?:and|to|until|till|through)\b|[-–—]", text.casefold().removeprefix("from "))
     )
 
 
 def is_certain_history(question: Question) -> bool:
-    """How something changed, in so many words."""
+    """Whether it asks explicitly how something changed."""
     return any(pattern.search(question.plain) for pattern in _CERTAIN_HISTORY)
 
 
 def is_history(question: Question) -> bool:
-    """How something changed, or a lasting relation in the past without a time."""
+    """Whether it asks how something changed, or for a lasting relation in the past without a time."""
     plain = question.plain
     if any(pattern.search(plain) for pattern in _HISTORY):
         return True
@@ -283,12 +283,12 @@ def is_history(question: Question) -> bool:
 
 
 def is_open(question: Question) -> bool:
-    """Why, how and explain: only running text answers."""
+    """Whether it asks why or how, or for an explanation: only running text answers it."""
     return bool(_OPEN.search(question.plain)) and not is_related(question)
 
 
 def is_relation(question: Question) -> bool:
-    """Who or what stands in a relation to something."""
+    """Whether it asks who or what is related to something."""
     if is_related(question):
         return True
     plain, stems = question.plain, relation_stems(question)
@@ -302,12 +302,12 @@ def is_relation(question: Question) -> bool:
 
 
 def is_related(question: Question) -> bool:
-    """How two things are related."""
+    """Whether it asks how two things are related."""
     return bool(_RELATED.search(question.plain)) and not question.plain.startswith("why")
 
 
 def relation_stems(question: Question) -> frozenset[str]:
-    """The stems of a question's words outside the names in it: "Support Team" is no verb."""
+    """Returns the stems of a question's words outside its names: "Support Team" contains no verb."""
     plain = question.plain
     for entity in question.entities:
         plain = plain.replace(entity.name.casefold(), " ")
@@ -315,17 +315,17 @@ def relation_stems(question: Question) -> frozenset[str]:
 
 
 def is_about_events(question: Question) -> bool:
-    """What happened: incidents, decisions, meetings."""
+    """Whether it asks what happened: incidents, decisions, meetings."""
     return bool(_EVENTS.search(question.plain))
 
 
 def is_current(question: Question) -> bool:
-    """Whether the question names the present in so many words."""
+    """Whether the question names the present explicitly."""
     return bool(_CURRENT.search(question.text))
 
 
 def is_past_tense(question: Question) -> bool:
-    """Whether the question's verb is in the past."""
+    """Whether the question's verb is in the past tense."""
     regular = any(len(word) > len("used") and word.endswith("ed") for word in question.words)
     return regular or bool(_PAST.search(question.plain))
 
@@ -336,10 +336,10 @@ def is_interrogative(question: Question) -> bool:
 
 
 def asks_for_similar(question: Question) -> bool:
-    """Passages that mean something similar."""
+    """Whether it asks for passages with a similar meaning."""
     return bool(_SIMILAR.search(question.plain))
 
 
 def asks_for_exact_words(question: Question) -> bool:
-    """Quoted words, codes, names of files and settings."""
+    """Whether it contains quoted words, codes, or names of files or settings."""
     return bool(_EXACT.search(question.text))

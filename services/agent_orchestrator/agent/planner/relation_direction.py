@@ -1,4 +1,4 @@
-"""Which end of a relation a question asks for: "what does X depend on" or "what depends on X"."""
+"""The end of a relation that a question asks for: "what does X depend on" or "what depends on X"."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COPULAS: Final = "is|are|was|were|been|be"
 
 
 def side_of(question: Question) -> Side:
-    """Whether the question's entity is the subject or the object of the facts that answer it; "" when either may be."""
+    """Returns whether the question's entity is subject or object of the facts that answer it; "" if either may be."""
     if len(question.entities) != 1:
         return ""
     name = re.escape(fold(question.entity))
@@ -35,7 +35,7 @@ def side_of(question: Question) -> Side:
 
 
 def is_on_side(item: ResultItem, question: Question, side: Side) -> bool:
-    """Whether the question's entity stands on that side of a fact."""
+    """Whether the question's entity is on that side of a fact."""
     if not side:
         return True
     if item.relation.upper().endswith("BY"):

@@ -1,4 +1,4 @@
-"""How well a sentence answers a question: the words it covers, the names it must have, the kind of answer it holds."""
+"""Scores how well a sentence answers a question: the words it covers, the required names, the kind of answer."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from services.agent_orchestrator.agent.planner.normalized_text import Pairs, Wor
 from services.agent_orchestrator.agent.planner.question import Question, without_times
 from services.agent_orchestrator.agent.planner.wordlists import phrases, words
 
-# Words that mean much the same in questions and answers; each row is one meaning.
+# Words with much the same meaning in questions and answers; each row is one meaning.
 _SYNONYMS: Final = (
     "own owner belong hold steward responsible charge",
     "lead head manage run direct chair boss supervise",
@@ -93,14 +93,14 @@ _NAME: Final = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w-]+|^[A-Z][\w-]+ [A-Z][\
 _ACTOR: Final = re.compile(
     r"^([A-Z][\w-]*[^\Ws]) (?:is|was|has|had|will|\w+[^s\W]s|\w+ed|led|ran|built|wrote)\b"
 )
-# Sentences that go on about what the one before names.
+# Sentences that continue about something the previous one names.
 _ANAPHORA: Final = re.compile(
     r"\b(?:it|its|they|their|them|he|she|his|her)\b|^(?:this|that|these|those|both|each|such|then)\b",
     re.IGNORECASE,
 )
-# What a question counts: "how many shoppers".
+# The noun that a question counts: "how many shoppers".
 _COUNTED: Final = re.compile(r"\bhow many (?:other |more |different |new )?([\w-]+)", re.IGNORECASE)
-# What only a sentence with that word answers: "which version of X", "how old".
+# A word that the answering sentence must contain: "which version of X", "how old".
 _PART: Final = re.compile(
     r"\b(?:which|what) (?!kind|type|sort|part|share|one|number|percentage|member|team)(\w+) of\b|\bhow (old)\b",
     re.IGNORECASE,
@@ -159,7 +159,7 @@ _KIND_NOUN: Final = re.compile(
 
 _NAME_WEIGHT: Final = 1.5
 _TIME_MARK_WEIGHT: Final = 0.5
-# Below this share nothing else about a sentence matters.
+# Below this coverage, all other scores are 0.
 _HOPELESS: Final = 0.4
 _NOTHING: Final = Wording()
 _NO_STEMS: Final[frozenset[str]] = frozenset()
@@ -181,10 +181,10 @@ _LACKS_REASON: Final = -0.08
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What an answer to a question has to cover: names as a whole, stems of words with their weights, and its kind.
+    """The requirements of an answer: whole names, stems of words with their weights, and the kind of answer.
 
-    `required` are stems that the sentence itself must have. `passive` is a name and the stem of what was done to it.
-    `pairs` are neighbouring words of the question.
+    `required` are stems that the sentence itself must contain. `passive` is a name and the stem of the verb that has it
+    as its object. `pairs` are adjacent words of the question.
     """
 
     names: dict[str, float]
@@ -196,11 +196,11 @@ class Need:
 
     @property
     def weight(self) -> float:
-        """The weight of everything."""
+        """The total weight."""
         return sum(self.names.values()) + sum(self.stems.values())
 
     def weighed(self, texts: Sequence[Wording]) -> Need:
-        """The same need with rare words and names counting for more, and most of all those that no text has."""
+        """Returns the need with higher weights for rare words and names, and the highest for those that no text has."""
         names = {
             name: weight * _rarity(sum(name in text.folded for text in texts), len(texts))
             for name, weight in self.names.items()
@@ -214,7 +214,7 @@ class Need:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """How a statement meets a need: the share of it that is covered, and a correction by the kind of answer."""
+    """How a statement meets a need: the covered share, and a correction for the kind of answer."""
 
     coverage: float
     words: float
@@ -224,7 +224,7 @@ class Match:
 
     @property
     def score(self) -> float:
-        """Coverage, shared phrases and kind in one number; a sentence that itself has the names comes first."""
+        """Coverage, shared phrases and kind in one number; a sentence that contains the names itself ranks first."""
         return self.coverage + self.kind + self.phrases + _HAS_NAMES * self.names
 
     @property
@@ -234,7 +234,7 @@ class Match:
 
 
 def need_of(question: Question) -> Need:
-    """What a question asks for, without its times."""
+    """Returns the requirements of a question, without its times."""
     text = without_times(question.text, question.times)
     names = tuple(fold(entity.name) for entity in question.entities)
     rest = _HOW_MANY.sub(" ", fold(text))
@@ -255,7 +255,7 @@ def need_of(question: Question) -> Need:
 
 
 def _passive(names: Sequence[str], text: str) -> tuple[str, str] | None:
-    """The name and the verb of "when was X founded"."""
+    """Returns the name and the verb of "when was X founded"."""
     for name in names:
         found = re.search(rf"\b(?:was|were) (?:the )?{re.escape(name)} (\w+ed)\b", text)
         if found is not None:
@@ -264,7 +264,7 @@ def _passive(names: Sequence[str], text: str) -> tuple[str, str] | None:
 
 
 def kind_of(text: str) -> str:
-    """Which kind of answer a question wants."""
+    """Returns the kind of answer that a question asks for."""
     for kind, pattern in (
         ("why", _WHY),
         ("number", _HOW_MANY),
@@ -280,7 +280,7 @@ def kind_of(text: str) -> str:
 def match(
     need: Need, sentence: Wording, title: Wording = _NOTHING, before: Wording = _NOTHING
 ) -> Match:
-    """How a sentence meets a need; words of its title and of the sentence before count for less."""
+    """Matches a sentence with a need; words of its title and of the previous sentence count for less."""
     share_before = _BEFORE_ANAPHORA if _ANAPHORA.search(sentence.text) else _BEFORE
     met = {
         word: weight
@@ -305,7 +305,7 @@ def match(
 
 
 def _share_of_names(need: Need, named: Mapping[str, float]) -> float:
-    """How many of the names the sentence itself or its title has; 0 when one is not even close to it."""
+    """Returns the share of names in the sentence itself or its title; 0 if any name is not even close to it."""
     if not need.names:
         return 1.0
     if not all(share > 0 or need.names[name] < _NAME_WEIGHT / 2 for name, share in named.items()):
@@ -315,12 +315,12 @@ def _share_of_names(need: Need, named: Mapping[str, float]) -> float:
 
 
 def _has_required(need: Need, sentence: Wording, title: Wording) -> bool:
-    """Whether a sentence, or its title, has what the question counts."""
+    """Whether a sentence, or its title, contains the nouns that the question counts."""
     return all(_met(word, sentence.stems | title.stems) > 0 for word in need.required)
 
 
 def _is_done_to(passive: tuple[str, str] | None, sentence: Wording) -> bool:
-    """Whether a sentence says of a thing what was done to it: "X was founded", "founded X"; not "X founded Y"."""
+    """Whether the name is the object of the verb in a sentence: "X was founded", "founded X"; not "X founded Y"."""
     if passive is None or passive[1] not in sentence.stems:
         return True
     name, verb = passive
@@ -332,25 +332,25 @@ def _is_done_to(passive: tuple[str, str] | None, sentence: Wording) -> bool:
 
 
 def stems_meet(first: Iterable[str], second: Iterable[str]) -> bool:
-    """Whether any two stems are the same or mean much the same."""
+    """Whether any two stems are equal or similar in meaning."""
     wanted = set(second)
     return any(one in wanted or _RELATED.get(one, frozenset()) & wanted for one in first)
 
 
 def gives_reason(text: str) -> bool:
-    """Whether a text says why."""
+    """Whether a text gives a reason."""
     return bool(_REASON.search(text))
 
 
 def _met(word: str, stems: frozenset[str]) -> float:
-    """1 for the word itself, a little less for one that means much the same."""
+    """Returns 1 for the word itself, a little less for a word of similar meaning."""
     if word in stems:
         return 1.0
     return _SYNONYM if _RELATED.get(word, _NO_STEMS) & stems else 0.0
 
 
 def _named(name: str, sentence: Wording, title: Wording, before: Wording) -> float:
-    """A name counts whole in the sentence, nearly so in its title, and less where the sentence names others."""
+    """Scores a name: full in the sentence, nearly full in its title, lower if the sentence contains other names."""
     if name in sentence.folded:
         return 1.0
     if name in title.folded:
@@ -361,14 +361,14 @@ def _named(name: str, sentence: Wording, title: Wording, before: Wording) -> flo
 
 
 def _rarity(count: int, total: int) -> float:
-    """From 0.6 for what every text has to 1.5 for what one has, and 3 for what none has."""
+    """Returns 0.6 for words that every text has, up to 1.5 for those that one has, and 3 for those that none has."""
     if count == 0:
         return _IN_NO_TEXT
     return 0.6 + 0.9 * math.log((total + 1) / (count + 1)) / math.log(total + 1)
 
 
 def _kind_words(text: str) -> frozenset[str]:
-    """The nouns behind "which": an answer names one of the kind, and need not say the kind."""
+    """Returns the nouns after "which": an answer names one of that kind and need not repeat the noun."""
     found = _KIND_NOUN.search(text)
     if found is None or " of " in found[1]:
         return frozenset()
@@ -390,7 +390,7 @@ def _kind_score(need: Need, sentence: str) -> float:
 
 
 def _other_names(names: Sequence[str], sentence: str) -> bool:
-    """Whether a sentence names someone whom the question does not."""
+    """Whether a sentence contains a name that the question does not."""
     rest = sentence
     for name in names:
         rest = re.sub(re.escape(name), "it", rest, flags=re.IGNORECASE)

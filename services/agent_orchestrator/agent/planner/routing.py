@@ -1,4 +1,4 @@
-"""From a question's form to tool calls with their arguments."""
+"""Maps a question's form to tool calls with arguments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FINDING_KINDS: Final = (
     ("outcome", re.compile(r"\boutcomes?\b|\bblockers?\b")),
     ("finding", re.compile(r"\bfindings?\b|\binsights?\b")),
 )
-# What answers where a profile lacks a tool, best first.
+# Replacements if a profile lacks a tool, best first.
 _SUBSTITUTES: Final[dict[str, tuple[str, ...]]] = {
     "comprehensive_search": (
         "hybrid_search",
@@ -76,7 +76,7 @@ class ToolCall:
 
 
 def plan(parts: Sequence[Question], tools: Collection[str]) -> list[ToolCall]:
-    """The calls that a question needs, of the tools there are; none for small talk."""
+    """Returns the calls that a question needs, limited to the available tools; none for small talk."""
     calls: list[ToolCall] = []
     for part in parts:
         for call in route(part):
@@ -87,7 +87,7 @@ def plan(parts: Sequence[Question], tools: Collection[str]) -> list[ToolCall]:
 
 
 def route(question: Question) -> list[ToolCall]:
-    """The calls for one part of a question, by the first form that fits."""
+    """Returns the calls for one part of a question, by the first form that matches."""
     if not is_english(question.text):
         return [_documents(question, "comprehensive_search")]
     for fits, call in _ROUTES:
@@ -97,7 +97,7 @@ def route(question: Question) -> list[ToolCall]:
 
 
 def offered_call(call: ToolCall, question: Question, tools: Collection[str]) -> ToolCall | None:
-    """The call, or the nearest one that a profile without its tool offers."""
+    """Returns the call, or the nearest one if the profile lacks its tool; None if there is no replacement."""
     if call.tool in tools:
         return call
     for tool in _SUBSTITUTES.get(call.tool, ()):
@@ -164,7 +164,7 @@ def _history(question: Question) -> list[ToolCall]:
 
 
 def _history_of_all(question: Question) -> list[ToolCall]:
-    """What changed without a name: the difference to a time, else what holds or what documents say."""
+    """Returns calls for changes without a named entity: a comparison with a time, else a snapshot or documents."""
     if question.times and question_forms.is_certain_history(question):
         return _comparison(question)
     return (
@@ -214,7 +214,7 @@ def _is_document(question: Question) -> bool:
 
 
 def _is_state_in_time(question: Question) -> bool:
-    """A past time, and a question on what held then rather than on what happened or why."""
+    """Whether it names a past time and asks for the state then, not for events or reasons."""
     if not question.times or _is_now(question):
         return False
     kind = question.times[0].kind
@@ -232,7 +232,7 @@ def _is_state_in_time(question: Question) -> bool:
 
 
 def _is_now(question: Question) -> bool:
-    """Whether the time is the present: "today" with a verb in the present."""
+    """Whether the time is the present: "today" with a verb in the present tense."""
     time, now = question.times[0].range, question.clock.now
     holds = (time.start is None or time.start <= now) and (time.end is None or now < time.end)
     return (
@@ -241,7 +241,7 @@ def _is_now(question: Question) -> bool:
 
 
 def _is_past(question: Question) -> bool:
-    """How something changed, also since a time."""
+    """Whether it asks how something changed, including since a time."""
     if any(time.kind == "since" for time in question.times) and question.entities:
         return not question_forms.is_open(question) or question_forms.is_history(question)
     return question_forms.is_history(question) and not (
@@ -263,7 +263,7 @@ _ROUTES: Final = (
 
 
 def compared_times(question: Question) -> tuple[datetime, datetime | None]:
-    """The two instants of a comparison; None is now."""
+    """Returns the two instants of a comparison; None is now."""
     times, now = question.times, question.clock.now
     if len(times) > 1:
         first, second = sorted(_last_instant(time) for time in times[:2])
@@ -281,7 +281,7 @@ def compared_times(question: Question) -> tuple[datetime, datetime | None]:
 
 
 def time_arguments(time: TimeExpression, now: datetime) -> dict[str, Any]:
-    """The reference time of an expression: an instant, or a range that has not to come yet."""
+    """Returns the reference time of an expression: an instant or a range, which may be in the future."""
     start, end = time.range.start, time.range.end
     if start is None or end is None:
         return {"reference_time": iso(_last_instant(time))}
@@ -293,7 +293,7 @@ def time_arguments(time: TimeExpression, now: datetime) -> dict[str, Any]:
 
 
 def iso(instant: datetime) -> str:
-    """An instant as tools take it."""
+    """Formats an instant for a tool's argument."""
     return instant.isoformat()
 
 
@@ -304,7 +304,7 @@ def _first_instant(time: TimeExpression) -> datetime:
 
 
 def _last_instant(time: TimeExpression) -> datetime:
-    """The last instant before a range ends."""
+    """Returns the last instant of a range."""
     end = time.range.end or time.range.start
     if end is None:
         raise ValueError("a time has a start or an end")
@@ -316,6 +316,6 @@ def _entity(argument: str, question: Question) -> dict[str, Any]:
 
 
 def _relation(question: Question) -> dict[str, Any]:
-    """A relation type that the question writes as the graph does: DEPENDS_ON."""
+    """Returns a relation type that the question writes as the graph does: DEPENDS_ON."""
     named = _RELATION_NAME.search(question.text)
     return {} if named is None else {"relationship_type": named[0]}

@@ -1,11 +1,11 @@
-"""Greetings, thanks, and talk about the assistant itself: nothing to look up."""
+"""Recognizes greetings, thanks, and talk about the assistant itself, which need no look-up."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-# What a greeting is made of: any number of these in a row.
+# Parts of a greeting; any number of them in a row.
 _PIECES: Final = (
     "hi|hello|hey|hiya|howdy|yo|greetings|welcome back|good (?:morning|afternoon|evening|night|day)|morning|evening",
     r"bye(?: bye)?|goodbye|see (?:you|ya)|later|cheers|ciao|take care|have a (?:nice|good|great|lovely) \w+",
@@ -35,7 +35,7 @@ _PIECES: Final = (
     ),
 )
 _GREETING: Final = re.compile(rf"(?:(?:{'|'.join(_PIECES)})(?:[\s,.!?;:–-]+|$))+", re.IGNORECASE)
-# A greeting is short.
+# Maximum length of a greeting in characters.
 _LONGEST: Final = 200
 _LEAD: Final = r"^(?:(?:so|and|but|hey|hi|hello|well)[ ,]+)*"
 _ABOUT_ASSISTANT: Final = re.compile(

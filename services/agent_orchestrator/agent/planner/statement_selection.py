@@ -1,4 +1,4 @@
-"""Which statements answer a question: relevance decides, and a question that none covers stays unanswered."""
+"""Selects the statements that answer a question by relevance; if none covers the question, it stays unanswered."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from services.agent_orchestrator.agent.planner.statements import (
 )
 from services.agent_orchestrator.agent.results import ResultItem
 
-# Shares of a question's words, by weight, that a statement has to cover. Chosen on tests/evals/answers.
+# Weighted shares of a question's words that a statement must cover. Tuned on tests/evals/answers.
 FACT_COVERAGE: Final = 0.62
 FACT_WORDS: Final = 0.6
 SENTENCE_COVERAGE: Final = 0.62
-# Statements this close to the best one are part of the answer.
+# Statements whose score is this close to the best one are part of the answer.
 _CLOSE_FACT: Final = 0.15
 _CLOSE_SENTENCE: Final = 0.12
-# A sentence of the wrong kind answers nothing: no number where "how many" is asked.
+# A sentence of the wrong kind is not an answer, such as one without a number to "how many".
 _LEAST_KIND: Final = -0.1
 _SAME: Final = 0.03
-# Sentences quoted behind the best one: reasons and steps stand there.
+# Number of sentences quoted after the best one: they often contain reasons and steps.
 _FOLLOWING: Final = 1
 _FOLLOWING_OPEN: Final = 2
 _MAX_FACTS: Final = 8
@@ -54,7 +54,7 @@ _WHEN: Final = re.compile(r"\b(?:when|while|during|at the time of|as)\b", re.IGN
 
 
 def facts(need: Need, question: Question, items: Sequence[ResultItem]) -> list[Statement]:
-    """The facts that answer, current ones first; changes are left out, and mentions where there are facts."""
+    """Returns the facts that answer, current ones first; without changes, and without mentions if there are facts."""
     stated = [item for item in items if item.kind in {"fact", "state"}]
     statements = [one for one in fact_statements(need, stated) if _fits(one, question)]
     side = side_of(question)
@@ -76,7 +76,7 @@ def facts(need: Need, question: Question, items: Sequence[ResultItem]) -> list[S
 
 
 def sentences(need: Need, question: Question, items: Sequence[ResultItem]) -> list[Statement]:
-    """The sentences of passages that answer, best first, each with what follows where the question is open."""
+    """Returns sentences of passages that answer, best first; for an open question with the sentences that follow."""
     statements = passage_statements(need, items)
     covering = [one for one in statements if _covers(one)]
     if question.times:
@@ -95,14 +95,14 @@ def sentences(need: Need, question: Question, items: Sequence[ResultItem]) -> li
 
 
 def _is_as_good(one: Statement, best: Statement) -> bool:
-    """Whether a statement joins the best one: from the same passage, or just as good."""
+    """Whether a statement joins the best one: from the same passage, or with an equal score."""
     return one.item == best.item or one.score >= best.score - _SAME
 
 
 def _with_following(
     chosen: list[Statement], statements: Sequence[Statement], question: Question
 ) -> list[Statement]:
-    """The chosen sentences of one passage and those behind the first one, in the order of the passage."""
+    """Returns the chosen sentences of one passage and those after the first one, in passage order."""
     first = chosen[0]
     count = _FOLLOWING_OPEN if question_forms.is_open(question) else _FOLLOWING
     wanted = range(first.place + 1, first.place + 1 + count)
@@ -113,13 +113,13 @@ def _with_following(
 
 
 def changes(need: Need, items: Sequence[ResultItem]) -> list[Statement]:
-    """Changes between two times; those that cover the question's own words first, if any do."""
+    """Returns the changes between two times; those that cover the question's own words come first, if any do."""
     changed = fact_statements(need, [item for item in items if item.kind == "change"])
     return sorted(changed, key=lambda one: (-round(one.match.words, 2), _began(one.item)))
 
 
 def changes_since(chosen: Sequence[Statement], items: Iterable[ResultItem]) -> list[Statement]:
-    """What changed later about the facts that were chosen: the same relation of the same thing."""
+    """Returns later changes related to the chosen facts: same relation, and a shared subject or object."""
     ends = {
         (one.item.relation, end) for one in chosen for end in (one.item.subject, one.item.object)
     }
@@ -135,7 +135,7 @@ def changes_since(chosen: Sequence[Statement], items: Iterable[ResultItem]) -> l
 
 
 def history(question: Question, items: Sequence[ResultItem]) -> list[Statement]:
-    """An entity's facts in time order: those of the relation asked for, and of the time that an event marks."""
+    """Returns an entity's facts in time order, limited to the requested relation and an event's time."""
     stated = [item for item in items if item.kind in {"fact", "state"}]
     statements = fact_statements(need_of(question), stated)
     asked = question_forms.relation_stems(question)
@@ -150,7 +150,7 @@ def history(question: Question, items: Sequence[ResultItem]) -> list[Statement]:
 
 
 def is_contested(question: Question, chosen: Sequence[Statement], now: datetime) -> bool:
-    """Whether several subjects are named where only one can be."""
+    """Whether several subjects are named although only one is possible."""
     if not _EXCLUSIVE.search(question.text) or len(question.entities) != 1:
         return False
     current = [one.item for one in chosen if is_current(one.item, now) and not one.item.is_event]
@@ -165,7 +165,7 @@ def is_contested(question: Question, chosen: Sequence[Statement], now: datetime)
 def _around_event(
     related: list[Statement], statements: Sequence[Statement], question: Question
 ) -> list[Statement]:
-    """Those that hold at, before or after an event or a person that the question names beside its topic."""
+    """Returns the facts true at, before or after an event or person that the question names besides its topic."""
     for entity in question.entities[1:]:
         named = [
             one
@@ -194,7 +194,7 @@ def _around_event(
 
 
 def _fits(one: Statement, question: Question) -> bool:
-    """Whether a fact's relation is among what the question asks for."""
+    """Whether a fact's relation is among those that the question asks for."""
     asked = question_forms.relation_stems(question)
     of_fact = relation_stems(one.item) | frozenset(stem(word) for word in word_list(one.text))
     return one.match.has_names and (
@@ -207,7 +207,7 @@ def _covers(one: Statement) -> bool:
 
 
 def _is_in_time(one: Statement, question: Question) -> bool:
-    """Whether a sentence's own dates, if it has any, meet the time of the question."""
+    """Whether a sentence's own dates, if any, overlap the time of the question."""
     clock = question.clock
     named = [
         time.range for time in find_times(one.text, clock.now, clock.zone) if time.kind == "range"

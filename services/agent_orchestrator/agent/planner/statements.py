@@ -1,4 +1,4 @@
-"""What tools found, as statements that an answer can quote: facts, and sentences of passages with their places."""
+"""Results of tools as statements that an answer can quote: facts, and sentences of passages with their positions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _FACTS = frozenset({"fact", "state", "change", "mention"})
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """Something quotable with its source. `place` counts the sentences of its passage."""
+    """A quotable statement with its source. `place` is the index of the sentence in its passage."""
 
     text: str
     item: ResultItem
@@ -25,13 +25,13 @@ class Statement:
 
     @property
     def score(self) -> float:
-        """How well it answers, the search's own judgement included."""
+        """How well it answers, including the search's own score."""
         return self.match.score + 0.1 * self.item.score
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The items of some results, apart by what they are."""
+    """The items of several results, grouped by kind."""
 
     facts: tuple[ResultItem, ...] = ()
     passages: tuple[ResultItem, ...] = ()
@@ -40,7 +40,7 @@ class Found:
 
 
 def gather(results: Sequence[ToolResult]) -> Found:
-    """The items of results, each once."""
+    """Groups the items of results, without duplicates."""
     items: dict[tuple[str, str, str], ResultItem] = {}
     for result in results:
         for item in result.items:
@@ -54,8 +54,8 @@ def gather(results: Sequence[ToolResult]) -> Found:
 
 
 def fact_statements(need: Need, items: Iterable[ResultItem]) -> list[Statement]:
-    """Facts as statements, judged by their text and the words of their relation."""
-    # Whoever asks for a name gets one: a fact has two ends.
+    """Returns facts as statements, scored by their text and the words of their relation."""
+    # A fact always names two entities, so it always meets a request for a name.
     need = replace(need, kind="" if need.kind == "name" else need.kind)
     return [
         Statement(
@@ -73,7 +73,7 @@ def fact_statements(need: Need, items: Iterable[ResultItem]) -> list[Statement]:
 
 
 def passage_statements(need: Need, items: Sequence[ResultItem]) -> list[Statement]:
-    """The sentences of passages, each judged with its title and the sentence in front of it."""
+    """Returns the sentences of passages, each scored with its title and the previous sentence."""
     cut = [
         (item, [(one, wording(one.text)) for one in sentences(item.citations[0].quote)])
         for item in items
@@ -93,12 +93,12 @@ def passage_statements(need: Need, items: Sequence[ResultItem]) -> list[Statemen
 
 
 def relation_words(item: ResultItem) -> str:
-    """The relation's name as words: MEMBER_OF is "member of"."""
+    """Returns the relation's name as words: MEMBER_OF is "member of"."""
     return item.relation.replace("_", " ").lower()
 
 
 def relation_stems(item: ResultItem) -> frozenset[str]:
-    """The stems of a relation's name."""
+    """Returns the stems of a relation's name."""
     return frozenset(
         stem(word)
         for word in word_list(relation_words(item))

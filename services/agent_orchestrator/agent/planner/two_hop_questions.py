@@ -1,6 +1,6 @@
-"""Questions in two hops: "who owns the service that caused INC-1" asks first which service caused it.
+"""Two-hop questions: "who owns the service that caused INC-1" asks first which service caused it.
 
-The inner question is answered from the facts that the first step found; its answer takes the place of the clause.
+The inner question is answered from the facts that the first step found; its answer replaces the clause.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PEOPLE: Final = frozenset(
 
 
 def inner_question(question: Question) -> Question | None:
-    """The question in a relative clause, where the clause alone names the entities."""
+    """Returns the question in a relative clause, if only the clause names the entities."""
     found = _CLAUSE.search(question.text)
     if found is None or not question.entities:
         return None
@@ -40,7 +40,7 @@ def inner_question(question: Question) -> Question | None:
 
 
 def bridge(question: Question, results: Sequence[ToolResult]) -> tuple[Question, Statement] | None:
-    """The question with the answer of its clause in the clause's place, and the fact that gave it."""
+    """Returns the question with the answer of its clause in place of the clause, and the fact with that answer."""
     inner = inner_question(question)
     found = _CLAUSE.search(question.text)
     if inner is None or found is None:

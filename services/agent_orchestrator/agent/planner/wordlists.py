@@ -1,4 +1,4 @@
-"""Word lists and patterns of the planner's tables."""
+"""Helpers for the planner's word lists and patterns."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import re
 
 
 def words(*lines: str) -> tuple[str, ...]:
-    """The words of some lines, in order."""
+    """Returns the words of some lines, in order."""
     return tuple(word for line in lines for word in line.split())
 
 
 def word_set(*lines: str) -> frozenset[str]:
-    """The words of some lines."""
+    """Returns the words of some lines as a set."""
     return frozenset(words(*lines))
 
 
 def phrases(*alternatives: str) -> re.Pattern[str]:
-    """Finds any of the phrases as whole words. A phrase may itself be a pattern."""
+    """Returns a pattern that finds any of the phrases as whole words. A phrase may itself be a pattern."""
     return re.compile(rf"\b(?:{'|'.join(alternatives)})\b", re.IGNORECASE)
 
 
 def opening(*alternatives: str) -> re.Pattern[str]:
-    """Finds any of the phrases at the start of a text, behind a word such as "and" or "so"."""
+    """Returns a pattern that finds any of the phrases at the start of a text, after a word such as "and" or "so"."""
     return re.compile(
         rf"^(?:(?:and|so|but|or|then) )*(?:{'|'.join(alternatives)})\b", re.IGNORECASE
     )

@@ -1,1 +1,1 @@
-"""Runs: the answering of one question, its events, and their log."""
+"""Runs: answering a question, the events of a run, and the event log."""

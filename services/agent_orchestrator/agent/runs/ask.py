@@ -1,4 +1,4 @@
-"""A question as it is asked, what bounds its run, and what the run knows of its conversation."""
+"""A question with its options, the limits of its run, and the run's conversation state."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from services.agent_orchestrator.agent.toolsets import Profile
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Seconds of a run, of waiting for a conversation, for a reader to come back, and of keeping ended runs at hand."""
+    """Timeouts in seconds, the maximum number of concurrent runs, and the token budget of the history."""
 
     run_seconds: float = 120.0
     conversation_wait_seconds: float = 10.0
@@ -29,7 +29,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question as its caller asks it."""
+    """A question as the caller asks it."""
 
     question: str
     conversation_id: str
@@ -45,7 +45,7 @@ class Ask:
 
 @dataclass(slots=True)
 class RunMemory:
-    """What a run knows of its conversation, and whether that and the event log could be reached."""
+    """A run's conversation, and whether the conversation and the event log could be reached."""
 
     conversation: Conversation | None = None
     logged: bool = False

@@ -1,4 +1,4 @@
-"""The event log in PostgreSQL: what lets any replica go on with a run's stream, and stop a run of another one."""
+"""The event log in PostgreSQL: lets any replica resume a run's stream, and cancel a run of another replica."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PAGE = 500
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whose runs and conversations are looked at: nobody sees those of others."""
+    """The user and space that runs and conversations belong to; others cannot see them."""
 
     space: str
     user: str
@@ -25,14 +25,14 @@ class Owner:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """Whether a run has ended, or was interrupted: its process went away before its end."""
+    """Whether a run has ended, or was interrupted: its process stopped before the run ended."""
 
     ended: bool
     interrupted: bool
 
 
 class RunLog:
-    """Runs and their events. Whoever works on a run renews its lease."""
+    """Runs and their events. The process that works on a run renews its lease."""
 
     def __init__(self, pool: Pool, *, lease_seconds: float) -> None:
         self._pool = pool
@@ -42,7 +42,7 @@ class RunLog:
     async def add_run(
         self, run_id: str, owner: Owner, conversation_id: str, events: Sequence[Event]
     ) -> None:
-        """Notes a new run with its first events."""
+        """Adds a new run with its first events."""
         async with self._pool.session() as session:
             await session.execute(
                 self._queries["add_run"],
@@ -55,12 +55,12 @@ class RunLog:
             )
 
     async def append(self, run_id: str, events: Sequence[Event]) -> None:
-        """Adds events to the log; those that are there already are left as they are."""
+        """Adds events to the log; events that exist already are not changed."""
         async with self._pool.session() as session:
             await session.execute(self._queries["add_events"], uuid.UUID(run_id), *_columns(events))
 
     async def renew(self, run_id: str) -> bool:
-        """Renews the lease; whether the run is to stop, as it is when it was deleted."""
+        """Renews the lease. Returns whether the run must stop, because it was cancelled or deleted."""
         async with self._pool.session() as session:
             stop = await session.value(
                 self._queries["renew_run"], uuid.UUID(run_id), self._lease_seconds
@@ -68,16 +68,16 @@ class RunLog:
         return stop is None or bool(stop)
 
     async def end_within(self, session: Session, run_id: str, events: Sequence[Event]) -> None:
-        """Adds the last events and notes the end, as a part of the caller's transaction."""
+        """Adds the last events and marks the run as ended, as part of the caller's transaction."""
         await session.execute(self._queries["end_run"], uuid.UUID(run_id), *_columns(events))
 
     async def end(self, run_id: str, events: Sequence[Event]) -> None:
-        """Adds the last events and notes the end."""
+        """Adds the last events and marks the run as ended."""
         async with self._pool.session() as session:
             await self.end_within(session, run_id, events)
 
     async def request_cancel(self, run_id: str, owner: Owner) -> None:
-        """Asks whoever works on the run to stop it. NotFoundError."""
+        """Asks the process that works on the run to stop it. Raises NotFoundError if the owner has no such run."""
         async with self._pool.session() as session:
             row = await session.row(
                 self._queries["request_cancel"], uuid.UUID(run_id), owner.space, owner.user
@@ -86,7 +86,7 @@ class RunLog:
             raise NotFoundError("run")
 
     async def state(self, run_id: str, owner: Owner) -> RunState:
-        """How the run stands. NotFoundError."""
+        """Returns the state of a run. Raises NotFoundError if the owner has no such run."""
         async with self._pool.session() as session:
             row = await session.row(
                 self._queries["get_run"], uuid.UUID(run_id), owner.space, owner.user
@@ -96,7 +96,7 @@ class RunLog:
         return RunState(row["ended"], row["interrupted"])
 
     async def events(self, run_id: str, after: int) -> list[Event]:
-        """Events after a number, in order, a page of them."""
+        """Returns a page of events after a number, in order."""
         async with self._pool.session() as session:
             rows = await session.fetch(
                 self._queries["run_events"], uuid.UUID(run_id), min(after, 2**31 - 1), _PAGE
@@ -104,24 +104,24 @@ class RunLog:
         return [Event(row["number"], row["create_time"], load(row["event"])) for row in rows]
 
     async def note_follower(self, run_id: str) -> None:
-        """Notes that this process reads the run's events for a caller."""
+        """Records that this process reads the run's events for a caller."""
         async with self._pool.session() as session:
             await session.execute(self._queries["note_follower"], uuid.UUID(run_id))
 
     async def has_follower(self, run_id: str, seconds: float) -> bool:
-        """Whether another process noted a follower within the last `seconds`."""
+        """Whether another process recorded a follower within the last `seconds`."""
         async with self._pool.session() as session:
             found = await session.value(self._queries["has_follower"], uuid.UUID(run_id), seconds)
         return bool(found)
 
     async def purge(self, keep_days: int) -> None:
-        """Forgets old runs with their events; conversations keep their messages."""
+        """Deletes old runs with their events; conversations keep their messages."""
         async with self._pool.session() as session:
             await session.execute(self._queries["purge_runs"], keep_days)
 
 
 def _columns(events: Sequence[Event]) -> tuple[list[int], list[str], list[datetime]]:
-    """Events as columns of their table. PostgreSQL's JSON has no NUL."""
+    """Returns events as columns of their table, without NUL characters, which PostgreSQL's JSON cannot store."""
     return (
         [event.number for event in events],
         [dump(event.what).replace("\\u0000", "") for event in events],

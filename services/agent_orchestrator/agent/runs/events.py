@@ -1,4 +1,4 @@
-"""What happens in a run, in the agent's own form: kept as JSON in the event log, shown through the contract."""
+"""The events of a run in the agent's own form: stored as JSON in the event log, mapped to the contract for callers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ToolCalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolReturned:
-    """A tool has answered."""
+    """A tool call has ended."""
 
     call_id: str
     tool: str
@@ -50,7 +50,7 @@ class ToolReturned:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegEnded:
-    """One leg of a tool's search has ended; `leg` is `vector` or `graph`, the other names are the contract's."""
+    """One leg of a tool's search has ended; `leg` is `vector` or `graph`, the other names are those of the contract."""
 
     call_id: str
     leg: str
@@ -64,7 +64,7 @@ class LegEnded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextAdded:
-    """More of the answer; with `restart` what came before is not part of it."""
+    """Further text of the answer; with `restart`, the text before it is not part of the answer."""
 
     text: str
     restart: bool = False
@@ -73,7 +73,7 @@ class TextAdded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cited:
-    """A source of the answer. `spans` are the places of its number in the whole answer."""
+    """A source of the answer. `spans` are the positions of its mark in the whole answer."""
 
     number: int
     document_id: str
@@ -89,7 +89,7 @@ class Cited:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Used:
-    """What the run has used."""
+    """The resources that the run has used."""
 
     model: str
     requests: int
@@ -102,7 +102,7 @@ class Used:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Noticed:
-    """Something that the reader should know; `unavailable` names the part that could not be asked."""
+    """A notice to the reader; `unavailable` names the part of the system that could not be queried."""
 
     message: str
     unavailable: str = ""
@@ -148,7 +148,7 @@ _ADAPTER: TypeAdapter[Happening] = TypeAdapter(Annotated[Happening, Field(discri
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event of a run, with its number from 1."""
+    """One event of a run, numbered from 1."""
 
     number: int
     time: datetime
@@ -156,25 +156,25 @@ class Event:
 
     @property
     def is_last(self) -> bool:
-        """Whether nothing follows."""
+        """Whether no event follows."""
         return isinstance(self.what, ENDINGS)
 
 
 def dump(what: Happening) -> str:
-    """An event as the log keeps it."""
+    """Serializes an event for the log."""
     return _ADAPTER.dump_json(what).decode()
 
 
 def load(text: str) -> Happening:
-    """An event of the log."""
+    """Parses an event of the log."""
     return _ADAPTER.validate_json(text)
 
 
 def dump_citations(cited: tuple[Cited, ...]) -> str:
-    """An answer's citations as a message keeps them."""
+    """Serializes an answer's citations for a stored message."""
     return TypeAdapter(tuple[Cited, ...]).dump_json(cited).decode()
 
 
 def load_citations(text: str) -> tuple[Cited, ...]:
-    """The citations of a stored message."""
+    """Parses the citations of a stored message."""
     return TypeAdapter(tuple[Cited, ...]).validate_json(text)

@@ -1,4 +1,4 @@
-"""Follows a run that another process works on, by the log of its events."""
+"""Follows a run of another process by polling the event log."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from services.agent_orchestrator.agent.runs.run import Run
 from services.agent_orchestrator.agent.runs.store_failures import STORE_FAILURES
 
 INTERRUPTED = "The process that worked on the answer went away. Ask again."
-# How often a process that reads another one's run notes that somebody follows it.
+# How often a process that reads another process's run records that the run has a follower.
 NOTE_SECONDS = 1.0
 _FOLLOW_SECONDS = (0.05, 0.5)
 
 
 class LogFollower:
-    """Reads runs of other processes."""
+    """Follows runs of other processes."""
 
     def __init__(self, log: RunLog) -> None:
         self._log = log
 
     async def follow(self, owner: Owner, run_id: str, after: int) -> AsyncIterator[Event]:
-        """Events after a number, those to come included, until the last one. NotFoundError."""
+        """Yields events after a number, including future ones, to the last. Raises NotFoundError for an unknown run."""
         wait, longest = _FOLLOW_SECONDS
         position = after
         noted = float("-inf")

@@ -1,4 +1,4 @@
-"""One run in this process: its events as they happen, and those who follow them."""
+"""One run in this process: its events as they happen, and its followers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.runtime.times import utc_now
 
 
 class Run:
-    """Numbered events, kept until the run is forgotten. `abandoned` is called when the last follower has gone."""
+    """Numbered events, kept until the run is removed. `abandoned` is called when the last follower has left."""
 
     def __init__(
         self, run_id: str, owner: Owner, conversation_id: str, abandoned: Callable[[Run], None]
@@ -27,20 +27,20 @@ class Run:
 
     @property
     def followers(self) -> int:
-        """How many read the events now."""
+        """Number of current followers."""
         return self._followers
 
     @property
     def ended(self) -> bool:
-        """Whether the last event is there."""
+        """Whether the last event was published."""
         return bool(self._events) and self._events[-1].is_last
 
     def next_event(self, what: Happening) -> Event:
-        """The event that would come next; it is not published."""
+        """Returns what the next event would be, without publishing it."""
         return Event(len(self._events) + 1, utc_now(), what)
 
     def publish(self, what: Happening | Event) -> None:
-        """Adds an event and wakes those who follow. Nothing is added after the last one."""
+        """Adds an event and wakes the followers. Events after the last one are ignored."""
         if self.ended:
             return
         self._events.append(what if isinstance(what, Event) else self.next_event(what))
@@ -48,11 +48,11 @@ class Run:
         self._changed = asyncio.Event()
 
     def events_after(self, number: int) -> Sequence[Event]:
-        """The events there are after a number."""
+        """Returns the events so far after a number."""
         return self._events[number:]
 
     async def follow(self, after: int) -> AsyncIterator[Event]:
-        """Events after a number, those to come included, until the last one."""
+        """Yields events after a number, including future ones, until the last."""
         self._followers += 1
         try:
             position = after
@@ -73,6 +73,6 @@ class Run:
                 self._abandoned(self)
 
     def cancel(self) -> None:
-        """Stops the run and the tools that it is running."""
+        """Cancels the run and its running tools."""
         if self.task is not None:
             self.task.cancel()

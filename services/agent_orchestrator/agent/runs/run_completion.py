@@ -1,4 +1,4 @@
-"""Stores how a run ended: the turn, what is to be remembered of it and the last events, in one transaction."""
+"""Stores the end of a run in one transaction: the turn, the memory write and the last events."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from services.postgres.pool import Pool
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
 
-# Waits between tries to store a run's end.
+# Waits between attempts to store a run's end.
 _STORE_AGAIN_SECONDS = (0.2, 0.5, 1.0)
 
 
@@ -43,7 +43,7 @@ class RunFinalizer:
     async def store(
         self, run: Run, ask: Ask, memory: RunMemory, answer: Answer | None, last: Event
     ) -> bool:
-        """Whether the end is in the database: a busy one is asked again, as an answer would be lost otherwise."""
+        """Returns whether the end was stored. Retries store failures, because the answer would be lost otherwise."""
         tried = False
         for wait in (*_STORE_AGAIN_SECONDS, None):
             try:
@@ -57,9 +57,9 @@ class RunFinalizer:
                 await asyncio.sleep(wait)
             except BraidError as error:
                 warn("end of a run not stored", error)
-                # After a try whose outcome is unknown, a lease that is gone says that it went through.
+                # If an attempt with an unknown outcome came first, a missing lease means that it succeeded.
                 return tried
-            except Exception:  # noqa: BLE001 - the reader waits for the end, whatever becomes of the log
+            except Exception:  # noqa: BLE001 - the reader must get the end even if the log fails
                 get_logger("agent").exception("defect in storing a run's end", run_id=run.id)
                 return False
             else:

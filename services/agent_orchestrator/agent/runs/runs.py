@@ -1,4 +1,4 @@
-"""Starts, follows and stops runs. A run is a task of its own: it outlives the call that started it."""
+"""Starts, follows and cancels runs. A run is its own task: it outlives the call that started it."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _MAX_HISTORY = 200
 
 
 class Runs:
-    """The runs of this process; those of others are read from the log."""
+    """The runs of this process; runs of other processes are read from the log."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class Runs:
         self._background: set[asyncio.Task[None]] = set()
 
     async def start(self, ask: Ask) -> Run:
-        """A run that has begun. OverloadedError; NotFoundError and WrongStateError of its conversation."""
+        """Starts a run. Raises OverloadedError, or its conversation's NotFoundError or WrongStateError."""
         if sum(not run.ended for run in self._runs.values()) >= self._limits.max_runs:
             raise OverloadedError(1.0)
         call = current_call()
@@ -107,7 +107,7 @@ class Runs:
         return run
 
     async def follow(self, owner: Owner, run_id: str, after: int) -> AsyncIterator[Event]:
-        """Events of a run after a number, those to come included. NotFoundError."""
+        """Yields events of a run after a number, including future ones. Raises NotFoundError for an unknown run."""
         run = self._runs.get(run_id)
         if run is not None:
             if run.owner != owner:
@@ -119,7 +119,7 @@ class Runs:
             yield event
 
     async def cancel(self, owner: Owner, run_id: str) -> None:
-        """Stops a run, wherever it is worked on. NotFoundError."""
+        """Cancels a run, on whichever process it runs. Raises NotFoundError for an unknown run."""
         run = self._runs.get(run_id)
         if run is None:
             await self._log.request_cancel(run_id, owner)
@@ -129,14 +129,14 @@ class Runs:
         run.cancel()
 
     async def close(self) -> None:
-        """Stops all runs and waits for their ends."""
+        """Cancels all runs and waits for their ends."""
         tasks = [run.task for run in self._runs.values() if run.task and not run.task.done()]
         for task in (*tasks, *self._background):
             task.cancel()
         await asyncio.gather(*tasks, *self._background, return_exceptions=True)
 
     async def _remember(self, run: Run, ask: Ask) -> RunMemory:
-        """Takes the conversation, and notes the run, so that its first event can be resumed from."""
+        """Acquires the conversation and logs the run, so that readers can resume from its first event."""
         memory = RunMemory()
         try:
             if ask.conversation_id:
@@ -178,7 +178,7 @@ class Runs:
                 keeping.cancel()
                 await asyncio.gather(keeping, return_exceptions=True)
         with call_scope(replace(context, deadline=None)):
-            # Nobody's cancellation keeps a run from noting how it ended.
+            # A cancellation must not prevent the run from storing how it ended.
             await asyncio.shield(asyncio.create_task(self._end(run, ask, memory, answer, last)))
         if answer is not None and memory.conversation is not None:
             self._in_background(self._summaries.update(run.owner, memory.conversation.id))
@@ -198,7 +198,7 @@ class Runs:
             return None, _failed(DeadlineError())
         except BraidError as error:
             return None, _failed(error)
-        except Exception:  # noqa: BLE001 - the reader gets a fixed sentence, and the log has it whole
+        except Exception:  # noqa: BLE001 - the reader gets a generic message; details are logged
             get_logger("agent").exception("defect in a run", run_id=run.id)
             return None, Failed(reason="INTERNAL", message=INTERNAL_MESSAGE)
         done = Done(
@@ -256,7 +256,7 @@ class Runs:
         )
 
     async def _keep_logged(self, run: Run, memory: RunMemory) -> None:
-        """Writes events to the log while the run goes on, renews its lease, and hears of its cancellation."""
+        """Writes events to the log during the run, renews its lease and checks for its cancellation."""
         loop = asyncio.get_running_loop()
         renewed = loop.time()
         while memory.logged:
@@ -276,7 +276,7 @@ class Runs:
     async def _end(
         self, run: Run, ask: Ask, memory: RunMemory, answer: Answer | None, last: Happening
     ) -> None:
-        """Keeps the turn and the last events in one transaction, then publishes the end."""
+        """Stores the turn and the last events in one transaction, then publishes the end."""
         event = run.next_event(last)
         is_kept = memory.conversation is not None
         stored = not (memory.logged or is_kept) or await self._ends.store(
@@ -294,7 +294,7 @@ class Runs:
         self._in_background(self._stop_unless_followed(run, seconds))
 
     async def _stop_unless_followed(self, run: Run, seconds: float) -> None:
-        """Stops a run that is not read any more, unless a reader comes back in time, to any replica."""
+        """Cancels a run without followers, unless a reader returns in time, to any replica."""
         while True:
             await asyncio.sleep(seconds)
             if run.followers or run.ended:

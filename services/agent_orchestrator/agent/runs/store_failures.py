@@ -1,4 +1,4 @@
-"""Failures of the store that a run gets over: it answers all the same, and says what could not be kept."""
+"""Store failures that a run tolerates: it still answers and reports what could not be stored."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ STORE_FAILURES: Final = (StoreUnavailableError, DeadlineError, OverloadedError, 
 
 
 def warn(event: str, error: Exception) -> None:
-    """Logs what could not be stored or read."""
+    """Logs a store failure as a warning."""
     get_logger("agent").warning(event, cause=type(error).__name__)

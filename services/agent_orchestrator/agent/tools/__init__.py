@@ -1,1 +1,1 @@
-"""The tools of the agent: what they take, what they ask of the tiers, and how they say what they found."""
+"""The agent's tools: their arguments, their calls to the tiers, and the form of their results."""

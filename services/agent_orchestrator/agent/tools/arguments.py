@@ -1,4 +1,4 @@
-"""What models may pass to tools: bounds that are sent back as a retry, and times in the caller's zone."""
+"""Argument types of tools: bounds whose violation is sent back as a retry, and times in the caller's zone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MONTH = re.compile(r"\d{4}-\d{2}")
 
 
 def _parse_year_or_month(value: Any) -> Any:
-    """A year or a month alone as its first instant: pydantic would take a year for seconds since 1970."""
+    """Maps a year or a month to its first instant: pydantic would read a year as seconds since 1970."""
     if isinstance(value, int | float):
         value = str(value)
     if not isinstance(value, str):
@@ -46,7 +46,7 @@ Time = Annotated[datetime, BeforeValidator(_parse_year_or_month), Field(examples
 
 
 def instant(value: datetime, zone: ZoneInfo) -> datetime:
-    """The time in UTC; one without a zone is the caller's."""
+    """Returns the time in UTC; a time without a zone is in the caller's zone."""
     aware = value if value.tzinfo is not None else value.replace(tzinfo=zone)
     try:
         return clamp_time(aware.astimezone(UTC))
@@ -57,7 +57,7 @@ def instant(value: datetime, zone: ZoneInfo) -> datetime:
 def time_selector(
     start: datetime, end: datetime | None, zone: ZoneInfo
 ) -> retrieval_pb2.TimeSelector:
-    """An instant, or with an end a half-open range."""
+    """Returns a selector of an instant, or, with an end, of a half-open range."""
     first = instant(start, zone)
     if end is None:
         return retrieval_pb2.TimeSelector(instant=to_timestamp(first))

@@ -140,7 +140,7 @@ async def comprehensive_search(
 async def read_chunks(
     deps: AgentDependencies, chunk_ids: Sequence[str]
 ) -> dict[str, chunks_pb2.Chunk]:
-    """The chunks by id, as far as they can be read: without them a citation has no place in its document."""
+    """Returns the readable chunks by id. Citations of other chunks have no position in their document."""
     if not chunk_ids:
         return {}
     try:
@@ -155,7 +155,7 @@ async def read_chunks(
 async def with_documents(
     ctx: Context, result: ToolResult, query: str, heading: str = ""
 ) -> ToolReturn[str]:
-    """A graph tool's answer that has no facts, with the passages that documents have on the question."""
+    """Returns the answer of a graph tool without facts, with the documents' passages on the question."""
     deps = ctx.deps
     if not deps.search_preferences.use_vector:
         return respond(deps, result, heading)
@@ -216,7 +216,7 @@ def _sentences(away: Sequence[str], *, nothing: bool) -> str:
 
 
 def _is_chunk(answer: search_pb2.ComprehensiveSearchResponse, result_id: str) -> bool:
-    """Whether a result is a chunk: one that has no chunk has its fact's id."""
+    """Whether a result is a chunk: a result without a chunk has the id of its fact."""
     return all(
         fact.id != result_id
         for result in answer.results

@@ -1,6 +1,6 @@
-"""The tools that ask the knowledge graph: facts now, an entity's history, a time, the difference of two times.
+"""The tools that query the knowledge graph: current facts, an entity's history, one time, the change between two times.
 
-Where the graph cannot answer (it is away or empty, or does not know the entity) a tool says so, and searches the
+If the graph cannot answer (it is unavailable or empty, or does not know the entity), a tool says so and searches the
 documents instead.
 """
 
@@ -68,7 +68,7 @@ if TYPE_CHECKING:
 Context = RunContext[AgentDependencies]
 
 NO_FACTS = "The knowledge graph has no fact on this."
-# As many as a page of the graph tier holds: what is shown of them is chosen by the question's words.
+# One full page of the graph tier: the items to show are chosen from it by the question's words.
 _PAGE: Final = 200
 _HISTORY_PAGE: Final = 50
 _WORD = re.compile(r"\w{3,}")
@@ -235,7 +235,7 @@ async def get_snapshot(
     heading = f"Held then: {len(states)}. Changes since then: {_total(answer.changes)}.{more}"
     result = call.result(
         "ok",
-        # Where both do not fit into the text, some of each are shown.
+        # If not all fit into the text, some of each are shown.
         items=tuple(_interleave(states, changes)),
         total_count=len(states) + _total(answer.changes),
         **times,
@@ -295,7 +295,7 @@ async def diff_graph(
 async def _history(
     deps: AgentDependencies, request: history_pb2.GetEntityHistoryRequest, name: str
 ) -> history_pb2.GetEntityHistoryResponse:
-    """The history; of the one entity that the name contains where no entity has exactly that name."""
+    """Returns the history; if no entity has exactly the name, that of the only entity that the name contains."""
     try:
         return await deps.tiers.get_entity_history(request)
     except BraidError as error:
@@ -320,7 +320,7 @@ def _ambiguous(call: GraphCall, homonyms: Sequence[facts_pb2.EntityRef]) -> Tool
 
 
 def _shown_first(answer: history_pb2.GetEntityHistoryResponse) -> list[facts_pb2.Fact]:
-    """A page in time order; of a history longer than a text holds, what holds now comes first."""
+    """Returns a page in time order; current facts come first if the history is longer than the text allows."""
     facts = list(answer.facts)
     if len(facts) <= MAX_ITEMS or not answer.HasField("summary"):
         return facts
@@ -353,7 +353,7 @@ def _interleave(states: list[ResultItem], changes: list[ResultItem]) -> list[Res
 
 
 def _by_question(deps: AgentDependencies, facts: Iterable[facts_pb2.Fact]) -> list[facts_pb2.Fact]:
-    """Those that share words with the question first: a whole space may have held much."""
+    """Sorts facts that share words with the question first: a whole space may have many facts."""
     asked = {word.casefold() for word in _WORD.findall(deps.question)}
 
     def unlike(fact: facts_pb2.Fact) -> int:

@@ -1,6 +1,6 @@
-"""A look into the knowledge graph on behalf of a tool, and what it says where the graph has no answer.
+"""A graph query on behalf of a tool, and the tool's answer if the graph has none.
 
-The graph may be away or empty, or not know the entity: the tool says so, and the documents are searched instead.
+If the graph is unavailable or empty, or does not know the entity, the tool says so and searches the documents.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EMPTY_GRAPH = "The knowledge graph is empty: documents or facts have to be inges
 
 @dataclass(frozen=True, slots=True)
 class GraphCall:
-    """One look into the graph on behalf of a tool call: which tool, what about, and the clock of its leg."""
+    """One graph query on behalf of a tool call: the tool, the entity, and the clock of its leg."""
 
     ctx: Context
     tool: str
@@ -42,19 +42,19 @@ class GraphCall:
     clock: LegClock
 
     def result(self, status: Status, **more: Any) -> ToolResult:
-        """A result of this call."""
+        """Builds a result of this call."""
         return ToolResult(self.tool, status, self.ctx.deps.space, entity=self.entity, **more)
 
     def question(self) -> str:
-        """What documents are searched for where the graph has no answer."""
+        """Returns the text to search documents for if the graph has no answer."""
         asked = self.ctx.deps.question
         known = not self.entity or self.entity.casefold() in asked.casefold()
         return asked if known else f"{self.entity} {asked}"
 
 
 def begin_graph_call(ctx: Context, tool: str, entity: str) -> GraphCall:
-    """A look that begins now."""
-    # The tool goes by another name in some profiles.
+    """Starts a graph query and the clock of its leg."""
+    # Some profiles register the tool under another name.
     name = ctx.tool_name or tool
     return GraphCall(
         ctx, name, entity, LegClock(ctx.deps, ctx.tool_call_id or "", legs_pb2.LEG_GRAPH)
@@ -62,7 +62,7 @@ def begin_graph_call(ctx: Context, tool: str, entity: str) -> GraphCall:
 
 
 async def knows_entity(deps: AgentDependencies, entity_name: str | None) -> bool:
-    """Whether there is an entity of this name; without a name there is nothing to know."""
+    """Whether an entity with this name exists; true without a name."""
     if not entity_name:
         return True
     try:
@@ -77,13 +77,13 @@ async def knows_entity(deps: AgentDependencies, entity_name: str | None) -> bool
 
 
 async def is_empty(deps: AgentDependencies) -> bool:
-    """Whether the space's graph holds nothing."""
+    """Whether the space's graph is empty."""
     stats = await deps.tiers.get_graph_stats(query_pb2.GetGraphStatsRequest())
     return not (stats.entity_count or stats.fact_count or stats.local_fact_count)
 
 
 async def graph_unavailable(call: GraphCall, error: BraidError) -> ToolReturn[str]:
-    """The graph could not be asked; arguments that it refuses go back to the model."""
+    """Answers that the graph is unavailable; arguments that it rejects go back to the model."""
     if is_refusal(error):
         raise retry_for(error) from None
     call.clock.failed(error)
@@ -92,7 +92,7 @@ async def graph_unavailable(call: GraphCall, error: BraidError) -> ToolReturn[st
 
 
 async def unknown_or_empty(call: GraphCall) -> ToolReturn[str]:
-    """No such entity, or nothing at all."""
+    """Answers that there is no such entity, or that the graph is empty."""
     try:
         empty = await is_empty(call.ctx.deps)
     except BraidError as error:
@@ -105,14 +105,14 @@ async def unknown_or_empty(call: GraphCall) -> ToolReturn[str]:
 
 
 async def unknown(call: GraphCall) -> ToolReturn[str]:
-    """No such entity."""
+    """Answers that there is no such entity."""
     message = f"The knowledge graph does not know “{call.entity}”."
     nothing = call.result("unknown_entity", message=message)
     return await with_documents(call.ctx, nothing, call.question())
 
 
 async def nothing_then(call: GraphCall, times: Times) -> ToolReturn[str]:
-    """No fact held at a time."""
+    """Answers that no fact was true at a time."""
     try:
         deps = call.ctx.deps
         if call.entity and not await knows_entity(deps, call.entity):
@@ -128,7 +128,7 @@ async def nothing_then(call: GraphCall, times: Times) -> ToolReturn[str]:
 
 
 async def nothing_changed(call: GraphCall, times: Times) -> ToolReturn[str]:
-    """No fact changed between two times."""
+    """Answers that no fact changed between two times."""
     try:
         deps = call.ctx.deps
         if call.entity and not await knows_entity(deps, call.entity):
@@ -144,12 +144,12 @@ async def nothing_changed(call: GraphCall, times: Times) -> ToolReturn[str]:
 
 
 def entity_selector(name: str, of_type: str | None) -> entities_pb2.EntitySelector:
-    """An entity by its name, and by its type where several share the name."""
+    """Selects an entity by its name, and by its type if several share the name."""
     return entities_pb2.EntitySelector(name=name, type=of_type or "")
 
 
 def times_of(deps: AgentDependencies, start: Time | None, end: Time | None) -> Times:
-    """The time that a result holds for."""
+    """Returns the time that a result refers to."""
     return {
         "as_of": None if start is None else instant(start, deps.zone),
         "as_of_end": None if end is None else instant(end, deps.zone),

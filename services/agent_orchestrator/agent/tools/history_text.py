@@ -1,4 +1,4 @@
-"""A history in a few sentences: since when the entity is known, what is current, and how a long one unfolds."""
+"""Summarizes a history in a few sentences: since when the entity is known, its current facts, and its periods."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_PERIODS = 12
 
 
 def history_heading(name: str, answer: history_pb2.GetEntityHistoryResponse) -> str:
-    """The summary of a history's first page; a later page only says where it stands."""
+    """Returns the summary for a history's first page; for a later page just a heading."""
     if not answer.HasField("summary"):
         return f"{name}: the next page of the history."
     summary = answer.summary

@@ -1,4 +1,4 @@
-"""The tiers' messages as items of a tool's result. Neither embeddings nor the base label `Entity` get through."""
+"""Maps the tiers' messages to items of a tool's result, without embeddings and without the base label `Entity`."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     Chunks = Mapping[str, chunks_pb2.Chunk]
 
 BASE_LABEL = "Entity"
-# A passage that would fill a whole result is shortened, at the end of a sentence where it has one.
+# Maximum characters of a passage, so that one cannot fill a result. Longer ones are cut after a sentence if possible.
 MAX_PASSAGE = 1_600
 MAX_CITATIONS = 5
 _SENTENCE_ENDS = (". ", "! ", "? ", ".\n", "\n\n")
 
 
 def passage(chunk: chunks_pb2.Chunk, score: float) -> ResultItem:
-    """A chunk as an item."""
+    """Maps a chunk to an item."""
     cited = chunk_citation(chunk)
     length = _passage_length(chunk.content)
     if length < len(chunk.content):
@@ -45,7 +45,7 @@ def passage(chunk: chunks_pb2.Chunk, score: float) -> ResultItem:
 
 
 def chunk_citation(chunk: chunks_pb2.Chunk) -> Citation:
-    """The whole chunk as a citation."""
+    """Returns a citation of the whole chunk."""
     return Citation(
         document_id=chunk.document_id,
         title=chunk.document_title,
@@ -58,7 +58,7 @@ def chunk_citation(chunk: chunks_pb2.Chunk) -> Citation:
 
 
 def search_result(result: search_pb2.SearchResult, chunks: Chunks) -> ResultItem:
-    """An entry of the fused list."""
+    """Maps an entry of the fused list."""
     if (chunk := chunks.get(result.id)) is not None:
         return passage(chunk, result.score)
     if result.facts:
@@ -77,7 +77,7 @@ def fact_item(
     kind: ItemKind = "fact",
     change: Change = "",
 ) -> ResultItem:
-    """A fact with its ends, its dates and its sources."""
+    """Maps a fact with its subject, object, dates and sources."""
     local = fact.origin == facts_pb2.FACT_ORIGIN_LOCAL
     return ResultItem(
         kind="mention" if local else kind,
@@ -95,7 +95,7 @@ def fact_item(
 
 
 def changed_item(changed: history_pb2.ChangedFacts, chunks: Chunks) -> ResultItem:
-    """A subject and relation with other objects than before, as one item."""
+    """Maps a subject and relation whose objects changed to one item."""
     before = [fact_item(fact, chunks) for fact in changed.before]
     after = [fact_item(fact, chunks) for fact in changed.after]
     latest = after[0] if after else before[0]
@@ -113,7 +113,7 @@ def changed_item(changed: history_pb2.ChangedFacts, chunks: Chunks) -> ResultIte
 
 
 def finding_item(hit: findings_pb2.FindingHit, chunks: Chunks) -> ResultItem:
-    """A finding, an intent or an outcome with its fields in words."""
+    """Maps a finding, an intent or an outcome, with its fields as text."""
     finding = hit.finding
     return ResultItem(
         kind="finding",
@@ -125,7 +125,7 @@ def finding_item(hit: findings_pb2.FindingHit, chunks: Chunks) -> ResultItem:
 
 
 def located(source: retrieval_pb2.Citation, chunks: Chunks) -> Citation:
-    """A citation with its place in the document, as far as its chunk is known."""
+    """Maps a citation, with its position in the document if its chunk is known."""
     chunk = chunks.get(source.chunk_id)
     if chunk is None:
         return Citation(
@@ -143,7 +143,7 @@ def located(source: retrieval_pb2.Citation, chunks: Chunks) -> Citation:
 
 
 def cited_chunk_ids(facts: Iterable[facts_pb2.Fact]) -> list[str]:
-    """The chunks that facts cite, each once."""
+    """Returns the ids of the chunks that facts cite, without duplicates."""
     return list(
         dict.fromkeys(
             source.chunk_id
@@ -155,12 +155,12 @@ def cited_chunk_ids(facts: Iterable[facts_pb2.Fact]) -> list[str]:
 
 
 def candidates(homonyms: Sequence[facts_pb2.EntityRef]) -> tuple[Candidate, ...]:
-    """Entities of one name, to be told apart by type."""
+    """Maps entities that share a name to candidates that their types distinguish."""
     return tuple(Candidate(entity.name, entity_type(entity.type)) for entity in homonyms)
 
 
 def entity_type(name: str) -> str:
-    """A type as it may be shown: the base label that every entity has says nothing."""
+    """Returns a type to show; empty for the base label, which every entity has."""
     return "" if name == BASE_LABEL else name
 
 

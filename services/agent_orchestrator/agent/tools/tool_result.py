@@ -1,7 +1,7 @@
-"""How every tool answers: numbered items in a delimited text for the model, the typed result beside it.
+"""The form of every tool answer: numbered items in a delimited text for the model, plus the typed result.
 
-Retrieved text is data. It is enclosed in `<search_results>`, which a document cannot close, so that a model can tell
-what people ask from what documents say.
+Retrieved text is data. It is enclosed in `<search_results>`, which a document cannot close, so that a model can
+distinguish a user's request from a document's text.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ Report = legs_pb2.LegReport
 
 
 def respond(deps: AgentDependencies, result: ToolResult, heading: str = "") -> ToolReturn[str]:
-    """The tool's answer. The result's message comes first in the text, then `heading`, then the items."""
+    """Returns the tool's answer. Its text has the result's message first, then `heading`, then the items."""
     first = deps.evidence.add(result.items)
     head = "\n".join(part for part in (result.message, heading) if part)[:_MAX_HEADING]
     room = MAX_CHARACTERS - len(_OPEN) - len(_CLOSE) - 2
@@ -58,27 +58,27 @@ def respond(deps: AgentDependencies, result: ToolResult, heading: str = "") -> T
 
 
 def _harmless(text: str) -> str:
-    """The text without anything that would end or open the delimiters; as long as before."""
+    """Replaces characters that would open or close the delimiters; the length stays the same."""
     return _DELIMITER.sub("‹", text)
 
 
 def retry_for(error: BraidError) -> ModelRetry:
-    """Arguments that a tier refuses, sent back to the model."""
+    """Maps a tier's rejection of arguments to a retry by the model."""
     return ModelRetry(f"The arguments are not valid: {error.message[:_MAX_MESSAGE]}")
 
 
 def is_refusal(error: BraidError) -> bool:
-    """Whether a failure is the arguments' fault."""
+    """Whether a failure was caused by the arguments."""
     return error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
 
 
 def is_unknown(error: BraidError) -> bool:
-    """Whether a failure says that there is no such thing."""
+    """Whether a failure means that the requested item does not exist."""
     return error.reason == errors_pb2.ERROR_REASON_NOT_FOUND
 
 
 class LegClock:
-    """Times one leg of a tool and reports how it ended."""
+    """Measures one leg of a tool and reports how it ended."""
 
     def __init__(self, deps: AgentDependencies, call_id: str, leg: legs_pb2.Leg.ValueType) -> None:
         self._deps = deps
@@ -92,7 +92,7 @@ class LegClock:
         reason: legs_pb2.LegReason.ValueType = legs_pb2.LEG_REASON_UNSPECIFIED,
         count: int = 0,
     ) -> None:
-        """Reports an answer."""
+        """Reports the end of the leg."""
         seconds, nanos = divmod(time.perf_counter_ns() - self._started, 1_000_000_000)
         report = Report(
             leg=self._leg,
@@ -104,7 +104,7 @@ class LegClock:
         self._deps.leg_ended(self._call_id, report)
 
     def answered(self, answer: Any) -> None:
-        """Reports a search's answer by its own status."""
+        """Reports a search's answer with its own status."""
         self.ended(
             answer.status,
             getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED),
@@ -112,13 +112,13 @@ class LegClock:
         )
 
     def found(self, items: Sequence[ResultItem] | Sequence[Any]) -> None:
-        """Reports a look-up by what it found."""
+        """Reports a look-up with the number of its results."""
         self.ended(
             legs_pb2.LEG_STATUS_OK if items else legs_pb2.LEG_STATUS_NO_MATCH, count=len(items)
         )
 
     def failed(self, error: BraidError) -> None:
-        """Reports a leg that could not look."""
+        """Reports a failed leg."""
         self.ended(
             _AWAY_STATUS.get(error.reason, legs_pb2.LEG_STATUS_UNAVAILABLE),
             _AWAY_REASON.get(error.reason, legs_pb2.LEG_REASON_INTERNAL),

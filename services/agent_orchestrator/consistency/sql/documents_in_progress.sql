@@ -1,4 +1,4 @@
--- Those of the given documents that unfinished uploads and deletions may still write or remove.
+-- The given documents that unfinished uploads and deletions may still write or remove.
 select told.document_id from unnest($2::text[]) as told (document_id)
 where exists (select from document d where d.space = $1 and d.document_id = told.document_id)
    or exists (

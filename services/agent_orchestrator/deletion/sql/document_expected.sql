@@ -1,4 +1,4 @@
--- Whether unfinished uploads may bring a document, or it is on its way to the graph.
+-- Whether unfinished uploads may add a document, or it waits for the graph.
 select exists (
   select from job
   where space = $1 and kind = 'upload' and not read and state in ('queued', 'running') and may_bring(arguments, $2)

@@ -1,5 +1,5 @@
--- Whether work on a document that was accepted before a job is not done: uploads that may bring it, read to their end;
--- and deletions of it, of which two at once would share one receipt.
+-- Whether work on a document that was accepted before a job is unfinished: uploads that may add it and are not read to
+-- the end; deletions of it, because two concurrent deletions would share one receipt.
 select exists (
   select from job
   where space = $1 and kind = 'upload' and not read and state in ('queued', 'running') and number < $2

@@ -1,2 +1,2 @@
--- The number of the last document that is on its way to the graph.
+-- The highest number of a document that waits for the graph.
 select coalesce(max(number), 0) from document

@@ -1,4 +1,4 @@
--- A document's deletion that has not ended, unless an upload that may bring the document was accepted after it.
+-- The unfinished deletion of a document, unless an upload that may add the document was accepted after it.
 select * from job d
 where space = $1 and kind = 'delete' and state in ('queued', 'running') and arguments ->> 'document_id' = $2
   and not exists (

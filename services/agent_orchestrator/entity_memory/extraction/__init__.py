@@ -1,6 +1,6 @@
-"""The local extractor: what a user's turns say about people, projects and tools, by a clause grammar. English only.
+"""The local extractor: finds statements about people, projects and tools with a clause grammar. English only.
 
-turn → own sentences → tokens → names and chunks → clauses → judgement (does it hold?) → relationships by verb frame.
+turn → own sentences → tokens → names and chunks → clauses → judgement (is it true?) → relationships by verb frame.
 """
 
 from services.agent_orchestrator.entity_memory.extraction.conversation import (

@@ -1,4 +1,4 @@
-"""Tense and aspect of a clause: what lasts until now, what is over, what is only ordered or to come."""
+"""Tense and aspect of a clause: current, finished, ordered or future."""
 
 from services.agent_orchestrator.entity_memory.extraction.chunks.domain import NounPhrase
 from services.agent_orchestrator.entity_memory.extraction.clauses.domain import Clause, Link
@@ -30,7 +30,7 @@ _NEEDY = word_set(
 
 
 def lasts(clause: Clause) -> bool:
-    """Whether a perfect tense reaches until now: "have used X for years", "have been using X"."""
+    """Whether a perfect tense extends to the present: "have used X for years", "have been using X"."""
     verb = clause.verbs[0]
     if ("been" in verb.auxiliaries and verb.form == "ing") or verb.lemma == "be":
         return True
@@ -44,7 +44,7 @@ def lasts(clause: Clause) -> bool:
 
 
 def is_simple_past(clause: Clause) -> bool:
-    """Whether the clause is about the past alone, so that only an event of it still holds."""
+    """Whether the clause is only about the past, so that only an event in it is still true."""
     first = clause.verbs[0]
     if (first.lemma == "start" and len(clause.verbs) > 1) or (
         first.lemma in {"end", "get", "begin", "come"} and len(clause.verbs) > 1

@@ -1,4 +1,4 @@
-"""Whether a clause states something that holds: negation, tense, modality, hearsay, questions and conditions."""
+"""Whether a clause asserts something as true: negation, tense, modality, hearsay, questions and conditions."""
 
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -92,7 +92,7 @@ class SentenceJudge:
         return len(self._clauses)
 
     def _is_tag(self, place: int) -> bool:
-        """Whether a clause only asks to confirm what stands before it: "…, doesn't it?"."""
+        """Whether a clause only asks to confirm the previous one: "…, doesn't it?"."""
         clause = self._clauses[place]
         if not self._question or place != len(self._clauses) - 1 or len(clause.verbs) != 1:
             return False
@@ -101,7 +101,7 @@ class SentenceJudge:
         return place > 0 and auxiliary and asks_back and not clause.phrases
 
     def _tagged(self, tag: int) -> int:
-        """The independent clause that a tag is about: a question that asks to confirm states nothing."""
+        """Returns the independent clause that a tag question refers to: asking to confirm asserts nothing."""
         for place in range(tag - 1, -1, -1):
             if self._clauses[place].link in {Link.MAIN, Link.COORDINATE}:
                 return place
@@ -133,7 +133,7 @@ class SentenceJudge:
         return not reason
 
     def supposed(self, clause: Clause) -> bool:
-        """Whether the clause, or one that it depends on, is asked, reported, supposed or wished."""
+        """Whether the clause, or one that it depends on, is a question, reported, hypothetical or a wish."""
         if self.asked(clause) or clause.link is Link.QUESTION or self._is_attributed(clause):
             return True
         if clause.link is Link.SUBORDINATE and clause.opener in UNREAL_SUBORDINATORS:
@@ -209,7 +209,7 @@ class SentenceJudge:
         )
 
     def _is_attributed(self, clause: Clause) -> bool:
-        """Whether a comment after it names another source: "…, Mia says"."""
+        """Whether a comment after the clause names another source: "…, Mia says"."""
         place = _index(self._clauses, clause)
         for later in self._clauses[place + 1 : place + 3]:
             verb = later.verb
@@ -255,7 +255,7 @@ class SentenceJudge:
         return own and not negated and verb.lemma in FACTIVE_COMPLEMENTS
 
     def _chain(self, clause: Clause) -> Judgement:
-        """What the verb groups of the clause say by themselves."""
+        """Judges the clause by its verb groups only."""
         if not clause.verbs:
             return Judgement(Reality.FACT, 0.9)
         first = clause.verbs[0]

@@ -1,6 +1,6 @@
-"""Reads a user's turns one by one and keeps what they say that is worth remembering.
+"""Reads a user's turns one by one and collects the statements that are worth saving.
 
-For English only. Deterministic, without a language model; time is linear in what is read of a turn.
+For English only. Deterministic, without a language model; time is linear in the length that is read of a turn.
 """
 
 import re
@@ -64,7 +64,7 @@ class _Saved:
 
 @dataclass(slots=True)
 class _Turn:
-    """What one turn adds and takes back."""
+    """The statements that one turn adds and withdraws."""
 
     added: dict[_Key, ExtractedRelationship] = field(default_factory=dict)
     retracted: dict[_Key, ExtractedRelationship] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Conversation:
         self._turns = 0
 
     def read(self, turn: str) -> Extraction:
-        """What this turn adds to the memory and what it takes back."""
+        """Returns the statements that this turn adds to the memory and those that it withdraws."""
         self._turns += 1
         result = _Turn()
         for sentence in self._own_text.sentences(turn):
@@ -91,7 +91,7 @@ class Conversation:
         return self._extraction(result.added.values(), result.retracted.values())
 
     def everything(self) -> Extraction:
-        """What is worth keeping after the turns read so far."""
+        """Returns all statements worth saving after the turns read so far."""
         return self._extraction([saved.relationship for saved in self._saved.values()], [])
 
     def _read_sentence(self, sentence: Sentence, result: _Turn) -> None:
@@ -116,7 +116,7 @@ class Conversation:
         if not stated and not sentence.question:
             self._rename(clauses, sentence.text, context, result)
 
-    # What later turns take back
+    # Statements that later turns withdraw
 
     def _take_back(self, statement: Statement, result: _Turn) -> None:
         types = _TOOL_TYPES if statement.type in {_R.USES, _R.DEPENDS_ON} else (statement.type,)
@@ -129,13 +129,13 @@ class Conversation:
             )
 
     def _take_back_last(self, result: _Turn) -> None:
-        """ "Not any more" answers the turn before."""
+        """ "Not any more" answers the previous turn."""
         latest = [key for key, saved in self._saved.items() if saved.turn == self._turns - 1]
         if len(latest) == 1:
             result.retracted[latest[0]] = self._saved.pop(latest[0]).relationship
 
     def _supersede(self, statement: Statement, correcting: bool, result: _Turn) -> None:
-        """A later decision, preference or employer replaces the one before if the sentence corrects it."""
+        """A later decision, preference or employer replaces the previous one if the sentence corrects it."""
         employer = statement.type is _R.PART_OF and statement.source.is_self and correcting
         if not ((correcting and statement.type in _ONE_AT_A_TIME | {_R.USES}) or employer):
             return
@@ -183,7 +183,7 @@ class Conversation:
         self._saved[new] = _Saved(relationship, self._turns)
         result.added[new] = relationship
 
-    # What is saved
+    # Statements that are saved
 
     def _save(self, statement: Statement, context: str, result: _Turn) -> None:
         source, target = statement.source, statement.target
@@ -229,7 +229,7 @@ class Conversation:
 
 
 def read_turns(turns: Iterable[str], known: KnownNames) -> Extraction:
-    """What is worth keeping after all turns of a conversation."""
+    """Returns the statements worth saving after all turns of a conversation."""
     conversation = Conversation(known)
     for turn in turns:
         conversation.read(turn)

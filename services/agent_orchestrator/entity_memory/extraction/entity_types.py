@@ -1,4 +1,4 @@
-"""What a name can stand for, and which type it gets in a relationship."""
+"""The possible types of a name, and the type that it gets in a relationship."""
 
 import re
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ _PERSONAL = frozenset({RelationshipType.WORKS_WITH, RelationshipType.KNOWS})
 
 @dataclass(frozen=True, slots=True)
 class Referent:
-    """What a noun phrase refers to: the user (no name), or something named."""
+    """The referent of a noun phrase: the user (no name), or something named."""
 
     name: str = ""
     head: str = ""
@@ -49,7 +49,7 @@ USER = Referent()
 
 @dataclass(slots=True)
 class EntityTypes:
-    """Remembers what each name of a conversation turned out to be."""
+    """Stores the types of a conversation's names."""
 
     known: KnownNames
     remembered: dict[str, EntityType] = field(default_factory=dict)
@@ -61,7 +61,7 @@ class EntityTypes:
         return self.remembered.get(name.lower())
 
     def is_person(self, referent: Referent) -> bool:
-        """Whether the name looks like that of a person."""
+        """Whether the name looks like a person's."""
         remembered = self.recall(referent.name)
         if remembered is not None:
             return remembered is EntityType.PERSON
@@ -81,7 +81,7 @@ class EntityTypes:
         )
 
     def is_tool(self, referent: Referent) -> bool:
-        """Whether the name is known as that of a tool, or has the shape of a product's name."""
+        """Whether the name is known as a tool's, or has the form of a product name."""
         remembered = self.recall(referent.name)
         if remembered is not None:
             return remembered is EntityType.TOOL
@@ -96,7 +96,7 @@ class EntityTypes:
         )
 
     def may_be_tool(self, referent: Referent) -> bool:
-        """Whether a name of a person is that of a tool, too ("Julia"), and nothing has told which."""
+        """Whether a person's name is also a tool's ("Julia"), and it is not known which is meant."""
         return (
             "tool" in self.known.types_of(referent.name)
             and self.recall(referent.name) is None
@@ -270,7 +270,7 @@ class EntityTypes:
     def of_source(
         self, relation: RelationshipType, referent: Referent, whole: EntityType | None = None
     ) -> EntityType:
-        """The type of a source; `whole` is the type of what a PART_OF leads to."""
+        """Returns the type of a source; `whole` is the type of the target of a PART_OF."""
         remembered = self.recall(referent.name)
         if relation in _PERSONAL | {RelationshipType.WORKS_ON}:
             return (

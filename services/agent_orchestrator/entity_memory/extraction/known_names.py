@@ -11,7 +11,7 @@ _TYPES = ("tool", "concept", "organization", "place", "person")
 
 @dataclass(frozen=True, slots=True)
 class KnownNames:
-    """General knowledge about names: their types, and which of them are ordinary words too."""
+    """General knowledge about names: their types, and which of them are also ordinary words."""
 
     types: dict[str, frozenset[str]]
     ordinary: frozenset[str]
@@ -44,7 +44,7 @@ class KnownNames:
         return "person" in self.types_of(word)
 
     def match(self, words: Sequence[str], start: int) -> int:
-        """How many words from `start` form a known name; 0 for none. The longest match wins."""
+        """Returns how many words from `start` form a known name; 0 for none. The longest match wins."""
         for width in range(min(self.longest, len(words) - start), 0, -1):
             if " ".join(words[start : start + width]).lower() in self.types:
                 return width

@@ -75,7 +75,7 @@ class NameFinder:
         self._known = known
 
     def find(self, tokens: list[Token]) -> dict[int, Name]:
-        """The names by the place of their first token; titles and "project" belong to no name."""
+        """Returns the names by the index of their first token; titles and "project" are not part of a name."""
         words = [token.text for token in tokens]
         letters = [token for token in tokens if token.text.isalpha() and len(token.text) > 1]
         shouting = len(letters) > 3 and all(token.text.isupper() for token in letters)
@@ -185,7 +185,7 @@ class NameFinder:
         return self._is_initial_name(tokens, place, width)
 
     def _is_initial_name(self, tokens: list[Token], place: int, width: int) -> bool:
-        """Whether the capitalised first word of a sentence is a name."""
+        """Whether the capitalized first word of a sentence is a name."""
         token = tokens[place]
         if "-" in token.text and token.text.split("-")[-1].islower() and not width:
             return False
@@ -217,7 +217,7 @@ class NameFinder:
         return (token.lower not in SELF_GROUPS and not _is_plain_plural(token.lower)) or bool(width)
 
     def _run_end(self, tokens: list[Token], words: list[str], place: int, width: int) -> int:
-        """The end of the run of capitalised words, digits and linking words that starts at `place`."""
+        """Returns the end of the run of capitalized words, digits and linking words that starts at `place`."""
         end = place + max(width, 1)
         if tokens[place].lower in _OF_HEADS and end < len(tokens) and tokens[end].lower == "of":
             after = end + 1

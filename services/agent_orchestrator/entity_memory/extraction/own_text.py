@@ -1,6 +1,6 @@
-"""Which sentences of a turn are the user's own statements.
+"""Finds the sentences of a turn that are the user's own statements.
 
-Quoted text, code, pasted messages, text to be worked on ("translate: …") and role play are removed
+Quoted text, code, pasted messages, text to process ("translate: …") and role play are removed
 before the grammar sees the turn. Each step is one pass over at most `MAX_CHARACTERS`.
 """
 
@@ -124,7 +124,7 @@ class Sentence:
 
 @dataclass(slots=True)
 class OwnText:
-    """The sentences that a user states; remembers role play from turn to turn."""
+    """The sentences that a user states; tracks role play across turns."""
 
     playing: bool = False
 
@@ -158,7 +158,7 @@ class OwnText:
 
 
 def _without_pasted(text: str) -> str:
-    """The text without code, quotations and what a lead-in announces as another's or as raw material."""
+    """Removes code, quotations and text that is introduced as another person's or as raw material."""
     text = _without_code(text)
     text = _without_quotes(text)
     text = _URL.sub(PLACEHOLDER, _TAG.sub(" ", text))
@@ -210,7 +210,7 @@ _CLOSING = {"“": "”", "„": "“”", "«": "»", "‘": "’", '"': '"', "
 
 
 def _without_quotes(text: str) -> str:
-    """Replaces each quotation by a placeholder; one that is never closed ends with its paragraph."""
+    """Replaces each quotation with a placeholder; an unclosed one ends with its paragraph."""
     kept: list[str] = []
     place = 0
     length = len(text)
@@ -253,7 +253,7 @@ def _closing_place(text: str, start: int, limit: int, closing: str, single: bool
 
 
 def _without_announced(text: str) -> str:
-    """Drops what follows "translate:", "Tom wrote:", "Ravi:" and the like."""
+    """Removes the text after "translate:", "Tom wrote:", "Ravi:" and similar."""
     kept: list[str] = []
     skipping = False
     lines = text.split("\n")
@@ -290,7 +290,7 @@ def _without_announced(text: str) -> str:
 
 
 def _is_name_label(label: str) -> bool:
-    """Whether a label is that of a speaker or of a kind of text: one word, or a few with capitals."""
+    """Whether a label names a speaker or a kind of text: one word, or a few with capitals."""
     words = label.split()
     return len(words) == 1 or (
         len(words) <= 3 and all(word[0].isupper() or word[0] == "@" for word in words)
@@ -324,7 +324,7 @@ def _split(text: str) -> Iterator[Sentence]:
 
 
 def _ends_anyway(text: str, start: int, match: "re.Match[str]") -> bool:
-    """Whether an abbreviation or a single capital letter is also the end of its sentence."""
+    """Whether an abbreviation or a single capital letter also ends its sentence."""
     following = text[match.end() : match.end() + 12].strip()
     if not following:
         return True

@@ -1,4 +1,4 @@
-"""Resolves noun phrases to what they refer to; pronouns look back across turns."""
+"""Resolves noun phrases to their referents; pronouns may refer to earlier turns."""
 
 from dataclasses import dataclass, field
 
@@ -40,7 +40,7 @@ class References:
     seen: list[Referent] = field(default_factory=list)
 
     def resolve(self, noun: NounPhrase, clause: Clause | None = None) -> list[Referent]:
-        """What the noun phrase refers to; nothing if it names nothing or is set aside."""
+        """Returns the referents of the noun phrase; empty if it names nothing or is excluded."""
         if noun.excluded or noun.negative:
             return []
         return self.resolve_even_excluded(noun, clause)
@@ -110,7 +110,7 @@ class References:
         return []
 
     def note(self, clauses: list[Clause]) -> None:
-        """Remembers the names of a sentence for the pronouns after it; subjects before objects."""
+        """Stores the names of a sentence for later pronouns; subjects before objects."""
         people: list[Referent] = []
         things: list[tuple[int, Referent]] = []
         for clause in clauses:
@@ -155,7 +155,7 @@ class References:
 
 
 def document(noun: NounPhrase) -> Referent | None:
-    """The name of a document: "the onboarding guide" without its article."""
+    """Returns the name of a document: "the onboarding guide" without its article."""
     words = noun.text.split()
     while words and words[0].lower() in DETERMINERS | SELF_POSSESSIVES:
         words = words[1:]
@@ -165,7 +165,7 @@ def document(noun: NounPhrase) -> Referent | None:
 
 
 def _is_alone(noun: NounPhrase, clause: Clause) -> bool:
-    """ "Everything runs on X" without saying of what: of what is the user's."""
+    """ "Everything runs on X" with no owner named: the user's things are meant."""
     return noun in clause.subject and not any(phrase.after is noun for phrase in clause.phrases)
 
 

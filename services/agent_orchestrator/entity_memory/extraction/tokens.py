@@ -105,7 +105,7 @@ def _parts(word: str) -> tuple[str, ...]:
 
 
 def _joined(tokens: list[Token]) -> list[Token]:
-    """Multi-word expressions of function words become one token."""
+    """Joins multi-word expressions of function words to one token."""
     joined: list[Token] = []
     place = 0
     while place < len(tokens):

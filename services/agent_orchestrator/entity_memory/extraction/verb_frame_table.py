@@ -1,4 +1,4 @@
-"""Verb frames: which verbs, with which preposition, state which relationship."""
+"""Verb frames: the relationship that each verb, with its preposition, states."""
 
 from dataclasses import dataclass
 
@@ -191,7 +191,7 @@ FRAMES = _frames(
     ("found co-found cofound", Frame(A, event=True, target="organization", source="organized")),
     ("move", Frame(A, "to", event=True, target="known organization", source="organized")),
     ("belong", Frame(A, "to")),
-    # MENTIONED_IN is stated by the document ("the spec mentions Beacon") or of the thing in the passive
+    # MENTIONED_IN: the document is the subject ("the spec mentions Beacon"), or the thing is, in the passive
     ("appear feature", Frame(M, "in", target="document")),
 )
 

@@ -1,4 +1,4 @@
-"""Verb forms: which words can be verbs, of which lemma and in which form."""
+"""Verb forms: which words can be verbs, with lemma and form."""
 
 from dataclasses import dataclass
 

@@ -1,6 +1,6 @@
-"""Closed word classes and cue words of English that the grammar looks at.
+"""Closed word classes and cue words of English for the grammar.
 
-Tables only: hence its length.
+Only tables, hence its length.
 """
 
 from services.agent_orchestrator.entity_memory.extraction.word_sets import word_set

@@ -1,6 +1,6 @@
-"""Word lists as running text."""
+"""Reads word lists written as running text."""
 
 
 def word_set(words: str) -> frozenset[str]:
-    """The words of a list that is written as running text."""
+    """Returns the words of a list that is written as running text."""
     return frozenset(words.split())

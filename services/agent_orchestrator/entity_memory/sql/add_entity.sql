@@ -1,4 +1,4 @@
--- Adds an entity unless a limit is reached ($13 of the conversation, $14 of the day); no row then.
+-- Adds an entity; no row if a limit is reached ($13 for the conversation, $14 for the day).
 insert into memory_entity (space, user_id, id, name, canonical_name, type, aliases, canonical_aliases, description, confidence,
   first_conversation_id, first_message_id, last_conversation_id, last_message_id)
 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $11, $12

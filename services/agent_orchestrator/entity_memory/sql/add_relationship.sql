@@ -1,4 +1,4 @@
--- Adds a relationship unless the limit of the conversation ($11) is reached; no row then.
+-- Adds a relationship; no row if the limit of the conversation ($11) is reached.
 insert into memory_relationship (space, user_id, id, source_id, type, target_id, context, confidence,
   first_conversation_id, first_message_id, last_conversation_id, last_message_id)
 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $9, $10

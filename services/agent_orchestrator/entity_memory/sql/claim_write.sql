@@ -1,4 +1,4 @@
--- Leases the oldest due write whose user has no older one that waits.
+-- Leases the oldest due write whose user has no older unfinished one.
 update memory_write set lease_time = clock_timestamp() + make_interval(secs => $1), attempt_count = attempt_count + 1
 where number = (
   select w.number from memory_write w

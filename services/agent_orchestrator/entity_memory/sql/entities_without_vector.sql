@@ -1,4 +1,4 @@
--- Entities of a space, or of one user of it, that have no vector of a model.
+-- Entities of a space, or of one of its users, without a vector of a model.
 select e.space, e.user_id, e.id, e.name, e.type, e.aliases, e.description from memory_entity e
 where e.space = $1 and ($2::text is null or e.user_id = $2) and e.type <> 'self' and e.delete_time is null
   and not exists (

@@ -1,4 +1,4 @@
--- Names of the entities that were mentioned last; of types where those are given.
+-- Names of the most recently mentioned entities; of the given types, if any.
 select id, name, canonical_name, aliases, canonical_aliases, type from memory_entity
 where space = $1 and user_id = $2 and delete_time is null and type <> 'self'
   and (cardinality($3::text[]) = 0 or type = any ($3))

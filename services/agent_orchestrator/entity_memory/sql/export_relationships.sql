@@ -1,4 +1,4 @@
--- Every relationship of the user by id, deleted ones included, after an id.
+-- Every relationship of the user after an id, ordered by id, including deleted ones.
 select r.*, s.name as source_name, s.type as source_type, t.name as target_name, t.type as target_type
 from memory_relationship r
 join memory_entity s on s.space = $1 and s.user_id = $2 and s.id = r.source_id

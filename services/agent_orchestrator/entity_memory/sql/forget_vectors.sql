@@ -1,2 +1,2 @@
--- Removes an entity's vectors: its text has changed.
+-- Deletes an entity's vectors, because its text has changed.
 delete from memory_entity_vector where space = $1 and user_id = $2 and entity_id = $3

@@ -1,2 +1,2 @@
--- Creates the index over vectors of a dimension where there is none.
+-- Creates the index for vectors of a dimension if it does not exist.
 select index_entity_vectors($1)

@@ -1,4 +1,4 @@
--- Entities, the last mentioned first, after a position; of types where those are given.
+-- Entities after a position, most recently mentioned first; of the given types, if any.
 select * from memory_entity
 where space = $1 and user_id = $2 and delete_time is null and type <> 'self'
   and (cardinality($3::text[]) = 0 or type = any ($3))

@@ -1,4 +1,4 @@
--- The relationships of some entities with their ends, the surest first; of types where those are given.
+-- The relationships of some entities with their ends, highest confidence first; of the given types, if any.
 select r.*, s.name as source_name, s.type as source_type, t.name as target_name, t.type as target_type
 from memory_relationship r
 join memory_entity s on s.space = $1 and s.user_id = $2 and s.id = r.source_id

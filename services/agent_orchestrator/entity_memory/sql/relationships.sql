@@ -1,4 +1,4 @@
--- Relationships with their ends, the last mentioned first, after a position; of types and of an entity where those are given.
+-- Relationships with their ends after a position, most recently mentioned first; of types and of an entity, if given.
 select r.*, s.name as source_name, s.type as source_type, t.name as target_name, t.type as target_type
 from memory_relationship r
 join memory_entity s on s.space = $1 and s.user_id = $2 and s.id = r.source_id

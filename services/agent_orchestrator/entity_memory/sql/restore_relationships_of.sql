@@ -1,4 +1,4 @@
--- Restores the relationships that were deleted together with an entity, where both ends are there again.
+-- Restores the relationships that were deleted together with an entity, if both ends exist again.
 update memory_relationship r set delete_time = null
 where r.space = $1 and r.user_id = $2 and (r.source_id = $3 or r.target_id = $3) and r.delete_time = $4
   and not exists (

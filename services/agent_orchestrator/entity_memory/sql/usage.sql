@@ -1,4 +1,4 @@
--- What a conversation and the day have used of their limits.
+-- How much of their limits a conversation and the day have used.
 select
   (select count(*) from memory_entity
    where space = $1 and user_id = $2 and first_conversation_id = $3 and type <> 'self') as conversation_entities,

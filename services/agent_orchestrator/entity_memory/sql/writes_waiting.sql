@@ -1,2 +1,2 @@
--- Whether the user has writes that wait or are being worked on.
+-- Whether the user has unfinished writes.
 select exists (select from memory_write where space = $1 and user_id = $2 and end_time is null)

@@ -1,1 +1,1 @@
-"""One module a format: from bytes to text and where its parts begin."""
+"""One module for each format: converts bytes to text and the positions where its parts begin."""

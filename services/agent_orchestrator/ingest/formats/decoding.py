@@ -1,4 +1,4 @@
-"""Bytes to text: as the file says of itself, else UTF-8, else the one encoding that the bytes make sense in."""
+"""Decodes bytes: in the encoding that the file declares, otherwise UTF-8, otherwise a reliably detected one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from services.agent_orchestrator.ingest.documents import UnreadableError
 
-# The longer marks first: that of UTF-32 begins with that of UTF-16.
+# Longer byte order marks first: that of UTF-32 begins with that of UTF-16.
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -16,20 +16,20 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-# Sequences that no text in another encoding holds by chance as often as text in UTF-8 does.
+# Multi-byte UTF-8 characters, which text in another encoding rarely contains by chance.
 _UTF8_CHARACTER = re.compile(
     rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}"
 )
 _HIGH = re.compile(rb"[\x80-\xff]")
-# Detection looks at this much: its cost grows with the text, its answer hardly does.
+# Bytes used for detection: its cost grows with the text, its accuracy hardly does.
 _SAMPLE = 256 * 1024
 _PIECE = 256 * 1024
 
 
 def utf8_pieces(data: bytes) -> Iterator[str]:
-    """The text of UTF-8 bytes, with or without a mark, in pieces. UnreadableError for others.
+    """Yields the text of UTF-8 bytes, with or without a byte order mark, in pieces. Raises UnreadableError otherwise.
 
-    The interpreter goes on with nothing else while it decodes: between pieces, other threads do.
+    Decoding holds the interpreter lock; other threads can run between pieces.
     """
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
     for start in range(0, len(data), _PIECE):
@@ -41,9 +41,9 @@ def utf8_pieces(data: bytes) -> Iterator[str]:
 
 
 def decode(data: bytes, declared: str = "") -> str:
-    """The text of bytes in any encoding that can be told for certain, `declared` being what they say of themselves.
+    """Decodes bytes in any encoding that can be determined reliably; `declared` is the encoding that the file names.
 
-    UnreadableError for bytes that are in none, in several, or in one of several that fit.
+    Raises UnreadableError for bytes that fit no encoding, mix several, or fit several equally well.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -86,8 +86,8 @@ def _mixes_utf8(data: bytes) -> bool:
 
 
 def _guess(data: bytes) -> str | None:
-    """An encoding in which the bytes are words of a known language; None when there is none or the text is short."""
-    from charset_normalizer import from_bytes  # noqa: PLC0415 - only for files that are not UTF-8
+    """Returns an encoding in which the bytes are words of a known language; None for no match or a short text."""
+    from charset_normalizer import from_bytes  # noqa: PLC0415 - needed only for files that are not UTF-8
 
     best = from_bytes(data[:_SAMPLE]).best()
     return best.encoding if best is not None and best.coherence > 0 else None

@@ -1,4 +1,4 @@
-"""The text of a Word document: its headings, lists, tables and notes, by way of HTML."""
+"""The text of a Word document: headings, lists, tables and notes, converted via HTML."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from services.agent_orchestrator.ingest.documents import MIB, Limits, Unreadable
 from services.agent_orchestrator.ingest.formats.html import html_layout
 from services.agent_orchestrator.ingest.layout import Layout
 
-# An encrypted document, like one of before 2007, is not a ZIP archive but one of these.
+# An encrypted document, or one from before 2007, is not a ZIP archive but an OLE container.
 _OLD_CONTAINER = bytes.fromhex("d0cf11e0a1b11ae1")
 _BODY = "word/document.xml"
 
 
 def read_docx(data: bytes, limits: Limits) -> Layout:
-    """The text of a document. UnreadableError when it is none, is locked, or would unpack to too much."""
+    """Returns the text of a document. Raises UnreadableError if it is damaged, locked or would unpack to too much."""
     if data.startswith(_OLD_CONTAINER):
         raise UnreadableError("is encrypted, or of Word before 2007")
     try:
@@ -26,14 +26,14 @@ def read_docx(data: bytes, limits: Limits) -> Layout:
         raise
     except MemoryError:
         raise
-    # Damaged XML and ZIP make the library fail in many ways; the file is to blame for each of them.
+    # The library raises many kinds of errors for damaged XML and ZIP; all of them are caused by the file.
     except Exception:  # noqa: BLE001
         raise UnreadableError("is not a readable DOCX file") from None
     return html_layout(html, limits.text)
 
 
 def _check(data: bytes, limits: Limits) -> None:
-    """Refuses what would unpack to too much: no member yields more bytes than the archive says it has."""
+    """Refuses archives that would unpack to too much data: no member yields more bytes than the archive declares."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = archive.infolist()
         if len(members) > limits.members:
@@ -46,7 +46,7 @@ def _check(data: bytes, limits: Limits) -> None:
 
 
 def _html(data: bytes) -> str:
-    import mammoth  # noqa: PLC0415 - loaded where DOCX is read
+    import mammoth  # noqa: PLC0415 - needed only to read DOCX
 
     def no_image(_image: Any) -> list[Any]:
         return []

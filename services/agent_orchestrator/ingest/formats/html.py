@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 
-# Not shown, or not text.
+# Elements that are not displayed, or not text.
 _UNSEEN = frozenset(
     {
         "head",
@@ -46,24 +46,24 @@ _CHARSET = re.compile(
 )
 _SNIFFED = 4096
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")
-# What is nested deeper is no document; a browser stops at 512.
+# Elements nested deeper are skipped; browsers limit nesting to 512.
 _DEEPEST = 2000
 
 
 def read_html(data: bytes, limit: int) -> Layout:
-    """The text of a page. UnreadableError when it cannot be told which encoding it is in."""
+    """Returns the text of a page. Raises UnreadableError if its encoding cannot be determined."""
     declared = _CHARSET.search(data, 0, _SNIFFED)
     return html_layout(decode(data, declared[1].decode() if declared else ""), limit)
 
 
 def html_layout(html: str, limit: int) -> Layout:
-    """The text of a page, and where its blocks begin; the title is its own, else its first heading."""
-    from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415 - loaded where HTML is read
+    """Returns the text of a page and where its blocks begin; the title is its own, otherwise its first heading."""
+    from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415 - needed only to read HTML
 
     parser = LexborHTMLParser(html)
     title = page_title(parser)
     layout = _read(parser, title, limit, boilerplate_of(parser))
-    # A page of menus alone, as an index is, is about what they hold.
+    # A page that consists only of menus, such as an index, keeps their text.
     return layout if layout.text else _read(parser, title, limit, is_permalink)
 
 
@@ -77,7 +77,7 @@ def _read(
 
 
 class _Reader:
-    """Walks a page's nodes in order and keeps the block that is being read."""
+    """Walks a page's nodes in order and collects the current block."""
 
     def __init__(self, writer: Writer, left_out: Callable[[LexborNode], bool]) -> None:
         self.writer = writer
@@ -130,11 +130,11 @@ class _Reader:
         self._verbatim -= tag == "pre"
 
     def _in_row(self, tag: str) -> bool:
-        """What a row's cells consist of stays on its line."""
+        """Whether the element is inside a table row, whose cells stay on one line."""
         return self._rank == ROW and tag not in {"table", "tbody"}
 
     def _opens_item(self) -> bool:
-        """A paragraph that an item begins with belongs to it."""
+        """Whether the current block is an empty list item: a paragraph that begins an item belongs to it."""
         return self._rank == ITEM and not "".join(self._held).strip()
 
     def _begin(self, rank: int, prefix: str) -> None:
@@ -160,7 +160,7 @@ def _lines(text: str) -> str:
 def _walk(
     root: LexborNode, left_out: Callable[[LexborNode], bool]
 ) -> Iterator[tuple[LexborNode, bool]]:
-    """Each node on the way in, and each element on the way out: without recursion, however it is nested."""
+    """Yields each node on entry, and each element on exit as well. Iterative, so that deep nesting cannot overflow."""
     stack: list[LexborNode] = []
     node: LexborNode | None = root
     while node is not None or stack:
@@ -187,7 +187,7 @@ _ROLES = frozenset({"navigation", "contentinfo", "search"})
 _SECTIONS = frozenset({"article", "section", "main", "aside"})
 _MAIN = "main, article, [role=main]"
 _UNSEEN_TAGS = "\\s\u200b-\u200d\u2060\ufe0e\ufe0f\ufeff"
-# A link that shows nothing else is there to be copied: ¶ after a heading, ↩ after a footnote.
+# A link with no other text exists to be copied or to go back: ¶ after a heading, ↩ after a footnote.
 _MARK = re.compile(rf"[{_UNSEEN_TAGS}]*[¶#§🔗⚓↩]?[{_UNSEEN_TAGS}]*")
 _PERMALINK_CLASSES = frozenset(
     {
@@ -209,10 +209,10 @@ Predicate = Callable[["LexborNode"], bool]
 
 
 def boilerplate_of(parser: LexborHTMLParser) -> Predicate:
-    """Tells of an element whether it is left out, with all that it holds.
+    """Returns a predicate that is true for elements to leave out together with their content.
 
-    A page's header goes, unless it holds the page's only main heading: then it stays where nothing marks the text, and
-    the heading alone stays where something does.
+    The page's header is left out, unless the page's main headings are all in such headers: then it is kept; if the page
+    also marks its main text, only the headings of the headers are kept.
     """
     headings = parser.css("h1")
     banners = [_banner_of(heading) for heading in headings]
@@ -235,7 +235,7 @@ def boilerplate_of(parser: LexborHTMLParser) -> Predicate:
 
 
 def is_permalink(link: LexborNode) -> bool:
-    """Whether an element is a link that is a mark to copy its address from, or a way past the menus."""
+    """Whether an element is a link to copy a heading's address from, or to skip the menus."""
     attributes = link.attributes
     if link.tag != "a" or "#" not in (attributes.get("href") or ""):
         return False
@@ -250,7 +250,7 @@ def is_permalink(link: LexborNode) -> bool:
 
 
 def _around(headings: list[LexborNode]) -> Iterator[LexborNode]:
-    """What is in the banners of headings, but what holds one."""
+    """Yields the elements in the banners of headings, except those that contain a heading."""
     above = {id_ for heading in headings for id_ in _path(heading)}
     for heading in headings:
         node = heading.parent
@@ -268,7 +268,7 @@ def _path(node: LexborNode | None) -> Iterator[int]:
 
 
 def _banner_of(node: LexborNode) -> LexborNode | None:
-    """The page's header that an element is in."""
+    """Returns the page header that contains an element."""
     above = node.parent
     while above is not None and above.tag != "body":
         if above.tag == "header" or _role(above) == "banner":
@@ -278,7 +278,7 @@ def _banner_of(node: LexborNode) -> LexborNode | None:
 
 
 def _is_of_page(node: LexborNode) -> bool:
-    """Whether a header or footer is the page's, and not that of an article or a section in it."""
+    """Whether a header or footer belongs to the page, not to an article or a section in it."""
     above = node.parent
     while above is not None:
         if above.tag in _SECTIONS or _role(above) == "main":
@@ -297,7 +297,7 @@ def _role(node: LexborNode) -> str:
 
 
 _TITLE_SPACES = re.compile(r"\s+")
-# What is between a page's title and its site's name; a hyphen or colon within a name has no space before it.
+# Separators between a page's title and its site's name; a hyphen or colon within a name has no space before it.
 _SEPARATOR = re.compile(r"\s+(?:[-–—−|·•»«:/]|::)\s+|\s*[|»]\s*")
 _SITE_NAMES = (
     'meta[property="og:site_name"]',
@@ -323,10 +323,10 @@ _HEADING_MARK = re.compile(r"[¶#§🔗\s\u200b]+$")
 
 
 def page_title(parser: LexborHTMLParser) -> str:
-    """The page's title; "" when it has none.
+    """Returns the page's title; "" if it has none.
 
-    A site's name is left out when the page declares it; or when the rest is what the page calls itself (its main
-    heading), and the name alone is a link or a label in its menus, its banner or its footer.
+    A site's name is removed if the page declares it; or if the rest is the page's main heading, and the name by itself
+    is a link or a label in its menus, its banner or its footer.
     """
     found = parser.css_first("head > title")
     title = _plain(found.text()) if found is not None else ""
@@ -357,7 +357,7 @@ def _marks(title: str) -> list[re.Match[str]]:
 
 
 def _parts(title: str, marks: list[re.Match[str]]) -> Iterator[tuple[str, str]]:
-    """Each way to part a title in what is kept and the rest: the ends first, the shortest rest first."""
+    """Yields each way to split a title into the kept part and the rest: ends first, the shortest rest first."""
     for mark in reversed(marks):
         yield title[: mark.start()], title[mark.end() :]
     for mark in marks:
@@ -371,7 +371,7 @@ def _contents(parser: LexborHTMLParser, selectors: tuple[str, ...]) -> Iterator[
 
 
 def _names(parser: LexborHTMLParser) -> set[str]:
-    """What stands for itself in the page's menus, banner and footer."""
+    """Returns the separate texts in the page's menus, banner and footer."""
     texts = (_plain(found.text()) for found in parser.css(_NAMES)[:_MAX_NAMES])
     return {text.casefold() for text in texts if 0 < len(text) <= _MAX_NAME}
 

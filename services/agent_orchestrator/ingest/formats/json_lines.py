@@ -1,4 +1,4 @@
-"""JSON lines: one document a line. A line that cannot be read is reported by its number, and the others go on."""
+"""JSON lines: one document for each line. Unreadable lines are reported by number; the others are read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def count_lines(data: bytes) -> int:
-    """Lines that are not blank: the documents of an upload. UnreadableError when all of them are facts."""
+    """Counts the non-blank lines: the documents of an upload. Raises UnreadableError if all of them are facts."""
     count, only_facts = 0, True
     for line in io.BytesIO(data):
         if line.strip():
@@ -54,9 +54,9 @@ def read_json_lines(
     valid_time: datetime | None,
     begin: Place = BEGINNING,
 ) -> Iterator[ParsedDocument | Rejected]:
-    """Each line's document, in order; `metadata` and `valid_time` hold where a line says nothing else.
+    """Yields each line's document, in order; `metadata` and `valid_time` are defaults for lines that set neither.
 
-    `begin` is what was read of the upload before `data`.
+    `begin` is the part of the upload that was read before `data`.
     """
     offset = begin.offset
     for number, line in enumerate(io.BytesIO(data), start=begin.line + 1):
@@ -74,7 +74,7 @@ def read_json_lines(
 
 
 def line_values(line: bytes) -> dict[str, Any]:
-    """A line's JSON object. UnreadableError when it holds none."""
+    """Returns a line's JSON object. Raises UnreadableError if it is not one."""
     try:
         values = json.loads(line.decode(), parse_constant=_refuse_constant, parse_float=_finite)
     except UnicodeDecodeError:
@@ -87,7 +87,7 @@ def line_values(line: bytes) -> dict[str, Any]:
 
 
 def _id(values: dict[str, Any]) -> str:
-    """The line's own id where it is usable, so that a failure can be told by it."""
+    """Returns the line's own id if it is usable, to identify the line in a failure."""
     try:
         given = text_value(values, "id", numbers=True)
         check_values(given, "", "", {})
@@ -127,7 +127,7 @@ def _no_document(values: dict[str, Any]) -> str:
 
 
 def given_text(values: dict[str, Any]) -> str:
-    """The text of a line's object. UnreadableError where it has none that says anything."""
+    """Returns the text of a line's object. Raises UnreadableError if there is none or it is blank."""
     text = text_value(values, "text")
     check_text("text", text)
     if text.strip():
@@ -136,7 +136,7 @@ def given_text(values: dict[str, Any]) -> str:
 
 
 def text_value(values: dict[str, Any], name: str, *, numbers: bool = False) -> str:
-    """A text of a line's object, "" where it has none; `numbers` may stand for their digits."""
+    """Returns a text of a line's object, "" if it is missing; with `numbers`, integers are returned as digits."""
     value = values.get(name)
     if value is None:
         return ""

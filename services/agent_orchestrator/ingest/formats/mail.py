@@ -1,4 +1,4 @@
-"""Mail: a message as a document that begins with who wrote it to whom; a mailbox as a document a message."""
+"""Mail: a message becomes a document that begins with its main headers; a mailbox, one document for each message."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from services.agent_orchestrator.ingest.documents import MAX_ID, MAX_TITLE, Meta
 from services.agent_orchestrator.ingest.formats.html import html_layout
 from services.agent_orchestrator.ingest.layout import Layout, Writer, clean, paragraphs
 
-# A mailbox's messages each begin with such a line: who sent it and at what time, after a blank one. What stands before
-# it is looked at last: a search for a fixed beginning is many times faster.
+# Each message of a mailbox begins with a line that names sender and time, after a blank line. The blank line is checked
+# last: searching for a fixed prefix is many times faster.
 _FROM = re.compile(
     rb"From (?:(?<=\AFrom )|(?<=\n\nFrom )|(?<=\n\r\nFrom ))[^\r\n]*\d:\d\d[^\r\n]*\r?\n"
 )
-# Lines of a message that look like it are marked in a mailbox.
+# Lines of a message that look like such a line are escaped in a mailbox.
 _MARKED = re.compile(rb"^>(>*From )", re.MULTILINE)
 _SHOWN = ("From", "To", "Cc", "Date")
 MAX_HEADER = 1000
@@ -30,7 +30,7 @@ MAX_ATTACHMENTS = 100
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """A message: its id where it has one, its text, what is known of it, and when it was sent."""
+    """A message: its id if it has one, its text, its metadata, and when it was sent."""
 
     id: str
     layout: Layout
@@ -39,19 +39,19 @@ class Mail:
 
 
 def count_mails(data: bytes) -> int:
-    """How many messages a mailbox holds."""
+    """Counts the messages of a mailbox."""
     return sum(1 for _ in _FROM.finditer(data))
 
 
 def split_mailbox(data: bytes) -> Iterator[tuple[bytes, int]]:
-    """The messages of a mailbox, each a mailbox of one, and where it ends; each is looked for when it is asked for."""
+    """Yields each message of a mailbox as a mailbox of one, and the offset after it. Lazy: searches on demand."""
     starts = (match.start() for match in _FROM.finditer(data))
     for start, end in pairwise(chain(starts, [len(data)])):
         yield data[start:end], end
 
 
 def read_mail(data: bytes, limit: int) -> Mail:
-    """One message. What its headers say stands above its text; attachments are named in the metadata, not read."""
+    """Parses one message. Its text starts with its main headers; attachments are named in the metadata, not read."""
     if data.startswith(b"From "):
         data = _MARKED.sub(rb"\1", _FROM.sub(b"", data, count=1))
     message = email.message_from_bytes(data, policy=default)
@@ -76,7 +76,7 @@ def _shown(message: EmailMessage) -> Iterator[str]:
 
 
 def _header(message: EmailMessage, name: str) -> str:
-    # Damaged headers make the library fail while it reads them.
+    # The library raises errors for damaged headers when it reads them.
     try:
         value = str(message.get(name) or "")
     except (ValueError, IndexError, AttributeError, TypeError):
@@ -90,7 +90,7 @@ def _body(message: EmailMessage, limit: int) -> str:
         return ""
     try:
         text = part.get_content()
-    except LookupError:  # a character set that nobody knows
+    except LookupError:  # an unknown character set
         payload = part.get_payload(decode=True)
         text = payload.decode("latin-1") if isinstance(payload, bytes) else ""
     if part.get_content_type() == "text/html":

@@ -23,7 +23,7 @@ _CODE = frozenset({"fence", "code_block", "html_block"})
 
 
 def read_markdown(text: str, body_start: int = 0) -> Layout:
-    """The breaks of Markdown from `body_start` on, and its first heading as its title."""
+    """Returns the breaks of Markdown from `body_start`, and its first heading as its title."""
     tokens = _parser().parse(text[body_start:])
     lines = [body_start, *(match.end() for match in _LINE_END.finditer(text, body_start))]
     breaks = sorted({*_breaks(tokens, lines)})
@@ -31,9 +31,9 @@ def read_markdown(text: str, body_start: int = 0) -> Layout:
 
 
 def _parser() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # noqa: PLC0415 - loaded where Markdown is read
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - needed only to read Markdown
 
-    # What is inside of a block's lines is left as it is.
+    # Inline markup within a block stays as it is.
     return MarkdownIt("commonmark").enable("table").disable("inline")
 
 
@@ -67,7 +67,7 @@ _END = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
 
 
 class _Loader(yaml.SafeLoader):
-    """Plain values without aliases: a few of those can stand for billions of values."""
+    """Loads plain values without aliases: a few aliases can expand to billions of values."""
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
@@ -76,9 +76,9 @@ class _Loader(yaml.SafeLoader):
 
 
 def read_front_matter(text: str) -> tuple[dict[str, Any], int]:
-    """The front matter as JSON values (dates as they are), and where the body begins.
+    """Returns the front matter as JSON values (dates unchanged), and the offset of the body.
 
-    Text that starts with a line of dashes and goes on as anything but a YAML mapping has none.
+    Text that starts with a line of dashes but does not continue as a YAML mapping has no front matter.
     """
     opening = _START.match(text)
     if opening is None:
@@ -87,7 +87,7 @@ def read_front_matter(text: str) -> tuple[dict[str, Any], int]:
     if closing is None:
         return {}, 0
     try:
-        # A SafeLoader: it makes plain values only.
+        # A SafeLoader, which creates only plain values.
         values = yaml.load(text[opening.end() : closing.start()], _Loader)  # noqa: S506
     except (yaml.YAMLError, ValueError, RecursionError):
         return {}, 0
@@ -97,8 +97,8 @@ def read_front_matter(text: str) -> tuple[dict[str, Any], int]:
 
 
 def as_json(value: Any, depth: int = 0) -> Any:
-    """A YAML value as JSON has it: dates and whatever else JSON lacks as text. Nesting is cut at 40 levels."""
-    if depth > 40:  # noqa: PLR2004 - beyond what metadata may have: it is refused there with its reason
+    """Converts a YAML value to JSON: dates and other types that JSON lacks become text. Nesting is cut at 40 levels."""
+    if depth > 40:  # noqa: PLR2004 - deeper than metadata may be, which is checked there
         return None
     if isinstance(value, dict):
         return {str(key): as_json(inner, depth + 1) for key, inner in value.items()}

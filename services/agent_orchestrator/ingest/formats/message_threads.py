@@ -1,9 +1,9 @@
-"""Message threads: JSON lines of `{"thread", "author"?, "time"?, "text", "id"?}`, each thread a document.
+"""Message threads: JSON lines of `{"thread", "author"?, "time"?, "text", "id"?}`, one document for each thread.
 
-A message is never parted from who said it and when. Messages within minutes of the first are an exchange.
-A chunk is of one exchange, and holds since the last of its messages was written: a search as of a time finds
-what had been written by then, and nothing later. A thread that has grown is the same document, and only its last
-exchange is another.
+A message stays together with its author and time. Messages within minutes of the first one form an exchange.
+A chunk covers one exchange and is valid from the time of its last message: a search as of a time finds the messages
+written by then, and no later ones. A thread that has grown remains the same document, and only its last exchange
+changes.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from services.agent_orchestrator.ingest.layout import Break, Layout, Writer
 
 _BOM = b"\xef\xbb\xbf"
 MAX_PARTICIPANTS = 100
-# Messages that are further apart, or from the first of an exchange, are of two exchanges.
+# Messages further apart than this, or further from the first of an exchange, belong to different exchanges.
 MAX_GAP = timedelta(minutes=5)
 MAX_EXCHANGES = 5_000
 
 
 class Message(NamedTuple):
-    """One line: what was said, by whom, when."""
+    """One line: a message with its author and time."""
 
     id: str
     thread: str
@@ -51,7 +51,7 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Thread:
-    """A thread's messages as a text, the chunks to be, and when the first message was written."""
+    """A thread's messages as one text, its future chunks, and the time of the first message."""
 
     id: str
     layout: Layout
@@ -63,10 +63,10 @@ class Thread:
 def read_messages(
     data: bytes, thread: str, limit: int, done: int = 0
 ) -> Iterator[Thread | Rejected]:
-    """The threads in order of their first message; those without a name of their own belong to `thread`.
+    """Yields the threads in order of their first message; messages without a thread name belong to `thread`.
 
-    Lines that cannot be read are named by their number. Of messages of one id the last counts, in place of the first.
-    In place of the first `done` there is anything: a thread may end with the last line, so that all lines are read.
+    Unreadable lines are reported by number. Of several messages with one id, the last replaces the first, in its place.
+    The first `done` outcomes are placeholders: a thread may end with the last line, so all lines must be read.
     """
     threads: dict[str, dict[str, Message]] = {}
     refused = 0
@@ -85,7 +85,7 @@ def read_messages(
 
 
 def count_threads(data: bytes, thread: str) -> int:
-    """How many `read_messages` gives: the threads, and the lines that cannot be read."""
+    """Counts the outcomes of `read_messages`: threads and unreadable lines."""
     names: set[str] = set()
     refused = 0
     for _, message in _messages(data, thread):
@@ -97,7 +97,7 @@ def count_threads(data: bytes, thread: str) -> int:
 
 
 def _messages(data: bytes, thread: str) -> Iterator[tuple[int, Message | Rejected]]:
-    """Each line that is not blank, with its number."""
+    """Yields each non-blank line with its number."""
     for number, line in enumerate(io.BytesIO(data), start=1):
         if line.strip():
             yield number, _read(number, line, thread)
@@ -128,7 +128,7 @@ def _thread(name: str, messages: list[Message], limit: int) -> Thread | Rejected
     try:
         for message in messages:
             start = writer.add(_said(message))
-            # Messages without a time stay behind the one that they came after.
+            # Messages without a time keep their position after the message before them.
             last = message.time or last
             if start is not None and last is not None:
                 writer.times.append((start, last))
@@ -147,7 +147,7 @@ def _thread(name: str, messages: list[Message], limit: int) -> Thread | Rejected
 
 
 def _pieces(layout: Layout) -> Iterator[Piece]:
-    """The chunks of each exchange, each with the time of the latest message that it has something of."""
+    """Yields the chunks of each exchange, each with the time of the latest message that it contains text of."""
     starts = [start for start, _ in layout.times]
     times = [time for _, time in layout.times]
     begins = [0, *_exchanges(layout.times)]
@@ -159,7 +159,7 @@ def _pieces(layout: Layout) -> Iterator[Piece]:
 
 
 def _exchanges(times: Sequence[tuple[int, datetime]]) -> list[int]:
-    """Where an exchange begins after the first one. Those of a thread of very many are longer."""
+    """Returns where each exchange after the first begins. In threads with very many, exchanges are longer."""
     gap = MAX_GAP
     while len(found := _begins(times, gap)) > MAX_EXCHANGES:
         gap *= 2

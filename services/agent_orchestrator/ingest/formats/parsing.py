@@ -1,4 +1,4 @@
-"""Bytes to documents, by content type: ids, titles, metadata and times come from the upload where it has them."""
+"""Parses bytes to documents by content type; ids, titles, metadata and times of the upload take precedence."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ __all__ = ["Outcome", "Upload", "count_documents", "is_light", "parse"]
 Outcome = ParsedDocument | Rejected
 
 _LIMITS = Limits()
-# Bytes of text whose encoding is found in some milliseconds: whoever sends it is told at once when there is none.
+# Texts up to this size are decoded in milliseconds, so that the caller learns of an unknown encoding immediately.
 _SHORT = 32 * 1024
 
 
 def count_documents(upload: Upload) -> int:
-    """How many documents an upload holds, readable or not. UnreadableError for a single one that is empty or no text.
+    """Counts an upload's documents, readable or not. Raises UnreadableError for a single one that is empty or not text.
 
-    What is inside is not examined yet: each document, and each bad line, fails for itself.
+    The content is not examined yet: each document, and each bad line, fails separately.
     """
     if upload.content_type == JSON_LINES:
         return count_lines(upload.data)
@@ -90,10 +90,10 @@ def count_documents(upload: Upload) -> int:
 
 
 def is_light(upload: Upload) -> bool:
-    """Whether reading it takes no more than decoding and the JSON of the standard library.
+    """Whether reading it needs only decoding and the standard library's JSON parser.
 
-    Those take time and memory in proportion to the upload, which is limited, and have no parser of anybody else's that
-    a file could crash: a process of its own would only cost.
+    Their time and memory are proportional to the upload, which is limited, and they use no third-party parser that a
+    file could crash: a separate process would only cost time.
     """
     if upload.content_type in {JSON_LINES, MESSAGES}:
         return True
@@ -107,7 +107,7 @@ def is_light(upload: Upload) -> bool:
 
 
 def parse(upload: Upload, limits: Limits = _LIMITS) -> Iterator[Outcome]:
-    """The documents of an upload, in order. An error that no parser should raise is left to the caller."""
+    """Yields the documents of an upload, in order. Unexpected parser errors reach the caller."""
     if upload.content_type == JSON_LINES:
         yield from read_json_lines(
             upload.data,
@@ -196,7 +196,7 @@ def document_of(
     values: dict[str, Any] | None = None,
     body_start: int = 0,
 ) -> ParsedDocument:
-    """The document of an upload that is one; `values` are what it says of itself."""
+    """Builds the document of an upload with a single document; `values` are the file's own metadata."""
     values = values or {}
     if not layout.text[body_start:].strip():
         raise UnreadableError("has no text")
@@ -219,7 +219,7 @@ def document_of(
 
 
 def thread_document(thread: Thread, upload: Upload) -> ParsedDocument:
-    """The document of a message thread, which is named by its thread."""
+    """Builds the document of a message thread, which takes its id from the thread's name."""
     title = upload.title or thread.id
     metadata = {**thread.metadata, **upload.metadata}
     check_values(thread.id, title, upload.source, metadata)
@@ -235,7 +235,7 @@ def thread_document(thread: Thread, upload: Upload) -> ParsedDocument:
 
 
 def mail_document(mail: Mail, upload: Upload, *, own_id: bool) -> ParsedDocument:
-    """The document of a mail; one of a mailbox goes by its `own_id`, others by the upload's."""
+    """Builds the document of a mail; in a mailbox it has its `own_id`, otherwise the upload's id."""
     if not mail.layout.text:
         raise UnreadableError("has no text")
     given = "" if own_id else upload.document_id or upload.source
@@ -256,7 +256,7 @@ def mail_document(mail: Mail, upload: Upload, *, own_id: bool) -> ParsedDocument
 
 
 def _pieces(layout: Layout, start: int = 0) -> tuple[Piece, ...]:
-    """No piece goes over the end of a page: a hit names the page that its text is on."""
+    """Returns the pieces. No piece crosses the end of a page: a hit names the page of its text."""
     pages = [offset for offset, _ in layout.pages if offset > start]
     return tuple(
         Piece(span.start, span.end, layout.page(span.start))
@@ -276,7 +276,7 @@ def _text_value(values: dict[str, Any], name: str) -> str:
 
 
 def _extra(values: dict[str, Any], source: str) -> Metadata:
-    """What the front matter says beyond the fields that have a place of their own."""
+    """Returns the values of the front matter that have no field of their own."""
     extra = {key: as_json(value) for key, value in values.items() if key not in _OWN_FIELDS}
     source_value = _text_value(values, "source")
     return {**extra, "source": source_value} if source_value and source_value != source else extra

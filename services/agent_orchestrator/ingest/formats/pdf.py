@@ -1,4 +1,4 @@
-"""The text of a PDF file, page by page, its lines put together to paragraphs again."""
+"""The text of a PDF file, page by page, with lines rejoined into paragraphs."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
 _PASSWORD_ERRORS = frozenset({4, 5})
-# A line that was parted from the next one by a hyphen at its end.
+# A hyphen at the end of a line that separates the parts of one word.
 _HYPHEN = re.compile(r"\ufffe(?:\r?\n)?")
-# A line shorter than this share of the page's longest ends a paragraph.
+# A line shorter than this share of the page's longest line ends a paragraph.
 _SHORT = 0.75
 _SENTENCE_END = (".", "!", "?", ":", "…", "。", "！", "？", '"', "”")
 
 
 def read_pdf(data: bytes, limits: Limits) -> Layout:
-    """The text of all pages. UnreadableError for a file that is locked, damaged, too long, or has no text."""
+    """Returns the text of all pages. Raises UnreadableError for a file that is locked, damaged, too long or empty."""
     document = _open(data)
     with closing(document):
         count = len(document)
@@ -38,7 +38,7 @@ def read_pdf(data: bytes, limits: Limits) -> Layout:
 
 
 def _open(data: bytes) -> PdfDocument:
-    from pypdfium2 import PdfDocument, PdfiumError  # noqa: PLC0415 - loaded where PDF is read
+    from pypdfium2 import PdfDocument, PdfiumError  # noqa: PLC0415 - needed only to read PDF
 
     try:
         return PdfDocument(data)  # type: ignore[no-untyped-call]
@@ -81,7 +81,7 @@ def _paragraphs(text: str) -> Iterator[str]:
 
 
 def _begins(held: Sequence[str], line: str, longest: int) -> bool:
-    """Whether a paragraph begins with `line`: the one before ended early, and this is not how a sentence goes on."""
+    """Whether a paragraph begins with `line`: the line before ended early and this one does not continue a sentence."""
     if not line.strip():
         return True
     ended = held[-1].endswith(_SENTENCE_END)

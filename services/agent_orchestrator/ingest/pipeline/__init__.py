@@ -1,1 +1,1 @@
-"""What workers do with uploads: read, prepare, embed and store them, then add them to the graph."""
+"""The processing of uploads by workers: read, prepare, embed and store them, then add them to the graph."""

@@ -30,7 +30,7 @@ BATCH_CHUNKS = 512
 
 @dataclass(eq=False, slots=True)
 class Source:
-    """An upload in progress: how far it has been read in this pass, and whether to its end."""
+    """An upload in progress: how far this pass has read it, and whether to its end."""
 
     taken: TakenUpload
     upload: Upload
@@ -44,18 +44,18 @@ class Source:
 
     @property
     def left(self) -> int:
-        """How many documents are still to be read, whether they count or not."""
+        """Number of documents still to be read, including those that are done already."""
         return max(self.taken.job.documents_total - self.position, 0)
 
     def counts(self, position: int) -> bool:
-        """Whether the document there is still to be done: those of an earlier pass are, where they failed."""
+        """Whether the document at `position` is still to be done; from an earlier pass only failed documents are."""
         if position < self.taken.position:
             return False
         return position >= self.taken.reached or position in self.taken.again
 
 
 class Reached(NamedTuple):
-    """How far an upload was read: its documents, the place in its bytes, and whether that is its end."""
+    """How far an upload was read: its documents, the position in its bytes, and whether that is its end."""
 
     source: Source
     position: int
@@ -65,7 +65,7 @@ class Reached(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class Entry:
-    """A document of a batch, and its place in its upload."""
+    """A document of a batch, and its position in its upload."""
 
     source: Source
     position: int
@@ -74,7 +74,7 @@ class Entry:
 
 @dataclass(eq=False, slots=True)
 class Batch:
-    """Document ids are distinct, and all of it fits into one message. `number` counts a turn's batches from 0."""
+    """Documents with distinct ids that fit into one message together. `number` counts a turn's batches from 0."""
 
     number: int = 0
     entries: list[Entry] = field(default_factory=list)
@@ -91,7 +91,7 @@ class Batch:
         return [entry.document for entry in self.entries]
 
     def fits(self, document: Prepared, max_size: int, left: int) -> bool:
-        """Whether the document can join; `left` documents, this one included, are known to be still to be read."""
+        """Whether the document can join the batch; `left` documents are still to be read, including this one."""
         if not self.entries:
             return True
         return (
@@ -102,47 +102,47 @@ class Batch:
         )
 
     def _max_documents(self, left: int) -> int:
-        """Documents that it may have. While the first batch of a turn is read, and while the last is stored, the
-        embedder has nothing to do: the first is small, and one with as many as are left is closed.
+        """Returns the maximum number of documents. The embedder is idle while the first batch of a turn is read, so the
+        first is small; it is also idle while the last is stored, so a batch closes when it has as many as are left.
         """
         if not self.number:
             return MIN_DOCUMENTS
         return min(BATCH_DOCUMENTS, max(MIN_DOCUMENTS, left))
 
     def add(self, source: Source, position: int, document: Prepared) -> None:
-        """Joins a document to the batch."""
+        """Adds a document to the batch."""
         self.entries.append(Entry(source, position, document))
         self._ids.add(document.id)
         self.size += document.size
         self.chunks += len(document.input.chunks)
 
     def refuse(self, source: Source, position: int, document_id: str, reason: str) -> None:
-        """Notes a document that cannot be taken."""
+        """Records a document that cannot be ingested."""
         self.failures.append((source, Failure(position, document_id, SEARCH, reason)))
 
     def reject(self, document: Prepared, reason: str) -> None:
-        """Takes a document out of the batch: the others go on."""
+        """Removes a document from the batch and records its failure; the others continue."""
         [entry] = [one for one in self.entries if one.document is document]
         self.entries.remove(entry)
         self.refuse(entry.source, entry.position, document.id, reason)
 
     def note(self, source: Source, *, ended: bool) -> None:
-        """The source has been read so far, or to its end."""
+        """Records how far the source has been read, and whether to its end."""
         self.read[source.job_id] = Reached(source, source.position, source.place, ended)
 
     @property
     def passes(self) -> dict[str, int]:
-        """Which pass over each of its jobs it belongs to: job id to how often it had been tried again."""
+        """The pass over each of its jobs that the batch belongs to: job id to number of earlier retries."""
         return {job_id: read.source.taken.retries for job_id, read in self.read.items()}
 
     def keep(self, job_ids: Set[str]) -> None:
-        """Takes out all other jobs, with how far they were read: nothing of them is noted."""
+        """Removes all other jobs, including how far they were read: nothing of them is recorded."""
         self.entries = [one for one in self.entries if one.source.job_id in job_ids]
         self.failures = [one for one in self.failures if one[0].job_id in job_ids]
         self.read = {key: value for key, value in self.read.items() if key in job_ids}
 
     def outcome(self) -> list[ReadJob]:
-        """What is to be noted of the batch, job by job in order of their ids."""
+        """Returns the batch's outcome for each job, ordered by job id."""
         searchable: dict[str, list[Searchable]] = {}
         for entry in self.entries:
             searchable.setdefault(entry.source.job_id, []).append(_searchable(entry))
@@ -165,7 +165,7 @@ class Batch:
 
 
 def ended_jobs(batch: Batch) -> Iterable[str]:
-    """Ids of the jobs that the batch brings to their ends."""
+    """Returns the ids of the jobs that the batch reads to their ends."""
     return (job_id for job_id, reached in batch.read.items() if reached.ended)
 
 
@@ -192,9 +192,9 @@ NextUploads = Callable[[Sequence[str]], Awaitable[Sequence[TakenUpload]]]
 
 
 class Reader:
-    """The batches of one turn: `next_uploads` gives more uploads, without those whose ids it is given.
+    """Reads the batches of one turn. `next_uploads` returns further uploads, except those with the given ids.
 
-    `claimed` holds the jobs that are taken up; the turn takes out those that were noted as read to their end.
+    `claimed` holds the ids of claimed jobs; the turn removes those recorded as read to their end.
     """
 
     def __init__(
@@ -217,12 +217,12 @@ class Reader:
         self.claimed = claimed
 
     async def batches(self) -> AsyncIterator[Batch]:
-        """Full batches, and whatever there is once no upload is left. Ends when there is nothing to read."""
+        """Yields full batches, and a smaller one when no upload is left. Ends when there is nothing to read."""
         while taken := await self._next_uploads(sorted(self.claimed)):
             self.claimed.update(one.job.id for one in taken)
             sources = [_source(one) for one in taken]
             self._left = sum(one.left for one in sources)
-            if len(sources) >= UPLOADS_AT_ONCE:  # what is left beyond them is not known
+            if len(sources) >= UPLOADS_AT_ONCE:  # the rest of the queue is unknown
                 self._left += BATCH_DOCUMENTS
             for source in sources:
                 async for batch in self._of_upload(source):
@@ -245,7 +245,7 @@ class Reader:
     def _prepared(
         self, source: Source, part: Sequence[ParsedDocument | Rejected]
     ) -> list[Item | None]:
-        """Each as the tiers take it; None for those that were done before."""
+        """Returns each document as the tiers accept it; None for documents that are done already."""
         start = source.position
         return [
             self._prepare(one) if source.counts(start + place) else None
@@ -282,7 +282,7 @@ class Reader:
 
 
 def _source(taken: TakenUpload) -> Source:
-    """An upload in progress, read as far as what it comes without."""
+    """Returns an upload in progress, positioned after the part that was read before."""
     upload = stored_upload(taken)
     position = taken.position if upload.begin.offset else 0
     return Source(taken, upload, position, upload.begin)

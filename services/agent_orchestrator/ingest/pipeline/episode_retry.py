@@ -1,4 +1,4 @@
-"""Sends episodes to the graph in batches that adapt to its speed; an unusable one is retried alone, then given up."""
+"""Sends episodes to the graph in batches that adapt to its speed; retries an unusable one alone, then gives it up."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from services.agent_orchestrator.jobs.retries import Retries, reason_of
 from services.models.errors import is_unusable
 from services.runtime.errors import BraidError
 
-# Failures of a document alone while the graph serves, and answers to a passage that cannot be used, in a row. What is
-# away, or at its limit, counts for nothing.
+# Failures in a row after which a document or passage is given up: of a document sent alone while the graph works, or
+# unusable model output for a passage. Unavailable stores and rate limits do not count.
 MAX_ATTEMPTS = 5
 QUICK_SECONDS = 2.0
 SLOW_SECONDS = 15.0
-# A document that is to blame is alone after three failures.
+# With batches of up to 512, a failing document is sent alone after three failures.
 FAILED_SHARE = 8
 
 
 class AdaptiveBatch:
-    """A batch's size, from 1 to `most`: an eighth after a failure, half after a slow one, double after a quick one."""
+    """A batch's size, from 1 to `max_size`: /8 after a failure, /2 after a slow call, *2 after a fast one."""
 
     def __init__(self, max_size: int) -> None:
         self._max_size = max_size
@@ -32,16 +32,16 @@ class AdaptiveBatch:
 
     @property
     def is_full(self) -> bool:
-        """Whether nothing has slowed it down."""
+        """Whether the size is at its maximum."""
         return self.size == self._max_size
 
     @contextmanager
     def measured(self) -> Iterator[None]:
-        """Learns from the time that the block takes."""
+        """Adapts the size to the duration of the block."""
         began = time.monotonic()
         try:
             yield
-        except Exception:  # whatever it was, it goes on to the caller: less is sent next time
+        except Exception:  # any failure makes the next batch smaller
             self.size = max(1, self.size // FAILED_SHARE)
             raise
         took = time.monotonic() - began
@@ -57,7 +57,7 @@ Episodes = Sequence[ingest_pb2.EpisodeInput]
 
 
 class EpisodeSender:
-    """Gives episodes to the graph, in parts that it takes of the size that it takes."""
+    """Sends episodes to the graph; on an unusable model answer, it splits them until the failing one is alone."""
 
     def __init__(self, graph: GraphTier, retries: Retries, batch_size: AdaptiveBatch) -> None:
         self._graph = graph
@@ -65,7 +65,7 @@ class EpisodeSender:
         self._batch_size = batch_size
 
     async def send(self, episodes: Episodes) -> dict[str, str]:
-        """Why episodes are given up, by uuid; all others are in the graph."""
+        """Sends episodes; returns the reasons for those given up, by chunk id. All others are in the graph."""
         try:
             await self._add(episodes)
         except BraidError as error:
@@ -98,7 +98,7 @@ class EpisodeSender:
 
 
 def episode_of(chunk: chunks_pb2.Chunk) -> ingest_pb2.EpisodeInput:
-    """A stored chunk as the graph takes it, of the version that is in view."""
+    """Maps a stored chunk of the visible version to an episode."""
     return ingest_pb2.EpisodeInput(
         chunk_id=chunk.id,
         document_id=chunk.document_id,

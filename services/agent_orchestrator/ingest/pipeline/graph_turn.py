@@ -1,7 +1,7 @@
-"""A space's turn to become graph-ready: its searchable documents, in order, into the graph.
+"""A space's graph stage: adds its searchable documents to the graph, in order.
 
-A batch is as large as the graph takes in a few seconds: hundreds of passages with the local extractor, one where a
-language model reads each for ten seconds. The other stage goes on meanwhile, in this space as in all others.
+A batch is as large as the graph can process in a few seconds: hundreds of passages with the local extractor, one if a
+language model needs ten seconds for each. The search stage continues meanwhile, in this and in all other spaces.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from services.runtime.errors import BraidError
 
 DOCUMENTS_AT_ONCE = 200
 EPISODES_AT_ONCE = 500
-# Before a passage is tried again to which the answer could not be used; twice as long each time.
+# Seconds before a passage with an unusable answer is tried again; doubled each time.
 AGAIN_SECONDS = 0.25
 _GRAPH_STORE = "neo4j"
-# Seconds that a store asks for when it knows nothing: one that asks for more knows what is wrong with itself.
+# A store without information asks for this wait in seconds; one that asks for more knows its own problem.
 _DEFAULT_WAIT = 1.0
 
 Documents = Sequence[WaitingDocument]
@@ -45,7 +45,7 @@ Refused = list[tuple[WaitingDocument, str]]
 
 
 class GraphTurns:
-    """Brings searchable documents of spaces into the graph."""
+    """Adds the searchable documents of spaces to the graph."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class GraphTurns:
         self._progress: dict[int, PartialProgress] = {}
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
-        """Works until nothing waits or the turn is over. WaitingError when it cannot go on now."""
+        """Works until nothing waits or the turn's time is used. Raises WaitingError if it cannot continue now."""
         batch_size = self._batch_sizes.setdefault(turn.key, AdaptiveBatch(EPISODES_AT_ONCE))
         time = TimeSlice(self._turn_seconds, stop)
         with call_scope(call_of(turn, turn.key)):
@@ -84,7 +84,7 @@ class GraphTurns:
 
     async def _batches(self, turn: Turn, batch_size: AdaptiveBatch, time: TimeSlice) -> None:
         while True:
-            if batch_size.is_full:  # it takes processor time then, and no language model's
+            if batch_size.is_full:  # the local extractor uses the same CPU as the search stage
                 await self._priority.yield_to_search(time.stop)
             if not await self._batch(turn, batch_size, time.stop) or await self._is_time_over(time):
                 return
@@ -119,7 +119,7 @@ class GraphTurns:
             self._progress.pop(document.number, None)
 
     def _in_part(self, documents: Documents) -> dict[int, str]:
-        """Why documents lack passages that were given up, by number; those deleted meanwhile lack none."""
+        """Returns by number why documents lack passages that were given up, without documents deleted meanwhile."""
         progresses = [(one, self._progress.get(one.number)) for one in documents if not one.gone]
         return {
             one.number: progress.reason(one)
@@ -130,15 +130,15 @@ class GraphTurns:
     async def _tried(
         self, turn: Turn, documents: Documents, error: BraidError, stop: asyncio.Event
     ) -> None:
-        """A language model gave no usable answer to some passage. The failure has made the pace slower: what goes
-        next is less, down to that passage alone, which is given up after some tries.
+        """Handles a language model's unusable answer to some passage. The failure has reduced the batch size: less is
+        sent next, down to the passage alone, which is given up after several attempts.
         """
         progress = self._progress_of(documents[0])
         if len(documents) > 1 or progress.part > 1:
             return
         attempts = progress.attempts(documents[0])
         given_up = attempts >= MAX_ATTEMPTS
-        # The count is one passage's: neither the next one nor another worker starts from it.
+        # The count belongs to one passage: the next passage and another worker must not start from it.
         await self._work.record_attempt(turn, documents[0], 0 if given_up else attempts)
         if given_up:
             progress.give_up(reason_of(error))
@@ -149,7 +149,7 @@ class GraphTurns:
                 await stop.wait()
 
     async def _is_to_blame(self, turn: Turn, document: WaitingDocument, error: BraidError) -> bool:
-        """Whether a document is given up: alone, it has failed again and again on a graph that serves."""
+        """Whether to give up a document: sent alone, it failed MAX_ATTEMPTS times in a row while the graph works."""
         if not is_suspicious(error):
             return False
         try:
@@ -169,7 +169,7 @@ class GraphTurns:
     async def _send(
         self, documents: Documents, refused: Refused, batch_size: AdaptiveBatch, *, gone: bool
     ) -> None:
-        """All together, or one by one where one of them may be to blame."""
+        """Sends all documents together, or one by one if one of them may have caused the failure."""
         send = self._remove if gone else self._add
         try:
             await self._retries.run(lambda: send(documents, batch_size))
@@ -183,7 +183,7 @@ class GraphTurns:
                 await self._send([document], refused, batch_size, gone=gone)
 
     async def _add(self, documents: Documents, batch_size: AdaptiveBatch) -> None:
-        """A document that is longer than what the graph takes at once goes in parts, and goes on where it failed."""
+        """Adds episodes in parts of the batch size; a single document resumes after the last part that succeeded."""
         episodes = [episode for document in documents for episode in _episodes(document)]
         progress = self._progress_of(documents[0]) if len(documents) == 1 else PartialProgress()
         while progress.through < len(episodes):
@@ -200,7 +200,7 @@ class GraphTurns:
 
 
 def is_suspicious(error: BraidError) -> bool:
-    """Whether a failure on a graph that serves may be the document's: no other store, such as a model, is away."""
+    """Whether the document may have caused a failure of a working graph, and not another unavailable store or model."""
     if error.reason == errors_pb2.ERROR_REASON_DEADLINE:
         return error.retry_after is None
     if error.reason != errors_pb2.ERROR_REASON_STORE_UNAVAILABLE:
@@ -210,7 +210,7 @@ def is_suspicious(error: BraidError) -> bool:
 
 
 def _asked(error: Exception) -> WaitingError | None:
-    """What waiting may not help, such as a graph of another model, is told and tried again: nothing is given up."""
+    """Returns a reason to wait, also for failures that waiting may not fix: nothing is given up."""
     return WaitingError(reason_of(error), None) if isinstance(error, BraidError) else None
 
 
@@ -220,9 +220,9 @@ def _episodes(document: WaitingDocument) -> Sequence[ingest_pb2.EpisodeInput]:
 
 @dataclass(eq=False, slots=True)
 class PartialProgress:
-    """A document that is sent alone: `through` of its passages are in the graph or given up; it goes on there.
+    """The progress of a document that is sent alone: `through` of its passages are in the graph or given up.
 
-    `part` is how many were sent last, `dead` the reasons of those given up.
+    `part` is the size of the last part sent, `dead` the reasons of the passages given up.
     """
 
     through: int = 0
@@ -231,17 +231,17 @@ class PartialProgress:
     dead: list[str] = field(default_factory=list)
 
     def attempts(self, document: WaitingDocument) -> int:
-        """How often in a row it has failed with this time: anew from 1 where it has gone on since the last."""
+        """Returns the failures in a row including this one: 1 if the document has progressed since the last failure."""
         advanced, self.blamed_at = self.through > self.blamed_at, self.through
         return 1 if advanced else document.attempts + 1
 
     def give_up(self, reason: str) -> None:
-        """Passes over the next passage: the others go on."""
+        """Skips the next passage; the others continue."""
         self.dead.append(reason)
         self.through += 1
 
     def reason(self, document: WaitingDocument) -> str:
-        """Why it is not in the graph as a whole."""
+        """Returns the reason why the document is not completely in the graph."""
         if document.chunks <= 1:
             return self.dead[0]
         return f"{len(self.dead)} of {document.chunks} passages: {self.dead[0]}"

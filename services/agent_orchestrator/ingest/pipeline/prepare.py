@@ -1,4 +1,4 @@
-"""Documents as both tiers take them: hashed, cut into chunks with their ids, without vectors yet."""
+"""Prepares documents for both tiers: hashes them and splits them into chunks with ids, without vectors."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ from services.runtime.ids import chunk_id, content_sha256, document_hash
 from services.runtime.times import to_timestamp
 
 MAX_CHUNKS = 10_000
-# What a chunk takes in a message besides its text and vector: ids, spans, lengths.
+# Bytes of a chunk in a message besides its text and vector: ids, spans, lengths.
 _CHUNK_OVERHEAD = 100
 
 
 @dataclass(eq=False, slots=True)
 class Prepared:
-    """A document on its way: its message for the vector tier, and what is known of it so far."""
+    """A document in progress: its message for the vector tier, and further data for both tiers."""
 
     input: documents_pb2.DocumentInput
     size: int
-    # When what each chunk says was said, where the document has no one time: it holds since then, too.
+    # The time when each chunk's content was written, if the document has no single time: it is valid from then on.
     times: tuple[Timestamp | None, ...] = ()
     unchanged: bool = False
-    # Since when the version holds, once it is stored.
+    # The time from which the stored version is valid.
     version_time: Timestamp | None = None
     chunks_added: int = 0
     stored_chunks: frozenset[str] = frozenset()
@@ -46,15 +46,15 @@ class Prepared:
         return self.input.document_id
 
     def unembedded(self) -> Iterator[documents_pb2.ChunkInput]:
-        """Chunks that the vector tier does not have yet."""
+        """Yields the chunks for which the vector tier has no vector yet."""
         return (chunk for chunk in self.input.chunks if chunk.id not in self.stored_chunks)
 
     def embedded_text(self, chunk: documents_pb2.ChunkInput) -> str:
-        """What a chunk's vector is made of."""
+        """Returns the text from which a chunk's vector is computed."""
         return f"{self.input.title}\n{chunk.content}"
 
     def episodes(self, accepted: Timestamp) -> list[ingest_pb2.EpisodeInput]:
-        """All its chunks for the graph; without a valid time of its own the text was true when `accepted`."""
+        """Returns all its chunks as episodes; without its own valid time, a text is valid from `accepted`."""
         known = self.input.valid_time if self.input.HasField("valid_time") else accepted
         return [
             ingest_pb2.EpisodeInput(
@@ -75,7 +75,7 @@ class Prepared:
 
 
 def prepare(document: ParsedDocument, space: str, *, dimension: int, max_size: int) -> Prepared:
-    """A document as the vector tier takes it. UnreadableError when it is too large for one message."""
+    """Prepares a document for the vector tier. Raises UnreadableError if it is too large for one message."""
     valid_time = to_timestamp(document.valid_time) if document.valid_time else None
     pieces, seen = _pieces(document), Counter[str]()
     if len(pieces) > MAX_CHUNKS:

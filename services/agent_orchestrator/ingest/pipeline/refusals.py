@@ -1,4 +1,4 @@
-"""What a tier's refusal of a batch is about: one document of it, the space's model, or a valid time that is taken."""
+"""Classifies a tier's refusal of a batch: one of its documents, the space's model, or a valid time already used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from braid.common.v1 import errors_pb2
 from services.agent_orchestrator.jobs.retries import is_transient
 from services.runtime.errors import VALID_TIME_TAKEN, VIOLATION, BraidError
 
-# What one document can be to blame for: the others of its batch go on without it.
+# Failures that one document can cause; the others of its batch continue without it.
 _OF_A_DOCUMENT = frozenset(
     {errors_pb2.ERROR_REASON_INVALID_FIELD, errors_pb2.ERROR_REASON_INTERNAL}
 )
@@ -19,7 +19,7 @@ _TIME_FIELD = re.compile(r"documents\[(\d+)\]\.valid_time")
 
 
 def is_of_a_document(error: BraidError) -> bool:
-    """Whether the failure may be one document's alone: a wrong model is every document's."""
+    """Whether the failure may concern a single document; a wrong model concerns every document."""
     if any(field.field == _MODEL_FIELD for field in error.fields):
         return False
     overload = error.reason == errors_pb2.ERROR_REASON_OVERLOADED
@@ -27,7 +27,7 @@ def is_of_a_document(error: BraidError) -> bool:
 
 
 def is_of_the_model(error: BraidError) -> bool:
-    """Whether the failure is that vectors are not of the space's model, or not as long as its vectors."""
+    """Whether the failure is that vectors have another model or length than the space's vectors."""
     return any(
         field.field == _MODEL_FIELD or _VECTOR_FIELD.fullmatch(field.field)
         for field in error.fields
@@ -35,7 +35,7 @@ def is_of_the_model(error: BraidError) -> bool:
 
 
 def valid_time_conflict_index(error: BraidError) -> int | None:
-    """Which document of a message has the valid time of another of its versions, if that is the failure."""
+    """Returns the index of the document whose valid time another of its versions has; None for other failures."""
     if error.metadata.get(VIOLATION) != VALID_TIME_TAKEN:
         return None
     found = (_TIME_FIELD.fullmatch(field.field) for field in error.fields)

@@ -1,7 +1,7 @@
-"""A space's turn to become searchable: stages that overlap, joined by short queues.
+"""A space's search stage: makes its uploads searchable in concurrent steps, connected by short queues.
 
-The embedder is the slowest by far. While it works on one batch, the next is parsed and checked, and the one before is
-stored and noted, so that the whole takes little longer than the embedder alone.
+The embedder is the slowest step by far. While it works on one batch, the next is parsed and checked, and the previous
+one is stored and recorded, so that the whole takes little longer than the embedder alone.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from services.agent_orchestrator.jobs.work_store import TakenUpload, WorkStore
 from services.runtime.context import call_scope
 from services.runtime.errors import BraidError
 
-# Batches that wait between two stages: one is ready whenever the next stage is.
+# Batches that wait between two steps, so that one is ready whenever the next step is.
 WAITING = 1
 BYTES_AT_ONCE = 8 * 1024 * 1024
-# What surrounds the documents in a message is small.
+# Bytes reserved for the rest of a message around its documents.
 ENVELOPE = 64 * 1024
-# A document that ends its worker is found and listed; an upload that does so before its first one is given up.
+# Claims before a job fails. A single document that crashes the worker is found and listed earlier, after MAX_TAKES.
 MAX_JOB_TAKES = MAX_TAKES + 3
 
 Queue = asyncio.Queue[Batch | None]
@@ -47,7 +47,7 @@ Work = Callable[[Batch], Awaitable[None]]
 
 
 class BatchError(Exception):
-    """A batch that cannot become searchable, for a reason that holds for the jobs in it as a whole."""
+    """A batch cannot become searchable, for a reason that concerns its jobs as a whole."""
 
     def __init__(self, batch: Batch, cause: BraidError) -> None:
         super().__init__(cause.message)
@@ -57,7 +57,7 @@ class BatchError(Exception):
 
 @dataclass(eq=False, slots=True)
 class _Run:
-    """One turn under way."""
+    """One turn in progress."""
 
     turn: Turn
     time: TimeSlice
@@ -66,7 +66,7 @@ class _Run:
 
 
 class SearchTurns:
-    """Brings the uploads of spaces into the vector tier."""
+    """Adds the uploads of spaces to the vector tier."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class SearchTurns:
         self._turn_seconds = turn_seconds
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
-        """Works until nothing is left to read or the turn is over. WaitingError when it cannot go on now."""
+        """Works until nothing is left to read or the turn's time is used. Raises WaitingError if it must wait."""
         with call_scope(call_of(turn, turn.key)), self._priority.search_runs():
             claimed: set[str] = set()
             try:
@@ -102,7 +102,7 @@ class SearchTurns:
                     raise
 
     async def _leave(self, claimed: Collection[str]) -> None:
-        """The interruption is not the uploads' fault: it must not count as a worker that one of them ended."""
+        """Releases uploads after an interruption, so that it does not count as a worker crash caused by one of them."""
         with suppress(BraidError, TimeoutError):
             await self._work.release_uploads(claimed)
 
@@ -163,7 +163,7 @@ class SearchTurns:
         run.on_the_way.update(document.id for document in batch.documents)
 
     async def _embed(self, batch: Batch, turn: int) -> None:
-        # Two batches at once, in order: the end of one leaves cores idle that the next one takes.
+        # Two batches are embedded concurrently and stored in order: cores that one no longer needs work on the other.
         if batch.number % 2 == turn:
             await self._stages.embed(batch)
 
@@ -172,17 +172,17 @@ class SearchTurns:
         await self._stages.store(batch)
 
     async def _leave_ended(self, batch: Batch) -> None:
-        """What was cancelled while it was on its way is not stored."""
+        """Removes jobs that were cancelled or tried again meanwhile, so that they are not stored."""
         batch.keep(await self._work.unchanged(batch.passes))
 
     async def _note(self, run: _Run, batch: Batch) -> None:
         run.on_the_way.subtract(document.id for document in batch.documents)
-        run.on_the_way += Counter()  # those that are none any more go
+        run.on_the_way += Counter()  # removes counts of 0
         await self._work.record_read(run.turn, batch.outcome())
         run.reader.claimed.difference_update(ended_jobs(batch))
 
     async def _is_jobs_fault(self, turn: Turn, error: Exception, claimed: set[str]) -> bool:
-        """Whether jobs are to blame, which have failed then. WaitingError for a reason to wait; else it is a defect."""
+        """Whether jobs caused the error; if so, marks them as failed. Raises WaitingError for a reason to wait."""
         reason = waiting(error)
         if reason is not None:
             await self._work.release_uploads(claimed)

@@ -1,4 +1,4 @@
-"""The embedder of the current call's space: that of its recorded model, whatever the settings say."""
+"""The embedder of the current call's space: its recorded model's, regardless of the settings."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ class Registry(Protocol):
     default: Embedder
 
     def named(self, model: str, dimension: int | None = None) -> Embedder | None:
-        """The model's embedder, "" for the configured one; None when it is not to be had.
+        """Returns the model's embedder, "" for the configured one; None if it is not available.
 
-        `dimension` is how many values the space has of it, for models of which so many can be asked.
+        `dimension` is the dimension of the space's vectors, for models that support several.
         """
         ...
 
 
 class SingleModel:
-    """Implements `Registry` with the configured model alone."""
+    """Implements `Registry` with only the configured model."""
 
     def __init__(self, embedder: Embedder) -> None:
         self.default = embedder
@@ -41,14 +41,14 @@ class SingleModel:
 
 
 class SpaceEmbedder:
-    """Implements `Embedder` for work within a space. `renew` asks which model the space has; until then it is the
+    """Implements `Embedder` for work within a space. `renew` looks up the space's model; before that it is the
     configured one.
     """
 
     def __init__(
         self, registry: Registry, recorded: Callable[[], Awaitable[Recorded]], models: SpaceModels
     ) -> None:
-        """`recorded` asks for the model of the current call's space; `models` caches it."""
+        """`recorded` returns the model of the current call's space; `models` caches it."""
         self._registry = registry
         self._recorded = recorded
         self._models = models
@@ -64,8 +64,8 @@ class SpaceEmbedder:
         return self._embedder().dimension
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """See `Embedder`. WaitingError for vectors that the space would not take: an unlisted model's length is known
-        from its answers alone.
+        """See `Embedder`. Raises WaitingError for vectors that the space would refuse: the length of an unlisted model
+        is known only from its answers.
         """
         length = self._recorded_model().dimension
         rows = await self._embedder().embed(texts)
@@ -74,10 +74,10 @@ class SpaceEmbedder:
         return rows
 
     async def close(self) -> None:
-        """What embeds is its registry's to close."""
+        """Does nothing: the registry closes its embedders."""
 
     async def renew(self) -> bool:
-        """Asks for the space's model; whether it is another one than before. WaitingError when it is not to be had."""
+        """Looks up the space's model; returns whether it has changed. Raises WaitingError if it is not available."""
         space, recorded = current_call().space, await self._recorded()
         found = self._registry.named(*recorded)
         if found is None or not has_length(found, recorded.dimension):

@@ -1,10 +1,10 @@
-"""The stages that make a batch searchable: check, embed, store.
+"""The steps that make a batch searchable: check, embed, store.
 
-Each is idempotent, and each waits a little and tries again while what it needs is away. A document that a tier refuses
-is taken out of its batch, and the others go on.
+Each is idempotent, and each retries for a short time while a dependency is unavailable. A document that a tier refuses
+is removed from its batch, and the others continue.
 
-Documents that the vector tier has already go on to the graph as all others do: sending them again costs the graph a
-look-up by uuid, and heals what a former way of writing may have left out.
+Documents that the vector tier already has go to the graph like all others: sending them again costs the graph a
+look-up by id, and completes what an earlier release may have left out.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from services.agent_orchestrator.jobs.time_slice import WaitingError
 from services.models.errors import EmbedderUnavailable, TextsRefused
 from services.runtime.errors import BraidError
 
-# Large enough to keep all cores busy; the embedder cuts it into batches of its own.
+# Large enough to use all cores; the embedder splits it into its own batches.
 EMBED_TEXTS = 256
 EMBED_SECONDS = 120.0
 CHECK_CHUNKS = 1000
@@ -38,7 +38,7 @@ Item = TypeVar("Item")
 
 
 class _Text(NamedTuple):
-    """A text to embed, and whose it is."""
+    """A text to embed, and its document and chunk."""
 
     text: str
     chunk: documents_pb2.ChunkInput
@@ -46,7 +46,7 @@ class _Text(NamedTuple):
 
 
 class Stages:
-    """What the stages of all turns work with."""
+    """The steps of all turns, with the clients that they share."""
 
     def __init__(self, *, vector: VectorTier, embedder: SpaceEmbedder, retries: Retries) -> None:
         self._vector = vector
@@ -54,22 +54,22 @@ class Stages:
         self._retries = retries
 
     async def dimension(self) -> int:
-        """The dimension of the space's model; one that has not told it yet is asked for a first vector."""
+        """Returns the dimension of the space's model; if it is unknown, it is taken from a first vector."""
         await self._retries.run(self._embedder.renew)
 
         async def ask() -> int:
             try:
                 return self._embedder.dimension
             except BraidError:
-                pass  # not known before its first vector
+                pass  # unknown before its first vector
             return await self._probe_dimension()
 
         return await self._retries.run(ask)
 
     async def check(self, batch: Batch, on_the_way: Set[str]) -> None:
-        """Marks documents that are stored as they are, and chunks that need no new vector.
+        """Marks documents that are stored unchanged, and chunks that need no new vector.
 
-        An earlier version of a document that is still on the way may not be stored yet: the store decides on it.
+        If an earlier version of a document is still in progress, it may not be stored yet: the store decides then.
         """
         fresh = [document for document in batch.documents if document.id not in on_the_way]
         if not fresh:
@@ -87,9 +87,9 @@ class Stages:
         await self._find_chunks([d for d in batch.documents if not d.unchanged])
 
     async def embed(self, batch: Batch) -> None:
-        """Gives each new chunk its vector. Texts of like length go together: less is spent on padding.
+        """Embeds each new chunk. Texts of similar length are embedded together, which reduces padding.
 
-        A document with a text that the model refuses is taken out.
+        A document with a text that the model refuses is removed.
         """
         texts = [
             _Text(document.embedded_text(chunk), chunk, document)
@@ -105,7 +105,7 @@ class Stages:
             batch.reject(document, reason)
 
     async def store(self, batch: Batch) -> None:
-        """Stores the changed documents: from here on search finds them."""
+        """Stores the changed documents, which makes them searchable."""
 
         async def upsert(documents: Sequence[Prepared]) -> Sequence[None]:
             outcomes = await self._upsert(documents)
@@ -121,9 +121,9 @@ class Stages:
         await self._together_or_one_by_one(batch, changed, upsert)
 
     async def _upsert(self, documents: Sequence[Prepared]) -> Sequence[documents_pb2.UpsertOutcome]:
-        """WaitingError when the space has changed to another model since: everything is embedded anew then.
+        """Stores documents. Raises WaitingError if the space's model has changed: everything must be embedded again.
 
-        A document that was edited under its former date holds from now on; what it said before holds until then.
+        A document edited under its former date is valid from now on; its former content is valid until then.
         """
         inputs = [document.input for document in documents]
         try:
@@ -138,7 +138,7 @@ class Stages:
         raise WaitingError("the space has changed to another embedding model", 0.0)
 
     async def _find_chunks(self, documents: Sequence[Prepared]) -> None:
-        """A vector is made of title and text: a stored chunk keeps its own while its title is the same."""
+        """Finds stored chunks to reuse. A vector depends on title and text, so the title must be the same."""
         ids = [chunk.id for document in documents for chunk in document.input.chunks]
         titles: dict[str, str] = {}
         for part in _parts(ids, CHECK_CHUNKS):
@@ -154,7 +154,7 @@ class Stages:
     async def _embed_part(
         self, part: Sequence[_Text], refused: dict[int, tuple[Prepared, str]]
     ) -> None:
-        """Halves a part that the model refuses, down to the text that it does not take."""
+        """Embeds a part; if the model refuses it, halves it recursively to find the texts that it refuses."""
 
         async def embed() -> list[list[float]]:
             async with asyncio.timeout(EMBED_SECONDS):
@@ -177,7 +177,7 @@ class Stages:
             one.chunk.embedding.extend(row)
 
     async def _probe_dimension(self) -> int:
-        """The dimension of a harmless text's vector. A model that refuses even that one is set up wrongly."""
+        """Returns the dimension of a harmless text's vector. A model that refuses even this text is misconfigured."""
         try:
             async with asyncio.timeout(EMBED_SECONDS):
                 return int((await self._embedder.embed(["dimension"])).shape[1])
@@ -190,7 +190,7 @@ class Stages:
         documents: Sequence[Prepared],
         work: Callable[[Sequence[Prepared]], Awaitable[Sequence[Item]]],
     ) -> list[Item]:
-        """The work done on all documents together, or one by one where one of them may be to blame."""
+        """Does the work on all documents together, or one by one if one of them may have caused the failure."""
         if not documents:
             return []
         try:

@@ -1,6 +1,6 @@
-"""Episodes as the database stores them until the graph takes them: JSON of a versioned form of its own.
+"""Episodes as the database stores them until they are in the graph: JSON with its own versioned format.
 
-Rows outlive releases, so their form does not follow the contract between the services.
+Rows outlive releases, so their format does not follow the contract between the services.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from braid.graph.v1 import ingest_pb2
 
 VERSION = 1
-# Names of the stored form, and of the contract's fields.
+# Names in the stored format, and the contract's fields.
 _TEXTS = {
     "uuid": "chunk_id",
     "document_id": "document_id",
@@ -31,13 +31,13 @@ _TIMES: tuple[_Time, ...] = (
 
 
 def encode_episodes(episodes: Sequence[ingest_pb2.EpisodeInput]) -> bytes:
-    """The stored form."""
+    """Encodes episodes in the stored format."""
     values = {"version": VERSION, "episodes": [_values(episode) for episode in episodes]}
     return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def decode_episodes(stored: bytes) -> list[ingest_pb2.EpisodeInput]:
-    """Episodes from their stored form. ValueError for one that a later release has written."""
+    """Decodes episodes from the stored format. Raises ValueError for a format of a later release."""
     values = json.loads(stored)
     if values["version"] != VERSION:
         raise ValueError(f"stored episodes have the unknown version {values['version']}")

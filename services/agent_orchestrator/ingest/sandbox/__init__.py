@@ -1,1 +1,1 @@
-"""Parses uploads of strangers in child processes that have no credentials and may crash."""
+"""Parses untrusted uploads in child processes that have no credentials and may crash."""

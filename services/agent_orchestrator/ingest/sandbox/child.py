@@ -1,7 +1,7 @@
-"""Reads files that strangers have made, one after another, in a process that may die of them.
+"""Reads untrusted files, one after another, in a process that may crash because of them.
 
-It has no credential, no connection and no environment; it takes requests on its standard input and answers on its
-standard output, under limits on memory and time that the operating system keeps. Its end is its parent's business.
+It has no credentials, no connections and no environment; it takes requests on its standard input and answers on its
+standard output, under memory and time limits that the operating system enforces. Its parent handles its end.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from services.agent_orchestrator.ingest.sandbox.frames import (
     read_request,
 )
 
-# A child is replaced after so many files: what libraries leak stays small.
+# A child is replaced after this many files, so that memory leaks of libraries stay small.
 MAX_FILES = 500
 NICENESS = 5
 _OPEN_FILES = 64
 
 
 def main(source: BinaryIO, target: BinaryIO) -> None:
-    """Answers requests until there are no more, or it has seen enough."""
+    """Answers requests until there are no more, or MAX_FILES is reached."""
     os.nice(NICENESS)
     target.write(json_frame(READY))
     target.flush()
@@ -53,7 +53,7 @@ def main(source: BinaryIO, target: BinaryIO) -> None:
 
 
 def _answer(upload: Upload, limits: Limits, target: BinaryIO, *, last: bool) -> bool:
-    """Sends what the upload is read as. False when the next one should have a new process."""
+    """Sends the upload's outcomes. Returns False if the next upload needs a new process."""
     ends = _ReadOutcome(last)
     for outcome in ends.outcomes(upload, limits):
         target.writelines(outcome_frames(outcome))
@@ -63,14 +63,14 @@ def _answer(upload: Upload, limits: Limits, target: BinaryIO, *, last: bool) -> 
 
 
 class _ReadOutcome:
-    """How the reading of an upload ends."""
+    """Reads an upload and records how the reading ended."""
 
     def __init__(self, last: bool) -> None:
         self.last = last
         self.error = ""
 
     def outcomes(self, upload: Upload, limits: Limits) -> Iterator[ParsedDocument | Rejected]:
-        """The upload's documents; whatever a parser fails with becomes the reason of the one that it failed at."""
+        """Yields the upload's documents; any failure of a parser becomes the reason of the document that caused it."""
         try:
             yield from parse(upload, limits)
         except MemoryError:
@@ -78,7 +78,7 @@ class _ReadOutcome:
             yield self._failed(upload, "MemoryError", out_of_memory(limits))
         except RecursionError:
             yield self._failed(upload, "RecursionError", "is nested too deep")
-        # Parsers of broken files fail in ways that nobody has listed.
+        # Parsers raise unforeseeable errors for broken files.
         except BaseException as error:  # noqa: BLE001
             reason = f"cannot be read as {upload.content_type}"
             yield self._failed(upload, type(error).__name__, reason)
@@ -96,7 +96,7 @@ def _limit_process(limits: Limits) -> None:
 
 
 def _limit_time(limits: Limits) -> None:
-    """Processor time, in case that the parent, which counts all time, is there no more."""
+    """Limits processor time, in case the parent, which limits elapsed time, no longer exists."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     _limit(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime + limits.seconds) + 1)
 
@@ -104,13 +104,13 @@ def _limit_time(limits: Limits) -> None:
 def _limit(what: int, value: int) -> None:
     _, hard = resource.getrlimit(what)
     soft = hard if value == resource.RLIM_INFINITY else value
-    # Not every system has every limit.
+    # Not every operating system supports every limit.
     with suppress(ValueError, OSError):
         resource.setrlimit(what, (soft, hard))
 
 
 def _frame(source: BinaryIO) -> bytes | None:
-    """The next frame; None at the end."""
+    """Reads the next frame; returns None at the end."""
     prefix = source.read(PREFIX)
     if len(prefix) < PREFIX:
         return None
@@ -120,9 +120,9 @@ def _frame(source: BinaryIO) -> bytes | None:
 
 
 def _own_output() -> BinaryIO:
-    """Standard output for answers alone: what a library prints goes nowhere."""
+    """Returns standard output, reserved for answers: output that a library prints is discarded."""
     answers = os.dup(sys.stdout.fileno())
-    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - no file
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123 - not a file
         os.dup2(nowhere.fileno(), sys.stdout.fileno())
     return os.fdopen(answers, "wb")
 

@@ -1,6 +1,6 @@
-"""What travels between a worker and the child that reads files for it: frames of JSON and of bytes, nothing pickled.
+"""The protocol between a worker and the child that reads files for it: frames of JSON and bytes, nothing pickled.
 
-The child reads what strangers have made: whatever it answers is taken as data.
+The child reads untrusted files: all of its answers are treated as data.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from services.agent_orchestrator.ingest.documents import (
     check_values,
 )
 
-# Before each frame: its length.
+# Bytes of the length before each frame.
 PREFIX = 4
 MAX_FRAME = 512 * 1024 * 1024
-# Sent by a child that has started, and by one that has begun with a request.
+# Sent by a child when it has started, and when it begins a request.
 READY = {"ready": True}
 BEGUN = {"begun": True}
-# How a child ends that has no memory left to say so.
+# Exit status of a child that has run out of memory.
 OUT_OF_MEMORY = 86
 
 
 def out_of_memory(limits: Limits) -> str:
-    """The reason of a file that takes too much memory."""
+    """Returns the reason for refusing a file that needs too much memory."""
     return f"takes over {limits.memory_bytes // MIB} MiB of memory to be read"
 
 
 def frame(data: bytes) -> bytes:
-    """Bytes with their length before them."""
+    """Encodes bytes as a frame: their length, then the bytes."""
     return len(data).to_bytes(PREFIX, "big") + data
 
 
 def json_frame(values: dict[str, Any]) -> bytes:
-    """A JSON object as a frame."""
+    """Encodes a JSON object as a frame."""
     return frame(json.dumps(values).encode())
 
 
 def request_header(upload: Upload, limits: Limits) -> dict[str, Any]:
-    """What the child is told before the bytes that it is to read."""
+    """Returns the header that the child receives before the bytes to read."""
     return {
         "limits": asdict(limits),
         "content_type": upload.content_type,
@@ -61,14 +61,14 @@ def request_header(upload: Upload, limits: Limits) -> dict[str, Any]:
 
 
 def read_request(header: dict[str, Any], data: bytes) -> tuple[Upload, Limits]:
-    """The upload and the limits of a request."""
+    """Returns the upload and the limits of a request."""
     values = {**header, "valid_time": _time(header["valid_time"])}
     limits = Limits(**values.pop("limits"))
     return Upload(data=data, **values), limits
 
 
 def outcome_frames(outcome: ParsedDocument | Rejected) -> Sequence[bytes]:
-    """An outcome as frames: a header, and a document's text after it."""
+    """Encodes an outcome as frames: a header, followed by a document's text."""
     if isinstance(outcome, Rejected):
         return [json_frame({"rejected": [outcome.document_id, outcome.reason]})]
     header = {
@@ -84,13 +84,13 @@ def outcome_frames(outcome: ParsedDocument | Rejected) -> Sequence[bytes]:
 
 
 def read_rejected(values: Any) -> Rejected:
-    """A refusal from its header."""
+    """Decodes a refusal from its header."""
     document_id, reason = values
     return Rejected(str(document_id), str(reason))
 
 
 def read_document(header: dict[str, Any], text: bytes) -> ParsedDocument:
-    """A document from its header and its text. ValueError, TypeError, KeyError, UnreadableError when it is none."""
+    """Decodes a document. Raises ValueError, TypeError, KeyError or UnreadableError for invalid data."""
     document = ParsedDocument(
         document_id=str(header["document_id"]),
         title=str(header["title"]),

@@ -1,9 +1,9 @@
-"""Uploads to documents for whatever runs jobs: light ones in a thread, others in child processes that may die.
+"""Parses uploads for workers: light ones in a thread, others in child processes that may crash.
 
     async with open_parsers() as parsers:
-        async for part in parsers.parse(upload): ...    # some documents at a time, in order
+        async for part in parsers.parse(upload): ...    # several documents at a time, in order
 
-The same upload gives the same number of outcomes each time: one a document, whatever becomes of it.
+The same upload yields the same number of outcomes each time: one for each document, readable or not.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _NONSENSE = (ValueError, TypeError, KeyError, UnreadableError)
 
 
 class ReaderStoppedError(Exception):
-    """The child is no more: `reason` is why, in words for whoever sent the file, if it had `begun` with that."""
+    """The child has ended: `reason` says why, for the user who sent the file, if it had `begun` with the request."""
 
     def __init__(self, reason: str, *, begun: bool = True) -> None:
         super().__init__(reason)
@@ -62,7 +62,7 @@ class ReaderStoppedError(Exception):
 
 
 class ReaderProcess:
-    """A child and its pipes. After ReaderStoppedError, or a read that was cut short, it is of no more use."""
+    """A child and its pipes. Unusable after ReaderStoppedError or after a read that was interrupted."""
 
     def __init__(self, process: Process) -> None:
         if process.stdin is None or process.stdout is None:
@@ -74,7 +74,7 @@ class ReaderProcess:
 
     @classmethod
     async def start(cls) -> ReaderProcess:
-        """A new child, without this process's environment: that holds credentials. RuntimeError when none starts."""
+        """Starts a child without this process's environment, which has credentials. Raises RuntimeError on failure."""
         process = await asyncio.create_subprocess_exec(
             sys.executable,
             "-m",
@@ -97,7 +97,7 @@ class ReaderProcess:
     async def read(
         self, upload: Upload, limits: Limits
     ) -> tuple[Sequence[ParsedDocument | Rejected], bool]:
-        """What the upload is read as, and whether the child can read another. ReaderStoppedError when it is no more."""
+        """Returns the outcomes, and whether the child can read another. Raises ReaderStoppedError on failure."""
         self._begun = False
         try:
             async with asyncio.timeout(limits.seconds):
@@ -111,7 +111,7 @@ class ReaderProcess:
             raise ReaderStoppedError("made its reader answer nonsense") from None
 
     async def stop(self) -> None:
-        """Ends the child, whatever it does, and waits for its end."""
+        """Kills the child and waits for its end."""
         with suppress(ProcessLookupError):
             self._process.kill()
         async with asyncio.timeout(_STOP_SECONDS):
@@ -152,7 +152,7 @@ class ReaderProcess:
         return await self._answers.readexactly(size)
 
     async def _ended(self, limits: Limits) -> ReaderStoppedError:
-        """Why there came no answer: what the operating system tells of the child's end."""
+        """Returns why there was no answer, from the child's exit status."""
         async with asyncio.timeout(_STOP_SECONDS):
             code = await self._process.wait()
         if code == -signal.SIGXCPU:
@@ -174,7 +174,7 @@ Outcomes = Sequence[ParsedDocument | Rejected]
 
 
 class Parsers:
-    """Reads uploads, `max_concurrent` of the heavy ones at a time. Idle children end after `idle_seconds`."""
+    """Reads uploads, at most `max_concurrent` heavy ones concurrently. Idle children end after `idle_seconds`."""
 
     def __init__(
         self,
@@ -190,7 +190,7 @@ class Parsers:
         self._ending: set[asyncio.Task[None]] = set()
 
     async def parse(self, upload: Upload) -> AsyncIterator[Outcomes]:
-        """The upload's documents in order, some at a time; what cannot be read is there with its reason."""
+        """Yields the upload's documents in order, several at a time; unreadable ones are included with a reason."""
         if await asyncio.to_thread(is_light, upload):
             async for light in self._parse_here(upload):
                 yield light
@@ -201,7 +201,7 @@ class Parsers:
             yield [replace(one, end=end) for one in part]
 
     async def close(self) -> None:
-        """Ends the children that wait."""
+        """Ends the idle children."""
         for process, timer in list(self._idle.items()):
             timer.cancel()
             self._dismiss(process)
@@ -213,7 +213,7 @@ class Parsers:
             yield part
 
     async def _read(self, upload: Upload) -> Outcomes:
-        """What a child makes of the upload. One that is found dead says nothing of the upload: another is tried."""
+        """Returns the child's outcomes for the upload. If an idle child has ended before it began, tries another."""
         while True:
             process, is_new = await self._process()
             try:
@@ -257,7 +257,7 @@ async def open_parsers(
     max_concurrent: int = AT_ONCE,
     idle_seconds: float = IDLE_SECONDS,
 ) -> AsyncIterator[Parsers]:
-    """Parsers whose children end with the block. None is started before the first file that needs one."""
+    """Yields parsers whose children end with the block. The first child starts with the first file that needs one."""
     parsers = Parsers(limits, max_concurrent=max_concurrent, idle_seconds=idle_seconds)
     try:
         yield parsers
@@ -266,7 +266,7 @@ async def open_parsers(
 
 
 def _singles(upload: Upload) -> Iterator[tuple[Upload, Place]]:
-    """An upload of many files as one of each, and where reading can go on after it: a bad one spoils no other."""
+    """Splits an upload of many files into single ones, each with the position after it: a bad one affects no other."""
     if upload.content_type != MAILBOX:
         yield upload, BEGINNING
         return

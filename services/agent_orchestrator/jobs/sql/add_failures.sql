@@ -1,4 +1,4 @@
--- Lists documents that could not be taken, and why; a later reason replaces an earlier one.
+-- Lists documents that could not be ingested, with the reason; a later reason replaces an earlier one.
 insert into job_failure (job_id, position, space, document_id, stage, reason)
 select told.job_id, told.position, $1, told.document_id, $2, told.reason
 from unnest($3::uuid[], $4::int[], $5::text[], $6::text[]) as told (job_id, position, document_id, reason)

@@ -1,4 +1,4 @@
--- Claims up to $2 turns of a stage for a worker: the longest waiting, and those whose lease ($4) has run out.
+-- Claims up to $2 turns of a stage for a worker: the longest waiting, and those whose lease ($4 seconds) has expired.
 with free as (
   select id from turn
   where stage = $1 and ready_time <= now() and (owner is null or renew_time < now() - $4::interval)

@@ -1,5 +1,5 @@
--- Takes up the next uploads of a space that are not in hand ($2) with their bytes that are still to be read: at most $3, and $4 bytes or one.
--- Those accepted after a deletion wait for it.
+-- Claims the next uploads of a space, except $2, with their unread bytes: at most $3, and $4 bytes or one upload.
+-- Uploads accepted after a deletion wait for it.
 with next as (
   select id, number, takes, sum(size) over (order by number) - size as before
   from (
@@ -9,7 +9,7 @@ with next as (
     order by number limit $3
   ) waiting
 ), chosen as (
-  -- One that ended its worker before is taken up alone.
+  -- An upload that crashed its worker before is claimed alone.
   select id from next
   where (before < $4 and not exists (select from next worse where worse.takes >= $5 and worse.number <= next.number))
      or number = (select min(number) from next)

@@ -1,4 +1,4 @@
--- The jobs of a space go on.
+-- Clears the waiting reason of a space's jobs.
 with held as (
   select id from job
   where space = $1 and waiting_for <> '' and state in ('queued', 'running')

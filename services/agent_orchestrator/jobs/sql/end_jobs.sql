@@ -1,4 +1,4 @@
--- Ends those of the jobs that have nothing left to do: all documents are through or listed. With none through it failed.
+-- Ends uploads whose documents are all in the graph or listed as failed. If all of them failed, the job has failed.
 update job set
   state = case when documents_failed > 0 and documents_failed >= documents_total then 'failed' else 'succeeded' end,
   waiting_for = '', end_time = now(), update_time = now()

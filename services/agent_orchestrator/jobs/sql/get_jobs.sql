@@ -1,2 +1,2 @@
--- Jobs by id, whatever their space: for watchers that were let in by it.
+-- Jobs by id, regardless of space: for watchers that were authorized before.
 select * from job where id = any($1::uuid[])

@@ -1,2 +1,2 @@
--- Whether the bytes of an upload are still there.
+-- Whether the bytes of an upload are still stored.
 select exists (select from job_input where job_id = $1)

@@ -1,4 +1,4 @@
--- Seconds since the oldest job that has not ended was accepted, and since that of the document next for the graph was; of all spaces.
+-- Seconds since the oldest unfinished job was accepted, and since the job of the next document for the graph was.
 select
   (select extract(epoch from now() - min(create_time)) from job where state in ('queued', 'running'))::float8 as job,
   (select extract(epoch from now() - j.create_time) from job j

@@ -1,2 +1,2 @@
--- A document is deleted: what waits of it for the graph is to be taken out of the graph instead.
+-- Marks a document as deleted: its content that waits for the graph is removed from the graph instead.
 update document set gone = true where space = $1 and document_id = $2 and not gone

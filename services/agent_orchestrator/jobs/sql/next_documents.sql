@@ -1,4 +1,4 @@
--- The next documents of a space for the graph, in order: at most $2, and $3 chunks or one document.
+-- The next documents of a space for the graph, in order: at most $2 documents and $3 chunks, or one document.
 select * from (
   select *, sum(chunks) over (order by number) - chunks as before
   from (

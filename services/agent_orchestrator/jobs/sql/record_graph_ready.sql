@@ -1,5 +1,5 @@
--- Notes how many more documents of jobs are in the graph, and how many it could not take. Takes the jobs by id, as all do that
--- change several: two stages of a space work on the same ones.
+-- Records how many more documents of jobs are in the graph, and how many it refused. Locks the jobs in id order, like
+-- all statements that change several: two stages of a space work on the same jobs.
 with held as (
   select id from job where id = any($1::uuid[]) order by id for no key update
 )

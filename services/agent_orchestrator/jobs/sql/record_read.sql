@@ -1,4 +1,4 @@
--- Notes how far jobs were read, and what became of their documents; a job that has ended meanwhile stays so.
+-- Records how far jobs were read, and the outcome of their documents; a job that has ended meanwhile remains ended.
 update job set
   position = told.position, read_offset = told.read_offset, read_line = told.read_line, read_position = told.position, read = job.read or told.read, takes = 0, waiting_for = '', update_time = now(),
   documents_total = case when told.read then told.total else job.documents_total end,

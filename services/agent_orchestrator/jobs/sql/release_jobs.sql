@@ -1,4 +1,4 @@
--- Gives back jobs that were taken up and left for no fault of theirs.
+-- Releases claimed jobs that did not cause the interruption.
 with held as (
   select id from job where id = any($1::uuid[]) order by id for no key update
 )

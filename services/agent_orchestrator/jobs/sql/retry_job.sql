@@ -1,4 +1,4 @@
--- Opens an ended job again; of its documents, $3 were on the list of those that failed. A task that has such is done anew.
+-- Reopens an ended job; $3 of its documents were listed as failed. A task with listed failures starts again.
 update job set
   state = 'queued', read = kind <> 'upload', reached = greatest(reached, position), position = 0, takes = 0,
   retries = retries + 1, documents_failed = documents_failed - $3, waiting_for = '', result = null,

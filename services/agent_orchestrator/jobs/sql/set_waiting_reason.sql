@@ -1,4 +1,4 @@
--- Tells why the jobs of a space do not go on now.
+-- Records why the jobs of a space cannot continue now.
 with held as (
   select id from job
   where space = $1 and state in ('queued', 'running') and kind = 'upload' and waiting_for <> $2

@@ -1,2 +1,2 @@
--- Whether a job that is no upload has not ended.
+-- Whether a job that is not an upload has not ended.
 select exists (select from job where id = $1 and state in ('queued', 'running'))

@@ -1,4 +1,4 @@
--- Takes the session for holder $4 and $5 seconds, if nobody has it.
+-- Leases the session to holder $4 for $5 seconds, unless another holder has an unexpired lease.
 insert into memory_session_lease as held (space, user_id, session_id, holder, expire_time)
 values ($1, $2, $3, $4, now() + make_interval(secs => $5))
 on conflict (space, user_id, session_id) do update

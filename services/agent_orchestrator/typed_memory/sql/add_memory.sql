@@ -1,4 +1,4 @@
--- Adds a memory that the tiers do not have yet; null where its session is closed.
+-- Adds a memory that is not in the tiers yet; null if its session is closed.
 insert into memory (space, user_id, id, document_id, type, title, content, tags, importance, metadata, session_id)
 select $1, $2, $3, $4, $5, $6, $7, $8, $9, $10::jsonb, $11
 where not exists (select from closed_session where space = $1 and user_id = $2 and session_id = $11)

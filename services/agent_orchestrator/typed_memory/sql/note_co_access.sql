@@ -1,4 +1,4 @@
--- Memories that were found together: one more for each pair, on what time has left of its weight.
+-- Counts memories as found together: adds one to each pair's weight, after its decay with time.
 insert into memory_co_access as known (space, user_id, first_id, second_id, weight, update_time)
 select $1, $2, a.id, b.id, 1, now()
 from memory a join memory b on b.space = a.space and b.user_id = a.user_id and a.id < b.id

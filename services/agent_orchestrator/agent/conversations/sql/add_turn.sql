@@ -1,4 +1,4 @@
--- Adds a question and its answer to conversation $1, whose lease run $2 must have, and ends the lease.
+-- Adds a question and its answer to conversation $1, if run $2 holds its lease, and ends the lease.
 with owned as (
   update conversation
   set message_count = message_count + 2, update_time = now(), active_run_id = null, lease_expire_time = null,

@@ -1,4 +1,4 @@
--- Conversations of user $2 in space $1 after position ($3, $4), last used first.
+-- Conversations of user $2 in space $1 after position ($3, $4), most recently used first.
 select id, title, create_time, update_time, message_count
 from conversation
 where space = $1 and user_name = $2

@@ -1,1 +1,1 @@
-"""Times in questions: a grammar of English expressions, resolved against the caller's clock and zone."""
+"""Time expressions in questions: a grammar of English, resolved against the caller's clock and zone."""

@@ -1,7 +1,7 @@
-"""Periods that a text names by the calendar: days, months, quarters, halves, ISO weeks, years, decades, centuries.
+"""Calendar periods named in a text: days, months, quarters, halves, ISO weeks, years, decades, centuries.
 
-Each reader returns the period that starts at a place and the place behind it, or None. A year that the text leaves
-out stays open (`Period.in_year`).
+Each reader returns the period that starts at a position and the position after it, or None. A period whose year the
+text omits keeps it open (`Period.in_year`).
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ InYear = Callable[[int], Days | None]
 
 
 def absolute_at(reader: Reader, place: int) -> Found | None:
-    """The longest period named by the calendar that starts at a place."""
+    """Returns the longest calendar period that starts at a position."""
     found = [match for read in _READERS if (match := read(reader, place)) is not None]
     return max(found, key=lambda match: match[1], default=None)
 
 
 def with_year(reader: Reader, unit: Unit, in_year: InYear, place: int) -> Found | None:
-    """A period followed by its year, if the text names one: "March of last year", "Q3, 2024"."""
+    """Returns a period with its year, if the text names one: "March of last year", "Q3, 2024"."""
     for start in (reader.skip(place, "of", "in", ",", "/", "of the year"), place):
         year = year_at(reader, start)
         if year is not None:
@@ -104,7 +104,7 @@ def _written_date(reader: Reader, place: int) -> Found | None:
 
 
 def _unambiguous(month: int, day: int) -> tuple[int, int]:
-    """Month and day of a date with slashes; month 0, which no calendar has, when both orders are possible."""
+    """Returns month and day of a date with slashes; month 0, which is invalid, if both orders are possible."""
     twelve = len("abcdefghijkl")
     if month > twelve:
         return day, month
@@ -248,7 +248,7 @@ def _weekday_and_month_day(reader: Reader, place: int) -> Found | None:
 
 
 def _second_day(reader: Reader, place: int) -> tuple[int, int] | None:
-    """The last day of a span inside a month: "to 7", "-7th". A number before a month name of its own is none."""
+    """Reads the last day of a span inside a month: "to 7", "-7th". None for a number that belongs to its own month."""
     behind = reader.after(place, *_SPAN_MARKS)
     last = None if behind is None else month_day_at(reader, behind)
     if last is None or reader.text(last[1]) in {":", "."}:
@@ -289,7 +289,7 @@ def _decade(reader: Reader, place: int) -> Found | None:
 
 
 def _decade_days(reader: Reader, number: int) -> Days:
-    """The decade of a year, or of two digits: the most recent one that has begun."""
+    """Returns the decade of a four-digit year; for two digits the most recent decade that has begun."""
     if number < _CENTURY:
         number += reader.calendar.today.year // _CENTURY * _CENTURY
         if number > reader.calendar.today.year:

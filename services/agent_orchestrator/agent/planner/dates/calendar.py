@@ -32,14 +32,14 @@ _SIZES: Final[tuple[Unit, ...]] = (
 )  # fmt: skip
 _SATURDAY: Final = 5
 _YEAR_MONTHS: Final = 12
-# The years that a date can name; others are numbers.
+# The range of years that a date can name; other numbers are not years.
 FIRST_YEAR: Final = 1000
 LAST_YEAR: Final = 2999
 
 
 @dataclass(frozen=True, slots=True)
 class TimeRange:
-    """A half-open range in UTC; None is open."""
+    """A half-open range in UTC; a bound of None is open."""
 
     start: datetime | None
     end: datetime | None
@@ -47,7 +47,7 @@ class TimeRange:
 
 @dataclass(frozen=True, slots=True)
 class ClockTime:
-    """A time of the day, in the caller's zone unless the text names another one."""
+    """A time of day, in the caller's zone unless the text names another zone."""
 
     hour: int
     minute: int = 0
@@ -57,11 +57,11 @@ class ClockTime:
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """What one expression names. Exactly one of the four is set.
+    """The time that one expression names. Exactly one of the four fields is set.
 
-    `days` are half-open local days; `in_year` gives them for a year that the text leaves out; `instants` bound a
-    stretch of exact time (`exact` when it is one instant); `clock` is a time of a day not yet named.
-    `weekly` marks a day that was named by its weekday alone.
+    `days` are half-open local days; `in_year` returns them for a year that the text omits; `instants` bound an exact
+    interval (`exact` if it is a single instant); `clock` is a time of day whose day is not known yet.
+    `weekly` marks a day that was named by its weekday only.
     """
 
     unit: Unit
@@ -73,33 +73,33 @@ class Period:
     weekly: bool = False
 
     def days_in(self, year: int) -> Days | None:
-        """The days in that year, of a period without a year of its own."""
+        """Returns the days in that year, for a period without its own year."""
         return None if self.in_year is None else self.in_year(year)
 
 
 @dataclass(frozen=True, slots=True)
 class LocalCalendar:
-    """Now, in the caller's zone."""
+    """The current time in the caller's zone, with conversions of local days."""
 
     now: datetime
     zone: tzinfo
 
     @property
     def local_now(self) -> datetime:
-        """Now as the caller's clock shows it."""
+        """The current time in the caller's zone."""
         return self.now.astimezone(self.zone)
 
     @property
     def today(self) -> date:
-        """The caller's local day."""
+        """The current local day."""
         return self.local_now.date()
 
     def midnight(self, day: date) -> datetime:
-        """The start of a local day in UTC."""
+        """Returns the start of a local day in UTC."""
         return self.at(day, ClockTime(0))
 
     def at(self, day: date, clock: ClockTime) -> datetime:
-        """A time of a local day in UTC. 24:00 is the next midnight."""
+        """Returns a time of a local day in UTC. 24:00 is the next midnight."""
         zone = clock.zone or self.zone
         extra, hour = divmod(clock.hour, 24)
         local = datetime.combine(
@@ -108,7 +108,7 @@ class LocalCalendar:
         return local.astimezone(UTC)
 
     def back(self, unit: Unit, count: int) -> datetime:
-        """Now minus so many units: elapsed time for hours and minutes, the same local time for longer ones."""
+        """Subtracts units from now: elapsed time for hours and minutes, the same local time for longer units."""
         if unit in {"minute", "hour"}:
             return self.now.astimezone(UTC) - timedelta(**{f"{unit}s": count})
         local = self.local_now
@@ -116,7 +116,7 @@ class LocalCalendar:
         return datetime.combine(day, local.time(), tzinfo=self.zone).astimezone(UTC)
 
     def bounds(self, period: Period) -> tuple[datetime, datetime]:
-        """Start and end in UTC; a period without a year is the most recent one that has begun."""
+        """Returns start and end in UTC; for a period without a year, the most recent one that has begun."""
         if period.instants is not None:
             return period.instants
         if period.clock is not None:
@@ -130,7 +130,7 @@ class LocalCalendar:
         return start if start <= self.now else self.at(self.today - timedelta(days=1), clock)
 
     def _begun(self, period: Period) -> Days:
-        # A leap day can lie eight years back; a quarter or a month at most one.
+        # The last leap day can be eight years ago, the last quarter or month at most one year.
         for year in range(self.today.year + 1, self.today.year - 9, -1):
             days = period.days_in(year)
             if days is not None and days[0] <= self.today:
@@ -139,12 +139,12 @@ class LocalCalendar:
 
 
 def is_smaller(unit: Unit, other: Unit) -> bool:
-    """Whether one unit can be a part of the other."""
+    """Whether the first unit can be a part of the second."""
     return _SIZES.index(unit) < _SIZES.index(other)
 
 
 def unit_around(unit: Unit, day: date) -> Days:
-    """The calendar unit that holds a day, as half-open days."""
+    """Returns the calendar unit that contains a day, as half-open days."""
     start = _first_day(unit, day)
     if unit == "weekend":
         return start, start + timedelta(days=2)
@@ -152,12 +152,12 @@ def unit_around(unit: Unit, day: date) -> Days:
 
 
 def unit_near(unit: Unit, day: date, distance: int) -> Days:
-    """The calendar unit so many units before (negative) or after the one that holds the day."""
+    """Returns the calendar unit `distance` units before (negative) or after the one that contains the day."""
     return unit_around(unit, shift(_first_day(unit, day), unit, distance))
 
 
 def shift(day: date, unit: Unit, count: int) -> date:
-    """The day so many units later; the last day of a shorter month where the day does not exist."""
+    """Returns the day `count` units later; the last day of the month if that day does not exist."""
     if unit in _DAYS:
         return day + timedelta(days=_DAYS[unit] * count)
     year, month = divmod(
@@ -167,23 +167,23 @@ def shift(day: date, unit: Unit, count: int) -> date:
 
 
 def month_days(year: int, month: int) -> Days:
-    """All days of a month."""
+    """Returns all days of a month."""
     return unit_around("month", date(year, month, 1))
 
 
 def months_of(year: int, first: int, count: int) -> Days:
-    """Days of so many months from one of a year on."""
+    """Returns the days of `count` months, starting with month `first` of a year."""
     start = date(year, first, 1)
     return start, shift(start, "month", count)
 
 
 def year_days(year: int) -> Days:
-    """All days of a year."""
+    """Returns all days of a year."""
     return date(year, 1, 1), date(year + 1, 1, 1)
 
 
 def one_day(year: int, month: int, day: int) -> Days | None:
-    """A single day, or None where the calendar has none such."""
+    """Returns a single day, or None if the date does not exist."""
     try:
         start = date(year, month, day)
     except ValueError:
@@ -192,7 +192,7 @@ def one_day(year: int, month: int, day: int) -> Days | None:
 
 
 def week_days(year: int, week: int) -> Days | None:
-    """An ISO week, Monday to Monday, or None where the year has none such."""
+    """Returns an ISO week, Monday to Monday, or None if the year has no such week."""
     try:
         start = date.fromisocalendar(year, week, 1)
     except ValueError:
@@ -201,12 +201,12 @@ def week_days(year: int, week: int) -> Days | None:
 
 
 def past_weekday(today: date, weekday: int) -> date:
-    """The most recent such weekday before today."""
+    """Returns the most recent such weekday before today."""
     return today - timedelta(days=(today.weekday() - weekday - 1) % 7 + 1)
 
 
 def past_weekend(today: date) -> Days:
-    """The most recent Saturday and Sunday that are both past."""
+    """Returns the most recent Saturday and Sunday that are both past."""
     saturday = past_weekday(today - timedelta(days=1), _SATURDAY)
     return saturday, saturday + timedelta(days=2)
 

@@ -1,4 +1,4 @@
-"""The times that a text is about: prepositions around periods, and spans of two periods."""
+"""Time expressions of a text: prepositions around periods, and spans of two periods."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _AS_OF: Final = (
     "as things stood in", "as things stood at", "as it was on", "as it was in", "as it was at",
 )  # fmt: skip
 _TO_DATE: Final = {"ytd": "year", "qtd": "quarter", "mtd": "month", "wtd": "week"}
-# Tokens that begin no expression.
+# Kinds of tokens that cannot start an expression.
 _NO_START: Final = frozenset({"mark", "dash", "opaque", "possessive", "space"})
 _AND_MARKS: Final = ("and", "to", "-", "–", "—")
 _SPAN_MARKS: Final = ("to", "and", "until", "till", "through", "-", "–", "—")
@@ -78,9 +78,9 @@ _SPAN_MARKS: Final = ("to", "and", "until", "till", "through", "-", "–", "—"
 
 @dataclass(frozen=True, slots=True)
 class TimeExpression:
-    """A stretch of text that means a time: which range, in which sense, and where it stands in the text.
+    """A part of a text that names a time: the range, its meaning, and its position in the text.
 
-    `names_document` marks a date that names a document and is not a time to go back to.
+    `names_document` marks a date that is part of a document's name and does not select a past time.
     """
 
     kind: TimeKind
@@ -91,7 +91,7 @@ class TimeExpression:
 
 
 def find_times(text: str, now: datetime, zone: tzinfo) -> list[TimeExpression]:
-    """Every time that a text names, in order, documents' names included."""
+    """Returns every time that a text names, in order, including those in document names."""
     calendar = LocalCalendar(now.astimezone(UTC), zone)
     reader = Reader(cut(text), calendar)
     found: list[TimeExpression] = []
@@ -109,7 +109,7 @@ def find_times(text: str, now: datetime, zone: tzinfo) -> list[TimeExpression]:
 
 
 def resolve_time(text: str, now: datetime, zone: tzinfo) -> TimeRange:
-    """The range of time that a question is about; open on both sides when it names no time."""
+    """Returns the time range that a question is about; open on both sides if it names no time."""
     for expression in find_times(text, now, zone):
         if not expression.names_document:
             return expression.range
@@ -181,7 +181,7 @@ def _from_to(reader: Reader, place: int) -> _Reading | None:
 
 
 def _open_start(reader: Reader, place: int) -> _Reading | None:
-    """Since, starting in, after: until now."""
+    """Since, starting in, after: the range ends now."""
     for words, at_end in (
         (_SINCE, False),
         (_STARTING, False),
@@ -207,7 +207,7 @@ def _open_start(reader: Reader, place: int) -> _Reading | None:
 
 
 def _open_end(reader: Reader, place: int) -> _Reading | None:
-    """Before and until end where the period starts; by and "up to and including" where it ends."""
+    """Before and until exclude the period; by and "up to and including" include it."""
     for words, at_end in ((_UNTIL_END, True), (_BEFORE, False)):
         behind = reader.after(place, *words)
         found = None if behind is None else period_at(reader, behind)
@@ -230,7 +230,7 @@ def _as_of(reader: Reader, place: int) -> _Reading | None:
 
 
 def _plain(reader: Reader, place: int) -> _Reading | None:
-    """A period or a span without a preposition that changes its sense."""
+    """A period or a span without a preposition that changes its meaning."""
     span = _span_at(reader, place, None)
     if span is not None:
         return span
@@ -243,7 +243,7 @@ def _plain(reader: Reader, place: int) -> _Reading | None:
 
 
 def _open_behind(reader: Reader, found: Found) -> _Reading:
-    """A period, or the time before or after it where the words behind say so: "2023 and earlier"."""
+    """A period, or the time before or after it if the following words say so: "2023 and earlier"."""
     period, behind = found
     earlier = reader.after(behind, "and earlier", "or earlier", "and before", "or before")
     if earlier is not None:
@@ -255,7 +255,7 @@ def _open_behind(reader: Reader, found: Found) -> _Reading:
 
 
 def _neighbors_at(reader: Reader, first: Found) -> _Reading | None:
-    """Two periods that follow each other: "in March and April", "2019 or 2020"."""
+    """Two consecutive periods: "in March and April", "2019 or 2020"."""
     mark = reader.after(first[1], "and", "or", "and in", "or in")
     second = None if mark is None else period_at(reader, mark)
     if second is None or second[0].unit != first[0].unit or second[0].exact:
@@ -268,12 +268,12 @@ def _neighbors_at(reader: Reader, first: Found) -> _Reading | None:
 
 
 def _is_now(period: Period) -> bool:
-    """Whether a period has no length: now, or the edge of another one."""
+    """Whether a period has no length: now, or the start or end of another period."""
     return period.exact and period.instants is not None and period.instants[0] == period.instants[1]
 
 
 def _edge_alone(reader: Reader, place: int, found: Found) -> _Reading | None:
-    """The end of a period is the state as of then; "now" alone is no time to go back to."""
+    """The end of a period means the state at that time; "now" alone does not select a past time."""
     if edge_at(reader, place, 0) is None:
         return None
     return "as_of", TimeRange(None, _end(reader, found[0])), found[1]
@@ -285,7 +285,7 @@ _READERS: Final[tuple[Callable[[Reader, int], _Reading | None], ...]] = (
 
 
 def _span_at(reader: Reader, place: int, marks: tuple[str, ...] | None) -> _Reading | None:
-    """Two ends: periods, or times of one day. Without `marks`, any word that joins the ends of a span."""
+    """Two ends: periods, or times of one day. Without `marks`, any word that can join the ends of a span."""
     clocks = _clock_span(reader, place, marks)
     if clocks is not None:
         return clocks
@@ -298,7 +298,7 @@ def _span_at(reader: Reader, place: int, marks: tuple[str, ...] | None) -> _Read
         joined = _joined(reader.calendar, first[0], second[0])
         if joined.start is not None and joined.end is not None and joined.start < joined.end:
             return "range", joined, second[1]
-    # "between 3 and 7 March" and "between 9:00 and 10:00 on Monday" were read as one period.
+    # "between 3 and 7 March" and "between 9:00 and 10:00 on Monday" were already read as one period.
     is_span = marks is not None and any(
         reader.text(at) in _SPAN_MARKS for at in range(place, first[1])
     )
@@ -323,7 +323,7 @@ def _clock_span(reader: Reader, place: int, marks: tuple[str, ...] | None) -> _R
 
 
 def _joined(calendar: LocalCalendar, first: Period, second: Period) -> TimeRange:
-    """From the start of one period to the end of another; each lends its year or day to the other."""
+    """Returns the range from the start of one period to the end of another; each can supply the other's year or day."""
     first, second = _share_year(calendar, first, second)
     first, second = _share_day(calendar, first, second)
     start = calendar.bounds(first)[0]
@@ -391,5 +391,5 @@ def _start(reader: Reader, period: Period) -> datetime:
 
 
 def _end(reader: Reader, period: Period) -> datetime:
-    """Where a period ends; an instant ends where it is."""
+    """Returns the end of a period; an instant ends at itself."""
     return reader.calendar.bounds(period)[0 if period.exact else 1]

@@ -1,4 +1,4 @@
-"""What only looks like a time: numbers that are no years, months that are names, recurring days, documents' names."""
+"""Rejects expressions that only look like times: plain numbers, given names, recurring days, names of documents."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from services.agent_orchestrator.agent.planner.dates.words import (
 )
 from services.agent_orchestrator.agent.planner.wordlists import word_set
 
-# Words that lead a period, in the text before it or at the start of the expression.
+# Words that introduce a period, in the text before it or at the start of the expression.
 _LEADS: Final = word_set(
     "in on during since before after until till by of for from throughout to through around circa about between at ",
     "over within prior than up back late early mid year starting beginning all whole onwards as ahead preceding ",
     "until end start close",
 )
-# A given name can follow the other ones: "the mail of June".
+# Words that introduce a month name. Others can precede a given name: "the mail of June".
 _LEADS_OF_MONTHS: Final = word_set(
     "in during since before after until till from throughout through between prior back late early mid starting ",
     "beginning last this next end start of for",
@@ -34,13 +34,13 @@ _FUNCTION_WORDS: Final = _DETERMINERS | word_set(
     "when where why how and or but nor so if than then in on at of for from to by with without into onto over under ",
     "about after before during since until till we i you they he she it me us them not there here as also still",
 )
-# What a number in front of it counts.
+# Nouns that a preceding number counts.
 _COUNTED: Final = word_set(
     "ms seconds minutes hours days weeks months words rows users customers lines percent requests items euros dollars ",
     "people times characters tokens bytes km kilometers meters miles per kg watts volts rpm hits calls nodes records ",
     "messages points pages files tests shards employees orders tickets units",
 )
-# After these a number of four digits is an amount.
+# A four-digit number after one of these is an amount.
 _LEADS_OF_NUMBERS: Final = frozenset({"at", "to", "over", "up", "within", "than", "as"})
 _AMOUNTS: Final = word_set(
     "total sum maximum minimum limit count cost price average size port number capacity value score rate",
@@ -57,7 +57,7 @@ _ATTRIBUTE_WORDS: Final = 3
 
 
 def is_plausible(reader: Reader, place: int, behind: int, kind: str) -> bool:
-    """Whether the expression is a time rather than a number, a name or a recurring day."""
+    """Whether the expression is a time and not a number, a name or a recurring day."""
     if reader.text(place - 1) in _RECURRING or _is_any_weekday(reader, place, behind):
         return False
     core = _core_start(reader, place, behind)
@@ -76,7 +76,7 @@ def is_plausible(reader: Reader, place: int, behind: int, kind: str) -> bool:
 
 
 def _is_any_weekday(reader: Reader, place: int, behind: int) -> bool:
-    """Whether it is any day of that name: "on a Friday evening"."""
+    """Whether it means any day of that name: "on a Friday evening"."""
     named = any(reader.text(at) in WEEKDAYS for at in range(place, behind))
     return named and "a" in (reader.text(place - 1), reader.text(place), reader.text(place + 1))
 
@@ -87,7 +87,7 @@ def names_document(reader: Reader, place: int, behind: int) -> bool:
 
 
 def _core_start(reader: Reader, place: int, behind: int) -> int:
-    """Where the period itself starts, behind prepositions and an article."""
+    """Returns where the period itself starts, after prepositions and an article."""
     core = place
     while core < behind - 1 and (reader.text(core) in _LEADS or reader.text(core) == "the"):
         core += 1
@@ -95,7 +95,7 @@ def _core_start(reader: Reader, place: int, behind: int) -> int:
 
 
 def _is_time_alone(reader: Reader, core: int, lead: str) -> bool:
-    """Whether one token means a time, judged by the word in front of it."""
+    """Whether one token names a time, judged by the preceding word."""
     kind, text = reader.kind(core), reader.text(core)
     if kind in {"number", "clock", "ordinal"} or text in {"noon", "midnight", "midday"}:
         return lead in _LEADS and _is_dated_number(reader, core, lead)
@@ -109,14 +109,14 @@ def _is_time_alone(reader: Reader, core: int, lead: str) -> bool:
 
 
 def _is_dated_number(reader: Reader, core: int, lead: str) -> bool:
-    """Whether a number behind a preposition is a year, a day of the month or a time of day."""
+    """Whether a number after a preposition is a year, a day of the month or a time of day."""
     if reader.kind(core) == "number":
         return _is_year(reader, core, lead)
     return reader.kind(core) != "ordinal" or _ends_phrase(reader, core + 1)
 
 
 def _is_year(reader: Reader, core: int, lead: str) -> bool:
-    """Whether a number of four digits is a year: "in 2023", not "a total of 2023" or "1 of 2000"."""
+    """Whether a four-digit number is a year: "in 2023", not "a total of 2023" or "1 of 2000"."""
     if lead in _LEADS_OF_NUMBERS:
         return False
     return lead != "of" or (
@@ -125,7 +125,7 @@ def _is_year(reader: Reader, core: int, lead: str) -> bool:
 
 
 def _ends_phrase(reader: Reader, place: int) -> bool:
-    """Whether no noun follows: "on the 5th" is a day, "on the 5th floor" is none."""
+    """Whether no noun follows: "on the 5th" is a day, "on the 5th floor" is not."""
     return reader.kind(place) not in {"word", "opaque"} or reader.text(place) in _FUNCTION_WORDS
 
 
@@ -140,7 +140,7 @@ def _is_weekday(reader: Reader, core: int, lead: str) -> bool:
 
 
 def _is_free_name(reader: Reader, core: int, behind: int) -> bool:
-    """Whether several tokens stand for themselves: "Audi Q3 2024" is a car."""
+    """Whether several tokens name a time without a preposition: "Audi Q3 2024" is a car."""
     return (
         not (reader.kind(core) in {"quarter", "half"} and _follows_name(reader, core))
         and behind > core
@@ -154,7 +154,7 @@ def _follows_name(reader: Reader, core: int) -> bool:
 
 
 def _counts_things(reader: Reader, behind: int) -> bool:
-    """Whether the expression ends in a number that counts what follows it: "in 2000 rows"."""
+    """Whether the expression ends in a number that counts the following noun: "in 2000 rows"."""
     year = year_number_at(reader, behind - 1)
     if year is None or reader.kind(behind) not in {"word", "dash"}:
         return False
@@ -189,7 +189,7 @@ def _precedes_document(reader: Reader, place: int, behind: int) -> bool:
 
 
 def _follows_document(reader: Reader, place: int) -> bool:
-    """ "The report of March 2024"; several reports may well be asked for by their time."""
+    """ "The report of March 2024"; a question about several reports may select them by time."""
     linked = (
         reader.text(place) if reader.text(place) in {"from", "dated"} else reader.text(place - 1)
     )

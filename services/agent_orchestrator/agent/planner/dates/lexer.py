@@ -1,4 +1,4 @@
-"""Cuts a text into the tokens of the grammar of dates. What only looks like a date becomes one opaque token."""
+"""Splits a text into the tokens of the date grammar. Text that only looks like a date becomes one opaque token."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from services.agent_orchestrator.agent.planner.dates.words import MONTHS, WEEKDA
 
 _MONTH_NAMES: Final = "|".join(sorted(MONTHS, key=len, reverse=True))
 _MERIDIEM: Final = r"(?:\s?(?:[ap]\.m\.|[ap]m\b))"
-# The first alternative that fits wins, so longer forms come first.
+# The first alternative that matches wins, so longer forms come first.
 _FORMS: Final = (
     ("timestamp", r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:\s?Z\b|[+-]\d\d:?\d\d)?"),
     ("week", r"\d{4}-?W\d{1,2}(?![\w-])"),
@@ -53,7 +53,7 @@ _PATTERN: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token: its kind, its text in lower case, and where it stands."""
+    """A token: its kind, its text in lower case, and its position."""
 
     kind: str
     text: str
@@ -63,7 +63,7 @@ class Token:
 
 
 def cut(text: str) -> list[Token]:
-    """The tokens of a text without white space, hyphens inside words, and full stops of abbreviations."""
+    """Returns the tokens of a text without whitespace, hyphens inside words, and periods of abbreviations."""
     tokens: list[Token] = []
     for found in _PATTERN.finditer(text):
         kind = (found.lastgroup or "").split("_", 1)[1]
@@ -76,7 +76,7 @@ def cut(text: str) -> list[Token]:
 
 
 def _is_filler(token: Token, before: list[Token], text: str) -> bool:
-    """A hyphen that joins two words, or the full stop of "Sept." or "Mon."."""
+    """Whether a token is a hyphen that joins two words, or the period of "Sept." or "Mon."."""
     if not before or before[-1].end != token.start:
         return False
     if token.kind == "dash" and len(token.text) == 1:
@@ -90,6 +90,6 @@ def _is_filler(token: Token, before: list[Token], text: str) -> bool:
 
 
 def _sentence_continues(rest: str) -> bool:
-    """Whether a sentence goes on after a full stop: a digit or a small letter follows."""
+    """Whether a sentence continues after a period: a digit or a lower-case letter follows."""
     rest = rest.lstrip(" ,")
     return rest[:1].isdigit() or rest[:1].islower()

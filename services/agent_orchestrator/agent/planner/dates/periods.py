@@ -1,4 +1,4 @@
-"""One period with its parts ("the first week of …"), its edges ("the end of …") and times of day."""
+"""A period with its parts ("the first week of …"), its edges ("the end of …") and times of day."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MAX_DEPTH: Final = 3
 
 
 def period_at(reader: Reader, place: int, depth: int = 0) -> Found | None:
-    """The longest period that starts at a place, with a time of day where the text names one."""
+    """Returns the longest period that starts at a position, with a time of day if the text names one."""
     if depth > _MAX_DEPTH:
         return None
     readers = (edge_at, _part_of, _adjacent_period, _of_weekday, _in_year_before)
@@ -53,14 +53,14 @@ def period_at(reader: Reader, place: int, depth: int = 0) -> Found | None:
 
 
 def range_mark_at(reader: Reader, place: int) -> int | None:
-    """The place behind a word that joins the ends of a span."""
+    """Returns the position after a word that joins the ends of a span."""
     return reader.after(place, *_RANGE_MARKS)
 
 
 def clock_span_at(
     reader: Reader, place: int, marks: tuple[str, ...]
 ) -> tuple[ClockTime, ClockTime, int] | None:
-    """Two times of day: "9:00 and 10:30", "9 to 11 am"."""
+    """Reads two times of day: "9:00 and 10:30", "9 to 11 am"."""
     first = clock_at(reader, place)
     mark = reader.after(place + 1 if first is None else first[1], *marks)
     second = None if mark is None else clock_at(reader, mark)
@@ -77,7 +77,7 @@ def clock_span_at(
 def instants_between(
     calendar: LocalCalendar, day: date, first: ClockTime, second: ClockTime
 ) -> Period:
-    """The time between two times of a day; the second one may lie after midnight."""
+    """Returns the time between two times of a day; the second one may be after midnight."""
     start, end = calendar.at(day, first), calendar.at(day, second)
     if end <= start:
         end = calendar.at(day + timedelta(days=1), second)
@@ -85,12 +85,12 @@ def instants_between(
 
 
 def local_day(calendar: LocalCalendar, period: Period) -> date:
-    """The local day on which a period starts."""
+    """Returns the local day on which a period starts."""
     return calendar.bounds(period)[0].astimezone(calendar.zone).date()
 
 
 def edge_at(reader: Reader, place: int, depth: int) -> Found | None:
-    """The instant at which a period starts or ends: "the end of March", "beginning of the year", "year end"."""
+    """Reads the instant at which a period starts or ends: "the end of March", "beginning of the year", "year end"."""
     start = reader.skip(place, "the", "the very")
     for words, is_start in ((_STARTS, True), (_ENDS, False)):
         behind = reader.after(start, *words)
@@ -220,7 +220,7 @@ def _neighbor(days: Days, unit: Unit, word: str, count: int) -> Days:
 
 
 def _of_weekday(reader: Reader, place: int, depth: int) -> Found | None:
-    """The weekend of 4 March; the night of 5 March counts as that day."""
+    """The weekend of 4 March; the night of 5 March is read as that day."""
     behind = reader.after(
         place, "the night of", "the morning of", "the evening of", "the afternoon of", "the day of"
     )
@@ -251,7 +251,7 @@ def _clock(reader: Reader, place: int) -> Found | None:
 
 
 def _with_clock(reader: Reader, found: Found, depth: int) -> Found:
-    """A day with its time, or a time with its day: an instant, or the time between two of them."""
+    """Combines a day and a time of day: returns an instant, or the time between two of them."""
     period, behind = found
     if period.clock is not None:
         day = period_at(reader, reader.skip(behind, "on", ",", "of"), depth + 1)

@@ -1,4 +1,4 @@
-"""A look at the tokens of a text: what stands at a place, and numbers, years and clock times that start there."""
+"""Reads the tokens of a text by position, and the numbers, years and clock times that start there."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LAST_MONTH_DAY: Final = 31
 _HOURS: Final = 24
 _NOON: Final = 12
 _MINUTES: Final = 60
-# Two digits of a year: up to 49 they mean this century.
+# Two-digit years below this are in this century.
 _PIVOT: Final = 50
 _DOZEN: Final = 12
 _FEW: Final = 3
@@ -43,31 +43,31 @@ Found = tuple[Period, int]
 
 @lru_cache(256)
 def _split(phrases: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
-    """Phrases as words. Their lists are few and fixed, and each is compared at every token of a text."""
+    """Splits phrases into words. Cached: the lists are few and fixed, and each is compared at every token of a text."""
     return tuple(tuple(phrase.split()) for phrase in phrases)
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The tokens of one text and the caller's calendar. Places past the end hold an empty token."""
+    """The tokens of one text and the caller's calendar. Positions past the end hold an empty token."""
 
     tokens: Sequence[Token]
     calendar: LocalCalendar
 
     def token(self, place: int) -> Token:
-        """The token at a place."""
+        """Returns the token at a position."""
         return self.tokens[place] if 0 <= place < len(self.tokens) else _END
 
     def text(self, place: int) -> str:
-        """The text of the token at a place, in lower case."""
+        """Returns the text of the token at a position, in lower case."""
         return self.token(place).text
 
     def kind(self, place: int) -> str:
-        """The kind of the token at a place."""
+        """Returns the kind of the token at a position."""
         return self.token(place).kind
 
     def after(self, place: int, *phrases: str) -> int | None:
-        """The place behind the first of the phrases that starts here, or None."""
+        """Returns the position after the first of the phrases that starts here, or None."""
         first = self.text(place)
         for words in _split(phrases):
             if words[0] == first and all(
@@ -77,13 +77,13 @@ class Reader:
         return None
 
     def skip(self, place: int, *phrases: str) -> int:
-        """The place behind one of the phrases, or the same place when none starts here."""
+        """Returns the position after one of the phrases, or the same position if none starts here."""
         behind = self.after(place, *phrases)
         return place if behind is None else behind
 
 
 def count_at(reader: Reader, place: int) -> tuple[int, int] | None:
-    """A number of things: "3", "three", "a couple of", "twenty-five"."""
+    """Reads a count: "3", "three", "a couple of", "twenty-five"."""
     for phrase, number in (
         ("a couple of", 2),
         ("couple of", 2),
@@ -108,7 +108,7 @@ def count_at(reader: Reader, place: int) -> tuple[int, int] | None:
 
 
 def ordinal_at(reader: Reader, place: int) -> tuple[int, int] | None:
-    """An ordinal: "3rd", "third"; "last" is -1."""
+    """Reads an ordinal: "3rd", "third"; "last" is -1."""
     if reader.kind(place) == "ordinal":
         return int(reader.text(place)[:-2]), place + 1
     number = ORDINALS.get(reader.text(place))
@@ -116,7 +116,7 @@ def ordinal_at(reader: Reader, place: int) -> tuple[int, int] | None:
 
 
 def month_day_at(reader: Reader, place: int) -> tuple[int, int] | None:
-    """A day of a month, as a number or an ordinal, after an optional article."""
+    """Reads a day of a month, as a number or an ordinal, after an optional article."""
     place = reader.skip(place, "the")
     token = reader.token(place)
     ordinal = ordinal_at(reader, place)
@@ -128,7 +128,7 @@ def month_day_at(reader: Reader, place: int) -> tuple[int, int] | None:
 
 
 def year_number_at(reader: Reader, place: int) -> tuple[int, int] | None:
-    """A year of four digits, or "'24"."""
+    """Reads a four-digit year, or "'24"."""
     token = reader.token(place)
     if token.kind == "short_year":
         return full_year(int(token.text[1:])), place + 1
@@ -139,7 +139,7 @@ def year_number_at(reader: Reader, place: int) -> tuple[int, int] | None:
 
 
 def year_at(reader: Reader, place: int) -> tuple[int, int] | None:
-    """A year by number or by its distance to the current one: "2023", "last year", "the year before last"."""
+    """Reads a year by number or relative to the current one: "2023", "last year", "the year before last"."""
     start = reader.skip(place, "the year", "calendar year", "the calendar year")
     found = year_number_at(reader, start)
     if found is not None:
@@ -159,14 +159,14 @@ def year_at(reader: Reader, place: int) -> tuple[int, int] | None:
 
 
 def full_year(two_digits: int) -> int:
-    """The year that two or four digits mean."""
+    """Returns the year that two or four digits mean."""
     if two_digits >= FIRST_YEAR:
         return two_digits
     return two_digits + (2000 if two_digits < _PIVOT else 1900)
 
 
 def clock_at(reader: Reader, place: int) -> tuple[ClockTime, int] | None:
-    """A time of the day with its zone: "14:30", "3pm", "noon UTC", "9:00 Berlin time"."""
+    """Reads a time of day with its zone: "14:30", "3pm", "noon UTC", "9:00 Berlin time"."""
     place = reader.skip(place, "exactly", "around", "about")
     found = _bare_clock(reader, place)
     if found is None:
@@ -179,7 +179,7 @@ def clock_at(reader: Reader, place: int) -> tuple[ClockTime, int] | None:
 
 
 def hour_number_at(reader: Reader, place: int, partner: ClockTime) -> tuple[ClockTime, int] | None:
-    """A bare hour whose half of the day and zone the other end of a span names: "9" of "9 to 11 pm"."""
+    """Reads a bare hour; the other end of the span supplies am or pm and the zone: "9" of "9 to 11 pm"."""
     token = reader.token(place)
     if token.kind != "number" or int(token.text) >= _HOURS:
         return None
@@ -234,7 +234,7 @@ def _zone_at(reader: Reader, place: int) -> tuple[tzinfo | None, int]:
 
 
 def _offset_at(reader: Reader, place: int) -> tuple[tzinfo, int] | None:
-    """The hours of "UTC+2" behind their sign."""
+    """Reads the hours of "UTC+2" after their sign."""
     sign = reader.text(place)
     token = reader.token(place + 1)
     if sign not in {"+", "-", "−"} or token.kind not in {"number", "clock"}:
@@ -245,5 +245,5 @@ def _offset_at(reader: Reader, place: int) -> tuple[tzinfo, int] | None:
 
 
 def day_of_unit(day: date) -> Period:
-    """A period of one day."""
+    """Returns a period of one day."""
     return Period("day", days=unit_near("day", day, 0))

@@ -1,4 +1,4 @@
-"""Periods that a text names by their distance to now: yesterday, last month, the past 30 days, a week ago today."""
+"""Periods relative to now: yesterday, last month, the past 30 days, a week ago today."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ _DAY_WORDS: Final = {
 }  # fmt: skip
 _OVER: Final = frozenset({"in", "over", "during", "within", "for", "throughout", "across"})
 _WEEK_DAYS: Final = 7
-# A month without a 31st is at most one away from one that has it.
+# The nearest month with a 31st is at most one month further back.
 _MONTHS_BACK: Final = 3
-# Units whose "the last …" is elapsed time, not the previous calendar unit.
+# For these units "the last …" means elapsed time, not the previous calendar unit.
 _ELAPSED: Final = frozenset({"minute", "hour"})
 
 
 def relative_at(reader: Reader, place: int) -> Found | None:
-    """The longest period named by its distance to now that starts at a place."""
+    """Returns the longest relative period that starts at a position."""
     found = [match for read in _READERS if (match := read(reader, place)) is not None]
     return max(found, key=lambda match: match[1], default=None)
 
 
 def unit_word(reader: Reader, place: int) -> tuple[Unit, int, int] | None:
-    """A unit of time, how many of it the word means, and the place behind."""
+    """Returns a unit of time, how many of it the word means, and the position after it."""
     text = reader.text(place)
     if text in FORTNIGHTS:
         return "week", 2, place + 1
@@ -80,7 +80,7 @@ def _named_day(reader: Reader, place: int) -> Found | None:
 
 
 def _day_part(reader: Reader, period: Period, place: int) -> Found:
-    """A day, or the part of it that the next word names."""
+    """Returns a day, or the part of it that the next word names."""
     part = reader.text(place)
     if part not in DAY_PARTS or period.days is None:
         return period, place
@@ -186,7 +186,7 @@ def _counted_unit(reader: Reader, place: int) -> tuple[Unit, int, int, bool] | N
 
 
 def _ago(reader: Reader, place: int) -> Found | None:
-    """Three days ago, a week ago today, two hours ago, the unit that lies so far back."""
+    """Three days ago, a week ago today, two hours ago; a longer unit means that calendar unit."""
     counted = _counted_unit(reader, place)
     if counted is None:
         return None
@@ -238,7 +238,7 @@ def _weekday(reader: Reader, place: int) -> Found | None:
 
 
 def _week_of_weekday(reader: Reader, place: int) -> tuple[Days | None, int]:
-    """The week that "Friday of last week" and "Friday last week" name."""
+    """Returns the week that "Friday of last week" and "Friday last week" name."""
     behind = reader.skip(place, "of", "in", ",")
     found = _calendar_unit(reader, behind) or _before_last(reader, behind)
     if found is None or found[0].unit != "week":
@@ -259,7 +259,7 @@ def _weekday_in_week(reader: Reader, place: int) -> Found | None:
 
 
 def _weekend_alone(reader: Reader, place: int) -> Found | None:
-    """The weekend: the most recent one that is past."""
+    """The weekend: the most recent one that has ended."""
     start = reader.after(place, "the weekend", "weekend")
     if start is None:
         return None
@@ -267,7 +267,7 @@ def _weekend_alone(reader: Reader, place: int) -> Found | None:
 
 
 def _named_month(reader: Reader, place: int) -> Found | None:
-    """Last March: the most recent one that is over; this March: the one of this year."""
+    """Last March: the most recent one that has ended; this March: the one of this year."""
     word, month = reader.text(place), MONTHS.get(reader.text(place + 1))
     distance = _distance(word)
     if distance is None or month is None or reader.kind(place + 2) in {"ordinal", "number"}:
@@ -306,7 +306,7 @@ def _day_of_month(reader: Reader, place: int) -> Found | None:
 
 
 def _last_day_of_span(reader: Reader, first: int, place: int) -> tuple[int, int]:
-    """The last day of "the 1st to the 15th of last month"; the first one where no span follows."""
+    """Returns the last day of "the 1st to the 15th of last month"; the first day if no span follows."""
     mark = reader.after(place, "to the", "to", "through the", "until the", "and the", "-", "–")
     if mark is None or reader.kind(mark) != "ordinal":
         return first, place

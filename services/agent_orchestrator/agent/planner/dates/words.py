@@ -1,4 +1,4 @@
-"""The words that name times in English. Abbreviations are read without their full stop."""
+"""English words that name times. Abbreviations are matched without their period."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ CURRENT: Final = frozenset({"this", "current", "present"})
 NEXT: Final = frozenset({"next", "coming", "upcoming", "following"})
 ROLLING: Final = frozenset({"past", "last", "previous", "preceding", "prior", "trailing", "recent"})
 
-# Days of the year that have a name: month and day.
+# Named days of the year: month and day.
 HOLIDAYS: Final[dict[str, tuple[int, int]]] = {
     "new year's eve": (12, 31), "new year's day": (1, 1), "christmas eve": (12, 24), "christmas day": (12, 25),
     "christmas": (12, 25), "boxing day": (12, 26), "halloween": (10, 31), "valentine's day": (2, 14),
@@ -100,12 +100,12 @@ CITY_ZONES: Final[dict[str, str]] = {
     "new york": "America/New_York", "chicago": "America/Chicago", "los angeles": "America/Los_Angeles",
 }  # fmt: skip
 
-# Month names that are also ordinary words or given names: alone they need a preposition.
+# Month names that are also ordinary words or given names: without a preposition they are not read as months.
 AMBIGUOUS_MONTHS: Final = frozenset(
     {"may", "march", "mar", "april", "june", "august", "jan", "jun", "dec"}
 )
 
-# Nouns of what a date can name: "the 2023 incident report" is a document, not a time to go back to.
+# Nouns for documents that a date can name: "the 2023 incident report" does not select a past time.
 DOCUMENT_NOUNS: Final = word_set(
     "report review edition version minutes memo handbook guide manual roadmap plan budget paper article post ",
     "postmortem retrospective audit proposal agreement contract policy document documents doc docs file letter ",

@@ -1,4 +1,4 @@
--- A new run of user $3 in space $2, with a lease of $5 seconds, and its first events.
+-- Adds a run of user $3 in space $2, with a lease of $5 seconds, and its first events.
 with run as (
   insert into agent_run (id, space, user_name, conversation_id, lease_expire_time)
   values ($1, $2, $3, $4, now() + make_interval(secs => $5))

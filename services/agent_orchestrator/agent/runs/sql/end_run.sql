@@ -1,4 +1,4 @@
--- Notes that run $1 has ended, and appends its last events.
+-- Marks run $1 as ended, and appends its last events.
 with ended as (
   update agent_run set end_time = now() where id = $1 and end_time is null
 )

@@ -1,4 +1,4 @@
--- Renews the lease of run $1, and with it that of its conversation, for $2 seconds; says whether it is to stop.
+-- Renews the lease of run $1, and that of its conversation, for $2 seconds; returns whether the run must stop.
 with renewed as (
   update agent_run set lease_expire_time = now() + make_interval(secs => $2)
   where id = $1 returning id, conversation_id, cancel_requested

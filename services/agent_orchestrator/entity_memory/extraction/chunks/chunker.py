@@ -1,4 +1,4 @@
-"""The chunker: one pass over the tokens of a sentence that decides what is noun phrase and what is verb group."""
+"""The chunker: finds the noun phrases and verb groups in a sentence in one pass over its tokens."""
 
 from services.agent_orchestrator.entity_memory.extraction.chunks.domain import Chunk, Kind
 from services.agent_orchestrator.entity_memory.extraction.chunks.function_words import FunctionWords
@@ -57,7 +57,7 @@ class Chunker:
         return place + 1
 
     def _floats(self, place: int) -> bool:
-        """Whether "both" goes with the subject before it: "Ana and I both use Vim", "we all work on Nimbus"."""
+        """Whether "both" belongs to the subject before it: "Ana and I both use Vim", "we all work on Nimbus"."""
         previous = self._scan.chunks[-1] if self._scan.chunks else None
         noun = previous.noun if previous is not None else None
         return (

@@ -1,4 +1,4 @@
-"""Groups the tokens of a sentence into noun phrases, verb groups and function words."""
+"""Chunks of a sentence: noun phrases, verb groups and function words."""
 
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -23,7 +23,7 @@ class Kind(StrEnum):
 
 @dataclass(slots=True)
 class NounPhrase:
-    """A noun phrase: its names, or what else it refers to."""
+    """A noun phrase: its names, or its other referent."""
 
     words: tuple[str, ...] = ()
     """In lower case."""

@@ -1,4 +1,4 @@
-"""Function words: what a comma, a conjunction, a preposition or "that" does at its place."""
+"""Function words: the role of a comma, a conjunction, a preposition or "that" at its position."""
 
 from services.agent_orchestrator.entity_memory.extraction.chunks.domain import Kind
 from services.agent_orchestrator.entity_memory.extraction.chunks.scan import Scan
@@ -28,7 +28,7 @@ _MULTIWORD_PREPOSITIONS = EXCLUDING_PREPOSITIONS | word_set(
 
 
 class FunctionWords:
-    """Decides the kind of a function word by the words around it."""
+    """Determines the kind of a function word from the words around it."""
 
     def __init__(self, scan: Scan) -> None:
         self._scan = scan
@@ -83,7 +83,7 @@ class FunctionWords:
         } or (previous.kind is Kind.PREPOSITION and len(self._scan.chunks) == 1)
 
     def _that(self, place: int) -> Kind | None:
-        """ "that" opens a clause when a verb or a subject with its verb follows; else it points."""
+        """ "that" opens a clause when a verb or a subject with its verb follows; otherwise it is a demonstrative."""
         if place == 0 or not self._scan.chunks:
             return None
         previous = self._scan.chunks[-1]
@@ -142,7 +142,7 @@ class FunctionWords:
         return False
 
     def _negates_verb(self, place: int) -> bool:
-        """Whether "not", "never" here belongs to the verb group that follows."""
+        """Whether "not" or "never" here belongs to the verb group that follows."""
         for at in range(place + 1, min(place + 4, len(self._scan.tokens))):
             if at in self._scan.inside_names:
                 return False

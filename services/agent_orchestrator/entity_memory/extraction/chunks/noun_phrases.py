@@ -30,7 +30,7 @@ from services.agent_orchestrator.entity_memory.extraction.word_classes import (
 
 
 class NounPhrases:
-    """Reads the noun phrase that starts at a place."""
+    """Reads the noun phrase that starts at a position."""
 
     def __init__(self, scan: Scan, function_words: FunctionWords, detector: VerbDetector) -> None:
         self._scan = scan
@@ -74,7 +74,7 @@ class NounPhrases:
         return place
 
     def _determines(self, place: int) -> bool:
-        """Whether a word that is also a pronoun stands before its noun: "that tool", "both editors", "her team"."""
+        """Whether a word that can also be a pronoun precedes its noun: "that tool", "both editors", "her team"."""
         word = self._scan.lower(place)
         if word in SUBJECT_PRONOUNS | {"me", "us", "him", "them", "mine", "ours"} or word.endswith(
             ("self", "selves", "body", "one")
@@ -166,12 +166,12 @@ class NounPhrases:
 
 
 def _is_followed_by(noun: NounPhrase, place: int) -> bool:
-    """Two names in a row with nothing between are two phrases."""
+    """Whether a name directly follows another: two adjacent names are two phrases."""
     return bool(noun.names) and noun.names[-1].end == place
 
 
 def _words_since(noun: NounPhrase, words: list[str]) -> bool:
-    """Whether a common noun stands between the last name and here."""
+    """Whether a common noun stands between the last name and this position."""
     return bool(words) and words[-1] != noun.names[-1].text.lower()
 
 

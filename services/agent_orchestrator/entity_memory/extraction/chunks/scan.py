@@ -1,4 +1,4 @@
-"""A sentence while it is chunked: its tokens and names, the chunks so far, and what a word can be."""
+"""A sentence while it is chunked: its tokens and names, the chunks so far, and the possible kinds of a word."""
 
 from services.agent_orchestrator.entity_memory.extraction.chunks.domain import (
     Chunk,
@@ -22,7 +22,7 @@ from services.agent_orchestrator.entity_memory.extraction.word_classes import (
 
 
 class Scan:
-    """The tokens of a sentence and the chunks made of those before the current place."""
+    """The tokens of a sentence, and the chunks before the current position."""
 
     def __init__(self, tokens: list[Token], known: KnownNames) -> None:
         self.tokens = tokens
@@ -44,7 +44,7 @@ class Scan:
         return form.kinds if form is not None else frozenset()
 
     def is_base(self, place: int) -> bool:
-        """Whether an infinitive starts here, adverbs before it allowed."""
+        """Whether an infinitive starts here, possibly after adverbs."""
         for at in range(place, min(place + 3, len(self.tokens))):
             if at in self.inside_names and self.tokens[at].capital:
                 return False
@@ -60,7 +60,7 @@ class Scan:
         )
 
     def verb_over_name(self, place: int) -> bool | None:
-        """A lower-case "go", "express" in the position of a verb is one."""
+        """Returns True if a lower-case name such as "go" or "express" is a verb here, by its position; else None."""
         token = self.tokens[place]
         if token.capital or place not in self.names or not self.kinds(place):
             return None
@@ -80,7 +80,7 @@ class Scan:
         )
 
     def subject_before(self) -> NounPhrase | None:
-        """The noun phrase right before, adverbs skipped."""
+        """Returns the noun phrase directly before, skipping adverbs."""
         for chunk in reversed(self.chunks):
             if chunk.kind in {Kind.ADVERB, Kind.NEGATION}:
                 continue

@@ -1,4 +1,4 @@
-"""Whether a verb starts at a word: many forms are nouns as well, and the words before decide."""
+"""Whether a verb starts at a word: many forms can also be nouns, and the preceding words decide."""
 
 from services.agent_orchestrator.entity_memory.extraction.chunks.domain import (
     Chunk,
@@ -74,7 +74,7 @@ class VerbDetector:
         )
 
     def is_contracted_verb(self, place: int) -> bool:
-        """ "'s": is or has, not a possessive."""
+        """Whether "'s" is "is" or "has", not a possessive."""
         if self._scan.lower(place - 1) in _POSSESSIVE_HOSTS_OF_IS:
             return True
         following = self._scan.lower(place + 1)
@@ -96,7 +96,7 @@ class VerbDetector:
         }
 
     def is_unknown_verb(self, place: int) -> bool:
-        """After a subject pronoun a word that nothing else explains is a verb."""
+        """Whether an unknown word is a verb: after a subject pronoun it is, if nothing else explains it."""
         token = self._scan.tokens[place]
         if token.capital or not token.text.isalpha():
             return False
@@ -182,7 +182,7 @@ class VerbDetector:
         )
 
     def _is_verb_after_boundary(self, place: int) -> bool:
-        """A verb right after a comma or "and" shares the subject of the clause before."""
+        """Whether a verb directly after a comma or "and" shares the subject of the previous clause."""
         word = self._scan.lower(place)
         if word in NOUNS_TOO:
             following = self._scan.lower(place + 1)
@@ -193,7 +193,7 @@ class VerbDetector:
         return True
 
     def _heads_a_name(self, place: int) -> bool:
-        """Whether a noun that looks like a verb goes with the name after it: "our ops lead Farid wants …"."""
+        """Whether a noun that looks like a verb belongs to the name after it: "our ops lead Farid wants …"."""
         name = self._scan.names.get(place + 1)
         return (
             name is not None
@@ -203,7 +203,7 @@ class VerbDetector:
         )
 
     def _agrees(self, subject: NounPhrase, word: str, kinds: frozenset[str]) -> bool:
-        """Whether the form can follow the subject; nouns that look like verbs mostly cannot."""
+        """Whether the form can follow the subject; nouns that look like verbs usually cannot."""
         if subject.pronoun in {"i", "we", "you", "they"}:
             return bool(kinds & {"base", "past"}) or "ing" in kinds or "participle" in kinds
         if kinds & {"past", "ing", "participle"} and "base" not in kinds:

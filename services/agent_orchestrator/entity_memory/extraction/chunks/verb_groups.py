@@ -33,7 +33,7 @@ _ADJECTIVE_LIKE = word_set(
 
 
 class VerbGroups:
-    """Reads the verb group that starts at a place."""
+    """Reads the verb group that starts at a position."""
 
     def __init__(self, scan: Scan, detector: VerbDetector) -> None:
         self._scan = scan
@@ -94,7 +94,7 @@ class VerbGroups:
         return end
 
     def _verb_follows(self, place: int, auxiliaries: list[str]) -> bool:
-        """Whether the group goes on after a word: "have all been using", not "are all developers"."""
+        """Whether the group continues after a word: "have all been using", not "are all developers"."""
         known = list(auxiliaries)
         place += 1
         while self._scan.lower(place) in ADVERBS | AUXILIARIES:
@@ -112,7 +112,7 @@ class VerbGroups:
         return self._scan.add(kind, word, start, end)
 
     def _expanded(self, place: int) -> str:
-        """ "'d" and "'s" as the auxiliaries that they stand for."""
+        """Expands "'d" and "'s" to the auxiliaries that they stand for."""
         word = self._scan.lower(place)
         at = place + 1
         while at < len(self._scan.tokens) and (
@@ -174,7 +174,7 @@ class VerbGroups:
 
 
 def _set_aspect(group: VerbGroup, word: str, *, has_main: bool) -> None:
-    """Voice, aspect and tense by the auxiliaries; "have got" has, "is called" is."""
+    """Sets voice, aspect and tense from the auxiliaries; "have got" means has, "is called" means is."""
     rest = group.auxiliaries
     last = _lemma(rest[-1]) if rest else ""
     group.passive = group.form == "participle" and last == "be"

@@ -1,1 +1,1 @@
-"""Builds clauses from chunks: who, verb groups, objects and phrases, and which clause depends on which."""
+"""Builds clauses from chunks: subjects, verb groups, objects and phrases, and the dependencies between clauses."""

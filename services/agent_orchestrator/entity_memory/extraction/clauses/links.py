@@ -1,4 +1,4 @@
-"""What joins clauses: prepositions, commas, conjunctions, colons, relative and question words."""
+"""Words that connect clauses: prepositions, commas, conjunctions, colons, relative and question words."""
 
 from services.agent_orchestrator.entity_memory.extraction.chunks.domain import (
     Chunk,

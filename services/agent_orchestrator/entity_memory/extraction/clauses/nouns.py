@@ -1,4 +1,4 @@
-"""Where a noun phrase belongs: subject, object, phrase, list, apposition, or a clause of its own."""
+"""Finds the role of a noun phrase: subject, object, phrase, list, apposition, or a separate clause."""
 
 from dataclasses import replace
 
@@ -76,7 +76,7 @@ class NounReader:
             self._state.excluding = False
 
     def _paired(self, place: int) -> Clause | None:
-        """The clause of "I use X for A and Y for B": the second pair repeats the preposition of the first."""
+        """Returns the clause of "I use X for A and Y for B": the second pair repeats the preposition of the first."""
         following = self._state.chunks[place + 1] if place + 1 < len(self._state.chunks) else None
         if following is None or following.kind is not Kind.PREPOSITION:
             return None
@@ -111,7 +111,7 @@ class NounReader:
         return bool(clause.objects) and any(verb.negated for verb in clause.verbs)
 
     def _contrast(self, noun: NounPhrase, start: int) -> None:
-        """ "We don't use B but A": what follows "but" is affirmed."""
+        """ "We don't use B but A": the part after "but" is affirmed."""
         before = self._state.clause
         self._state.clause = self._state.open(Link.COORDINATE, "but", before.parent, start)
         self._state.reset()
@@ -145,7 +145,7 @@ class NounReader:
         nouns.append(noun)
 
     def _appose(self, before: NounPhrase, noun: NounPhrase, place: list[NounPhrase]) -> None:
-        """Two noun phrases for the same: the one with the name takes part in the clause."""
+        """Joins two noun phrases for the same thing: the one with the name is used in the clause."""
         self._state.clause.appositions.append((before, noun))
         if noun.names and not before.names:
             place[-1] = noun
@@ -198,7 +198,7 @@ class NounReader:
         self._state.open_list = self._state.clause.subject
 
     def _list_goes_on(self, place: int) -> bool:
-        """Whether "A, B and C" continues to a verb: then all of them are the subject."""
+        """Whether "A, B and C" leads to a verb: then all of them are the subject."""
         for chunk in self._state.chunks[place + 1 : place + 8]:
             if chunk.kind is Kind.CONJUNCTION:
                 return True
@@ -208,7 +208,7 @@ class NounReader:
 
 
 def _are_apposed(first: NounPhrase, second: NounPhrase) -> bool:
-    """Whether two noun phrases around a comma name the same: one a name, the other a role or a kind."""
+    """Whether two noun phrases around a comma mean the same: one is a name, the other a role or a kind."""
     named, other = (first, second) if first.names else (second, first)
     if (
         not named.names

@@ -1,4 +1,4 @@
-"""A sentence while its clauses are built: the clause that is open, and what came right before."""
+"""A sentence while its clauses are built: the open clause, and the preceding chunk."""
 
 from services.agent_orchestrator.entity_memory.extraction.chunks.domain import (
     Chunk,
@@ -10,7 +10,7 @@ from services.agent_orchestrator.entity_memory.extraction.clauses.domain import 
 
 
 class BuildState:
-    """The clauses so far, the one that is open, and what the next chunk may join."""
+    """The clauses so far, the open one, and what the next chunk may join."""
 
     def __init__(self, chunks: list[Chunk]) -> None:
         self.chunks = chunks

@@ -1,4 +1,4 @@
-"""Where a verb group belongs: it continues a chain, opens a clause, or returns to the clause that it ends."""
+"""Finds the role of a verb group: it continues a chain, opens a clause, or returns to the clause that it ends."""
 
 from services.agent_orchestrator.entity_memory.extraction.chunks.domain import (
     Chunk,
@@ -150,7 +150,7 @@ class VerbReader:
         self._state.clause.verbs.append(verb)
 
     def _coordinate_verb(self, verb: VerbGroup, joined: str, start: int) -> None:
-        """ "I use X and love Y": the new clause has the subject of the one before."""
+        """ "I use X and love Y": the new clause has the subject of the previous one."""
         before = self._state.clause
         link = before.link if before.link is not Link.MAIN else Link.COORDINATE
         clause = self._state.open(
@@ -181,7 +181,7 @@ class VerbReader:
 
     @staticmethod
     def _continues_chain(before: Clause, verb: VerbGroup) -> bool:
-        """ "thinking about moving and using X", "want to drop X and use Y": what governs the first governs both."""
+        """ "thinking about moving and using X", "want to drop X and use Y": the governor of the first governs both."""
         if len(before.verbs) == 1 or verb.auxiliaries:
             return False
         last = before.verbs[-1].form
@@ -190,7 +190,7 @@ class VerbReader:
         )
 
     def _back_to_parent(self, verb: VerbGroup, start: int) -> None:
-        """A second finite verb ends a relative clause and belongs to what it modifies."""
+        """A second finite verb ends a relative clause and belongs to the clause around it."""
         clause = self._state.clause
         while clause.link in {Link.RELATIVE, Link.SUBORDINATE} and clause.parent is not None:
             clause = clause.parent

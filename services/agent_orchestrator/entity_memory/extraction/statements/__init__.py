@@ -1,1 +1,1 @@
-"""Turns judged clauses into statements: by verb frames, roles, "be", passives and forms of their own."""
+"""Converts judged clauses to statements: by verb frames, roles, "be", passives and special forms."""

@@ -1,4 +1,4 @@
-"""What "is" says: roles ("Ravi is my colleague"), favourites, employers, and what stands for what."""
+"""Statements with "be": roles ("Ravi is my colleague"), favorites, employers, and equations."""
 
 from collections.abc import Iterator
 
@@ -71,7 +71,7 @@ class Copulas:
         self._roles = roles
 
     def equate(self) -> None:
-        """ "the editor I use is X", "X is what I use": notes what a noun phrase without a name stands for."""
+        """ "the editor I use is X", "X is what I use": records the referent of a noun phrase without a name."""
         for clause in self._clauses:
             self._equate_appositions(clause)
             verb = clause.verb

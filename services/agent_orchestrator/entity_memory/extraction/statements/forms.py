@@ -1,4 +1,4 @@
-"""What clauses state in forms that no verb frame has: "cannot live without", comparisons, "together", "there"."""
+"""Statements in forms without a verb frame: "cannot live without", comparisons, "together", "there"."""
 
 from collections.abc import Iterator
 
@@ -36,7 +36,7 @@ _COMPARATIVES = frozenset({"better", "more", "best", "most", "easier", "nicer", 
 
 
 class Forms:
-    """Reads the forms that frames do not state."""
+    """Reads the forms that no frame covers."""
 
     def __init__(
         self, participants: Participants, references: References, types: EntityTypes

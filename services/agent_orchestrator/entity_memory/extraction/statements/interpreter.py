@@ -1,4 +1,4 @@
-"""Reads the statements of a sentence: what its clauses state, and what they say has ended."""
+"""Reads the statements of a sentence: what its clauses assert, and what they say has ended."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -100,7 +100,7 @@ class Interpreter:
         yield from self._frames.read(Predication(clause, subjects, main, judgement))
 
     def _ended_statements(self, clause: Clause) -> Iterator[Statement]:
-        """What a verb of ending takes back: "dropped X", "moved from B to A"."""
+        """Yields the statements that a verb of ending withdraws: "dropped X", "moved from B to A"."""
         main = clause.verbs[-1]
         markers = ENDINGS.get(main.lemma)
         if markers is None:
@@ -119,7 +119,7 @@ class Interpreter:
 
 
 def _drop_own_work(roles: list[Statement], stated: list[Statement]) -> list[Statement]:
-    """ "I work on Apollo, our ticketing system": what the user builds is not also a tool of theirs."""
+    """ "I work on Apollo, our ticketing system": a system that the user builds is not also a tool they use."""
     built = {one.target.name.lower() for one in stated if one.type is _R.WORKS_ON}
     return [one for one in roles if one.type is not _R.USES or one.target.name.lower() not in built]
 

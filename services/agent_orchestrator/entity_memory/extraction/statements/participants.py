@@ -1,4 +1,4 @@
-"""Who and what takes part in a clause: its subjects and objects as referents."""
+"""The participants of a clause: its subjects and objects as referents."""
 
 from dataclasses import dataclass
 
@@ -23,7 +23,7 @@ from services.agent_orchestrator.entity_memory.extraction.word_classes import (
 
 @dataclass(frozen=True, slots=True)
 class Predication:
-    """A clause with its resolved subjects and what its verbs were judged to say."""
+    """A clause with its resolved subjects and the judgement of its verbs."""
 
     clause: Clause
     subjects: list[Referent]
@@ -56,7 +56,7 @@ class Participants:
 
     @staticmethod
     def are_own_things(clause: Clause) -> bool:
-        """Whether the subject is something of the user's without a name: "our invoices", "all my notes"."""
+        """Whether the subject is an unnamed thing of the user's: "our invoices", "all my notes"."""
         return bool(clause.subject) and all(
             noun.possessor == "self"
             and noun.possessor_name is None
@@ -67,7 +67,7 @@ class Participants:
         )
 
     def _is_elided(self, clause: Clause) -> bool:
-        """ "Switched to X last week": a sentence without subject is about the user."""
+        """ "Switched to X last week": a sentence without a subject is about the user."""
         if clause.link is not Link.MAIN or self._clauses[0] is not clause:
             return False
         verb = clause.verbs[0]
@@ -88,7 +88,7 @@ class Participants:
         return found
 
     def objects(self, clause: Clause) -> list[Referent]:
-        """The direct objects; of "the editor I use" what the sentence equates it with."""
+        """Returns the direct objects; for "the editor I use" the name that the sentence equates it with."""
         found = self.referents(clause.objects, clause)
         if (
             clause.link is Link.RELATIVE

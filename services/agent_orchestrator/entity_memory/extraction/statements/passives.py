@@ -1,4 +1,4 @@
-"""What passives state: "Beacon is written in Elixir", "Redis is used by Beacon"."""
+"""Statements in the passive: "Beacon is written in Elixir", "Redis is used by Beacon"."""
 
 from collections.abc import Iterator
 

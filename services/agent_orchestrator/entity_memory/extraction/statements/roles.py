@@ -1,4 +1,4 @@
-"""What noun phrases say by themselves: "my colleague Ravi", "our database, PostgreSQL", "Sarah from Acme"."""
+"""Statements in noun phrases: "my colleague Ravi", "our database, PostgreSQL", "Sarah from Acme"."""
 
 from collections.abc import Iterator
 
@@ -57,7 +57,7 @@ _AT_VERBS = word_set(
 
 
 def role_relation(noun: NounPhrase) -> RelationshipType | None:
-    """The relationship that a role states: "my colleague", "our designer", "a friend"."""
+    """Returns the relationship that a role states: "my colleague", "our designer", "a friend"."""
     if noun.modifiers() & (ENDED_ADJECTIVES - {"old"} | FUTURE_ADJECTIVES) or (
         "old" in noun.words and noun.head not in PERSON_ROLES_PRIVATE
     ):
@@ -70,7 +70,7 @@ def role_relation(noun: NounPhrase) -> RelationshipType | None:
 
 
 def _reports(clause: Clause) -> bool:
-    """Whether another one's words are reported; "swears by X", "writes in X" are no words."""
+    """Whether the clause reports another person's words; "swears by X" and "writes in X" do not."""
     verb = clause.verb
     if verb is None or verb.lemma not in REPORTING or any(n.is_self for n in clause.subject):
         return False
@@ -116,7 +116,7 @@ class Roles:
                 yield from self._affiliation(phrase.after, phrase.nouns, phrase.preposition, clause)
 
     def _note_projects(self, clause: Clause) -> None:
-        """ "Kestrel, our scheduling service": an unknown name for a system of ours is a project."""
+        """ "Kestrel, our scheduling service": an unknown name for one of our systems is a project."""
         for noun in clause.nouns():
             if noun.names and not noun.head_follows:
                 self._note_project(noun, noun)
@@ -155,7 +155,7 @@ class Roles:
                     yield Statement(USER, relation, referent, EXPLICIT)
 
     def _shared_roles(self, nouns: list[NounPhrase], clause: Clause) -> Iterator[Statement]:
-        """ "my colleagues Ahmed and Sofia": the role holds for each name of the list."""
+        """ "my colleagues Ahmed and Sofia": the role applies to each name of the list."""
         role: NounPhrase | None = None
         for noun in nouns:
             if role is not None and noun.names and not noun.head and not noun.possessor:
@@ -176,7 +176,7 @@ class Roles:
     def described(
         self, named: list[Referent], noun: NounPhrase, confidence: float = 0.92
     ) -> Iterator[Statement]:
-        """What a noun phrase such as "my colleague", "our database" says of what it describes."""
+        """Yields what a noun phrase such as "my colleague" or "our database" states about the thing it describes."""
         named = [referent for referent in named if not referent.is_self]
         relation = role_relation(noun)
         if relation is not None and noun.possessor:

@@ -1,4 +1,4 @@
-"""What a verb with its object or preposition states, by the table of frames."""
+"""Statements by a verb with its object or preposition, according to the table of frames."""
 
 from collections.abc import Iterator
 
@@ -54,7 +54,7 @@ _BUILDING = word_set(
 
 
 def fills(frame: Frame, referent: Referent, types: EntityTypes) -> bool:
-    """Whether a referent can fill the slot of a frame. What is used, or written in, is no person."""
+    """Whether a referent can fill the slot of a frame. A person cannot be used or written in."""
     if types.accepts(frame.target, referent):
         return True
     used = frame.type is _R.USES and frame.marker in {OBJECT, "in"} and frame.target != "concept"
@@ -190,7 +190,7 @@ class VerbFrames:
                     yield Statement(person, relation, target, confidence)
 
     def _built(self, clause: Clause, main: VerbGroup) -> list[Referent]:
-        """The named systems that are written in, deployed to or run on something."""
+        """Returns the named systems that are written in, deployed to or run on something."""
         if main.lemma not in _BUILDING:
             return []
         return [
@@ -228,7 +228,7 @@ class VerbFrames:
     def _instruments(
         self, predication: Predication, used: set[str], taken: set[str]
     ) -> Iterator[Statement]:
-        """ "I take notes in Obsidian": a known tool after "in", "with", "on" of any activity."""
+        """ "I take notes in Obsidian": a known tool after "in", "with" or "on" of any activity."""
         clause, subjects = predication.clause, predication.subjects
         main, judgement = predication.main, predication.judgement
         if judgement.type is not None and judgement.type is not _R.PREFERS:
