@@ -173,7 +173,7 @@ def _entity_position(rank: int | None, key: str, uuid: str) -> EntityPosition:
     return EntityPosition(-(rank or 0), key, uuid)
 
 
-# Marks chunks that state a fact and were reached by it; a mention's kind is less than `_KINDS`.
+# The number of citing chunks that are followed from each fact; a mention's kind is less than `_KINDS`.
 _CITING = 3
 _KINDS = 4
 _CITATIONS = 5
