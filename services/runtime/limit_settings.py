@@ -1,4 +1,4 @@
-"""What a process takes on: settings of rates, concurrency, sizes and times, read from the environment."""
+"""Load limits: settings of rates, concurrency, sizes and times, read from the environment."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class LimitSettings(BaseSettings):
         return given
 
     def search_limits(self) -> AdmissionLimits:
-        """What bounds the searches of a process. Waiting costs little: callers that come back at once cost more."""
+        """Returns the limits of concurrent searches. Waiting is cheap: callers that return immediately cost more."""
         return AdmissionLimits(
             size=self.search_concurrency,
             queue_size=2 * self.max_concurrent_calls,
