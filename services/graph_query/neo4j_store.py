@@ -71,7 +71,7 @@ Work = Callable[[SpaceWriter], Awaitable[T]]
 
 
 class Neo4jStore(Neo4jSearch, Neo4jEntities):
-    """A `GraphStore` on Neo4j. Writers of one space wait for each other; spaces are independent."""
+    """Implements `GraphStore` on Neo4j. Writers of one space wait for each other; spaces are independent."""
 
     def __init__(
         self, database: Database, schema: Schema, *, probed: Database | None = None

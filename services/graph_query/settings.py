@@ -1,4 +1,4 @@
-"""Settings of the graph tier, read from the environment when built and at no other time."""
+"""Settings of the graph tier, read from the environment only when built."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class ModelUsage:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Encloses one call, its retries included."""
+        """Encloses one call, including its retries."""
         with self._timed(), span(f"{self._kind} {self._model}", {"model": self._model}):
             yield
 

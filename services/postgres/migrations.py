@@ -168,7 +168,7 @@ async def _install(connection: asyncpg.Connection, functions: Sequence[SqlFile])
     if installed == {file.name: file.checksum for file in functions}:
         return
     async with connection.transaction():
-        # Functions call each other across files, so their bodies are checked when they first run.
+        # Functions call each other across files, so their bodies are checked only when they first run.
         await connection.execute("set local check_function_bodies = off")
         for file in functions:
             await connection.execute(file.text)

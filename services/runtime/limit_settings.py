@@ -13,7 +13,7 @@ from services.runtime.rate_limits import parse_rates
 
 
 class LimitSettings(BaseSettings):
-    """Limits of a process. A call beyond one of them is answered RESOURCE_EXHAUSTED, with the time to wait."""
+    """Limits of a process. A call beyond one of them fails with RESOURCE_EXHAUSTED and the time to wait."""
 
     max_message_bytes: int = Field(
         default=16 * 1024 * 1024, ge=64 * 1024, description="Largest gRPC message taken or sent."

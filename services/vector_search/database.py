@@ -19,7 +19,7 @@ def load_schema() -> Schema:
 
 
 async def migrate(url: str, *, stage: Stage = "post") -> None:
-    """Brings the schema up to date. See `services.postgres.migrations`."""
+    """Updates the schema. See `services.postgres.migrations`."""
     await migrations.migrate(url, load_schema(), lock=_LOCK, stage=stage)
 
 

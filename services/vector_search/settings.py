@@ -1,4 +1,4 @@
-"""Settings of the vector tier, read from the environment when built and at no other time."""
+"""Settings of the vector tier, read from the environment only when built."""
 
 from __future__ import annotations
 

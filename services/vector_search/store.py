@@ -207,11 +207,11 @@ class InventoryStore(Protocol):
         ...
 
     async def find_chunks(self, space: str, chunk_ids: Sequence[str]) -> list[str]:
-        """Returns the ids of those of the chunks that are stored, sorted."""
+        """Returns the ids of the chunks that are stored, sorted."""
         ...
 
     async def find_documents(self, space: str, document_ids: Sequence[str]) -> list[str]:
-        """Returns the ids of those of the documents that are stored, sorted (code point order)."""
+        """Returns the ids of the documents that are stored, sorted (code point order)."""
         ...
 
 

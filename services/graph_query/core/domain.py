@@ -14,7 +14,7 @@ from services.graph_query.core.version_validity import ALWAYS, Period
 
 @dataclass(frozen=True, slots=True)
 class DescribedEntity:
-    """An entity as a text describes it; `embedding` is its name's, L2-normalised or empty."""
+    """An entity as described by a text; `embedding` is that of its name, L2-normalized or empty."""
 
     name: EntityName
     summary: str = ""
@@ -108,7 +108,7 @@ class DeletionCounts:
 
 
 class EntityName(NamedTuple):
-    """One end of a given fact: a name and its type, "" when unknown."""
+    """One end of a given fact: a name and its type, "" if unknown."""
 
     name: str
     type: str = ""

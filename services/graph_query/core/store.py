@@ -47,7 +47,7 @@ class SpaceState(NamedTuple):
 
 
 class VectorPath(Enum):
-    """How vectors were compared."""
+    """How vectors were compared: exactly or by the index."""
 
     EXACT = "exact"
     INDEX = "index"
@@ -77,10 +77,10 @@ class WordHits:
 
 
 class GraphStore(Protocol):
-    """The graph of every space. Times are aware UTC.
+    """Stores the graph of every space. Times are aware UTC.
 
-    All calls raise StoreUnavailableError when the store cannot be reached or is still building an
-    index, and DeadlineError when the caller's deadline or the store's own limit passes.
+    All calls raise StoreUnavailableError if the store cannot be reached or is still building an index, and
+    DeadlineError past the caller's deadline or the store's own limit.
     """
 
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:

@@ -31,7 +31,7 @@ _COUNTS = {TextKind.FINDING: "change_finding_vectors"}
 
 
 class Neo4jEmbeddings:
-    """`EmbeddingStore` on Neo4j."""
+    """Implements `EmbeddingStore` on Neo4j."""
 
     def __init__(self, database: Database, write: Write) -> None:
         self._database = database

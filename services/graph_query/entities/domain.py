@@ -137,7 +137,7 @@ class EntityStore(Protocol):
         """Returns names by linking key, for the keys that are known; sorted."""
 
     async def titled(self, space: str, uuids: Sequence[str]) -> dict[str, Titled]:
-        """Returns those of the entities that exist."""
+        """Returns the entities that exist."""
 
     async def steps(
         self, space: str, uuids: Sequence[str], only: FactFilter, limit: int, *, local: bool

@@ -183,7 +183,7 @@ _LOOKED_AT = 20_000
 
 
 class Neo4jEntityStore:
-    """`EntityStore` on Neo4j."""
+    """Implements `EntityStore` on Neo4j."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -14,7 +14,7 @@ from services.graph_query.neo4j.space_writer import SpaceWriter, Write, as_passa
 
 
 class Neo4jExtractions:
-    """`ExtractionStore` on Neo4j."""
+    """Implements `ExtractionStore` on Neo4j."""
 
     def __init__(self, database: Database, write: Write) -> None:
         self._database = database

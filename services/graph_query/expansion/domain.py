@@ -143,7 +143,7 @@ class Edge(NamedTuple):
 class Neighborhood:
     """The relations around some chunks: `levels[0]` begins at the chunks themselves.
 
-    `timed` says that some relation of the space begins or ends.
+    `timed` is True if some relation of the space begins or ends.
     """
 
     levels: Sequence[Sequence[Edge]]

@@ -33,7 +33,7 @@ _COMPARED = ("strength", "valid_from", "valid_until", "origin", "evidence")
 
 
 class Neo4jRelations:
-    """`RelationStore` on Neo4j."""
+    """Implements `RelationStore` on Neo4j."""
 
     def __init__(self, database: Database, write: Write) -> None:
         self._database = database

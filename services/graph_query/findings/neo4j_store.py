@@ -209,7 +209,7 @@ _BEGINNING = Position(_LARGEST, "")
 
 
 class Neo4jFindings:
-    """`FindingStore` on Neo4j."""
+    """Implements `FindingStore` on Neo4j."""
 
     def __init__(self, database: Database, write: Write) -> None:
         self._database = database

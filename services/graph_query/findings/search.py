@@ -25,7 +25,7 @@ _DEPTH = 20
 
 @dataclass(frozen=True, slots=True)
 class FindingSearch:
-    """A question; an empty one lists what passes the filter, newest first, after a position."""
+    """A question; an empty one lists findings that pass the filter, newest first, after a position."""
 
     query: str
     limit: int

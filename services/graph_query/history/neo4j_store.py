@@ -40,7 +40,7 @@ _FIRST = Place(-2 * OPEN, -2 * OPEN, "")
 
 
 class Neo4jHistory:
-    """`HistoryStore` on Neo4j."""
+    """Implements `HistoryStore` on Neo4j."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -42,7 +42,7 @@ class InventoryStore(Protocol):
         """Scans `limit` entities by (name, uuid) after a position; `FIRST` is the beginning."""
 
     async def delete_unjoined(self, space: str, uuids: Sequence[str]) -> int:
-        """Deletes those of the entities that have no connections; returns how many."""
+        """Deletes the entities that have no connections; returns how many."""
 
     async def delete_document(
         self, space: str, document_id: str, deletion_id: str

@@ -19,7 +19,7 @@ _KEPT = timedelta(days=30)
 
 
 class Neo4jInventory:
-    """`InventoryStore` on Neo4j."""
+    """Implements `InventoryStore` on Neo4j."""
 
     def __init__(self, database: Database, write: Write) -> None:
         self._database = database

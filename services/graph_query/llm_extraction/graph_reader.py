@@ -70,7 +70,7 @@ class GraphReader(Protocol):
         """Returns entities with these names, ignoring case."""
 
     async def entities(self, uuids: Sequence[str]) -> list[KnownEntity]:
-        """Returns those of the entities that exist."""
+        """Returns the entities that exist."""
 
     async def entities_like(
         self, vector: Sequence[float], limit: int, least: float
@@ -116,7 +116,7 @@ class Neo4jGraphReader:
         return [_entity(row) for row in await self._read("known_by_name", keys=keys)]
 
     async def entities(self, uuids: Sequence[str]) -> list[KnownEntity]:
-        """Returns those of the entities that exist."""
+        """Returns the entities that exist."""
         rows = await self._read("known_by_uuid", uuids=sorted(uuids))
         return [_entity(row) for row in rows]
 

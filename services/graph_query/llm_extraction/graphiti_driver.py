@@ -76,7 +76,7 @@ class BraidOperations(GraphOperationsInterface):
         uuids: list[str],
         group_id: str | None = None,  # noqa: ARG002
     ) -> list[Any]:
-        """Returns those of the entities that are in the space."""
+        """Returns the entities that are in the space."""
         with self._failures.noted():
             return self._search.nodes(await self._known.entities(uuids))
 
@@ -92,18 +92,18 @@ class ReadingDriver(GraphDriver):
         self.graph_operations_interface = operations
 
     def execute_query(self, cypher_query_: str, **kwargs: Any) -> NoReturn:  # noqa: ARG002
-        """Refused: Graphiti reads through the interfaces; a query of its own could read other spaces."""
+        """Refuses the query: Graphiti reads through the interfaces; a query of its own could read other spaces."""
         raise RefusedError("Graphiti runs no queries of its own here")
 
     def session(self, database: str | None = None) -> GraphDriverSession:  # noqa: ARG002
-        """A session that writes nothing."""
+        """Returns a session that writes nothing."""
         return _Unwritten()
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Does nothing."""
 
     def delete_all_indexes(self) -> NoReturn:
-        """Refused: the store owns the indexes."""
+        """Refuses the deletion, as the store owns the indexes."""
         raise RefusedError("the indexes are the store's own")
 
     async def build_indices_and_constraints(self, delete_existing: bool = False) -> None:
@@ -116,14 +116,14 @@ class _Unwritten(GraphDriverSession):
     provider = GraphProvider.NEO4J
 
     async def __aexit__(self, *_: object) -> None:
-        """Nothing to close."""
+        """Does nothing."""
 
     async def run(self, query: str, **kwargs: Any) -> NoReturn:  # noqa: ARG002
-        """Refused, as by the driver: the query could read or write other spaces."""
+        """Refuses the query, which could read or write other spaces."""
         raise RefusedError("Graphiti runs no queries of its own here")
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Does nothing."""
 
     async def execute_write(self, func: Any, *args: Any, **kwargs: Any) -> None:
         """Leaves the writing to the store."""

@@ -40,7 +40,7 @@ class GraphitiLanguage(LLMClient):
 
     @property
     def stated_ends(self) -> frozenset[datetime]:
-        """The ends of facts that the model's answers state; all other ends are Graphiti's conclusions."""
+        """Returns the ends of facts that the model's answers state; all other ends are Graphiti's conclusions."""
         return frozenset(self._stated_ends)
 
     async def _generate_response_with_retry(  # type: ignore[override]

@@ -197,7 +197,7 @@ class SpaceWriter:
         return sorted({row["key"] for row in rows})
 
     async def delete_orphans(self, entities: Collection[str]) -> int:
-        """Deletes those of the entities that nothing refers to any more; returns how many."""
+        """Deletes the entities that nothing refers to any more; returns how many."""
         if not entities:
             return 0
         rows = await self.write("delete_orphans", uuids=sorted(entities))
@@ -220,7 +220,7 @@ class SpaceWriter:
         return {row["document_id"] for row in rows}
 
     async def passages(self, uuids: Sequence[str]) -> Rows:
-        """Returns the rows of those of the episodes that exist."""
+        """Returns the rows of the episodes that exist."""
         return await self.read("passages_by_uuid", uuids=list(uuids))
 
     async def create_passages(self, reads: Sequence[TokenizedPassage]) -> None:

@@ -63,7 +63,7 @@ _NONE = StoredOntology(Ontology(), 0)
 
 
 class Neo4jOntologies:
-    """`OntologyStore` on Neo4j."""
+    """Implements `OntologyStore` on Neo4j."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -58,7 +58,7 @@ _FETCH_VECTORS = 1_000
 
 
 class Neo4jAsKnown:
-    """`AsKnownStore` on Neo4j."""
+    """Implements `AsKnownStore` on Neo4j."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -202,7 +202,7 @@ class FactSearcher:
     async def _near_in_time(
         self, space: str, search: FactSearch, state: SpaceState | None
     ) -> _VectorMatches:
-        """As `_near`; if that exceeds its share of the caller's time, the answer relies on words."""
+        """Returns the result of `_near`, or an empty list by vectors if that exceeds its share of the caller's time."""
         try:
             async with asyncio.timeout(share_of_remaining(VECTOR_SHARE)):
                 return await self._near(space, search, state)

@@ -28,7 +28,7 @@ class RerankingStore(Protocol):
         """Returns the uuids of the entities with a name and, unless it is "", a type."""
 
     async def fact_vectors(self, space: str, uuids: Sequence[str]) -> dict[str, Sequence[float]]:
-        """Returns the vectors of those of the stated facts that have one."""
+        """Returns the vectors of the stated facts that have one."""
 
     async def distances(
         self, space: str, centers: Sequence[str], uuids: Sequence[str], only: FactFilter
@@ -40,7 +40,7 @@ class RerankingStore(Protocol):
 
 
 class Neo4jReranking:
-    """`RerankingStore` on Neo4j."""
+    """Implements `RerankingStore` on Neo4j."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -29,12 +29,12 @@ def status_failure(status: int, wait: float | None) -> ProviderFailed:
 
 
 def cut_off() -> ProviderFailed:
-    """The answer exceeded its limit; a retry would be as long, and as expensive."""
+    """Returns the failure of a truncated answer: a retry would be as long, and as expensive."""
     return ProviderFailed("answer cut off", passing=False, broken=False, fault=Fault.ANSWER)
 
 
 def refused_here(error: Exception) -> ProviderFailed:
-    """The library itself refuses to send this prompt, permanently."""
+    """Returns the failure of a prompt that the library itself refuses to send, permanently."""
     cause = f"not sent: {type(error).__name__}"
     return ProviderFailed(cause, passing=False, broken=False, fault=Fault.PROMPT)
 

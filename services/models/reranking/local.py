@@ -1,4 +1,4 @@
-"""Relevance without a model of its own: the passage's best sentence against the question, by the embedding model."""
+"""Relevance without a reranking model: the similarity of the passage's best sentence, by the embedding model."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def server_credentials(certificates: Certificates, *, require_peer: bool) -> grp
     seen = [first.version]
 
     def fetch() -> grpc.ServerCertificateConfiguration | None:
-        """Called by gRPC at each new connection, in a thread of its own."""
+        """Returns changed credentials, else None; gRPC calls it at each new connection, in its own thread."""
         material = certificates.current()
         if material.version == seen[0]:
             return None

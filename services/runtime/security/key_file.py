@@ -1,4 +1,4 @@
-"""Changes to the API key file: under a lock, written as a whole, readable by its owner only."""
+"""Changes to the API key file: under a lock, replaced as a whole, readable by its owner only."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class PostgresDocuments(Database):
         return TextLanguage(row["language"], tuple(row["available"]))
 
     async def set_text_language(self, space: str, language: str) -> None:
-        """Waits for the space's running writes."""
+        """Sets the language, after the space's running writes."""
         async with self._writers.session() as session:
             if not await session.value(self._queries["set_language"], space, language):
                 raise WrongStateError(LANGUAGE_IN_USE)

@@ -41,7 +41,7 @@ from services.vector_search.store import MissingVectorsError, SpaceModelError
 
 
 class DocumentWrite:
-    """Runs within one transaction of `session`."""
+    """Writes documents within one transaction of `session`."""
 
     def __init__(self, session: Session, queries: Queries, space: str) -> None:
         self._session = session
@@ -256,7 +256,7 @@ def _result(
 
 
 class DocumentDeletion:
-    """Runs within one transaction of `session`. Takes locks in the order that every write takes them."""
+    """Deletes a document within one transaction of `session`. Takes locks in the same order as every write."""
 
     def __init__(self, session: Session, queries: Queries, space: str) -> None:
         self._session = session

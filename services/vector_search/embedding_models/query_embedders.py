@@ -53,7 +53,7 @@ class QueryEmbedders:
         self._spaces[space] = model
 
     async def close(self) -> None:
-        """Waits for vectors that are being stored. Whoever built the embedders closes them."""
+        """Waits for vectors that are being stored. The owner of the embedders closes them."""
         for queries in (self.default, *self._others.values()):
             await queries.close()
 

@@ -148,7 +148,7 @@ class IndexQueue:
             return
 
     async def _try(self, space: str, waiting: _Waiting) -> bool:
-        """As `_index_batch`; returns False for a space that fails, so that other spaces continue."""
+        """Runs `_index_batch`; returns False for a space that fails, so that other spaces continue."""
         try:
             return await self._index_batch(space, waiting)
         except (StoreUnavailableError, OverloadedError):

@@ -1,4 +1,4 @@
-// Returns those of the given entities that do not exist yet, and those whose given spelling may be better than the
+// Returns the given entities that do not exist yet, and those whose given spelling may be better than the
 // stored one.
 UNWIND $p.rows AS row
 OPTIONAL MATCH (n:Entity {uuid: row[0]}) USING INDEX SEEK n:Entity(uuid)

@@ -1,4 +1,4 @@
-// Returns all spellings of those of the given entities whose displayed spelling has no source any more; with `all`, of
+// Returns all spellings of the given entities whose displayed spelling has no source any more; with `all`, of
 // every one.
 UNWIND $p.uuids AS uuid
 MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)
