@@ -203,7 +203,7 @@ class EntityPosition(NamedTuple):
     uuid: str
 
 
-# Sorts before every listed entity, as both texts are empty.
+# Precedes every item of a listing by two texts.
 FIRST = ("", "")
 # Sorts before every entity, as no entity has as many mentions.
 FIRST_ENTITY = EntityPosition(2**53, "", "")

@@ -70,9 +70,7 @@ def plain_word(word: str) -> str:
 
 
 def words_of_query(text: str) -> Iterator[str]:
-    """Returns the words to search for, in order: an accented word in both forms, a run without spaces as pairs of
-    characters.
-    """
+    """Yields the words to search for, in order: accented words in both forms, runs without spaces as pairs."""
     for word in _parts(text):
         if _RUN.match(word):
             yield from _pairs(word) or [word]
@@ -205,7 +203,7 @@ def relation_clause(relation: str) -> str:
 
 
 def phrase_queries(space: str, phrases: Iterable[str]) -> Iterator[str]:
-    """Builds queries for passages that contain any of the word sequences, some hundred to a query.
+    """Builds queries for passages that contain any of the word sequences, up to 500 per query.
 
     The analyzer of these fields splits at white space and changes nothing.
     """
