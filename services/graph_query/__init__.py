@@ -1,5 +1,5 @@
 """The graph tier: entities and dated facts in Neo4j.
 
-Each named query says which index a key is looked up in (`USING INDEX SEEK`): left to itself, Neo4j reads the whole
-index for each row where it plans a query while the graph is young, and keeps that plan when the graph has grown.
+Each named query states its index (`USING INDEX SEEK`). Without the hint, a plan made while the graph is small scans the
+whole index for each row, and Neo4j keeps that plan after the graph has grown.
 """

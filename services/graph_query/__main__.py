@@ -15,7 +15,7 @@ from services.runtime.telemetry import configure_telemetry
 
 
 def main() -> None:
-    """Builds the settings and serves until it is stopped."""
+    """Builds the settings and serves until stopped."""
     runtime = read_settings(RuntimeSettings)
     configure_telemetry(runtime, "graph_query")
     serving = app.run(

@@ -62,35 +62,35 @@ _SCHEMA_RETRY_SECONDS = 0.5
 
 
 class Stores(episode_intake.Stores, Protocol):
-    """The graph with all its layers."""
+    """The combined store interface that the tier's services use."""
 
     @property
     def findings(self) -> FindingStore:
-        """The findings layer."""
+        """Returns the store of findings."""
 
     @property
     def history(self) -> HistoryStore:
-        """Facts over both clocks."""
+        """Returns the store of fact histories."""
 
     @property
     def reranking(self) -> RerankingStore:
-        """Vectors and distances of what was found."""
+        """Returns the store that reranking reads from."""
 
     @property
     def as_known(self) -> AsKnownStore:
-        """Facts as they were known."""
+        """Returns the store of facts as they were known at an instant."""
 
     @property
     def entities(self) -> EntityStore:
-        """The graph's shape."""
+        """Returns the store of entities and paths."""
 
     @property
     def relations(self) -> RelationStore:
-        """Relations between chunks."""
+        """Returns the store of relations between chunks."""
 
     @property
     def inventory(self) -> InventoryStore:
-        """Ids of what there is."""
+        """Returns the store of ids."""
 
 
 def build_services(
@@ -100,10 +100,10 @@ def build_services(
     reranker: Reranker | None = None,
     searches: AdmissionQueue | None = None,
 ) -> list[Service]:
-    """The services of the tier over one store and one embedder.
+    """Builds the services of the tier over one store and one embedder.
 
-    `reader` is None without a language model, `reranker` without a reranking model. `searches` bounds those that run at
-    once.
+    `reader` is None without a language model, `reranker` is None without a reranking model. `searches` limits how many
+    searches run concurrently.
     """
     relations = RelationCalls(store.relations)
     models = SpaceModels(store.embeddings, embedder)
@@ -162,7 +162,7 @@ def build_services(
 
 
 def build_store(settings: GraphSettings) -> Neo4jStore:
-    """The store that the settings name; it connects when first used."""
+    """Builds the store from the settings; it connects when first used."""
     queries = load_queries()
     limits = AdmissionLimits(settings.pool_size, settings.queue_size, settings.queue_seconds)
     return Neo4jStore(
@@ -173,7 +173,7 @@ def build_store(settings: GraphSettings) -> Neo4jStore:
 
 
 def open_store(settings: GraphSettings) -> Neo4jStore:
-    """The process's store, as `build_store` makes it, with its pool in the metrics."""
+    """Opens the process's store (see `build_store`) and registers its pool in the metrics."""
     store = build_store(settings)
     observe_pools(*store.pools)
     return store
@@ -191,7 +191,7 @@ def _database(settings: GraphSettings, queries: Queries, limits: AdmissionLimits
 
 
 async def keep_schema(store: Neo4jStore) -> None:
-    """Creates the schema once Neo4j answers, however long that takes. SchemaError for another version's database."""
+    """Creates the schema, retrying until Neo4j answers. Raises SchemaError for another version's database."""
     log = get_logger("schema")
     while True:
         try:
@@ -200,7 +200,7 @@ async def keep_schema(store: Neo4jStore) -> None:
             log.debug("schema waits", reason=error.message)
         except SchemaError:
             raise
-        except Exception:  # a deadline, for one: it may pass, and the tier is NOT_SERVING till then
+        except Exception:  # A deadline, for example: the failure may be temporary. The tier is NOT_SERVING until then.
             log.exception("no schema")
         else:
             log.info("schema ready")
@@ -209,7 +209,7 @@ async def keep_schema(store: Neo4jStore) -> None:
 
 
 def build_extractor(store: Neo4jStore, language: LanguageModel | None) -> EpisodeExtractor | None:
-    """The episode extractor, None without a language model."""
+    """Builds the episode extractor; None without a language model."""
     if language is None:
         return None
     findings = EmbeddedFindingExtractor(FindingExtractor(language))
@@ -223,7 +223,7 @@ async def run(
     reranking: RerankerSettings,
     language_model: LanguageModelSettings,
 ) -> None:
-    """Serves until it is stopped; healthy once Neo4j answers and has its indexes."""
+    """Serves until stopped; healthy once Neo4j answers and its indexes are online."""
     breakers = Breakers()
     embedder = build_embedder(embedding, breakers)
     registry = EmbedderRegistry(embedding, embedder, breakers)

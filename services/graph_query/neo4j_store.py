@@ -1,4 +1,4 @@
-"""The graph in Neo4j: Graphiti's data model and nodes of Braid's own. Every feature's store over one database."""
+"""The graph in Neo4j: Graphiti's data model and Braid's own nodes. Combines every feature's store over one database."""
 
 from __future__ import annotations
 
@@ -71,12 +71,12 @@ Work = Callable[[SpaceWriter], Awaitable[T]]
 
 
 class Neo4jStore(Neo4jSearch, Neo4jEntities):
-    """`GraphStore` on Neo4j. Writers of one space queue at its node; spaces do not wait for each other."""
+    """Implements `GraphStore` on Neo4j. Writers of one space wait for each other; spaces are independent."""
 
     def __init__(
         self, database: Database, schema: Schema, *, probed: Database | None = None
     ) -> None:
-        """`probed`, of a connection of its own, is asked whether Neo4j answers: no caller is before it there."""
+        """`probed` has a connection of its own for health probes, so that they never wait for calls."""
         super().__init__(database)
         self._probed = probed or database
         self._schema = schema
@@ -97,7 +97,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         self.embeddings = Neo4jEmbeddings(database, self._write)
 
     async def ensure_schema(self) -> None:
-        """Creates constraints and indexes that are missing and waits for them."""
+        """Creates missing constraints and indexes and waits until they are online."""
         await ensure_schema(self._database, self._schema)
         self._ready = True
         self.warmer.start()
@@ -110,7 +110,10 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         only: FactFilter,
         limit: int,
     ) -> WordHits:
-        """See `GraphStore`. While a cold Neo4j plans its first search, others wait: DeadlineError when too long."""
+        """See `GraphStore`.
+
+        Waits while a cold Neo4j plans its search queries; raises DeadlineError if that takes too long.
+        """
         if self.warmer.plans_searches:
             await self._until_searchable()
         return await super().search_words(space, terms, link_keys, only, limit)
@@ -136,31 +139,31 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         return replace(counts, revision=revision)
 
     def known(self, space: str, model: str) -> GraphReader:
-        """A space as a language model's reading is compared with it, by vectors of this model."""
+        """Returns the reader of a space that extraction uses, for vectors of this model."""
         return Neo4jGraphReader(self._database, self, space, model)
 
     async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:
         """Ends a fact in one transaction."""
         changed, revision = await self._write(space, lambda writer: end_fact(writer, uuid, at))
         found = await self.facts(space, [uuid])
-        if uuid not in found:  # deleted by another call meanwhile
+        if uuid not in found:  # Deleted concurrently by another call.
             raise NotFoundError("fact")
         return EndedFact(found[uuid], changed, revision)
 
     @property
     def pools(self) -> tuple[Database]:
-        """The pool of all calls, to be measured."""
+        """Returns the pool of all calls, for metrics."""
         return (self._database,)
 
     async def ping(self) -> None:
-        """Raises StoreUnavailableError when Neo4j does not answer or its indexes are not there."""
+        """Raises StoreUnavailableError if Neo4j does not answer or its indexes are not online."""
         self._check_schema()
         started = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(_PING_SECONDS):
                 await check_ready(self._probed, self._schema)
         except TimeoutError:
-            # One that is as busy as can be may be late for the probe, but answers its callers.
+            # A Neo4j under full load may miss the probe's deadline and still answer its callers.
             if not self._database.answered_since(started):
                 raise StoreUnavailableError("neo4j") from None
         except StoreUnavailableError:
@@ -185,7 +188,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
             raise DeadlineError from None
 
     async def _warm_up(self, name: str) -> None:
-        """Runs a query of no space and no rows: it finds nothing, changes nothing, and is planned."""
+        """Runs a query for no space, which finds and changes nothing, so that it is planned."""
         nothing = {
             **filter_parameters("", FactFilter(0.0, 0.0)),
             "lucene": 'text:"nothing"',
@@ -208,15 +211,15 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
     async def _write(
         self, space: str, work: Work[T], model: str = "", length: int = 0
     ) -> tuple[T, int]:
-        """Runs a write of a space. Before the graph is of this design it would lose what was known of facts.
+        """Runs a write of a space. Raises StoreUnavailableError until the schema exists.
 
-        `model` and `length` are of the vectors that it brings.
+        `model` and `length` are those of the vectors to be written.
         """
         self._check_schema()
 
         async def transaction(tx: Transaction) -> tuple[T, int, int, SpaceWriter]:
             rows = await tx.run("lock_space", space=space)
-            if not rows:  # the database was emptied: the next attempt creates the node again
+            if not rows:  # The database was emptied: the next attempt creates the node again.
                 self._spaces.discard(space)
                 raise StoreUnavailableError("neo4j")
             state = rows[0]
@@ -241,7 +244,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         return result, revision
 
     async def _ensure_space(self, space: str) -> None:
-        """Makes the node that writers lock. Inside their transactions its creation could deadlock."""
+        """Creates the node that writers lock. Creating it inside their transactions could deadlock."""
         if space in self._spaces:
             return
         await self._database.write(lambda tx: tx.run("create_space", space=space))
@@ -258,7 +261,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
 
 
 def _check_vectors(state: Mapping[str, Any], model: str, length: int) -> None:
-    """Whether a space takes vectors of a model and a length, 0 for none."""
+    """Raises an error unless a space accepts vectors of a model and a length (0 for none)."""
     if state["changing"]:
         raise OverloadedError(RETRY_SECONDS)
     if state["model"] not in (None, model):
@@ -269,6 +272,6 @@ def _check_vectors(state: Mapping[str, Any], model: str, length: int) -> None:
 
 
 def _after(last: datetime | None) -> datetime:
-    """The time of a write: always later than the space's last one, even when machines' clocks differ."""
+    """Returns the time of a write: always later than the space's last one, even if machines' clocks differ."""
     now = utc_now()
     return now if last is None else max(now, last + _TICK)

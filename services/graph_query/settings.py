@@ -1,4 +1,4 @@
-"""Settings of the graph tier, read from the environment when built and at no other time."""
+"""Settings of the graph tier, read from the environment only when built."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class GraphSettings(BaseSettings):
         return self
 
     def neo4j_certificates(self) -> Certificates | None:
-        """What TLS to Neo4j uses; None where the address alone says whether it is used."""
+        """Returns the certificates for TLS to Neo4j; None if only the address determines whether TLS is used."""
         if self.neo4j_ca_file is None and self.neo4j_client_cert_file is None:
             return None
         return Certificates(

@@ -1,4 +1,4 @@
-"""Embedders, language models and rerankers: one small interface each, one room for each kind.
+"""Embedders, language models and rerankers: one small interface and one package for each kind.
 
 Importing this package loads no model and no provider's library.
 """

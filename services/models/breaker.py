@@ -1,4 +1,4 @@
-"""A circuit breaker: a provider that keeps failing is not called for a while, then tried by one call."""
+"""A circuit breaker: a provider that keeps failing is not called for some seconds, then probed by one call."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from enum import StrEnum
 
 from services.runtime.telemetry import get_logger
 
-# A cancelled attempt counts as a failure only after this many seconds (a search waits for up to two), and after twice
-# the time of the provider's last answer: else callers with short deadlines would open the circuit of a slow provider.
+# A canceled attempt counts as a failure only after this many seconds (a search waits for up to two), and after twice
+# the time of the provider's last answer; else callers with short deadlines would open the circuit of a slow provider.
 _MIN_SILENCE_SECONDS = 1.8
 _SILENCE_FACTOR = 2
 _PROBE_RETRY_SECONDS = 1.0
-# Short: a provider that is back is used again within five seconds, and one probe in three seconds burdens no provider.
+# Short, so that a recovered provider is used again within five seconds; one probe in three seconds is no burden.
 _OPEN_SECONDS = 3.0
 
 
 class CircuitOpen(Exception):  # noqa: N818 - the state's own name
-    """Not tried: the provider failed too often. `retry_after` in seconds."""
+    """The attempt was not made: the provider failed too often. `retry_after` is in seconds."""
 
     def __init__(self, retry_after: float) -> None:
         super().__init__("circuit open")
@@ -28,7 +28,7 @@ class CircuitOpen(Exception):  # noqa: N818 - the state's own name
 
 
 class State(StrEnum):
-    """CLOSED lets every attempt through, OPEN none, HALF_OPEN one at a time."""
+    """CLOSED admits every attempt, OPEN none, HALF_OPEN one at a time."""
 
     CLOSED = "closed"
     OPEN = "opened"
@@ -38,7 +38,7 @@ class State(StrEnum):
 class Breaker:
     """One provider's circuit, closed at first: `failures` in a row open it for `seconds`.
 
-    After that one attempt goes through: its success closes the circuit, its failure opens it again. To be used on one
+    After that one attempt is admitted: its success closes the circuit, its failure opens it again. To be used on one
     event loop.
     """
 
@@ -50,7 +50,7 @@ class Breaker:
         seconds: float = _OPEN_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`clock` gives seconds."""
+        """`clock` returns seconds."""
         self._name = name
         self._max_failures = failures
         self._seconds = seconds
@@ -65,10 +65,10 @@ class Breaker:
     async def guard(
         self, counts: Callable[[Exception], bool] = lambda _: True
     ) -> AsyncIterator[None]:
-        """Around one attempt. CircuitOpen instead of it while the circuit is open.
+        """Wraps one attempt. Raises CircuitOpen instead of running it while the circuit is open.
 
-        An exception that `counts` is a failure, and so is a cancelled attempt after a long silence of the provider;
-        anything else says nothing of the provider.
+        An exception for which `counts` is true is a failure, and so is a canceled attempt after a long silence of the
+        provider; anything else does not change the state.
         """
         probe = self._admit()
         started = self._clock()
@@ -88,11 +88,14 @@ class Breaker:
 
     @property
     def is_closed(self) -> bool:
-        """Whether the provider answers, as far as is known."""
+        """Returns whether the circuit is closed, so that the provider is believed to answer."""
         return self._state is State.CLOSED
 
     def _admit(self) -> bool:
-        """Whether the attempt is the one that probes a provider again. CircuitOpen where it may not be made."""
+        """Admits an attempt; returns whether it is the probe of a failed provider.
+
+        Raises CircuitOpen if it is not admitted.
+        """
         if self._state is State.OPEN:
             left = self._opened_at + self._seconds - self._clock()
             if left > 0:
@@ -106,7 +109,7 @@ class Breaker:
         return True
 
     def _is_silent(self, started: float) -> bool:
-        """Whether a provider that was asked then, and has not answered yet, is more than slow."""
+        """Returns whether a call started at that time has been unanswered too long for a merely slow provider."""
         limit = max(_MIN_SILENCE_SECONDS, _SILENCE_FACTOR * self._last_seconds)
         return self._clock() - started >= limit
 
@@ -117,7 +120,7 @@ class Breaker:
             self._enter(State.OPEN)
 
     def _record_success(self) -> None:
-        # An attempt from before the circuit opened may still succeed: the wait goes on, as the later ones failed.
+        # An attempt from before the circuit opened may still succeed. The circuit stays open, as later attempts failed.
         if self._state is State.OPEN:
             return
         self._failures = 0
@@ -133,14 +136,14 @@ class Breakers:
     """One circuit breaker for each endpoint, shared by all of its models. Safe to share between threads."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """`clock` gives seconds."""
+        """`clock` returns seconds."""
         self._clock = clock
-        # Clients are made in threads, each in one of its own.
+        # Clients are created in several threads.
         self._lock = threading.Lock()
         self._breakers: dict[str, Breaker] = {}
 
     def impairments(self) -> Sequence[str]:
-        """What the process does without now, in a sentence each: for its health, which it does not turn."""
+        """Returns a sentence for each impairment of the process; the health status reports them but does not change."""
         with self._lock:
             away = sum(not breaker.is_closed for breaker in self._breakers.values())
         return [f"An embedding provider does not answer ({away} of {len(self._breakers)})."] * bool(
@@ -148,7 +151,7 @@ class Breakers:
         )
 
     def for_endpoint(self, endpoint: str) -> Breaker:
-        """The endpoint's circuit breaker."""
+        """Returns the endpoint's circuit breaker."""
         with self._lock:
             if endpoint not in self._breakers:
                 self._breakers[endpoint] = Breaker("openai", clock=self._clock)

@@ -1,4 +1,4 @@
-"""A provider's client: built in a thread when first needed, once for all callers, and closed with its owner."""
+"""A provider's client: created in a thread on first use, shared by all callers, and closed with its owner."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ T = TypeVar("T")
 
 
 class Connection(Generic[T]):
-    """One client, however many callers come first. Safe to share between tasks of one event loop."""
+    """Creates one client, however many callers need it first. Safe to share between tasks of one event loop."""
 
     def __init__(
         self, connect: Callable[[], T], disconnect: Callable[[T], Awaitable[None]]
     ) -> None:
-        """`connect` runs in a thread, as loading a library and reading certificates would hold up the event loop; it
-        is tried again after a failure. `disconnect` closes what it made.
+        """`connect` runs in a thread, as loading a library and reading certificates would block the event loop.
+
+        It is called again after a failure. `disconnect` closes the client.
         """
         self._connect = connect
         self._disconnect = disconnect
@@ -24,17 +25,17 @@ class Connection(Generic[T]):
         self._closed = False
 
     async def client(self) -> T | None:
-        """The client; None once closed. Raises what `connect` raises."""
+        """Returns the client; None once closed. Raises what `connect` raises."""
         if self._closed:
             return None
         if self._making is None or _failed(self._making):
             self._making = asyncio.create_task(asyncio.to_thread(self._connect))
-        # Shielded: a thread cannot be stopped, and what it makes for a caller that gave up is for the next one.
+        # Shielded: a thread cannot be stopped, and a client created for a canceled caller serves the next one.
         client = await asyncio.shield(self._making)
         return None if self._closed else client
 
     async def close(self) -> None:
-        """Closes the client, also one that is being built."""
+        """Closes the client, even one that is still being created."""
         self._closed = True
         making, self._making = self._making, None
         if making is None:

@@ -1,4 +1,4 @@
-"""Addresses of providers, as settings have them."""
+"""Addresses of providers in settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a model fails: one exception, safe to log and to send to a caller."""
+"""Failures of models: exceptions that are safe to log and to send to a caller."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MODEL_WAIT = 5.0
 class EmbedderUnavailable(EmbedderUnavailableError):  # noqa: N818 - the state's own name
     """No vectors now. `cause` is a short fixed phrase: never the text, the key or the provider's words.
 
-    `retry_after` is in seconds, None when no wait is known to help.
+    `retry_after` is in seconds, None if no wait is known to help.
     """
 
     def __init__(self, cause: str, *, retry_after: float | None = None) -> None:
@@ -25,9 +25,9 @@ class EmbedderUnavailable(EmbedderUnavailableError):  # noqa: N818 - the state's
 
 
 class TextsRefused(EmbedderUnavailable):
-    """No vectors for these texts, however often they are sent: they are too long or wrong for the model, or too many.
+    """These texts cannot be embedded, however often they are sent: too long, too many or invalid for the model.
 
-    For searches it is as any other model that gives no vector.
+    Searches treat it like any other unavailable embedder.
     """
 
     def __init__(self, cause: str) -> None:
@@ -51,10 +51,10 @@ class LanguageModelUnavailable(StoreUnavailableError):  # noqa: N818 - the state
 
 
 class AnswerUnusable(LanguageModelUnavailable):
-    """The model answers, and what it answers to this prompt cannot be used: malformed, too long, or a refusal.
+    """The model answers, but its answer to this prompt cannot be used: malformed, too long, or a refusal.
 
-    Another try may help or not; callers that work on many texts bound their tries, and go on with the others.
-    `cause` travels in the error's metadata, so that other processes tell it from an outage.
+    A retry may or may not help; callers that process many texts limit their retries, and continue with the others.
+    `cause` travels in the error's metadata, so that other processes can distinguish it from an outage.
     """
 
     def __init__(self, cause: str) -> None:
@@ -64,11 +64,11 @@ class AnswerUnusable(LanguageModelUnavailable):
 
 
 class PromptRefused(AnswerUnusable):
-    """The provider or its library does not take the prompt. It may be the prompt's fault, or that of the settings."""
+    """The provider or its library refuses the prompt, because of the prompt itself or of the settings."""
 
 
 def is_unusable(error: BaseException) -> bool:
-    """Whether a failure, of this process or told by another one, is an answer that cannot be used."""
+    """Returns whether a failure, local or reported by another process, is an unusable answer."""
     return isinstance(error, BraidError) and UNUSABLE in error.metadata
 
 

@@ -1,4 +1,4 @@
-"""How long a provider asks to be left alone."""
+"""Reads how long a provider asks clients to wait."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ import time
 from collections.abc import Mapping
 from email.utils import parsedate_to_datetime
 
-# Seconds: whoever is asked for more may as well look again after a day, and neither timers nor answers fail at it.
+# In seconds: after a day a client may as well try again, and such a value is safe for timers and answers.
 LONGEST_WAIT = 86_400.0
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds the server asks to wait: `retry-after` as a number or an HTTP date; from 0 to `LONGEST_WAIT`.
+    """Returns the seconds that the server asks to wait, from 0 to `LONGEST_WAIT`.
 
-    None without it, and for a value that is neither: below zero, infinite, or no number and no date at all.
+    The header `retry-after` is a number or an HTTP date. None without it, and for an invalid value: negative, infinite,
+    or neither number nor date.
     """
     value = headers.get("retry-after")
     if value is None:
@@ -27,7 +28,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _until(date: str) -> float | None:
-    """A date that is over asks for no wait."""
+    """Returns the seconds until a date; a past date asks for no wait."""
     try:
         wait = parsedate_to_datetime(date).timestamp() - time.time()
     except (ValueError, OverflowError):

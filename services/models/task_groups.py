@@ -1,4 +1,4 @@
-"""Failures out of task groups, as the plain exceptions callers catch."""
+"""Unwraps failures of task groups to the plain exceptions that callers catch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def first_failure() -> Iterator[None]:
-    """Around a TaskGroup: raises the first task's exception itself instead of the group."""
+    """Wraps a TaskGroup: raises the first task's exception itself instead of the group."""
     try:
         yield
     except ExceptionGroup as group:

@@ -1,7 +1,7 @@
-"""What every attempt to ask one provider passes: rates, a number at once, its circuit, and the waits it asks for.
+"""Throttles the attempts to call one provider: rates, concurrency, its circuit breaker, and its requested waits.
 
-A provider's users each have a share of their own, so that background work never holds up people's questions. The
-circuit and the waits are common: a 429 to one slows all.
+Each user of a provider has a share of its own, so that background work never delays people's questions. The circuit
+breaker and the waits are common: a 429 to one user slows all.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from aiolimiter import AsyncLimiter
 
 from services.models.breaker import Breaker, CircuitOpen
 
-# A provider that refuses for its rate and does not say for how long is left alone for so many seconds.
+# The wait in seconds if a provider refuses for its rate limit without saying for how long.
 _DEFAULT_PAUSE = 1.0
 
 
 class Rates(Protocol):
-    """How much a share may ask for."""
+    """Rate limits of a share."""
 
     @property
     def requests_per_minute(self) -> int: ...
@@ -34,17 +34,17 @@ class Rates(Protocol):
 
 @dataclass(slots=True)
 class Pause:
-    """Until when a provider has asked to be left alone, on the event loop's clock."""
+    """The end of the wait that a provider has requested, on the event loop's clock."""
 
     until: float = field(default=0.0)
 
     def extend(self, seconds: float | None) -> None:
-        """Leaves it alone for so long from now, unless it is left alone for longer already."""
+        """Waits for that long from now, unless the current wait is longer."""
         wait = _DEFAULT_PAUSE if seconds is None else seconds
         self.until = max(self.until, asyncio.get_running_loop().time() + wait)
 
     def left(self) -> float:
-        """Seconds left; none or less when it may be asked."""
+        """Returns the seconds left; zero or less when calls are allowed."""
         return self.until - asyncio.get_running_loop().time()
 
 
@@ -59,7 +59,7 @@ class Throttle:
         breaker: Breaker | None = None,
         pause: Pause | None = None,
     ) -> None:
-        """`breaker` and `pause` are those of another share of the same provider, if there is one."""
+        """`breaker` and `pause` are those of another share of the same provider, if any."""
         self.breaker = breaker or Breaker("language_model", clock=clock)
         self.pause = pause or Pause()
         self._tokens_per_minute = rates.tokens_per_minute
@@ -68,7 +68,7 @@ class Throttle:
         self._slots = asyncio.Semaphore(rates.max_concurrent)
 
     def share(self, rates: Rates) -> Throttle:
-        """Another share of the same provider, with rates of its own."""
+        """Returns another share of the same provider, with rates of its own."""
         return Throttle(rates, breaker=self.breaker, pause=self.pause)
 
     @asynccontextmanager
@@ -79,9 +79,9 @@ class Throttle:
         *,
         max_wait: float = float("inf"),
     ) -> AsyncIterator[None]:
-        """Around one attempt of about so many tokens; `is_providers` says whether a failure is the provider's own.
+        """Wraps one attempt of about `tokens` tokens; `is_providers` tells whether a failure is the provider's own.
 
-        CircuitOpen while the circuit is open, and where the provider has asked for a longer wait than `max_wait`.
+        Raises CircuitOpen while the circuit is open, and if the provider has requested a longer wait than `max_wait`.
         """
         await self._wait(max_wait)
         await self._requests.acquire()

@@ -1,4 +1,4 @@
-"""What calls of one model take: spans, durations, tokens, and their cost for each space."""
+"""The usage of one model's calls: spans, durations, tokens, and their cost for each space."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MILLION = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """US dollars for a million tokens."""
+    """Prices in US dollars per million tokens."""
 
     input: float = 0.0
     output: float = 0.0
@@ -56,18 +56,18 @@ class ModelUsage:
 
     @contextmanager
     def call(self) -> Iterator[None]:
-        """Encloses one call, its retries included."""
+        """Encloses one call, including its retries."""
         with self._timed(), span(f"{self._kind} {self._model}", {"model": self._model}):
             yield
 
     @contextmanager
     def stream(self) -> Iterator[None]:
-        """Encloses a call whose answer is read bit by bit, perhaps in another task."""
+        """Encloses a call whose answer is streamed, perhaps in another task."""
         with self._timed(), separate_span(f"{self._kind} {self._model}", {"model": self._model}):
             yield
 
     def count(self, input_tokens: int, output_tokens: int = 0) -> None:
-        """Adds what the provider counted to the current call's space."""
+        """Adds the tokens counted by the provider to the current call's space."""
         if not input_tokens and not output_tokens:
             return
         call = current_call_or_none()

@@ -1,1 +1,1 @@
-"""PostgreSQL as every service with a database of its own uses it: a bounded pool, and numbered migrations."""
+"""PostgreSQL access shared by all services with a database: a bounded pool and numbered migrations."""

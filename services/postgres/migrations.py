@@ -1,15 +1,14 @@
-"""The schema of a service's database: numbered migrations, and files of functions that may change.
+"""The schema of a service's database: numbered migrations, and replaceable function files.
 
-`sql/schema/NNNN_name.sql` runs once, in order, each in a transaction. `NNNN_post_name.sql` waits until no process of
-the previous release is left; every other file may run while it still serves. `checksums.sha256` in the same folder
-lists the
-files that are in use somewhere: they are never edited.
+`sql/schema/NNNN_name.sql` runs once, in order, each in a transaction. `NNNN_post_name.sql` runs only after the last
+process of the previous release has stopped; every other file may run while it still serves. `checksums.sha256` in the
+same folder lists the files that are already in use; they are never edited.
 
-`sql/functions/*.sql` holds `create or replace function …`. When one of these files differs from what the database has,
-all of them are installed again, in one transaction. A function that changes its result type needs a migration that
-drops it first.
+`sql/functions/*.sql` holds `create or replace function …`. When one of these files differs from the installed one, all
+of them are installed again, in one transaction. A function that changes its result type needs a migration that drops it
+first.
 
-One runner works at a time. Checksums of what was applied are recorded in the database.
+One runner works at a time. Checksums of applied files are recorded in the database.
 """
 
 from __future__ import annotations
@@ -50,19 +49,19 @@ create table if not exists schema_function_file (
 
 
 class MigrationError(Exception):
-    """The files and the database do not fit each other. The message is for the operator."""
+    """The files and the database do not match. The message is for the operator."""
 
 
 @dataclass(frozen=True, slots=True)
 class SqlFile:
-    """A file by its name."""
+    """An SQL file and its name."""
 
     name: str
     text: str
 
     @property
     def checksum(self) -> str:
-        """SHA-256 of the text in hexadecimal."""
+        """Returns the SHA-256 of the text in hexadecimal."""
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
@@ -91,7 +90,7 @@ class Applied:
 
 
 def load_schema(package: str) -> Schema:
-    """The files of `package`. MigrationError unless migrations are numbered 1, 2, 3 …"""
+    """Loads the files of `package`. Raises MigrationError unless migrations are numbered 1, 2, 3 …"""
     folder = files(package) / "sql"
     found = []
     for file in _sql_files(folder / "schema") or _sql_files(folder / "migrations"):
@@ -105,7 +104,7 @@ def load_schema(package: str) -> Schema:
 
 
 def released_checksums(package: str) -> dict[str, str]:
-    """Checksums of the migrations in use, by file name, as `sha256sum` writes them."""
+    """Returns the checksums of released migrations by file name, from a file in the format of `sha256sum`."""
     text = (files(package) / "sql" / "schema" / CHECKSUMS_FILE).read_text()
     pairs = (line.split() for line in text.splitlines())
     return {name: checksum for checksum, name in pairs}
@@ -114,9 +113,10 @@ def released_checksums(package: str) -> dict[str, str]:
 def pending_migrations(
     known: Sequence[Migration], applied: Mapping[int, Applied], stage: Stage
 ) -> list[Migration]:
-    """What is left to apply; for stage `pre` only up to the first `post` file.
+    """Returns the migrations still to apply; for stage `pre` only up to the first `post` file.
 
-    MigrationError for a database made from another baseline, and for an applied file that has changed or is unknown.
+    Raises MigrationError for a database made from another baseline, and for an applied file that has changed or is
+    unknown.
     """
     if applied and 1 in applied and applied[1].name != known[0].name:
         raise MigrationError(OTHER_BASELINE)
@@ -135,7 +135,7 @@ def pending_migrations(
 async def migrate(url: str, schema: Schema, *, lock: int, stage: Stage = "post") -> None:
     """Applies pending migrations and installs changed functions, as the role that owns the schema.
 
-    `lock` is the number of the advisory lock that lets one runner at a time pass. Raises MigrationError.
+    `lock` is the number of the advisory lock that allows one runner at a time. Raises MigrationError.
     """
     connection = await asyncpg.connect(url, timeout=10)
     try:
@@ -168,7 +168,7 @@ async def _install(connection: asyncpg.Connection, functions: Sequence[SqlFile])
     if installed == {file.name: file.checksum for file in functions}:
         return
     async with connection.transaction():
-        # Functions call each other across files, so their bodies are checked when they first run.
+        # Functions call each other across files, so their bodies are checked only when they first run.
         await connection.execute("set local check_function_bodies = off")
         for file in functions:
             await connection.execute(file.text)
@@ -181,7 +181,7 @@ async def _install(connection: asyncpg.Connection, functions: Sequence[SqlFile])
 
 
 def _sql_files(folder: Traversable) -> list[SqlFile]:
-    """The folder's SQL files by name; none where there is no such folder."""
+    """Returns the folder's SQL files by name; empty without such a folder."""
     if not folder.is_dir():
         return []
     found = (file for file in folder.iterdir() if file.name.endswith(".sql"))

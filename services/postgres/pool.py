@@ -1,4 +1,4 @@
-"""A bounded pool of PostgreSQL connections: a short queue in front, deadlines on every query, errors translated."""
+"""A bounded pool of PostgreSQL connections: a short queue, deadlines on every query, translated driver errors."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _GONE = (
     asyncpg.CannotConnectNowError,
     asyncpg.AdminShutdownError,
     asyncpg.CrashShutdownError,
-    # Too many connections, a full disk, no memory: it passes, or somebody frees some.
+    # Too many connections, a full disk, or no memory: temporary, or resolved by an operator.
     asyncpg.InsufficientResourcesError,
     asyncpg.PostgresSystemError,
     asyncpg.InvalidCatalogNameError,
@@ -42,13 +42,13 @@ _GONE = (
 
 @dataclass(frozen=True, slots=True)
 class PoolLimits(AdmissionLimits):
-    """How many connections, how many calls may wait for one and how long, how long a statement may run."""
+    """Limits on connections, on the calls that wait for one and for how long, and on the duration of a statement."""
 
     statement_seconds: float = 30.0
 
 
 class Session:
-    """A borrowed connection. Each statement is bound to the caller's remaining deadline, and cancelled with it."""
+    """A borrowed connection. Each statement is limited to the caller's remaining deadline, and canceled with it."""
 
     def __init__(
         self, connection: Any, statement_seconds: float, meter: StatementMeter | None = None
@@ -58,7 +58,7 @@ class Session:
         self._meter = meter or StatementMeter(STORE)
 
     async def fetch(self, sql: str, *args: object) -> list[Row]:
-        """All rows."""
+        """Returns all rows."""
         with self._meter.statement(name_of(sql)):
             rows: list[Row] = await self._connection.fetch(
                 text_of(sql), *args, timeout=remaining(self._seconds)
@@ -66,7 +66,7 @@ class Session:
         return rows
 
     async def row(self, sql: str, *args: object) -> Row | None:
-        """The first row, if any."""
+        """Returns the first row; None without rows."""
         with self._meter.statement(name_of(sql)):
             row: Row | None = await self._connection.fetchrow(
                 text_of(sql), *args, timeout=remaining(self._seconds)
@@ -74,7 +74,7 @@ class Session:
         return row
 
     async def value(self, sql: str, *args: object) -> Any:
-        """The first column of the first row; None without rows."""
+        """Returns the first column of the first row; None without rows."""
         with self._meter.statement(name_of(sql)):
             return await self._connection.fetchval(
                 text_of(sql), *args, timeout=remaining(self._seconds)
@@ -90,7 +90,8 @@ class Session:
     ) -> None:
         """Adds rows given in PostgreSQL's binary format for COPY, in parts of any length.
 
-        For long values: what is bound to a statement is put into one buffer first, for which everything else waits.
+        Meant for long values: binding them to a statement would copy all into one buffer first and block the event
+        loop.
         """
         with self._meter.statement("copy"):
             await self._connection.copy_to_table(
@@ -103,7 +104,7 @@ class Session:
 
 
 class Pool:
-    """Opened by `open`, which does not connect: the database may come up, go away and come back at any time."""
+    """A connection pool. `open` does not connect: the database may become available or unavailable at any time."""
 
     def __init__(self, pool: asyncpg.Pool, limits: PoolLimits, name: str = "") -> None:
         self.name = name
@@ -116,9 +117,9 @@ class Pool:
     async def open(
         cls, url: str, limits: PoolLimits, *, application: str, prepare: Prepare | None = None
     ) -> Pool:
-        """A pool for `url`, named by its `application` in the database and in measures.
+        """Creates a pool for `url`, identified by `application` in the database and in metrics.
 
-        Connections are made when they are needed, and each is given to `prepare` first.
+        Connections are opened when needed, and `prepare` runs first on each.
         """
         pool = await asyncpg.create_pool(
             url,
@@ -126,7 +127,7 @@ class Pool:
             max_size=limits.size,
             timeout=_CONNECT_SECONDS,
             init=prepare,
-            # Nothing here changes a session beyond its transaction, so the reset's round trip is saved.
+            # No code here changes a session beyond its transaction, so the reset's round trip is saved.
             reset=_keep_session,
             server_settings={
                 "application_name": application,
@@ -138,27 +139,27 @@ class Pool:
         return cls(pool, limits, application)
 
     def stats(self) -> PoolStats:
-        """How full the pool and the queue in front of it are."""
+        """Returns the state of the pool and of the queue in front of it."""
         idle = self._pool.get_idle_size()
-        # Read from another thread, the two may be of different moments.
+        # Called from another thread: the two values may be from different moments.
         used = max(0, self._pool.get_size() - idle)
         return PoolStats(self._limits.size, used, idle, self._slots.waiting)
 
     async def close(self) -> None:
-        """Closes all connections, those in use as well."""
+        """Closes all connections, including those in use."""
         self._pool.terminate()
         await self._pool.close()
 
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
-        """A connection for single statements."""
+        """Lends a connection for single statements."""
         async with self._slots.slot(), self._connection() as connection:
             with translated_errors():
                 yield Session(connection, self._limits.statement_seconds, self._meter)
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
-        """A connection within a transaction: committed at the end, rolled back on any error."""
+        """Lends a connection within a transaction, which is committed at the end and rolled back on any error."""
         async with self._slots.slot(), self._connection() as connection:
             with translated_errors():
                 async with _transaction(connection):
@@ -166,8 +167,8 @@ class Pool:
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Any]:
-        # This call has a slot, so waiting here is connecting: a timeout means that the database is unreachable.
-        # With an idle connection there is no waiting, and no need for the task that a timeout makes.
+        # This call has a slot, so a wait here is for connecting: a timeout means that the database is unreachable. With
+        # an idle connection there is no wait, and the task that a timeout creates is not needed.
         limit = None if self._pool.get_idle_size() else remaining(_CONNECT_SECONDS)
         try:
             connection = await self._pool.acquire(timeout=limit)
@@ -183,7 +184,7 @@ class Pool:
         except BaseException as error:
             if _lost(error):
                 _discard(connection)
-            # A task, as there may be something to roll back: a caller who goes meanwhile leaves no exception behind.
+            # A task, as a rollback may be needed: if the caller is canceled meanwhile, no exception stays unretrieved.
             await asyncio.shield(asyncio.create_task(self._give_back(connection)))
             raise
         await self._give_back(connection)
@@ -192,15 +193,16 @@ class Pool:
         try:
             await self._pool.release(connection, timeout=_CONNECT_SECONDS)
         except (TimeoutError, *_GONE, asyncpg.InterfaceError):
-            # The driver has thrown the connection away; what the call found out stands.
+            # The driver has discarded the connection; the call's result is still valid.
             _discard(connection)
 
 
 @asynccontextmanager
 async def _transaction(connection: Any) -> AsyncIterator[None]:
-    """Commits at the end. What is left open by any error is rolled back when the connection is given back.
+    """Commits at the end. On any error the open transaction is rolled back when the connection is released.
 
-    Nothing interrupts that, as it would the driver's own: a caller's deadline ends a statement, and then the call.
+    Unlike with the driver's own context manager, nothing interrupts the rollback: a caller's deadline ends a statement,
+    and then the call.
     """
     transaction = connection.transaction()
     await transaction.__aenter__()
@@ -209,20 +211,20 @@ async def _transaction(connection: Any) -> AsyncIterator[None]:
 
 
 def _lost(error: BaseException) -> bool:
-    """Whether the connection is gone, or the driver has lost count of it."""
+    """Returns whether the connection is lost, or the driver has lost track of its state."""
     if not isinstance(error, StoreUnavailableError | asyncpg.InternalClientError):
         return False
     return not isinstance(error.__cause__, asyncpg.DeadlockDetectedError)
 
 
 def _discard(connection: Any) -> None:
-    with suppress(asyncpg.InterfaceError):  # the driver's pool has taken it back already
+    with suppress(asyncpg.InterfaceError):  # The driver's pool has already reclaimed it.
         connection.terminate()
 
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Driver errors become the project's own; what is neither an outage nor a timeout passes as it is."""
+    """Translates driver errors to the project's own; errors that are neither outage nor timeout pass unchanged."""
     try:
         yield
     except (TimeoutError, asyncpg.QueryCanceledError):
@@ -230,16 +232,16 @@ def translated_errors() -> Iterator[None]:
     except _GONE as error:
         raise StoreUnavailableError(STORE) from error
     except (asyncpg.DeadlockDetectedError, asyncpg.SerializationError) as error:
-        # Nothing was done, and may be tried again: the same to a caller as a server that is away for a moment. The
-        # second is a replica's, which ended a statement to go on replaying.
+        # Nothing was changed, and a retry may succeed: to the caller it is like a brief outage. The second error comes
+        # from a replica that canceled a statement to continue replaying.
         raise StoreUnavailableError(STORE) from error
     except asyncpg.InternalClientError as error:
-        # A server that dies between the steps of a statement: the driver finds the connection in no state to go on.
+        # The server died between the steps of a statement: the driver finds the connection in an unexpected state.
         if "cannot switch to state" in str(error):
             raise StoreUnavailableError(STORE) from error
         raise
     except asyncpg.InterfaceError as error:
-        # The driver's word for a connection or pool that closed under the call.
+        # Raised by the driver for a connection or pool that was closed during the call.
         if "clos" in str(error) or "acquire" in str(error):
             raise StoreUnavailableError(STORE) from error
         raise
@@ -250,7 +252,7 @@ async def _keep_session(_connection: object) -> None:
 
 
 def _note_handshake(error: Exception) -> None:
-    """Records a connection that TLS did not allow: callers see a store that is away, like any other."""
+    """Records a connection that TLS did not allow; callers see an unavailable store, as for any other failure."""
     refused = "rejected SSL" in str(error)
     if refused or isinstance(error, ssl.SSLError):
         reason = "server without TLS" if refused else getattr(error, "reason", None) or "TLS error"

@@ -1,4 +1,4 @@
-"""What every process shares: server, interceptors, channels, errors, settings, telemetry, paging, identity.
+"""Shared by all processes: server, interceptors, channels, errors, settings, telemetry, paging, identity.
 
-Nothing here knows of documents, facts, databases or language models.
+Nothing here depends on documents, facts, databases or language models.
 """

@@ -1,4 +1,4 @@
-"""Admission control: a bounded number of slots with a short queue; calls beyond the queue are refused.
+"""Admission control: a limited number of slots with a short queue; calls beyond the queue are refused.
 
 Used in front of connection pools and of RPCs (`Service.queues`).
 """
@@ -28,8 +28,9 @@ class AdmissionLimits:
     A refused caller gets a retry delay of `queue_seconds`, or of `retry_seconds` ± 50 % at random, so that callers
     refused together do not return together.
 
-    `adaptive`: once a caller has waited in vain, this is no burst. For some seconds fewer may wait, and for less long:
-    those admitted stay fast, refusals cost little, and a free slot still finds somebody waiting.
+    With `adaptive`, a caller whose wait timed out indicates a lasting overload, not a burst. For some seconds fewer
+    callers may wait, and for less time: admitted calls stay fast, refusals are cheap, and a freed slot still finds a
+    waiting caller.
     """
 
     size: int = 10
@@ -40,9 +41,10 @@ class AdmissionLimits:
 
 
 class AdmissionQueue:
-    """Slots in first-come order. A task with a slot must not ask the same queue for another: that can deadlock.
+    """Slots in first-come order. A task with a slot must not request another from the same queue: that can deadlock.
 
-    A pool has one slot for each connection and takes it first: a wait for the connection itself is then connecting.
+    A pool has one slot for each connection and takes the slot first, so a wait for the connection itself is for
+    connecting.
     """
 
     def __init__(self, limits: AdmissionLimits) -> None:
@@ -54,31 +56,34 @@ class AdmissionQueue:
 
     @property
     def capacity(self) -> int:
-        """How many calls there may be in all, with a slot or waiting."""
+        """Returns the maximum number of calls with a slot or waiting."""
         return self._limits.size + self._limits.queue_size
 
     @property
     def active(self) -> int:
-        """Slots in use."""
+        """Returns the number of slots in use."""
         return self._active
 
     @property
     def waiting(self) -> int:
-        """Calls that wait. One that waits for several, as a search does for its lists, is one."""
+        """Returns the number of waiting calls. A call that waits for several slots, as a search does, counts once."""
         return len(self._waiting)
 
     def refuse_early(self) -> None:
-        """OverloadedError when a call that came now would be refused without a wait."""
+        """Raises OverloadedError if a call arriving now would be refused without a wait."""
         if self._free.locked() and len(self._waiting) >= self._overload.queue_size:
             raise self._refusal()
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """A slot. OverloadedError: queue full or waited too long. DeadlineError: past the caller's deadline."""
+        """Takes a slot.
+
+        Raises OverloadedError if the queue is full or the wait was too long, DeadlineError past the caller's deadline.
+        """
         if self._free.locked():
             await self._wait()
         else:
-            await self._free.acquire()  # at once
+            await self._free.acquire()  # immediate
             self._overload.note_free()
         self._active += 1
         try:
@@ -88,7 +93,7 @@ class AdmissionQueue:
             self._free.release()
 
     async def _wait(self) -> None:
-        # Outside of a call each wait is one of its own.
+        # Outside of a call, each wait counts separately.
         caller = current_call_or_none() or object()
         key = id(caller)
         if key not in self._waiting and len(self._waiting) >= self._overload.queue_size:
@@ -115,10 +120,10 @@ class AdmissionQueue:
 
 
 class _Overload:
-    """Tells a lasting overload from a burst, and how many may wait, and how long, during either.
+    """Distinguishes a lasting overload from a burst, and limits who may wait, and for how long, in either case.
 
-    It lasts a second from a wait in vain; each one that follows at once lasts twice as long. It is over earlier when as
-    many calls as there are slots find a free one, one after the other.
+    An overload lasts a second from a timed-out wait; one that follows immediately lasts twice as long. It ends early
+    when as many calls in a row as there are slots find a free one.
     """
 
     def __init__(self, limits: AdmissionLimits) -> None:
@@ -129,28 +134,28 @@ class _Overload:
 
     @property
     def queue_size(self) -> int:
-        """Callers who may wait now."""
+        """Returns how many callers may wait now."""
         if not self._is_on():
             return self._limits.queue_size
         return min(self._limits.queue_size, math.ceil(self._limits.size * _OVERLOADED_WAITING))
 
     @property
     def queue_seconds(self) -> float:
-        """How long they may now."""
+        """Returns how long a caller may wait now, in seconds."""
         return self._limits.queue_seconds * (_OVERLOADED_SECONDS if self._is_on() else 1)
 
     def note_free(self) -> None:
-        """A call has found a free slot."""
+        """Records a call that found a free slot."""
         self._free_in_a_row += 1
         if self._free_in_a_row >= self._limits.size:
             self._until = 0.0
 
     def note_wait(self) -> None:
-        """A call has found none."""
+        """Records a call that found no free slot."""
         self._free_in_a_row = 0
 
     def note_refusal(self) -> None:
-        """A call has waited in vain."""
+        """Records a call whose wait timed out."""
         now = asyncio.get_running_loop().time()
         if not self._limits.adaptive or now < self._until:
             return

@@ -1,4 +1,4 @@
-"""Channels to other services, and what a call carries along."""
+"""Channels to other services, and the metadata of outgoing calls."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def open_channel(
     max_message_bytes: int = MAX_MESSAGE_BYTES,
     security: SecuritySettings | None = None,
 ) -> grpc.aio.Channel:
-    """A lazily connecting channel to `target`, balanced over all its addresses.
+    """Opens a lazily connecting channel to `target`, balanced over all its addresses.
 
-    With `retry`, idempotent reads that fail with UNAVAILABLE are tried up to three times within the call's deadline.
-    With `security` that names authorities, it uses TLS and follows its certificates; CertificateError when they cannot
-    be used.
+    With `retry`, idempotent reads that fail with UNAVAILABLE are tried up to three times within the call's deadline. If
+    `security` names authorities, the channel uses TLS and follows its certificates; raises CertificateError if they
+    cannot be used.
     """
     options = channel_options(retry=retry, max_message_bytes=max_message_bytes)
     if security is None or security.tls_ca_file is None:
@@ -55,7 +55,7 @@ def open_channel(
 
 
 class ServiceKeyError(SetupError):
-    """Callers are authenticated here, but this process has no key to name their space to the others with."""
+    """Callers are authenticated here, but this process has no key to name their space to other services."""
 
 
 class OutgoingMetadata:
@@ -66,7 +66,10 @@ class OutgoingMetadata:
 
     @classmethod
     def of(cls, settings: RuntimeSettings) -> Self:
-        """By a process's settings. ServiceKeyError where calls would be served as space `local`, whoever asked."""
+        """Builds it from a process's settings.
+
+        Raises ServiceKeyError if outgoing calls would be served as space `local`, whatever the caller's space.
+        """
         if settings.authenticated and settings.service_key is None:
             raise ServiceKeyError(
                 "BRAID_SERVICE_KEY is needed where BRAID_API_KEYS_FILE or BRAID_JWT_JWKS is set"
@@ -74,9 +77,11 @@ class OutgoingMetadata:
         return cls(settings.service_key)
 
     def metadata(self) -> Metadata:
-        """Credential, space and user (delegated), request id and trace of `current_call()`; that rates have counted it.
+        """Returns the metadata of a call made for `current_call()`.
 
-        Without a service key nothing is delegated: the other side then sees its own local identity.
+        It has the credential, the delegated space and user, the request id, the trace, and a mark that rate limits
+        already count the call. Without a service key nothing is delegated: the other service then uses its own local
+        identity.
         """
         call = current_call()
         carrier: dict[str, str] = {"x-request-id": call.request_id, ADMITTED: "1"}

@@ -1,4 +1,4 @@
-"""Who calls, in which space, and until when: carried by a context variable through a call."""
+"""The caller, space and deadline of a call, carried by a context variable."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CallContext:
-    """One call, as its credential and its caller's deadline make it.
+    """One call, as determined by its credential and its caller's deadline.
 
-    `deadline` is on the event loop's clock, in seconds; None when the caller set none.
+    `deadline` is on the event loop's clock, in seconds; None if the caller set none.
     """
 
     request_id: str
@@ -36,17 +36,17 @@ _current: ContextVar[CallContext] = ContextVar("braid_call")
 
 
 def current_call() -> CallContext:
-    """The call being served. LookupError outside of one: then there is no space to work in."""
+    """Returns the call being served. Raises LookupError outside of one, where there is no space to work in."""
     return _current.get()
 
 
 def current_call_or_none() -> CallContext | None:
-    """The call being served, if there is one."""
+    """Returns the call being served; None outside of one."""
     return _current.get(None)
 
 
 def enter_call(call: CallContext) -> None:
-    """Makes `call` the current one until the running task ends: an RPC has a task of its own."""
+    """Makes `call` the current one until the running task ends; each RPC has a task of its own."""
     _current.set(call)
 
 
@@ -61,7 +61,7 @@ def call_scope(call: CallContext) -> Iterator[CallContext]:
 
 
 def remaining(limit: float) -> float:
-    """Seconds left of the caller's deadline, at most `limit`. DeadlineError when none are left."""
+    """Returns the seconds left of the caller's deadline, at most `limit`. Raises DeadlineError if none are left."""
     call = _current.get(None)
     if call is None or call.deadline is None:
         return limit
@@ -72,7 +72,10 @@ def remaining(limit: float) -> float:
 
 
 def share_of_remaining(share: float) -> float | None:
-    """Seconds: that share of the time left to the caller's deadline; None without one. DeadlineError past it."""
+    """Returns a share of the seconds left until the caller's deadline; None without one.
+
+    Raises DeadlineError past it.
+    """
     call = _current.get(None)
     if call is None or call.deadline is None:
         return None
@@ -80,5 +83,5 @@ def share_of_remaining(share: float) -> float | None:
 
 
 def is_short_timeout(seconds: float | None) -> bool:
-    """Whether a timeout is too short to say anything about the provider's health."""
+    """Returns whether a timeout is too short to say anything about the provider's health."""
     return seconds is not None and seconds < SHORT_TIMEOUT_SECONDS

@@ -1,4 +1,4 @@
-"""The one family of errors that crosses rooms; `status.py` turns them into rich gRPC status."""
+"""The error family that all packages share; `status.py` maps it to rich gRPC status."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ INTERNAL_MESSAGE = "The service failed to answer. The request id names the failu
 
 
 class SetupError(Exception):
-    """The process cannot start as it is set up. The message is for its operator."""
+    """The process cannot start with its settings. The message is for the operator."""
 
 
 class BraidError(Exception):
-    """An expected failure: a reason of the contract, a sentence for people, and its details."""
+    """An expected failure: a reason of the contract, a readable sentence, and its details."""
 
     reason: errors_pb2.ErrorReason.ValueType = errors_pb2.ERROR_REASON_INTERNAL
 
@@ -46,7 +46,7 @@ class InvalidFieldError(BraidError):
     reason = errors_pb2.ERROR_REASON_INVALID_FIELD
 
     def __init__(self, *fields: FieldError, violation: str = "") -> None:
-        """`violation` names what is wrong for programs that act on it, such as VALID_TIME_TAKEN."""
+        """`violation` is a machine-readable name of the violation, such as VALID_TIME_TAKEN."""
         super().__init__(
             "; ".join(f"{field}: {description}" for field, description in fields),
             fields=fields,
@@ -55,7 +55,7 @@ class InvalidFieldError(BraidError):
 
 
 class InvalidCredentialError(BraidError):
-    """The credential is missing, unknown or expired; `message` says how it is sent, where that is not gRPC."""
+    """The credential is missing, unknown or expired; `message` says how to send it, for protocols other than gRPC."""
 
     reason = errors_pb2.ERROR_REASON_INVALID_CREDENTIAL
 
@@ -67,7 +67,7 @@ class InvalidCredentialError(BraidError):
 
 
 class MissingScopeError(BraidError):
-    """The credential lacks a scope, named without its `SCOPE_` prefix in lower case; `message` says more than that."""
+    """The credential lacks a scope, in lower case without its `SCOPE_` prefix; `message` replaces the default text."""
 
     reason = errors_pb2.ERROR_REASON_MISSING_SCOPE
 
@@ -77,7 +77,7 @@ class MissingScopeError(BraidError):
 
 
 class NotFoundError(BraidError):
-    """There is no such thing in the caller's space; `resource` is its kind, never its name."""
+    """The caller's space has no such object; `resource` is its kind, never its name."""
 
     reason = errors_pb2.ERROR_REASON_NOT_FOUND
 
@@ -93,7 +93,7 @@ class WrongStateError(BraidError):
 
 
 class StoreUnavailableError(BraidError):
-    """A store or service cannot be reached now; `retry_after` in seconds."""
+    """A store or service cannot be reached now; `retry_after` is in seconds."""
 
     reason = errors_pb2.ERROR_REASON_STORE_UNAVAILABLE
 
@@ -106,7 +106,7 @@ class StoreUnavailableError(BraidError):
 
 
 class EmbedderUnavailableError(BraidError):
-    """The embedding model did not answer and nothing goes without it; `retry_after` in seconds."""
+    """The embedding model did not answer and the call cannot proceed without it; `retry_after` is in seconds."""
 
     reason = errors_pb2.ERROR_REASON_EMBEDDER_UNAVAILABLE
 
@@ -115,7 +115,7 @@ class EmbedderUnavailableError(BraidError):
 
 
 class AllLegsFailedError(BraidError):
-    """Every leg of a search failed; `causes` maps a leg's name to how it ended."""
+    """Every leg of a search failed; `causes` maps a leg's name to its failure."""
 
     reason = errors_pb2.ERROR_REASON_ALL_LEGS_FAILED
 
@@ -127,7 +127,7 @@ class AllLegsFailedError(BraidError):
 
 
 class OverloadedError(BraidError):
-    """The service is at its limit; nothing was changed; `retry_after` in seconds."""
+    """The service is at its limit; nothing was changed; `retry_after` is in seconds."""
 
     reason = errors_pb2.ERROR_REASON_OVERLOADED
 
@@ -136,7 +136,7 @@ class OverloadedError(BraidError):
 
 
 class RateLimitedError(BraidError):
-    """A key or a space has made as many calls as it may; `kind` is "key" or "space"."""
+    """A key or a space has used up its rate limit; `kind` is "key" or "space"."""
 
     reason = errors_pb2.ERROR_REASON_OVERLOADED
 
@@ -150,7 +150,7 @@ class RateLimitedError(BraidError):
 
 
 class DrainingError(StoreUnavailableError):
-    """The process is about to end: the call was not begun, and another replica takes it."""
+    """The process is draining: the call was not started, and another replica accepts it."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -168,7 +168,7 @@ class DeadlineError(BraidError):
 
 
 class InternalError(BraidError):
-    """A defect: the cause is in the logs under the request id; callers do not see it."""
+    """A defect: the cause is logged under the request id and not shown to callers."""
 
     reason = errors_pb2.ERROR_REASON_INTERNAL
 
@@ -177,5 +177,5 @@ class InternalError(BraidError):
 
 
 def scope_name(scope: options_pb2.Scope.ValueType) -> str:
-    """`SCOPE_READ` as callers and key files write it: `read`."""
+    """Returns `SCOPE_READ` in the form used by callers and key files: `read`."""
     return options_pb2.Scope.Name(scope).removeprefix("SCOPE_").lower()

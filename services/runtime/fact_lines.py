@@ -1,4 +1,4 @@
-"""Which JSON objects are given facts: one rule for every door that takes files of JSON lines."""
+"""Decides which JSON objects are given facts: one rule for every entry point that accepts JSON lines."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ ENDS_AND_RELATION = ("subject", "relation", "object")
 
 
 def is_fact(values: Mapping[str, Any]) -> bool:
-    """Whether an object has subject, relation and object, and no text: one with a text is a document."""
+    """Returns whether an object has subject, relation and object, and no text; an object with a text is a document."""
     return values.keys() >= set(ENDS_AND_RELATION) and values.get("text") is None

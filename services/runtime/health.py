@@ -1,4 +1,4 @@
-"""Health that follows the stores: SERVING only while every probe answers, NOT_SERVING while draining."""
+"""Health based on the stores: SERVING only while every probe answers, NOT_SERVING while draining."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Probe = Callable[[], Awaitable[None]]
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
-# Together less than a leg's usual budget: a store that hangs is known before the first search has given up on it.
+# Together less than a leg's usual budget, so that a hanging store is detected before the first search times out on it.
 PROBE_INTERVAL = 0.5
 PROBE_TIMEOUT = 1.4
 
@@ -31,7 +31,7 @@ _MAX_REASON = 300
 
 
 class _Servicer(health.aio.HealthServicer):
-    """The library's servicer, with reasons, watches that end, and the method of the contract that it leaves out."""
+    """The library's servicer with reasons, with watches that end, and with the method `List`, which it lacks."""
 
     def __init__(self, services: Sequence[str]) -> None:
         super().__init__()
@@ -42,21 +42,21 @@ class _Servicer(health.aio.HealthServicer):
 
     @property
     def watched(self) -> bool:
-        """Whether a client watches the health of this process."""
+        """Returns whether a client watches the health of this process."""
         return self._watches > 0
 
     def end_watches(self) -> None:
-        """Ends all streams of `Watch`: a server waits for them when it stops."""
+        """Ends all streams of `Watch`, for which a stopping server would wait."""
         self._ended.set()
 
     async def Check(self, request: Any, context: Any) -> Any:  # noqa: N802 - the contract's name
-        """The health of one service. Its reasons are in the trailing metadata."""
+        """Returns the health of one service, with reasons in the trailing metadata."""
         if self.reason and context is not None:
             context.set_trailing_metadata(((REASON, self.reason),))
         return await super().Check(request, context)
 
     async def Watch(self, request: Any, context: Any) -> None:  # noqa: N802 - as above
-        """The health of one service as it changes, until the process ends."""
+        """Streams the health of one service as it changes, until the process ends."""
         self._watches += 1
         watching = asyncio.ensure_future(super().Watch(request, context))
         ended = asyncio.ensure_future(self._ended.wait())
@@ -69,10 +69,10 @@ class _Servicer(health.aio.HealthServicer):
             await asyncio.gather(watching, ended, return_exceptions=True)
 
     async def List(self, _request: Any, context: Any) -> Any:  # noqa: N802 - as above
-        """The health of each service, and of the whole under ''."""
+        """Returns the health of each service, and of the whole under ''."""
         checks = {name: health_pb2.HealthCheckRequest(service=name) for name in self._services}
         statuses = {name: await self.Check(check, context) for name, check in checks.items()}
-        messages: Any = health_pb2  # its types know nothing of this method
+        messages: Any = health_pb2  # Its type stubs lack this method.
         return messages.HealthListResponse(statuses=statuses)
 
 
@@ -80,7 +80,7 @@ class HealthMonitor:
     """Polls named probes twice a second and sets the health of each service and of the whole ('').
 
     The health of `TAKES_CALLS` is for clients with several replicas to choose from: SERVING until the process drains.
-    A store that is away is away for all of them, and a call is then better answered than not made.
+    An unavailable store is unavailable to all replicas, so such clients should still call and receive the error.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class HealthMonitor:
         probes: Mapping[str, Probe],
         impairments: Callable[[], Sequence[str]] = tuple,
     ) -> None:
-        """`impairments` are sentences about what the process does without: told as reasons, while it serves."""
+        """`impairments` returns sentences about degraded functions, reported as reasons while the process serves."""
         self._impairments = impairments
         self._services = ("", *services)
         self.servicer = _Servicer(self._services)
@@ -99,7 +99,7 @@ class HealthMonitor:
 
     @property
     def watched(self) -> bool:
-        """Whether a client watches the health of this process."""
+        """Returns whether a client watches the health of this process."""
         return self.servicer.watched
 
     async def run(self) -> None:
@@ -109,7 +109,7 @@ class HealthMonitor:
             await asyncio.sleep(PROBE_INTERVAL)
 
     async def poll(self) -> None:
-        """Asks every probe once and sets the health accordingly."""
+        """Runs every probe once and sets the health accordingly."""
         failed = {
             name: reason
             for name in self._probes
@@ -125,21 +125,21 @@ class HealthMonitor:
             self._serving = serving
 
     async def drain(self) -> None:
-        """NOT_SERVING from now on, whatever the probes say."""
+        """Sets NOT_SERVING permanently, whatever the probes report."""
         await self.servicer.enter_graceful_shutdown()
 
     def end_watches(self) -> None:
-        """Ends the streams of those who watch: a server waits for them when it stops."""
+        """Ends all watch streams, for which a stopping server would wait."""
         self.servicer.end_watches()
 
     async def _failure(self, name: str) -> str | None:
-        """Why a probe fails, in words that hold no secret; None when it answers."""
+        """Returns why a probe fails, without secrets; None if it answers."""
         try:
             async with asyncio.timeout(PROBE_TIMEOUT):
                 await self._probes[name]()
         except BraidError as error:
             return error.message
-        except Exception as error:  # noqa: BLE001 - whatever a probe raises means that it does not answer
+        except Exception as error:  # noqa: BLE001 - any exception means that the probe failed
             self._log.debug("probe failed", probe=name, error=type(error).__name__)
             return f"{name} does not answer."
         return None

@@ -1,7 +1,7 @@
-"""`python -m services.runtime.healthcheck HOST:PORT…`: exit code 0 when one of the servers says SERVING, else 1.
+"""`python -m services.runtime.healthcheck HOST:PORT…`: exit code 0 if one of the servers reports SERVING, else 1.
 
-It is for the container of the process itself: with `BRAID_TLS_CERT_FILE` it uses TLS and that very certificate. It is
-run often, so it imports little.
+It checks the process in its own container: with `BRAID_TLS_CERT_FILE` it uses TLS and trusts that certificate. It runs
+often, so it imports little.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _SECONDS = 2.0
 
 
 def is_serving(address: str, environment: Mapping[str, str], seconds: float = _SECONDS) -> bool:
-    """Whether the server's health is SERVING within `seconds`; `environment` has the process's own settings."""
+    """Returns whether the server reports SERVING within `seconds`; `environment` has the process's own settings."""
     with _channel(address, environment) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
         try:
@@ -37,7 +37,7 @@ def _channel(address: str, environment: Mapping[str, str]) -> grpc.Channel:
         return grpc.insecure_channel(address)
     key = _file(environment, "BRAID_TLS_KEY_FILE")
     authorities = chain + b"\n" + _file(environment, "BRAID_TLS_CA_FILE")
-    # The certificate has the service's name and not that of loopback.
+    # The certificate names the service, not the loopback address.
     options = [("grpc.ssl_target_name_override", _first_name(chain))]
     return grpc.secure_channel(
         address, grpc.ssl_channel_credentials(authorities, key, chain), options

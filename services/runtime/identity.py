@@ -1,4 +1,4 @@
-"""Who a call comes from: the space, user and scopes of an API key, a token, or a caller on this machine."""
+"""The identity of a caller: space, user and scopes of an API key, of a token, or of a caller on this machine."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LOCAL_SPACE = "local"
 LOCAL_USER = "local"
 _USER = re.compile(USER_PATTERN)
-# What the log says of a credential that is not there, or is not one at all.
+# Logged for a missing or malformed credential.
 _MISSING = "missing"
 _MALFORMED = "malformed"
 _NO_SPACE = "no_space"
@@ -40,7 +40,7 @@ _NO_SPACE = "no_space"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Space, user and scopes that a call works with.
+    """The space, user and scopes of a call.
 
     `key_id` is the API key's id, `jwt:<id>` of a token, or empty for a caller without a credential.
     """
@@ -53,7 +53,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class _Credential:
-    """A credential that was accepted, before what the caller names is looked at."""
+    """An accepted credential, before the space and user named by the caller are checked."""
 
     id: str
     space: str | None
@@ -62,7 +62,7 @@ class _Credential:
 
 
 class _RefusedError(Exception):
-    """Why a call is refused, for the log. Callers get `answer`: one sentence for all credentials that are not valid."""
+    """The reason for a refused call, for the log. Callers get `answer`: one sentence for all invalid credentials."""
 
     def __init__(
         self,
@@ -80,10 +80,10 @@ class _RefusedError(Exception):
 
 
 class Authenticator:
-    """Turns call metadata into an identity, and records what it refuses.
+    """Resolves call metadata to an identity, and records refusals.
 
-    Without a credential a caller is `local` in space `local`, and only where `allow_local` says that the
-    server listens on loopback alone.
+    A caller without a credential is `local` in space `local`, only if `allow_local`, which means that the server
+    listens on loopback alone.
     """
 
     def __init__(
@@ -101,7 +101,7 @@ class Authenticator:
 
     @classmethod
     def of(cls, settings: RuntimeSettings, *, allow_local: bool) -> Authenticator:
-        """By a process's settings. KeyFileError when its key file cannot be read."""
+        """Builds it from a process's settings. Raises KeyFileError if its key file cannot be read."""
         security = SecurityEvents()
         ring = None
         if settings.api_keys_file is not None:
@@ -111,17 +111,17 @@ class Authenticator:
         return cls(ring, allow_local=allow_local, tokens=tokens, security=security)
 
     async def close(self) -> None:
-        """Ends what runs in the background."""
+        """Stops background work."""
         if self._tokens is not None:
             await self._tokens.close()
 
     async def identify(
         self, metadata: Mapping[str, str], *, method: str = "", request_id: str = ""
     ) -> Identity:
-        """The caller's identity. `method` and `request_id` name the call in the log.
+        """Returns the caller's identity. `method` and `request_id` name the call in the log.
 
-        InvalidCredentialError when there is none to be had, MissingScopeError when a key or token names a space or a
-        user that may not, KeySetUnavailableError when a token cannot be checked now.
+        Raises InvalidCredentialError without a valid credential, MissingScopeError if a key or token names a space or a
+        user without permission, KeySetUnavailableError if a token cannot be checked now.
         """
         try:
             return await self._identify(metadata)
@@ -183,7 +183,7 @@ class Authenticator:
 def _delegated(credential: _Credential, metadata: Mapping[str, str]) -> Identity:
     space = metadata.get("braid-space", credential.space)
     if space is None:
-        # A backend that forgot one would mix its tenants in whichever space were taken instead.
+        # With any default, a backend that forgot the space would mix its tenants in it.
         raise InvalidFieldError(FieldError("metadata.braid-space", "must name the space to act in"))
     if not is_space(space):
         raise InvalidFieldError(
@@ -196,7 +196,7 @@ def _delegated(credential: _Credential, metadata: Mapping[str, str]) -> Identity
                 "metadata.braid-user", "must be 1 to 128 printable ASCII characters without spaces"
             )
         )
-    # A key that is bound to a space may name users in it, not other spaces.
+    # A key bound to a space may name users in it, not other spaces.
     if credential.space is not None and space != credential.space:
         error = MissingScopeError("delegate", "The API key is bound to another space.")
         raise _delegation_refused("other_space", credential.id, error)
@@ -204,5 +204,5 @@ def _delegated(credential: _Credential, metadata: Mapping[str, str]) -> Identity
 
 
 def _delegation_refused(reason: str, key_id: str, answer: BraidError) -> _RefusedError:
-    """A caller named a space or a user that it may not name."""
+    """Returns the refusal of a space or a user that the caller may not name."""
     return _RefusedError(reason, key_id, event=events.DELEGATION_REFUSED, answer=answer)

@@ -1,4 +1,4 @@
-"""Identities that both tiers share: a chunk's id is its episode's uuid."""
+"""Identifiers shared by both tiers: a chunk's id is its episode's uuid."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ _SPACE = re.compile(SPACE_PATTERN)
 
 
 def is_space(value: str) -> bool:
-    """Whether `value` is a space id: 1–64 of A–Z a–z 0–9 _ -, matched in full."""
+    """Returns whether `value` is a space id: 1–64 of A–Z a–z 0–9 _ -, matched in full."""
     return _SPACE.fullmatch(value) is not None

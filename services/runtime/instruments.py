@@ -1,7 +1,7 @@
-"""Every metric that Braid emits: declared here once, created where it is recorded, free where nothing is exported.
+"""All metrics of Braid: declared here once, created where they are recorded, and free if nothing is exported.
 
-Attributes have few values, all known to the operator: methods, codes, names of queries, models and tools. A space is
-one only where cost is counted, a key only where its requests are; `Bounded` limits both.
+Attributes have few values, all known to the operator: methods, codes, names of queries, models and tools. The space is
+an attribute only of cost metrics, the key only of its requests; `Bounded` limits both.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OTHER = "other"
 
 
 class Kind(Enum):
-    """How a metric is recorded."""
+    """The recording type of a metric."""
 
     COUNTER = "counter"
     HISTOGRAM = "histogram"
@@ -40,7 +40,7 @@ class Kind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Instrument:
-    """A metric: its OpenTelemetry name, its unit (UCUM), what it counts, and its attributes; others are dropped."""
+    """A metric: its OpenTelemetry name, its unit (UCUM), its description, and its attributes; others are dropped."""
 
     name: str
     kind: Kind
@@ -213,14 +213,14 @@ INSTRUMENTS = tuple(value for value in list(globals().values()) if isinstance(va
 
 
 def counter(instrument: Instrument, meter: metrics.Meter | None = None) -> metrics.Counter:
-    """What counts it in this process."""
+    """Returns the counter of an instrument in this process."""
     return _meter(meter).create_counter(
         instrument.name, unit=instrument.unit, description=instrument.description
     )
 
 
 def histogram(instrument: Instrument, meter: metrics.Meter | None = None) -> metrics.Histogram:
-    """What records it in this process, in seconds."""
+    """Returns the histogram of an instrument in this process, in seconds."""
     return _meter(meter).create_histogram(
         instrument.name,
         unit=instrument.unit,
@@ -230,21 +230,21 @@ def histogram(instrument: Instrument, meter: metrics.Meter | None = None) -> met
 
 
 def gauge(instrument: Instrument, observe: Observe, meter: metrics.Meter | None = None) -> None:
-    """Calls `observe` whenever metrics are read, from another thread. Once a process for each instrument."""
+    """Registers `observe`, called from another thread whenever metrics are read. Once per process and instrument."""
     _meter(meter).create_observable_up_down_counter(
         instrument.name, [observe], unit=instrument.unit, description=instrument.description
     )
 
 
 class Bounded:
-    """Values of an attribute: the first `MAX_VALUES` as they are, the others as `other`."""
+    """Limits the values of an attribute: the first `MAX_VALUES` are kept, others become `other`."""
 
     def __init__(self, limit: int = MAX_VALUES) -> None:
         self._limit = limit
         self._values: set[str] = set()
 
     def of(self, value: str) -> str:
-        """The value to record."""
+        """Returns the value to record."""
         if value in self._values:
             return value
         if len(self._values) >= self._limit:

@@ -1,4 +1,4 @@
-"""What a process takes on: settings of rates, concurrency, sizes and times, read from the environment."""
+"""Load limits: settings of rates, concurrency, sizes and times, read from the environment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from services.runtime.rate_limits import parse_rates
 
 
 class LimitSettings(BaseSettings):
-    """Limits of a process. A call beyond one of them is answered RESOURCE_EXHAUSTED, with the time to wait."""
+    """Limits of a process. A call beyond one of them fails with RESOURCE_EXHAUSTED and the time to wait."""
 
     max_message_bytes: int = Field(
         default=16 * 1024 * 1024, ge=64 * 1024, description="Largest gRPC message taken or sent."
@@ -108,7 +108,7 @@ class LimitSettings(BaseSettings):
         return given
 
     def search_limits(self) -> AdmissionLimits:
-        """What bounds the searches of a process. Waiting costs little: callers that come back at once cost more."""
+        """Returns the limits of concurrent searches. Waiting is cheap: callers that return immediately cost more."""
         return AdmissionLimits(
             size=self.search_concurrency,
             queue_size=2 * self.max_concurrent_calls,

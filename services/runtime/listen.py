@@ -1,4 +1,4 @@
-"""Where a server listens, and whether it may: beyond loopback only with authentication."""
+"""Listen addresses: beyond loopback only with authentication."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _LAST_PORT = 65_535
 
 
 class ListenError(SetupError):
-    """The address cannot be used, or not without authentication."""
+    """The address is not usable, or not without authentication."""
 
 
 def is_loopback(listen: str) -> bool:
-    """Whether `host:port` (or `unix:path`) can be reached from this machine alone."""
+    """Returns whether `host:port` (or `unix:path`) can only be reached from this machine."""
     if listen.startswith("unix:"):
         return True
     host = listen.rpartition(":")[0].strip("[]")
@@ -27,7 +27,7 @@ def is_loopback(listen: str) -> bool:
 
 
 def check_listen(listen: str, *, authenticated: bool) -> None:
-    """ListenError for a port that there is not, and when callers from elsewhere would need no credential."""
+    """Raises ListenError for an invalid port, and if remote callers would need no credential."""
     port = listen.rpartition(":")[2]
     if not listen.startswith("unix:") and not (port.isdecimal() and int(port) <= _LAST_PORT):
         raise ListenError(f"{listen} has no port from 0 to {_LAST_PORT}: host:port is needed")

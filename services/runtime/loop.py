@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def run(main: Coroutine[Any, Any, None]) -> None:
-    """Runs `main` to its end. SystemExit with a sentence where the process cannot start as it is set up."""
+    """Runs `main` to its end. Raises SystemExit with a sentence if the process cannot start with its settings."""
     try:
         uvloop.run(main)
     except SetupError as error:
@@ -22,6 +22,6 @@ def run(main: Coroutine[Any, Any, None]) -> None:
 
 
 def freeze_gc() -> None:
-    """Excludes what the start allocated from garbage collection: each collection would scan it during some call."""
+    """Excludes objects allocated at startup from garbage collection: each collection would scan them during a call."""
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""Metrics and traces leave a process over OTLP and on `/metrics`, each where configured; otherwise nothing runs."""
+"""Exports metrics and traces over OTLP and on `/metrics`, each if configured; otherwise nothing runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.view import View
     from opentelemetry.sdk.resources import Resource
 
-# A collector that is away must hold up neither an export nor the process's end for long.
+# An unavailable collector must not delay an export, or the process's end, for long.
 _SECONDS = 3.0
 
 
@@ -26,14 +26,15 @@ class MetricsListenError(Exception):
 def set_up_export(
     endpoint: str | None, resource: Resource, metrics_listen: str | None = None
 ) -> int | None:
-    """Sets the process's providers, once; the port of `/metrics` where it is served.
+    """Sets the process's providers, once; returns the port of `/metrics`, None if it is not served.
 
     `endpoint` is a collector's gRPC address, `http://host:4317`; `metrics_listen` is `host:port` for Prometheus, port 0
-    for a free one. Intervals, headers, certificates and the sampler are those of OpenTelemetry's own variables
+    for a free one. Intervals, headers, certificates and the sampler are read from OpenTelemetry's own variables
     (`OTEL_METRIC_EXPORT_INTERVAL`, `OTEL_TRACES_SAMPLER`, …).
     """
     if endpoint is None:
-        # Trace ids still go into logs and on to others; spans are made only for a caller who records his own.
+        # Trace ids still appear in logs and in outgoing calls; spans are recorded only for a caller that records its
+        # own.
         trace.set_tracer_provider(TracerProvider(sampler=ParentBased(ALWAYS_OFF)))
     else:
         _export_traces(endpoint, resource)
@@ -43,7 +44,7 @@ def set_up_export(
         reader, port = _serve_metrics(metrics_listen)
         readers.append(reader)
     if readers:
-        # Here, so that a process that exports nothing never pays for the library.
+        # Imported here, so that a process that exports nothing does not load the library.
         from opentelemetry.sdk.metrics import MeterProvider  # noqa: PLC0415
 
         metrics.set_meter_provider(MeterProvider(readers, resource=resource, views=_views()))
@@ -85,7 +86,7 @@ def _serve_metrics(listen: str) -> tuple[MetricReader, int]:
 
 
 def _views() -> list[View]:
-    """Every metric keeps its declared attributes alone, so that their number of values stays bounded."""
+    """Returns views that keep each metric's declared attributes only, so that the number of series stays bounded."""
     from opentelemetry.sdk.metrics.view import View  # noqa: PLC0415
 
     return [

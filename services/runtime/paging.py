@@ -1,4 +1,4 @@
-"""Page sizes, and opaque page tokens, bound to the query that they belong to."""
+"""Page sizes, and opaque page tokens that are bound to their query."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ Scalar = str | int | float | bool | None
 
 
 def page_size(asked: int, *, default: int, largest: int) -> int:
-    """How many items a page has at most: 0 is the default, a larger size than the largest counts as that."""
+    """Returns the number of items of a page: 0 is the default, and a larger value than the maximum is clamped."""
     return min(asked or default, largest)
 
 
 def encode_token(query: tuple[Scalar, ...], position: list[Scalar]) -> str:
-    """The token that goes on after `position` in the listing that `query` describes."""
+    """Returns a token that continues after `position` in the listing described by `query`."""
     body = json.dumps([_fingerprint(query), position], ensure_ascii=False, separators=(",", ":"))
     return base64.urlsafe_b64encode(body.encode()).decode().rstrip("=")
 
 
 def text_position(token: str, query: tuple[Scalar, ...], field: str = "page_token") -> str:
-    """The position of a listing by one text; "" without a token. InvalidFieldError for another token."""
+    """Returns the position in a listing ordered by one text; "" without a token.
+
+    Raises InvalidFieldError for another query's token.
+    """
     if not token:
         return ""
     position = decode_token(token, query, length=1, field=field)[0]
@@ -36,7 +39,7 @@ def text_position(token: str, query: tuple[Scalar, ...], field: str = "page_toke
 
 
 def uuid_position(token: str, query: tuple[Scalar, ...], field: str = "page_token") -> str:
-    """The same for a listing by ids that are UUIDs."""
+    """Returns the position in a listing ordered by UUIDs. See `text_position`."""
     position = text_position(token, query, field)
     try:
         return str(UUID(position)) if position else ""
@@ -47,7 +50,7 @@ def uuid_position(token: str, query: tuple[Scalar, ...], field: str = "page_toke
 def decode_token(
     token: str, query: tuple[Scalar, ...], *, length: int, field: str = "page_token"
 ) -> list[Any]:
-    """The position in a token: `length` values. InvalidFieldError when malformed or of another query."""
+    """Returns the `length` values of a token's position. Raises InvalidFieldError if malformed or of another query."""
     try:
         padded = token + "=" * (-len(token) % 4)
         fingerprint, position = json.loads(base64.b64decode(padded, altchars=b"-_", validate=True))

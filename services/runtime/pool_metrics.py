@@ -1,4 +1,4 @@
-"""Gauges of a process's connection pools, through OpenTelemetry; free where no reader is set up."""
+"""Gauges of a process's connection pools, through OpenTelemetry; free without a metrics reader."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _STATE = "db.client.connection.state"
 
 
 class PoolStats(NamedTuple):
-    """Connections at most, in use and idle, and calls waiting for one.
+    """Maximum, used and idle connections, and calls waiting for one.
 
-    `idle` is None where the driver has no such number.
+    `idle` is None if the driver does not report it.
     """
 
     max: int
@@ -34,16 +34,16 @@ class ObservedPool(Protocol):
 
     @property
     def name(self) -> str:
-        """Its name in the metrics."""
+        """Returns its name in the metrics."""
 
     def stats(self) -> PoolStats:
-        """Its statistics now."""
+        """Returns its current statistics."""
 
 
 def observe_pools(*pools: ObservedPool, meter: Meter | None = None) -> None:
-    """Registers the gauges. Once for each process: an instrument takes no further callbacks.
+    """Registers the gauges. Once per process, as an instrument accepts no further callbacks.
 
-    The names are those of OpenTelemetry's conventions for database clients.
+    The names follow OpenTelemetry's conventions for database clients.
     """
 
     def count(_options: CallbackOptions) -> Iterator[Observation]:

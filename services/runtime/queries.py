@@ -1,4 +1,4 @@
-"""Named queries: one file each, its first line a comment that says what it answers."""
+"""Named queries: one file each, whose first line is a comment with its description."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
 
 class NamedQuery(str):
-    """A query's text that knows its name. `text` is the same as a plain string, which some drivers insist on."""
+    """A query's text with its name. `text` is the same as a plain string, which some drivers require."""
 
     name: str
     text: str
 
     def __new__(cls, name: str, text: str) -> Self:
-        """The text, with its name."""
+        """Creates the text with its name."""
         made = super().__new__(cls, text)
         made.name = name
         made.text = text_of(text)
@@ -24,12 +24,12 @@ class NamedQuery(str):
 
 
 def name_of(query: str) -> str:
-    """What a statement is called in traces and metrics."""
+    """Returns a statement's name in traces and metrics."""
     return query.name if isinstance(query, NamedQuery) else "unnamed"
 
 
 def text_of(query: str) -> str:
-    """The text as a plain string."""
+    """Returns the text as a plain string."""
     return query.text if isinstance(query, NamedQuery) else query
 
 
@@ -41,7 +41,7 @@ class Queries:
 
     @classmethod
     def load(cls, package: str, folder: str, suffix: str) -> Self:
-        """Reads every `*suffix` file of `package`'s `folder`. ValueError for one without a description."""
+        """Reads every `*suffix` file of `package`'s `folder`. Raises ValueError for one without a description."""
         texts = {}
         for file in (files(package) / folder).iterdir():
             if file.name.endswith(suffix):
@@ -50,7 +50,7 @@ class Queries:
 
     @classmethod
     def join(cls, *parts: Queries) -> Self:
-        """The queries of several folders. ValueError for a name that two of them have."""
+        """Joins the queries of several folders. Raises ValueError if two of them share a name."""
         texts: dict[str, str] = {}
         for part in parts:
             if twice := texts.keys() & part._texts.keys():
@@ -62,7 +62,7 @@ class Queries:
         return self._texts[name]
 
     def names(self) -> list[str]:
-        """All names, sorted."""
+        """Returns all names, sorted."""
         return sorted(self._texts)
 
 

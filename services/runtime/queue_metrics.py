@@ -1,4 +1,4 @@
-"""Gauges of a server's admission queues, by the first of the methods that share one."""
+"""Gauges of a server's admission queues, named by the first of the methods that share one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def observe_queues(queues: Mapping[str, AdmissionQueue], meter: Meter | None = None) -> None:
-    """Registers the gauges of `queues`, by full method name. Once for each process."""
+    """Registers the gauges of `queues`, by full method name. Once per process."""
     first: dict[AdmissionQueue, str] = {}
     for method in sorted(queues):
         first.setdefault(queues[method], method)

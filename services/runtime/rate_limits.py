@@ -1,4 +1,7 @@
-"""Rate limits for each API key and each space. A process counts for itself: n replicas admit up to n times as much."""
+"""Rate limits for each API key and each space.
+
+Each process counts separately: n replicas admit up to n times as much.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ _MIN_RETRY_SECONDS = 0.05
 
 
 def parse_rates(text: str) -> Sequence[RateLimitItem]:
-    """Limits written as `50/second;1000/minute`; none for an empty text. ValueError for anything else."""
+    """Parses limits such as `50/second;1000/minute`; empty text means none. Raises ValueError for anything else."""
     return parse_many(text) if text.strip() else ()
 
 
@@ -36,24 +39,24 @@ class RateLimits:
     def __init__(
         self, *, per_key: str = "", per_space: str = "", meter: Meter | None = None
     ) -> None:
-        """Limits as `parse_rates` reads them; an empty text sets none."""
+        """Limits in the format of `parse_rates`; an empty text sets none."""
         self._per_key = parse_rates(per_key)
         self._per_space = parse_rates(per_space)
         self._refusals = counter(RATE_LIMIT_REFUSALS, meter)
         self._windows = SlidingWindowCounterRateLimiter(MemoryStorage())
 
     async def check(self, identity: Identity, metadata: Mapping[str, str]) -> None:
-        """Counts a call. RateLimitedError, with the time to wait, when it is one too many.
+        """Counts a call. Raises RateLimitedError, with the time to wait, if the limit is exceeded.
 
-        A call that another process of Braid has counted is not counted again. Only a key that may act for others can
-        say so, or a caller on this machine where no keys are used.
+        A call that another Braid process has counted is not counted again. This mark is accepted only from a key with
+        the scope `delegate`, or from a caller on this machine if no keys are used.
         """
         if not (self._per_key or self._per_space):
             return
         delegated = "delegate" in identity.scopes
         if ADMITTED in metadata and (delegated or not identity.key_id):
             return
-        # A key that acts for others carries the calls of many: each of them counts for the space it names.
+        # A delegating key carries the calls of many users, so each call counts for the space it names.
         if identity.key_id and not delegated:
             await self._count(self._per_key, "key", identity.key_id)
         await self._count(self._per_space, "space", identity.space)

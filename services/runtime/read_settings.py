@@ -1,4 +1,4 @@
-"""A process's settings from its environment; what is wrong with them in a line for each, to end the process with."""
+"""Reads a process's settings from its environment; reports invalid ones, a line each, and exits."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Settings = TypeVar("Settings", bound=BaseSettings)
 
-# Where pydantic's own sentence is longer than what there is to say.
+# Replaces pydantic's longer sentences.
 _TOLD = {
     "missing": "is needed",
     "int_parsing": "must be a whole number",
@@ -25,11 +25,14 @@ _TOLD = {
 
 
 def read_settings(kind: type[Settings]) -> Settings:
-    """The settings. SystemExit with a line for each that is wrong, by its name and never with its value."""
+    """Returns the settings.
+
+    Raises SystemExit with a line for each invalid setting, with its name and never its value.
+    """
     try:
         return kind()
     except ValidationError as error:
-        # Values may be secrets: neither they nor what pydantic knows of them leave it.
+        # Values may be secrets, so neither they nor pydantic's details are included.
         found = error.errors(include_url=False, include_input=False, include_context=False)
         raise SystemExit("\n".join(_lines(kind, found))) from None
 
@@ -42,15 +45,15 @@ def _lines(kind: type[BaseSettings], found: list[ErrorDetails]) -> Iterator[str]
 
 
 def _plain(message: str) -> str:
-    """Our own checks name their settings; pydantic's go on after a setting's name."""
+    """Returns the text to follow a setting's name; Braid's own checks already name their settings."""
     return message.removeprefix("Value error, ").replace("Input should", "must", 1)
 
 
 def _name(kind: type[BaseSettings], location: tuple[Any, ...]) -> str:
-    """The environment variable of a wrong setting; empty where several do not go together."""
+    """Returns the environment variable of an invalid setting; "" if the error concerns several settings."""
     if not location:
         return ""
     step = str(location[0])
     if step not in kind.model_fields:
-        return step  # it has a name of its own
+        return step  # It has an alias.
     return f"{kind.model_config.get('env_prefix', '')}{step}".upper()

@@ -1,4 +1,4 @@
-"""Which admission queue each RPC waits in, by default by what its contract says of it."""
+"""Assigns each RPC an admission queue, by default by the side effects declared in its contract."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RETRY_SECONDS = 1.0
 
 
 class RpcClass(Enum):
-    """What an RPC does to a process: its class sets how many of it run at once, and how long others wait."""
+    """The kind of an RPC: its class determines how many of it run concurrently, and how long others wait."""
 
     READ = "read"
     WRITE = "write"
@@ -28,7 +28,7 @@ class RpcClass(Enum):
 
 
 def class_of(method: MethodDescriptor) -> RpcClass:
-    """By the contract: a stream, a unary call without side effects, or one with."""
+    """Classifies an RPC by its contract: a stream, a unary call without side effects, or one with side effects."""
     if method.client_streaming or method.server_streaming:
         return RpcClass.STREAM
     options = method.GetOptions()
@@ -41,10 +41,10 @@ def rpc_queues(
     settings: RuntimeSettings,
     given: Mapping[str, AdmissionQueue],
 ) -> dict[str, AdmissionQueue]:
-    """A queue for each RPC of these services by its full name, `/package.Service/Method`.
+    """Returns a queue for each RPC of these services by its full name, `/package.Service/Method`.
 
-    `given` are queues that RPCs share, such as that of searches. SettingsError: a setting names an RPC that is not here
-    in any service of Braid.
+    `given` are queues that RPCs share, such as that of searches. Raises SettingsError if a setting names an RPC that no
+    service of Braid has.
     """
     queues = {
         full_name(method): AdmissionQueue(_limits(method, settings))
@@ -55,7 +55,7 @@ def rpc_queues(
 
 
 def full_name(method: MethodDescriptor) -> str:
-    """As gRPC names a method: `/package.Service/Method`."""
+    """Returns gRPC's name of a method: `/package.Service/Method`."""
     return f"/{method.containing_service.full_name}/{method.name}"
 
 

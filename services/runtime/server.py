@@ -1,4 +1,4 @@
-"""The server bootstrap: pipeline, health, reflection, limits, and a graceful end on SIGTERM."""
+"""The server bootstrap: pipeline, health, reflection, limits, and graceful shutdown on SIGTERM."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     from services.runtime.health import Probe
     from services.runtime.settings import RuntimeSettings
 
-# Calls that Braid itself refuses, and checks of health, as a multiple of those served; gRPC ends the rest.
+# The number of refused calls and health checks, as a multiple of those served; gRPC refuses further ones.
 _TURNED_AWAY = 4
-# For the ends of calls that have just been answered to reach their callers.
+# Lets the status of calls that have just been answered reach their callers.
 _LAST_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """A servicer to serve: its full proto name, and the call that adds it to a server.
+    """A servicer to serve: its full proto name, and the function that adds it to a server.
 
     `queues` has the queues that methods share, by the method's name. Each other method has one of its own.
     """
@@ -51,7 +51,7 @@ class Service:
 
 
 class RunningServer:
-    """A started server: its port, and its end."""
+    """A started server: its port, and its shutdown."""
 
     def __init__(
         self,
@@ -73,13 +73,13 @@ class RunningServer:
 
     @property
     def running(self) -> int:
-        """Calls in progress, those that wait in a queue included."""
+        """Returns the number of calls in progress, including those waiting in a queue."""
         return self._limit.running
 
     async def stop(self) -> None:
         """Reports NOT_SERVING, lets calls in progress end within the drain time, then stops.
 
-        While clients that watch its health turn to other replicas, new calls are still taken; after that they are
+        While clients that watch its health switch to other replicas, new calls are still accepted; after that they are
         refused as UNAVAILABLE.
         """
         await self._monitor.drain()
@@ -101,9 +101,9 @@ async def start_server(
     probes: Mapping[str, Probe],
     impairments: Callable[[], Sequence[str]] = tuple,
 ) -> RunningServer:
-    """Starts serving on `listen` (`host:port`, port 0 for a free one). ListenError when it may not listen there.
+    """Starts serving on `listen` (`host:port`, port 0 for a free one). Raises ListenError if that is not allowed.
 
-    `probes` turn its health; `impairments` are what it does without while it still serves.
+    `probes` determine its health; `impairments` are degraded functions that it reports while serving.
     """
     check_listen(listen, authenticated=settings.authenticated)
     monitor = HealthMonitor([service.name for service in services], probes, impairments)
@@ -182,7 +182,7 @@ async def serve(
 
 
 def _add_port(server: grpc.aio.Server, listen: str, settings: RuntimeSettings) -> int:
-    """Plain text without a certificate; with one TLS alone. CertificateError when it cannot be used."""
+    """Adds a plain-text port without a certificate, else a TLS port. Raises CertificateError if it cannot be used."""
     if settings.tls_cert_file is None:
         return server.add_insecure_port(listen)
     certificates = Certificates(
@@ -195,7 +195,7 @@ def _add_port(server: grpc.aio.Server, listen: str, settings: RuntimeSettings) -
 
 
 def _queued(queues: Mapping[str, AdmissionQueue]) -> int:
-    """How many calls the methods' slots let in; some share theirs."""
+    """Returns how many calls the methods' queues admit; some methods share one."""
     return sum(slots.capacity for slots in set(queues.values()))
 
 
@@ -206,7 +206,7 @@ def _options(settings: RuntimeSettings) -> list[tuple[str, int]]:
         ("grpc.so_reuseport", 0),
         ("grpc.keepalive_permit_without_calls", 1),
         ("grpc.http2.min_ping_interval_without_data_ms", 5_000),
-        # A connection that sends nothing costs a file descriptor.
+        # A connection that sends nothing still uses a file descriptor.
         ("grpc.server_handshake_timeout_ms", _milliseconds(settings.handshake_seconds)),
         ("grpc.max_connection_idle_ms", _milliseconds(settings.connection_idle_seconds)),
         ("grpc.max_connection_age_ms", _milliseconds(settings.connection_age_seconds)),

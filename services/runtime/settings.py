@@ -1,4 +1,4 @@
-"""Settings that every process has, read from the environment when built and at no other time."""
+"""Settings shared by all processes, read from the environment only when built."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from services.runtime.security.settings import SecuritySettings
 
 
 class RuntimeSettings(LimitSettings, SecuritySettings):
-    """`BRAID_*` settings of the server bootstrap; each service adds its own beside them."""
+    """`BRAID_*` settings of the server bootstrap; each service adds its own."""
 
     model_config = SettingsConfigDict(
         env_prefix="BRAID_",
@@ -48,10 +48,10 @@ class RuntimeSettings(LimitSettings, SecuritySettings):
 
     @property
     def exports_metrics(self) -> bool:
-        """Whether anything reads this process's metrics."""
+        """Returns whether this process exports metrics."""
         return self.otlp_endpoint is not None or self.metrics_listen is not None
 
     @property
     def authenticated(self) -> bool:
-        """Whether callers can present a credential: an API key or a token."""
+        """Returns whether callers can present a credential: an API key or a token."""
         return self.api_keys_file is not None or self.tokens_accepted

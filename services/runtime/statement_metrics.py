@@ -1,4 +1,4 @@
-"""Statements of a store as spans and in a histogram: by the name of the query, never with its text or parameters."""
+"""Records a store's statements as spans and in a histogram: by the query's name, never with its text or parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors to rich gRPC status and back: the one switch between the two."""
+"""Maps errors to rich gRPC status and back."""
 
 from __future__ import annotations
 
@@ -43,15 +43,16 @@ CODES: dict[errors_pb2.ErrorReason.ValueType, grpc.StatusCode] = {
     errors_pb2.ERROR_REASON_INTERNAL: grpc.StatusCode.INTERNAL,
 }
 
-# gRPC drops a call's end at random from 8 KiB on, and always from 16: the sentence is sent twice, once percent-encoded.
+# gRPC randomly drops a call's trailers from 8 KiB on, and always from 16 KiB; the message is sent twice, once
+# percent-encoded.
 _MESSAGE_CHARACTERS = 300
 _NAME_CHARACTERS = 300
 _FIELDS_BYTES = 1_500
-# What a client is not to try again, whatever its settings say of the code: whoever answers so has tried for long.
+# Reasons that a client must not retry, whatever its settings for the code: the server has already retried for long.
 _FOR_GOOD = frozenset(
     {errors_pb2.ERROR_REASON_ALL_LEGS_FAILED, errors_pb2.ERROR_REASON_EMBEDDER_UNAVAILABLE}
 )
-# gRPC's own words, under RESOURCE_EXHAUSTED, for a request or an answer that is larger than a message may be.
+# gRPC's own text, with RESOURCE_EXHAUSTED, for a request or an answer beyond the maximum message size.
 _TOO_LARGE = "larger than max"
 
 _TLS_REASON = re.compile(r"[A-Z]+(?:_[A-Z]+){2,}(?=: [a-z]|$)")
@@ -60,17 +61,17 @@ _NUMBERS = {code: code.value[0] for code in grpc.StatusCode}
 
 
 def code_of(error: BraidError) -> grpc.StatusCode:
-    """The canonical code of an error's reason."""
+    """Returns the canonical code of an error's reason."""
     return CODES.get(error.reason, grpc.StatusCode.INTERNAL)
 
 
 def reason_name(error: BraidError) -> str:
-    """The reason as callers see it, without the enum's prefix."""
+    """Returns the reason as shown to callers, without the enum's prefix."""
     return errors_pb2.ErrorReason.Name(error.reason).removeprefix("ERROR_REASON_")
 
 
 def to_status(error: BraidError, request_id: str) -> grpc.Status:
-    """The whole status of an error: code, sentence, ErrorInfo, BadRequest, RetryInfo."""
+    """Returns the complete status of an error: code, message, ErrorInfo, BadRequest, RetryInfo."""
     status: Any = rpc_status.to_status(
         status_pb2.Status(
             code=_NUMBERS[code_of(error)],
@@ -79,14 +80,14 @@ def to_status(error: BraidError, request_id: str) -> grpc.Status:
         )
     )
     if error.reason in _FOR_GOOD:
-        # Another attempt would take what is left of the caller's time, and hide the reason behind its deadline.
+        # A retry would use up the caller's remaining time, and hide the reason behind its deadline.
         pushback = ("grpc-retry-pushback-ms", "-1")
         status = status._replace(trailing_metadata=(*status.trailing_metadata, pushback))
     return cast("grpc.Status", status)
 
 
 def error_from_rpc(error: grpc.aio.AioRpcError) -> BraidError:
-    """The typed error of a failed call; one without Braid's details is classified by its code."""
+    """Returns the typed error of a failed call; one without Braid's details is classified by its code."""
     failure = failure_of(error)
     name = f"ERROR_REASON_{failure.reason}"
     if name not in errors_pb2.ErrorReason.keys():  # noqa: SIM118 - an enum wrapper, no mapping
@@ -101,7 +102,7 @@ def error_from_rpc(error: grpc.aio.AioRpcError) -> BraidError:
 
 
 def _fitting(fields: Sequence[FieldError]) -> Iterator[FieldError]:
-    """As many of the fields as a call's end can carry, then how many more there are."""
+    """Yields as many of the fields as a call's trailers can carry, then the number of the others."""
     left = _FIELDS_BYTES
     for place, (name, description) in enumerate(fields):
         shown = FieldError(_cut(name, _NAME_CHARACTERS), _cut(description, _NAME_CHARACTERS))
@@ -160,7 +161,7 @@ def _from_code(code: grpc.StatusCode, message: str) -> BraidError:
 
 
 def _note_handshake(message: str) -> None:
-    """Records a connection that TLS did not allow: to callers the service is away, like any other."""
+    """Records a connection that TLS did not allow; callers see an unavailable service, as for any other failure."""
     if "handshake failed" in message:
         found = ["TLS error", *_TLS_REASON.findall(message)]
         SecurityEvents().record(events.TLS_HANDSHAKE_FAILED, reason=found[-1], side="client")

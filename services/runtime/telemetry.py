@@ -1,4 +1,4 @@
-"""Structured logs, and trace ids in them. Logs hold neither secrets nor user text."""
+"""Structured logs, with trace ids. Logs contain neither secrets nor user text."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from services.runtime.settings import RuntimeSettings
 
-# Of a library's line as many are kept.
+# The maximum length of a library's log message.
 _MESSAGE_CHARACTERS = 300
 
 
 def configure_telemetry(settings: RuntimeSettings, service: str) -> None:
-    """Sets up logs on standard error, traces and metrics; once a process, before anything is served.
+    """Sets up logs on standard error, traces and metrics; once per process, before serving.
 
-    SystemExit where metrics cannot be served as configured.
+    Raises SystemExit if metrics cannot be served as configured.
     """
     level = logging.getLevelNamesMapping()[settings.log_level.upper()]
     renderer = (
@@ -57,19 +57,19 @@ def configure_telemetry(settings: RuntimeSettings, service: str) -> None:
 
 
 def get_logger(name: str) -> FilteringBoundLogger:
-    """A logger that adds the call's request id and trace id to every line."""
+    """Returns a logger that adds the call's request id and trace id to every line."""
     logger: FilteringBoundLogger = structlog.get_logger(room=name)
     return logger
 
 
 def trace_id() -> str:
-    """The current trace's id as 32 hexadecimal digits; empty outside of one."""
+    """Returns the current trace's id as 32 hexadecimal digits; "" outside of a trace."""
     context = trace.get_current_span().get_span_context()
     return f"{context.trace_id:032x}" if context.is_valid else ""
 
 
 def _handler(renderer: Processor) -> logging.Handler:
-    """Writes what libraries log (asyncio, asyncpg, grpc, neo4j …) in the format of Braid's own lines."""
+    """Returns a handler that formats libraries' records (asyncio, asyncpg, grpc, neo4j …) like Braid's own lines."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -90,9 +90,9 @@ def _handler(renderer: Processor) -> logging.Handler:
 
 
 def _without_values(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-    """A library's line without what an error says: that may repeat a user's text, which drivers do.
+    """Removes the text of errors from a library's log record: drivers repeat users' texts in it.
 
-    What asyncio tells goes on with the failed task, its error included, after the first line.
+    Only the first line of the message is kept, as asyncio adds the failed task with its error in further lines.
     """
     event["event"] = str(event["event"]).partition("\n")[0][:_MESSAGE_CHARACTERS]
     kind, _error, places = event.pop("exc_info", None) or (None, None, None)

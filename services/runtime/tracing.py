@@ -1,6 +1,6 @@
-"""Spans within a call: work of a store, a model, a leg or a tool. Names and attributes never hold a user's text.
+"""Spans within a call: work of a store, a model, a leg or a tool. Names and attributes never contain a user's text.
 
-Errors are recorded by their type alone: what an error says may repeat a user's text, which drivers do.
+Only the type of an error is recorded, as its message may repeat a user's text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _TRACER = "braid"
 
 @contextmanager
 def span(name: str, attributes: Attributes | None = None) -> Iterator[trace.Span]:
-    """A span within the current one; nothing where that is not recorded, which costs nothing then."""
+    """Opens a span within the current one; without a recorded trace it does nothing and costs nothing."""
     with separate_span(name, attributes) as made:
         if not made.is_recording():
             yield made
@@ -36,7 +36,7 @@ def span(name: str, attributes: Attributes | None = None) -> Iterator[trace.Span
 
 @contextmanager
 def separate_span(name: str, attributes: Attributes | None = None) -> Iterator[trace.Span]:
-    """The same without becoming the current one: for work that is read bit by bit, perhaps in another task."""
+    """Opens a span without making it the current one: for streamed work, perhaps in another task."""
     if not trace.get_current_span().is_recording():
         yield trace.INVALID_SPAN
         return
@@ -46,7 +46,7 @@ def separate_span(name: str, attributes: Attributes | None = None) -> Iterator[t
 
 @contextmanager
 def root_span(name: str, attributes: Attributes | None = None) -> Iterator[trace.Span]:
-    """A trace of its own, for work that no call asks for now."""
+    """Opens a trace of its own, for work that no current call has requested."""
     made = _start(name, attributes)
     token = trace_context.attach(trace.set_span_in_context(made))
     try:

@@ -1,4 +1,4 @@
-"""Fields that a message has and this process does not know: those of a later contract, or of a caller's mistake."""
+"""Detects fields of a message that this process does not know: from a later contract, or by a caller's mistake."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from services.runtime.errors import FieldError, InvalidFieldError
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
-# Its own messages change no more.
+# The definitions of these messages no longer change.
 _GOOGLE = "google.protobuf"
 
 
 def reject_unknown_fields(message: Message, path: str) -> None:
-    """InvalidFieldError when the message, or one within it, has unknown fields.
+    """Raises InvalidFieldError if the message, or one within it, has unknown fields.
 
-    Elsewhere they are ignored; a filter that ignored one would let through what it should exclude.
+    Elsewhere unknown fields are ignored; a filter that ignored one would let through what it should exclude.
     """
     unknown = UnknownFieldSet(message)
     if len(unknown):

@@ -1,4 +1,4 @@
-"""`python -m services.vector_search` serves; with `migrate` it brings the schema up to date."""
+"""`python -m services.vector_search` serves; with `migrate` it updates the schema."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from services.vector_search.settings import VectorSettings
 
 
 def main(arguments: list[str]) -> None:
-    """Runs the command named by `arguments`; none means serving."""
+    """Runs the command named by `arguments`; without arguments it serves."""
     runtime = read_settings(RuntimeSettings)
     settings = read_settings(VectorSettings)
     configure_telemetry(runtime, "vector_search")

@@ -48,11 +48,11 @@ def build_services(
     indexing: IndexQueue | None = None,
     searches: AdmissionQueue | None = None,
 ) -> list[Service]:
-    """The services of the tier over one store and one embedder.
+    """Builds the services of the tier over one store and one embedder.
 
     `registry` has the models of spaces that were embedded with another one. `queries` embeds queries with the same
-    models; default: without caches. `indexing` is notified of vectors that are written.
-    `searches` limits how many searches run at once.
+    models; by default without caches. `indexing` is notified of written vectors. `searches` limits how many searches
+    run concurrently.
     """
     queries = queries or QueryEmbedders(QueryEmbedder(embedder), registry)
     results = ResultCache(store, result_cache_bytes)
@@ -91,7 +91,7 @@ def build_services(
 
 
 async def open_store(settings: VectorSettings) -> PostgresStore:
-    """The process's store, which the settings name; it connects when first used. Metrics cover its pools."""
+    """Opens the process's store from its settings; it connects when first used. Registers its pools in the metrics."""
     store = await PostgresStore.open(
         read_url=settings.reader(),
         write_url=settings.writer(),
@@ -113,7 +113,7 @@ def build_queries(
     store: PostgresStore,
     registry: EmbedderRegistry,
 ) -> QueryEmbedders:
-    """What embeds queries: each model with a cache of its own, and all with the store where there is one."""
+    """Builds the query embedders: each model with a cache of its own, and all with the store if there is one."""
     stored = (
         store.query_embeddings(settings.stored_embeddings) if settings.stored_embeddings else None
     )

@@ -1,4 +1,4 @@
-"""Background work that runs next to the calls and survives its own failures."""
+"""Background work that runs concurrently with calls and survives its own failures."""
 
 from __future__ import annotations
 

@@ -14,17 +14,17 @@ _LOCK = 7_305_183_922_011
 
 
 def load_schema() -> Schema:
-    """The tier's migrations and stored functions."""
+    """Loads the tier's migrations and stored functions."""
     return migrations.load_schema(_PACKAGE)
 
 
 async def migrate(url: str, *, stage: Stage = "post") -> None:
-    """Brings the schema up to date. See `services.postgres.migrations`."""
+    """Updates the schema. See `services.postgres.migrations`."""
     await migrations.migrate(url, load_schema(), lock=_LOCK, stage=stage)
 
 
 def load_queries() -> Queries:
-    """The named queries of all rooms."""
+    """Loads the named queries of all features."""
     return Queries.join(
         Queries.load(_PACKAGE, "sql", ".sql"),
         *(Queries.load(f"{_PACKAGE}.{room}", "sql", ".sql") for room in _ROOMS),
@@ -32,9 +32,9 @@ def load_queries() -> Queries:
 
 
 class Database:
-    """What each part of the store works with: readers, a pool for writes, and the named queries.
+    """The parts that every store shares: readers, a pool for writes, and the named queries.
 
-    What a write depends on is read on the writers' pool: a replica may lag behind.
+    Reads that a write depends on use the writers' pool, as a replica may lag behind.
     """
 
     def __init__(self, readers: Readers, writers: Pool, queries: Queries) -> None:

@@ -1,4 +1,4 @@
-"""Types of the vector tier: documents and chunks, searches and hits. Nothing here knows gRPC or SQL."""
+"""Domain types of the vector tier: documents and chunks, searches and hits. Independent of gRPC and SQL."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from services.runtime.errors import FieldError, InvalidFieldError
 Vector = NDArray[np.float32]
 Metadata = dict[str, Any]
 
-# The end of what has no end yet.
+# Stands for an open end.
 FOREVER = datetime.max.replace(tzinfo=UTC)
-# HNSW over half-precision vectors goes no further.
+# HNSW over half-precision vectors supports no more.
 MAX_DIMENSION = 4000
 
 
@@ -33,7 +33,7 @@ class VectorPath(IntEnum):
 
 
 class FusionKind(IntEnum):
-    """How lists become one; numbered like the contract's enum. NONE: there is one list, and its score stands."""
+    """How lists are fused; numbered like the contract's enum. NONE: there is only one list, whose scores are kept."""
 
     NONE = 0
     WEIGHTED_SCORE = 1
@@ -41,20 +41,20 @@ class FusionKind(IntEnum):
 
 
 class TextMatch(IntEnum):
-    """How words are looked for; numbered like the contract's enum. PHRASE and PREFIX are for searches by words."""
+    """How words are matched; numbered like the contract's enum. PHRASE and PREFIX are only for searches by words."""
 
     ANY = 1
     PHRASE = 2
     PREFIX = 3
 
 
-# How many words a beginning may stand for.
+# How many words a prefix may match.
 MAX_COMPLETIONS = 50
 
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """An embedding model by name, and how many dimensions its vectors have."""
+    """An embedding model: its name and the dimension of its vectors."""
 
     name: str
     dimension: int
@@ -62,7 +62,7 @@ class Model:
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """A query's vector (L2-normalised, float32) and the name of the model that made it."""
+    """A query's vector (L2-normalized, float32) and the name of the model that made it."""
 
     model: str
     values: Vector
@@ -70,10 +70,10 @@ class QueryVector:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """One search: by meaning (`vector`), by words (`text`), or by both, which are then fused.
+    """One search: by vector, by words (`text`), or by both, which are then fused.
 
-    `text_weight` and `fusion` matter to fused searches, `min_score` is on the scale of the hits' score;
-    `use_cache` says whether a cached result may be returned.
+    `text_weight` and `fusion` apply to fused searches, `min_score` is on the scale of the hits' score; `use_cache` is
+    whether a cached result may be returned.
     """
 
     text: str | None = None
@@ -91,9 +91,9 @@ class Search:
 
 @dataclass(frozen=True, slots=True)
 class SpaceState:
-    """A space's revision; `flags_current` unless a version with a future valid time came into force after it.
+    """A space's revision; `flags_current` is False if a version with a future valid time came into force after it.
 
-    `model` is the one that it is embedded with; None while it is empty.
+    `model` is the space's embedding model; None while it is empty.
     """
 
     revision: int
@@ -132,7 +132,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A found chunk, its score and the parts of it."""
+    """A found chunk, its score and the score's parts."""
 
     chunk: Chunk
     score: float
@@ -143,8 +143,8 @@ class Hit:
 class SearchResult:
     """Hits, best first (equal scores by id), the revision they were read at, and the space's model.
 
-    `cached` when they were found by an earlier search; `embedding` says where the vector came from that was used.
-    `path` is NOT_RUN when no vector was given or when it is not of the space's model. `chunk_count` is of the space's
+    `cached` is True if they were found by an earlier search; `embedding` is the source of the vector used. `path` is
+    NOT_RUN without a vector, or if the vector is not of the space's model. `chunk_count` is the number of the space's
     current chunks.
     """
 
@@ -159,10 +159,10 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class ChunkScore:
-    """Exact scores of one chunk; `vector` is None when the query vector is not of the space's model.
+    """Exact scores of one chunk; `vector` is None if the query vector is not of the space's model.
 
-    `text_fused` and `score` are as in a search by meaning and words of weighted scores; `in_force` says whether a
-    version of its document has it at the instant asked about.
+    `text_fused` and `score` are as in a fused search with weighted scores; `in_force` is whether a version of its
+    document contains it at the requested instant.
     """
 
     chunk_id: str
@@ -175,9 +175,9 @@ class ChunkScore:
 
 @dataclass(frozen=True, slots=True)
 class NewChunk:
-    """A chunk to store; `vector` None when its maker left embedding to the tier.
+    """A chunk to store; `vector` is None if the tier is to embed it.
 
-    `valid_time` is since when the chunk itself holds, None for as long as its version does.
+    `valid_time` is the start of the chunk's own validity, None if it is valid as long as its version.
     """
 
     id: str
@@ -205,9 +205,9 @@ class NewDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What writing one document did, by ids of chunks in order.
+    """The outcome of writing one document, with ids of chunks in order.
 
-    `added` were not there before; `reindexed` were, and have text and vectors of a new title.
+    `added` did not exist before; `reindexed` existed, and have the text and vectors of a new title.
     """
 
     document_id: str
@@ -221,7 +221,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class WriteResult:
-    """One outcome a document in the order given, and the space's revision after the write."""
+    """One outcome for each document in the given order, and the space's revision after the write."""
 
     outcomes: list[Outcome]
     revision: int
@@ -243,7 +243,7 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentVersion:
-    """A version of a document; `end_time` is None while no later version has ended it."""
+    """A version of a document; `end_time` is None until a later version ends it."""
 
     version: int
     title: str
@@ -256,7 +256,7 @@ class DocumentVersion:
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """What removing a document removed: versions, and chunks, by id where it was removed just now."""
+    """The numbers of removed versions and chunks, with the chunks' ids if this call removed them."""
 
     versions: int
     chunks: int
@@ -265,7 +265,7 @@ class Deletion:
 
 @dataclass(frozen=True, slots=True)
 class ChunkRef:
-    """A chunk by its id, and the document that it is of."""
+    """A chunk's id, and the document that it belongs to."""
 
     chunk_id: str
     document_id: str
@@ -273,7 +273,7 @@ class ChunkRef:
 
 @dataclass(frozen=True, slots=True)
 class SpaceStats:
-    """A space in numbers; `model` is None while it holds nothing."""
+    """A space's counts; `model` is None while it is empty."""
 
     documents: int
     chunks: int
@@ -283,7 +283,7 @@ class SpaceStats:
 
 @dataclass(frozen=True, slots=True)
 class TextLanguage:
-    """The language whose rules a space's words are read by, and the names of all that there are."""
+    """The language of a space's text search, and the names of all available ones."""
 
     name: str
     available: tuple[str, ...]
@@ -293,7 +293,7 @@ class TextLanguage:
 class ModelStatus:
     """A model of a space, whether searches and writes use it, and how many chunks have a vector of it.
 
-    `unindexed` of these vectors wait outside of the index that a large space has.
+    `unindexed` of these vectors are not in a large space's index yet.
     """
 
     model: Model
@@ -312,7 +312,7 @@ class SpaceModels:
 
 @dataclass(frozen=True, slots=True)
 class UnembeddedChunk:
-    """A chunk without a vector of some model, the text to embed, and the text's SHA-256 in hexadecimal."""
+    """A chunk without a vector of a model, the text to embed, and the text's SHA-256 in hexadecimal."""
 
     chunk_id: str
     text: str
@@ -321,7 +321,7 @@ class UnembeddedChunk:
 
 @dataclass(frozen=True, slots=True)
 class ChunkVector:
-    """A vector (L2-normalised, float32) of a stored chunk, and the SHA-256 of the text that it was made of."""
+    """A vector (L2-normalized, float32) of a stored chunk, and the SHA-256 of the embedded text."""
 
     chunk_id: str
     text_sha256: str
@@ -329,13 +329,16 @@ class ChunkVector:
 
 
 def unit_vector(values: Iterable[float], field: str) -> Vector:
-    """The values as float32 of length 1. InvalidFieldError for NaN, infinity, zeros and too many values."""
+    """Returns the values as float32 of length 1.
+
+    Raises InvalidFieldError for NaN, infinity, zeros and too many values.
+    """
     vector: Vector = np.array(values, dtype=np.float32)
     if len(vector) > MAX_DIMENSION:
         raise InvalidFieldError(
             FieldError(field, f"must not have more than {MAX_DIMENSION} values")
         )
-    # In double precision: in single, squares and sums of large floats overflow.
+    # In double precision, as squares and sums of large floats overflow in single precision.
     wide = vector.astype(np.float64)
     length = float(np.linalg.norm(wide))
     if not np.isfinite(length):
@@ -346,7 +349,7 @@ def unit_vector(values: Iterable[float], field: str) -> Vector:
 
 
 def metadata_of(text: str) -> Metadata:
-    """Metadata from its JSON."""
+    """Parses metadata from its JSON."""
     if text == "{}":
         return {}
     metadata: Any = json.loads(text)

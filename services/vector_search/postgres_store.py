@@ -1,4 +1,4 @@
-"""The store in PostgreSQL: one object for all rooms, on a pool for reads and one for writes."""
+"""The store in PostgreSQL: combines all features over a pool for reads and one for writes."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class PostgresStore(PostgresSearch, PostgresDocuments, PostgresModels, PostgresI
         replica_urls: Sequence[str] = (),
         limits: PoolLimits | None = None,
     ) -> PostgresStore:
-        """A store that connects when it is first used: the database may come up later.
+        """Creates a store that connects when first used, as the database may become available later.
 
-        `replica_urls` are streaming replicas, used once `monitor` has found them to keep up.
+        `replica_urls` are streaming replicas, used once `monitor` has found that they keep up.
         """
         bounds = limits or PoolLimits()
         readers = await Pool.open(
@@ -55,16 +55,16 @@ class PostgresStore(PostgresSearch, PostgresDocuments, PostgresModels, PostgresI
 
     @property
     def pools(self) -> tuple[Pool, ...]:
-        """The pools of reads and that of writes, for metrics."""
+        """Returns the pools of reads and the pool of writes, for metrics."""
         replicas = (replica.pool for replica in self._readers.replicas)
         return self._readers.primary, self._writers, *replicas
 
     def monitor(self, *, max_lag: float) -> ReplicaMonitor:
-        """What watches the replicas, to be run."""
+        """Returns the monitor of the replicas, which the caller runs."""
         return ReplicaMonitor(self._readers, self._probe, self._queries, max_lag=max_lag)
 
     def query_embeddings(self, max_rows: int) -> StoredEmbeddings:
-        """Vectors of queries in the same database: the `max_rows` of each space that were used last."""
+        """Returns a store of query vectors in the same database; keeps the `max_rows` last used of each space."""
         return StoredEmbeddings(self._writers, self._queries, max_rows)
 
     async def ping(self) -> None:

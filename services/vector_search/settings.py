@@ -1,4 +1,4 @@
-"""Settings of the vector tier, read from the environment when built and at no other time."""
+"""Settings of the vector tier, read from the environment only when built."""
 
 from __future__ import annotations
 
@@ -79,19 +79,19 @@ class VectorSettings(BaseSettings):
     )
 
     def reader(self) -> str:
-        """Connection string for searches."""
+        """Returns the connection string for searches."""
         return (self.read_database_url or self.database_url).get_secret_value()
 
     def replicas(self) -> tuple[str, ...]:
-        """Connection strings of replicas, in the order of the setting."""
+        """Returns the connection strings of replicas, in the order of the setting."""
         urls = self.replica_database_urls
         parts = urls.get_secret_value().split(",") if urls is not None else ()
         return tuple(part.strip() for part in parts if part.strip())
 
     def writer(self) -> str:
-        """Connection string for writes."""
+        """Returns the connection string for writes."""
         return self.database_url.get_secret_value()
 
     def migrator(self) -> str:
-        """Connection string for migrations."""
+        """Returns the connection string for migrations."""
         return (self.migrate_database_url or self.database_url).get_secret_value()

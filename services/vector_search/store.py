@@ -1,4 +1,4 @@
-"""The store of the tier: what a servicer may ask of it. `PostgresStore` implements it."""
+"""The store interface of the tier, which `PostgresStore` implements."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from services.vector_search.domain import (
     WriteResult,
 )
 
-# The error when a space that has chunks is given another language.
+# The error for setting another language in a space that has chunks.
 LANGUAGE_IN_USE = (
     "The space holds chunks that another language indexed: set a space's language before its first document, "
     "or delete its documents first."
@@ -44,7 +44,7 @@ class MissingVectorsError(Exception):
 
 
 class SpaceModelError(InvalidFieldError):
-    """The space is embedded with another model than the one that is written with. Nothing was written."""
+    """The space is embedded with another model than that of the write. Nothing was written."""
 
     def __init__(self, description: str) -> None:
         super().__init__(FieldError("embedding_model", description))
@@ -53,15 +53,15 @@ class SpaceModelError(InvalidFieldError):
 class VectorStore(Protocol):
     """Documents, chunks and searches, each within one space.
 
-    Every method raises StoreUnavailableError, OverloadedError or DeadlineError when the store cannot answer.
+    Every method raises StoreUnavailableError, OverloadedError or DeadlineError if the store cannot answer.
     """
 
     async def search(self, space: str, search: Search) -> SearchResult:
-        """Chunks by meaning, by words, or by both fused, in one round trip."""
+        """Finds chunks by vector, by words, or by both fused, in one round trip."""
         ...
 
     async def space_state(self, space: str) -> SpaceState:
-        """The space's revision, 0 for one that was never written, and its model, as searches see them."""
+        """Returns the space's revision, 0 if it was never written, and its model, as searches see them."""
         ...
 
     async def score_chunks(
@@ -74,24 +74,24 @@ class VectorStore(Protocol):
         *,
         at: datetime | None = None,
     ) -> tuple[Model | None, list[ChunkScore]]:
-        """Exact scores of the chunks that exist, in the order asked for, and the space's model."""
+        """Returns exact scores of the chunks that exist, in the requested order, and the space's model."""
         ...
 
     async def get_chunks(
         self, space: str, chunk_ids: Sequence[str], as_of: datetime | None = None
     ) -> list[Chunk]:
-        """The chunks that exist, in the order asked for, of the document version in force at an instant (None: now)."""
+        """Returns the chunks that exist, in the requested order, of the version in force at an instant (None: now)."""
         ...
 
     async def space_model(self, space: str) -> Model | None:
-        """The model that the space is embedded with; None while it is empty."""
+        """Returns the space's embedding model; None while it is empty."""
         ...
 
     async def missing_vectors(self, space: str, documents: Sequence[NewDocument]) -> frozenset[str]:
-        """Ids of chunks that have no vector, neither given nor stored, and that writing would need one for.
+        """Returns ids of chunks for which a write would need a vector, as none is given or stored.
 
-        A stored one is of title and content, so it does not serve a chunk that the write gives another title: a
-        chunk's title is that of the latest version, by valid time, that has it.
+        A stored vector covers title and content, so it does not serve a chunk that the write gives another title. A
+        chunk's title is that of the latest version, by valid time, that contains it.
         """
         ...
 
@@ -100,7 +100,7 @@ class VectorStore(Protocol):
     ) -> WriteResult:
         """Writes all documents or none.
 
-        InvalidFieldError for a taken valid time, and for a chunk id that stands for another text or document;
+        Raises InvalidFieldError for a taken valid time, and for a chunk id that stands for another text or document;
         SpaceModelError for another model than the space's; MissingVectorsError for new chunks without a vector;
         OverloadedError while the space's writes are on hold.
         """
@@ -109,107 +109,111 @@ class VectorStore(Protocol):
     async def unchanged_documents(
         self, space: str, fingerprints: Sequence[tuple[str, str]]
     ) -> dict[str, datetime]:
-        """Documents, of pairs (id, content hash), whose version in force has that hash: since when it holds, by id."""
+        """Returns the valid times, by id, of (id, content hash) pairs whose version in force has that hash."""
         ...
 
     async def get_document(self, space: str, document_id: str) -> tuple[Document, list[str]]:
-        """A document's version in force and its chunks' ids in order. NotFoundError when there is none."""
+        """Returns a document's version in force and its chunks' ids in order. Raises NotFoundError without one."""
         ...
 
     async def list_versions(
         self, space: str, document_id: str, below: int, limit: int
     ) -> list[DocumentVersion]:
-        """A document's versions with numbers below `below`, the latest first; none for an unknown document."""
+        """Lists a document's versions with numbers below `below`, latest first; empty for an unknown document."""
         ...
 
     async def list_documents(self, space: str, after: str, limit: int) -> list[Document]:
-        """The documents with ids greater than `after`, by id (code point order), at most `limit`."""
+        """Lists the documents with ids greater than `after`, by id (code point order), at most `limit`."""
         ...
 
     async def delete_document(
         self, space: str, document_id: str, deletion_id: str | None = None
     ) -> Deletion:
-        """Removes a document with all its versions and chunks. NotFoundError when there is none.
+        """Removes a document with all its versions and chunks. Raises NotFoundError if it does not exist.
 
-        A deletion that was run before under the same id returns what it removed then, and removes nothing.
+        A deletion that ran before under the same id returns what it removed then, and removes nothing.
         """
         ...
 
     async def text_language(self, space: str) -> TextLanguage:
-        """The space's language; `english` until another is set."""
+        """Returns the space's language; `english` until another is set."""
         ...
 
     async def set_text_language(self, space: str, language: str) -> None:
-        """Sets one of the available languages. WrongStateError while the space holds chunks of another one."""
+        """Sets one of the available languages. Raises WrongStateError while the space has chunks of another one."""
         ...
 
     async def stats(self, space: str) -> SpaceStats:
-        """Counts, model and revision; zeros for a space that was never written."""
+        """Returns counts, model and revision; zeros for a space that was never written."""
         ...
 
     async def ping(self) -> None:
-        """Returns when the store answers and its schema is there."""
+        """Returns if the store answers and its schema exists."""
         ...
 
 
 class ModelStore(Protocol):
-    """Models of a space. NotFoundError for a model that it does not have; other errors as in `VectorStore`."""
+    """Models of a space. Raises NotFoundError for a model that it does not have, and what `VectorStore` raises."""
 
     async def list_models(self, space: str) -> SpaceModels:
-        """The space's models by name: its own, and those added."""
+        """Lists the space's models by name: its own, and those added."""
         ...
 
     async def add_model(self, space: str, model: Model) -> None:
-        """Lets the space hold vectors of another model. WrongStateError while it is empty.
+        """Allows the space to store vectors of another model. Raises WrongStateError while it is empty.
 
-        InvalidFieldError when the space has the model with another dimension; WrongStateError for one more new model
-        than a space may bring.
+        Raises InvalidFieldError if the space has the model with another dimension, WrongStateError if it has registered
+        its maximum of new models.
         """
         ...
 
     async def unembedded_chunks(
         self, space: str, model_name: str, after: str | None, limit: int
     ) -> list[UnembeddedChunk]:
-        """Chunks without a vector of the model by id, with ids greater than `after`, at most `limit`."""
+        """Lists chunks without a vector of the model, by id, with ids greater than `after`, at most `limit`."""
         ...
 
     async def fill_embeddings(
         self, space: str, model_name: str, vectors: Sequence[ChunkVector]
     ) -> int:
-        """Stores vectors of distinct chunks that still have the text; how many. WrongStateError for the active model.
+        """Stores vectors of distinct chunks whose text is unchanged; returns how many.
 
-        InvalidFieldError for another dimension than the model's: then none is stored.
+        Raises WrongStateError for the active model. Raises InvalidFieldError for another dimension than the model's;
+        then none is stored.
         """
         ...
 
     async def hold_writes(self, space: str, seconds: int) -> None:
-        """Makes writes of the space wait for `seconds`, once running ones have ended; 0 ends the wait."""
+        """Puts the space's writes on hold for `seconds`, once running ones have ended; 0 ends the hold."""
         ...
 
     async def activate_model(self, space: str, model_name: str) -> int:
-        """Makes it the space's own; the revision then. WrongStateError while a chunk has no vector of it."""
+        """Makes it the space's own; returns the new revision.
+
+        Raises WrongStateError while a chunk has no vector of it.
+        """
         ...
 
     async def remove_model(self, space: str, model_name: str) -> int:
-        """Removes the space's vectors of it; how many. WrongStateError for the active model."""
+        """Removes the space's vectors of it; returns how many. Raises WrongStateError for the active model."""
         ...
 
 
 class InventoryStore(Protocol):
-    """What a space holds, by id alone. Errors as in `VectorStore`."""
+    """Reads a space's ids. Raises what `VectorStore` raises."""
 
     async def list_chunk_ids(self, space: str, after: str | None, limit: int) -> list[ChunkRef]:
-        """Chunks of all versions by id, with ids greater than `after`, at most `limit`."""
+        """Lists chunks of all versions by id, with ids greater than `after`, at most `limit`."""
         ...
 
     async def find_chunks(self, space: str, chunk_ids: Sequence[str]) -> list[str]:
-        """Those of the chunks that are stored, by id."""
+        """Returns the ids of the chunks that are stored, sorted."""
         ...
 
     async def find_documents(self, space: str, document_ids: Sequence[str]) -> list[str]:
-        """Those of the documents that are stored, by id (code point order)."""
+        """Returns the ids of the documents that are stored, sorted (code point order)."""
         ...
 
 
 class Store(VectorStore, ModelStore, InventoryStore, Protocol):
-    """All that the tier asks of its store."""
+    """The complete store interface of the tier."""

@@ -1,1 +1,1 @@
-"""What the graph tier is about: passages, entities, facts, times and names. No store, no contract, no model."""
+"""The domain of the graph tier: passages, entities, facts, times and names, without store, contract or model."""

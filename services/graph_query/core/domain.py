@@ -14,7 +14,7 @@ from services.graph_query.core.version_validity import ALWAYS, Period
 
 @dataclass(frozen=True, slots=True)
 class DescribedEntity:
-    """An entity as a text describes it; `embedding` is its name's, L2-normalised or empty."""
+    """An entity as described by a text; `embedding` is that of its name, L2-normalized or empty."""
 
     name: EntityName
     summary: str = ""
@@ -26,7 +26,7 @@ Scalar = str | int | float | bool
 
 
 class Origin(Enum):
-    """Where a fact comes from."""
+    """The source of a fact."""
 
     GIVEN = "given"
     EXTRACTED = "extracted"
@@ -35,10 +35,10 @@ class Origin(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A chunk's text as an episode of the graph; `reference_time` None is the time of the write.
+    """A chunk's text as an episode of the graph; without `reference_time` the time of the write is used.
 
-    `version_time` is when the version of the document begins that it is given for, None where versions play no part.
-    `valid_time` is since when the chunk itself holds, None for as long as its versions do.
+    `version_time` is the start of the document version that the passage is given for, None without versions.
+    `valid_time` is the start of the chunk's own validity, None if it is valid as long as its versions.
     """
 
     uuid: str
@@ -49,29 +49,29 @@ class Passage:
     reference_time: datetime | None = None
     version_time: datetime | None = None
     valid_time: datetime | None = None
-    # As stored: when the versions begin that it stands in, its own time, and when it stands in its document.
+    # As stored: the starts of the versions that contain the passage, its own start, and its validity in the document.
     starts: tuple[float, ...] = ()
     own_start: float = -OPEN
     period: Period = ALWAYS
 
     @property
     def given_starts(self) -> tuple[float, ...]:
-        """When the version begins that it is given for; none where it is given for no version."""
+        """Returns the start of the version that the passage is given for; empty without a version."""
         return () if self.version_time is None else (self.version_time.timestamp(),)
 
     @property
     def given_own_start(self) -> float:
-        """Since when it is given to hold by itself; from ever on where nothing is said."""
+        """Returns the start of the passage's own validity; unbounded if none is given."""
         return -OPEN if self.valid_time is None else self.valid_time.timestamp()
 
     def untimed(self) -> Passage:
-        """The passage as it is compared: its text and its document, without times."""
+        """Returns the passage without times, for comparison: its text and its document."""
         return replace(self, reference_time=None, version_time=None, valid_time=None)
 
 
 @dataclass(frozen=True, slots=True)
 class EpisodeCounts:
-    """What adding passages wrote, and the space's revision after it."""
+    """Counts of what adding passages wrote, and the space's revision afterwards."""
 
     episodes: int = 0
     entities: int = 0
@@ -82,7 +82,7 @@ class EpisodeCounts:
     revision: int = 0
 
     def plus(self, later: EpisodeCounts) -> EpisodeCounts:
-        """Both together, with the later revision."""
+        """Returns the sum of both, with the later revision."""
         pairs = zip(astuple(self), astuple(later), strict=True)
         sums = EpisodeCounts(*(one + other for one, other in pairs))
         return replace(sums, revision=later.revision or self.revision)
@@ -90,7 +90,7 @@ class EpisodeCounts:
 
 @dataclass(frozen=True, slots=True)
 class DeletionCounts:
-    """What deleting episodes removed."""
+    """Counts of what deleting episodes removed."""
 
     episodes: int = 0
     facts: int = 0
@@ -102,13 +102,13 @@ class DeletionCounts:
     versions: int = 0
 
     def plus(self, other: DeletionCounts) -> DeletionCounts:
-        """Both together."""
+        """Returns the sum of both."""
         pairs = zip(astuple(self), astuple(other), strict=True)
         return DeletionCounts(*(one + another for one, another in pairs))
 
 
 class EntityName(NamedTuple):
-    """One end of a given fact: a name and its type, "" when unknown."""
+    """One end of a given fact: a name and its type, "" if unknown."""
 
     name: str
     type: str = ""
@@ -116,10 +116,10 @@ class EntityName(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GivenFact:
-    """A fact that a caller states or a text does; `embedding` is L2-normalised or empty.
+    """A fact stated by a caller or a text; `embedding` is L2-normalized or empty.
 
-    One that was read in a text has that episode instead of a document. `ended_by` are episodes that contradict it,
-    and when it ends as long as one of them is there.
+    A fact extracted from a text names its episode instead of a document. `ended_by` lists the episodes that contradict
+    the fact, with the time at which it ends as long as one of them exists.
     """
 
     subject: EntityName
@@ -136,13 +136,13 @@ class GivenFact:
 
     @property
     def origin(self) -> Origin:
-        """Where it comes from."""
+        """Returns the source of the fact."""
         return Origin.EXTRACTED if self.episode_id else Origin.GIVEN
 
 
 @dataclass(frozen=True, slots=True)
 class FactCounts:
-    """What became of given facts, and the space's revision after it."""
+    """The result of adding facts, and the space's revision afterwards."""
 
     added: int = 0
     unchanged: int = 0
@@ -161,7 +161,7 @@ class EntityRef(NamedTuple):
 class Entity:
     """A node of the graph; `mentions` is the number of chunks that name it.
 
-    `key` is what listings are ordered by, "" elsewhere: it does not change with the spelling of the name.
+    `key` is the sort key of listings, "" elsewhere; it does not depend on the spelling of the name.
     """
 
     uuid: str
@@ -184,8 +184,10 @@ class EntityOrder(Enum):
 
 @dataclass(frozen=True, slots=True)
 class EntityListing:
-    """Which entities are listed, and in which order. `type` "" is any; `document_titles` True lists only those that are
-    known only as the title of a document, False leaves them out, None does neither.
+    """Which entities are listed, and in which order.
+
+    `type` "" matches any type. With `document_titles` True only entities known solely as a document's title are listed;
+    with False they are excluded; with None it plays no part.
     """
 
     type: str = ""
@@ -194,22 +196,22 @@ class EntityListing:
 
 
 class EntityPosition(NamedTuple):
-    """A place in a listing of entities; in one by name, `mentions` plays no part."""
+    """A position in a listing of entities; a listing by name ignores `mentions`."""
 
     mentions: int
     key: str
     uuid: str
 
 
-# Before everything that is listed by two texts.
+# Precedes every item of a listing by two texts.
 FIRST = ("", "")
-# Before every entity: none has as many mentions.
+# Sorts before every entity, as no entity has as many mentions.
 FIRST_ENTITY = EntityPosition(2**53, "", "")
 
 
 @dataclass(frozen=True, slots=True)
 class EntityPage:
-    """Entities of a listing, and where to go on: None at the end. A page that is not the last may be short."""
+    """A page of entities and the position to continue from, None at the end. A page before the last may be short."""
 
     entities: Sequence[Entity]
     next: EntityPosition | None = None
@@ -217,7 +219,7 @@ class EntityPage:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """Where a statement stands; `quote` is the sentence that says it, "" when unknown."""
+    """The source of a statement; `quote` is the sentence that states it, "" when unknown."""
 
     chunk_id: str
     document_id: str
@@ -228,9 +230,9 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A dated edge; open ends are None. For a co-occurrence: when a version of its document has it.
+    """A dated edge; open ends are None. A co-occurrence is valid while a version of its document contains it.
 
-    `event` says that the space's ontology has its relation as one of events.
+    `event` is True if the space's ontology declares the relation as an event.
     """
 
     uuid: str
@@ -248,7 +250,9 @@ class Fact:
 
     @property
     def happened(self) -> bool:
-        """Whether it happened on a day instead of lasting: an event has no end, or one within its day."""
+        """Returns whether the fact happened on one day instead of lasting: an event without an end, or with one on the
+        same day.
+        """
         endless_event = self.event and self.invalid_at is None
         return endless_event or is_within_a_day(self.valid_at, self.invalid_at)
 
@@ -278,7 +282,7 @@ class FactFilter:
 
 @dataclass(frozen=True, slots=True)
 class Neighborhood:
-    """An entity, its nearest neighbours, and up to three facts with each."""
+    """An entity, its nearest neighbors, and up to three facts with each."""
 
     center: Entity
     nodes: tuple[Entity, ...]
@@ -289,7 +293,7 @@ class Neighborhood:
 
 @dataclass(frozen=True, slots=True)
 class GraphStats:
-    """The space's graph in numbers."""
+    """Counts of the space's graph."""
 
     entities: int
     facts: int

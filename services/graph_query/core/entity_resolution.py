@@ -1,7 +1,7 @@
-"""Which entity a given name and type means, as a function of all types that the name is given with.
+"""Resolves a given name and type to an entity, as a function of all types that the name is given with.
 
-A name is one entity until facts give it several types. Then it is one entity for each type; the first
-type in alphabetical order keeps the name's plain uuid, and whatever names it without a type means that one.
+A name is one entity until facts give it several types. Then each type is an entity; the first type in alphabetical
+order keeps the name's plain uuid, and a name without a type resolves to that entity.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ Types = frozenset[str]
 
 
 def homonyms(space: str, key: str, types: Collection[str]) -> dict[str, str]:
-    """The entities of a name by type, in the order of types; "" is the type of one without any."""
+    """Returns a name's entities by type, in the order of types; "" is the type of an untyped entity."""
     return NameKeys(space).homonyms(key, types)
 
 
 class NameKeys:
-    """Names' keys and the plain uuids of these in one space, each made once."""
+    """Caches the keys of names and their plain uuids in one space."""
 
     def __init__(self, space: str) -> None:
         self.space = space
@@ -31,21 +31,21 @@ class NameKeys:
         self._uuids: dict[str, str] = {}
 
     def key(self, name: str) -> str:
-        """The key of a name."""
+        """Returns the key of a name."""
         found = self._keys.get(name)
         if found is None:
             found = self._keys[name] = name_key(name)
         return found
 
     def uuid(self, key: str) -> str:
-        """The uuid of the entity that is the first of a name, by its key."""
+        """Returns the plain uuid for a name's key: the uuid of the name's first entity."""
         found = self._uuids.get(key)
         if found is None:
             found = self._uuids[key] = entity_uuid(self.space, key)
         return found
 
     def homonyms(self, key: str, types: Collection[str]) -> dict[str, str]:
-        """The entities of a name by type, in the order of types; "" is the type of one without any."""
+        """Returns a name's entities by type, in the order of types; "" is the type of an untyped entity."""
         first, *rest = sorted(types) or [""]
         return {first: self.uuid(key)} | {
             other: entity_uuid(self.space, key, other) for other in rest
@@ -61,7 +61,7 @@ class NewEntity(NamedTuple):
 
 
 class Retyped(NamedTuple):
-    """An entity that takes another type, or loses its own."""
+    """An entity that takes another type, or loses its type."""
 
     uuid: str
     key: str
@@ -76,7 +76,7 @@ class Resolution:
     space: str
     stored: Mapping[str, Types]
     types: Mapping[str, Types]
-    # Each name is asked for several times in a write, and making keys and uuids takes a while.
+    # A write resolves each name several times, and computing keys and uuids is slow.
     names: NameKeys = field(compare=False, repr=False)
     _after: dict[str, dict[str, str]] = field(default_factory=dict, compare=False, repr=False)
     _meant: dict[EntityName, str] = field(default_factory=dict, compare=False, repr=False)
@@ -89,7 +89,7 @@ class Resolution:
         ends: Iterable[EntityName],
         names: NameKeys | None = None,
     ) -> Resolution:
-        """What follows from giving these names."""
+        """Returns the resolution after these names are added."""
         keys = names or NameKeys(space)
         types = dict(stored)
         for end in set(ends):
@@ -103,14 +103,14 @@ class Resolution:
     def removing(
         cls, space: str, stored: Mapping[str, Types], gone: Iterable[tuple[str, str]]
     ) -> Resolution:
-        """What follows when nothing gives these (key, type) any more."""
+        """Returns the resolution after the last claims of these (key, type) pairs are removed."""
         types = dict(stored)
         for key, entity_type in gone:
             types[key] = types[key] - {entity_type}
         return cls(space, stored, types, NameKeys(space))
 
     def uuid(self, name: EntityName) -> str:
-        """The entity that a given name means after the write."""
+        """Returns the uuid of the entity that a given name resolves to after the write."""
         meant = self._meant.get(name)
         if meant is None:
             key = self.names.key(name.name)
@@ -119,15 +119,15 @@ class Resolution:
         return meant
 
     def named(self, key: str) -> tuple[str, ...]:
-        """All entities of a name after the write, by type."""
+        """Returns all entities of a name after the write, by type."""
         return tuple(self._homonyms(key).values())
 
     def changed(self) -> list[str]:
-        """Names that were there and have other types now."""
+        """Returns the names that existed before the write and whose types change."""
         return sorted(key for key, types in self.stored.items() if self.types[key] != types)
 
     def created(self) -> list[NewEntity]:
-        """Entities that are new."""
+        """Returns the entities that are new."""
         return [
             NewEntity(uuid, key, kind)
             for key in sorted(self.types)
@@ -137,7 +137,7 @@ class Resolution:
         ]
 
     def vanished(self) -> list[str]:
-        """Entities that vanish: their type has no claim left, or it takes the plain uuid."""
+        """Returns the entities that disappear: their type has no claim left, or it takes the plain uuid."""
         return [
             uuid
             for key in self.changed()
@@ -146,7 +146,7 @@ class Resolution:
         ]
 
     def retyped(self) -> list[Retyped]:
-        """Bearers of plain uuids that stay and are of another type."""
+        """Returns the entities that keep the plain uuid and change their type."""
         found = []
         for key in self.changed():
             old = next(iter(self._before(key)))
@@ -156,7 +156,7 @@ class Resolution:
         return found
 
     def left(self) -> list[str]:
-        """Entities with facts that belong to another one now."""
+        """Returns the entities that have facts which now belong to another entity."""
         return [
             uuid
             for key in self.changed()

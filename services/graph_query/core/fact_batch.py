@@ -17,67 +17,68 @@ from services.graph_query.core.names import (
     relation_term,
 )
 
-# White space is collapsed in names and there is none in types.
+# White space is collapsed in names, and types contain none.
 _BETWEEN = "\t"
 
 
-# No document's id has it.
+# No document id contains it.
 _EPISODE_MARK = "\0"
 
 
 def episode_claimant(episode: str) -> str:
-    """What stands for an episode where documents' claims are kept."""
+    """Returns the claimant key of an episode, for fields that otherwise store documents' claims."""
     return f"{_EPISODE_MARK}{episode}"
 
 
 def claimed_episode(claimant: str) -> str | None:
-    """The episode that a claimant stands for, None when it is a document."""
+    """Returns the episode of a claimant key; None if the key is a document's."""
     return claimant.removeprefix(_EPISODE_MARK) if claimant.startswith(_EPISODE_MARK) else None
 
 
 def claimant_of(fact: GivenFact) -> str:
-    """Who claims a given fact: its episode or its document, "" for neither."""
+    """Returns the claimant key of a given fact: its episode or its document, "" without either."""
     return episode_claimant(fact.episode_id) if fact.episode_id else fact.document_id
 
 
 def statement_of(fact: GivenFact) -> str:
-    """What of its wording makes a fact's identity: a text may state several of one relation at once."""
+    """Returns the part of the wording that identifies a fact: a text may state several facts of one relation."""
     return fact.fact if fact.episode_id else ""
 
 
 class GivenEnds(NamedTuple):
-    """The two ends of a fact as a document has them."""
+    """The two ends of a fact as a document states them."""
 
     subject: EntityName
     object: EntityName
 
     @classmethod
     def of(cls, fact: GivenFact) -> Self:
-        """The ends of a given fact."""
+        """Returns the ends of a given fact."""
         return cls(normalized_entity_name(fact.subject), normalized_entity_name(fact.object))
 
     @classmethod
     def decode(cls, text: str) -> Self:
-        """The ends that a stored text stands for."""
+        """Decodes ends from their stored text."""
         parts = text.split(_BETWEEN)
         return cls(EntityName(parts[1], parts[0]), EntityName(parts[3], parts[2]))
 
     def encode(self) -> str:
-        """Subject's type and name, object's type and name: queries rely on these places."""
+        """Encodes subject type, subject name, object type, object name. Queries depend on these positions."""
         return _BETWEEN.join(
             (self.subject.type, self.subject.name, self.object.type, self.object.name)
         )
 
 
 def normalized_entity_name(end: EntityName) -> EntityName:
-    """A name as it is kept, with its type."""
+    """Returns the name in its stored form, with its type."""
     return EntityName(clean_name(end.name), end.type)
 
 
 class PreparedFact(NamedTuple):
-    """A fact with its ends as they are kept, who claims it and how, and its uuid while no name has several types.
+    """A fact with its stored ends, its claimant, and the uuid that it has while no name has several types.
 
-    `columns` are what the query that creates it has after its ends: names would take the driver time.
+    `columns` are the columns that follow the ends in the query that creates the fact, as a list because keys cost the
+    driver time.
     """
 
     fact: GivenFact
@@ -89,11 +90,11 @@ class PreparedFact(NamedTuple):
     columns: tuple[Any, ...]
 
     def ends_under(self, found: Resolution) -> tuple[str, str]:
-        """The entities that it joins."""
+        """Returns the entities that the fact joins."""
         return found.uuid(self.ends.subject), found.uuid(self.ends.object)
 
     def uuid_under(self, found: Resolution) -> str:
-        """Its uuid as names are understood."""
+        """Returns the fact's uuid under a resolution of names."""
         ends = self.ends_under(found)
         return self.plain_uuid if ends == self.plain_ends else _uuid(found.space, ends, self.fact)
 
@@ -114,7 +115,7 @@ class FactBatch:
         return batch
 
     def add(self, fact: GivenFact) -> None:
-        """Prepares another fact: some 50 µs of work."""
+        """Prepares another fact; takes about 50 µs."""
         self.facts.append(_prepared(self.names, fact))
 
     def __len__(self) -> int:
@@ -124,26 +125,26 @@ class FactBatch:
         return iter(self.facts)
 
     def given(self) -> list[GivenFact]:
-        """The facts as they were given."""
+        """Returns the facts as they were given."""
         return [one.fact for one in self.facts]
 
     def vector_length(self) -> int:
-        """Values in the first given vector, 0 when there is none."""
+        """Returns the length of the first given vector, 0 without vectors."""
         return next((len(one.fact.embedding) for one in self.facts if one.fact.embedding), 0)
 
     def ends(self) -> list[EntityName]:
-        """Both ends of each."""
+        """Returns both ends of each fact."""
         return [end for one in self.facts for end in one.ends]
 
     def by_uuid(self, found: Resolution) -> list[tuple[str, PreparedFact]]:
-        """The facts with their uuids as names are understood."""
+        """Returns the facts by their uuids under a resolution of names."""
         return [(one.uuid_under(found), one) for one in self.facts]
 
 
 def claims_of(
     facts: Sequence[tuple[str, PreparedFact]], known: Mapping[str, Mapping[str, set[str]]]
 ) -> dict[tuple[str, str], set[str]]:
-    """How facts were given, by claimant and fact, where that is news: `known` is by fact and claimant."""
+    """Returns the encoded ends by claimant and fact that are not in `known`, keyed by fact and claimant."""
     given: dict[tuple[str, str], set[str]] = {}
     for uuid, one in facts:
         if one.encoded_ends not in known.get(uuid, {}).get(one.claimant, ()):

@@ -1,4 +1,4 @@
-"""Words as full text compares them, Lucene queries that no text can break out of, and stems."""
+"""Words as full text compares them, escaped Lucene queries, and stems."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _RUN = re.compile(rf"(?:(?=\w)[{_UNSPACED}])+")
 _PART = re.compile(rf"{_RUN.pattern}|[^\W{_UNSPACED}]+")
 
 
-# Lucene takes each of these for a word already, so that a pair is found as a phrase.
+# Lucene treats each of these as a word of its own, so a pair is found as a phrase.
 _SINGLE = re.compile(
     "[\u3005-\u3007\u3041-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
@@ -62,7 +62,7 @@ _MARKED = re.compile(
 
 
 def plain_word(word: str) -> str:
-    """A lower-case word without its accents: é as e, ß as ss; й stays, being another letter than и."""
+    """Returns the lower-case word without accents: é as e, ß as ss; й stays, as it is a letter distinct from и."""
     if word.isascii():
         return word
     plain = unicodedata.normalize("NFD", word.replace("ß", "ss").translate(_LETTERS))
@@ -70,7 +70,7 @@ def plain_word(word: str) -> str:
 
 
 def words_of_query(text: str) -> Iterator[str]:
-    """The words to look for, in order: one with accents without them and as it is; pairs of a run without spaces."""
+    """Yields the words to search for, in order: accented words in both forms, runs without spaces as pairs."""
     for word in _parts(text):
         if _RUN.match(word):
             yield from _pairs(word) or [word]
@@ -79,7 +79,7 @@ def words_of_query(text: str) -> Iterator[str]:
 
 
 def added_words(text: str) -> str | None:
-    """What an index of words needs beside a text so that `words_of_query` finds it; None where it needs no more."""
+    """Returns the words to index in addition to a text so that `words_of_query` finds it; None if none are needed."""
     if text.isascii():
         return None
     added: list[str] = []
@@ -93,7 +93,7 @@ def added_words(text: str) -> str | None:
 
 
 def all_words(text: str) -> set[str]:
-    """All words that a text is found by."""
+    """Returns all words that a text is found by."""
     words = {match.group().lower() for match in WORD.finditer(text)}
     for word in _parts(text):
         words.update((*_pairs(word), *word) if _RUN.match(word) else (word, plain_word(word)))
@@ -101,7 +101,7 @@ def all_words(text: str) -> set[str]:
 
 
 def parts_of_runs(text: str, max_letters: int) -> Iterator[str]:
-    """All that stands in runs without spaces and may be a name: two letters or more."""
+    """Returns all parts of runs without spaces that may be names: two letters or more."""
     for word in _parts(text):
         if _RUN.match(word):
             for start in range(len(word) - 1):
@@ -113,7 +113,7 @@ def _parts(text: str) -> Iterator[str]:
     if text.isascii():
         return (match.group().lower() for match in WORD.finditer(text))
     text = unicodedata.normalize("NFKC", text)
-    # Vowel signs of Thai and its like are no letters here, and would part a word.
+    # Vowel signs of Thai and similar scripts are not letters here, and would split a word.
     text = "".join(char for char in text if not _is_vowel_sign(char))
     return (match.group().lower() for match in _PART.finditer(text))
 
@@ -141,7 +141,7 @@ _MAX_CLAUSES = 500
 _MAX_NAME_WORDS = 10
 
 
-# Of a name in a script without spaces.
+# Applies to names in a script without spaces.
 _MAX_NAME_LETTERS = 8
 
 
@@ -151,7 +151,7 @@ _MAX_RUN_PARTS = 100
 _MAX_NAME_KEYS = 200
 
 
-# Lucene's own English stop words: the analyzer drops them, so a clause of these alone would match nothing.
+# Lucene's own English stop words: the analyzer drops them, so a clause of stop words alone would match nothing.
 _ANALYZER_STOP_WORDS = word_set(
     """a an and are as at be but by for if in into is it no not of on or such that the their then
     there these they this to was will with"""
@@ -159,14 +159,14 @@ _ANALYZER_STOP_WORDS = word_set(
 
 
 def query_terms(text: str) -> list[str]:
-    """The words of a question that are worth looking for, in order, each once."""
+    """Returns the words of a question that are worth searching for, in order and without duplicates."""
     words = (word for word in words_of_query(text) if WORD.fullmatch(word))
     kept = (word for word in words if word not in STOP_WORDS and len(word) <= _MAX_TERM_LENGTH)
     return list(dict.fromkeys(kept))[:_MAX_TERMS]
 
 
 def words_query(space: str, fields: Sequence[str], terms: Sequence[str]) -> str:
-    """Any of the terms in any of the fields, within the space; "" when there are no terms."""
+    """Builds a query for any of the terms in any of the fields, within the space; "" without terms."""
     if not terms:
         return ""
     text = " ".join(f'{field}:"{term}"' for field in fields for term in terms)
@@ -174,9 +174,9 @@ def words_query(space: str, fields: Sequence[str], terms: Sequence[str]) -> str:
 
 
 def ends_clause(entities: Sequence[str]) -> str:
-    """Only facts with one of these entities at either end; "" for no such filter. Uuids are ours.
+    """Builds a filter for facts with one of these entities at either end; "" for no filter. Uuids need no escaping.
 
-    A fact has half of each end's uuid as a word: no two entities share it, and it is short enough to lie in the
+    A fact has half of each end's uuid as a word. No two entities share it, and it is short enough to be stored in the
     fact's own record.
     """
     if not entities:
@@ -186,10 +186,10 @@ def ends_clause(entities: Sequence[str]) -> str:
 
 
 def relation_clause(relation: str) -> str:
-    """Only facts of a relation, given by its key; "" for no such filter, or where it would hide facts.
+    """Builds a filter for facts of a relation, given by its key; "" for no filter, or where it would hide facts.
 
-    Facts from before relations had terms are found by the words of their names, which were ASCII: among them are some
-    that the analyzer takes for the same, and none whose name is stop words alone.
+    Facts stored before relations had terms are matched by the words of their names, which were ASCII. The result may
+    include relations that the analyzer does not distinguish, and lacks relations whose names are stop words alone.
     """
     if not relation:
         return ""
@@ -203,7 +203,7 @@ def relation_clause(relation: str) -> str:
 
 
 def phrase_queries(space: str, phrases: Iterable[str]) -> Iterator[str]:
-    """Passages in which any of the word sequences stands, some hundred to a query.
+    """Builds queries for passages that contain any of the word sequences, up to 500 per query.
 
     The analyzer of these fields splits at white space and changes nothing.
     """
@@ -214,7 +214,7 @@ def phrase_queries(space: str, phrases: Iterable[str]) -> Iterator[str]:
 
 
 def name_candidates(question: str) -> list[str]:
-    """Linking keys that a question may name entities by, longest first."""
+    """Returns linking keys that a question may name entities by, longest first."""
     keys: dict[str, int] = {}
     for sentence in tokenize(question):
         for start in range(len(sentence.words)):
@@ -233,44 +233,44 @@ def _can_stand_alone(text: str, span: tuple[int, int]) -> bool:
 
 
 def _space_clause(space: str) -> str:
-    """The space inside the query. Left out where the analyzer would leave nothing of it."""
+    """Builds the clause that filters by space; empty where the analyzer would drop the space's name."""
     pieces = [piece.lower() for piece in _PIECE.findall(space)]
     if all(piece in _ANALYZER_STOP_WORDS for piece in pieces):
         return ""
-    # Without a boost the clause is a filter: the space makes no fact more relevant, and costs no scoring.
+    # Without a boost the clause is a filter: the space does not affect relevance, and scoring it would cost time.
     return f'+group_id:"{space}"^0 '
 
 
 _SHORTEST_BEGINNING = 3
 
 
-# Of a longer stem a letter more, as it is like more words.
+# Longer stems keep one letter more, as they resemble more words.
 _LONGER_STEM = 6
 
 
 def question_stems(text: str) -> frozenset[str]:
-    """The stems of the words of a question that are worth looking for, each word once however it is spelled."""
+    """Returns the stems of the words of a question that are worth searching for, each word once in any spelling."""
     return stems_of(query_terms(_split_words(text)))
 
 
 @lru_cache(maxsize=16_384)
 def text_stems(text: str) -> frozenset[str]:
-    """The stems of all words of a statement or of a relation's name."""
+    """Returns the stems of all words of a statement or of a relation's name."""
     return stems_of(all_words(_split_words(text)))
 
 
 def stems_of(words: Iterable[str]) -> frozenset[str]:
-    """The stems of lower-case words, without accents."""
+    """Returns the stems of lower-case words without accents."""
     return frozenset(_stem(link_token(plain_word(word))) for word in words)
 
 
 def names_relation(stems: Set[str], relation: str) -> bool:
-    """Whether one of these stems of a question names a relation: `owner` and `leader` name OWNS and LEADS."""
+    """Returns whether one of these stems of a question names a relation: `owner` and `leader` name OWNS and LEADS."""
     return any(_is_alike(stem, own) for own in _relation_stems(relation) for stem in stems)
 
 
 def relation_beginnings(terms: Sequence[str]) -> list[str]:
-    """Beginnings of three or four letters that the key of a relation named by one of the terms may have in it."""
+    """Returns prefixes of three or four letters that the key of a relation named by one of the terms may contain."""
     stems = sorted(stem for stem in stems_of(terms) if len(stem) >= _SHORTEST_BEGINNING)
     return list(
         dict.fromkeys(stem[: _SHORTEST_BEGINNING + (len(stem) >= _LONGER_STEM)] for stem in stems)
@@ -288,7 +288,7 @@ def _is_alike(one: str, other: str) -> bool:
 
 
 def _split_words(text: str) -> str:
-    """A text with the words of names like WORKS_AT apart."""
+    """Splits names such as WORKS_AT into words."""
     return text.replace("_", " ")
 
 

@@ -1,4 +1,4 @@
-"""Identities of the graph: derived from what a thing is, so that the same graph has the same uuids."""
+"""Uuids derived from content, so that equal graphs have equal uuids."""
 
 from __future__ import annotations
 
@@ -7,23 +7,25 @@ from services.runtime.ids import derived_uuid
 
 
 def entity_uuid(space: str, name_key: str, entity_type: str = "") -> str:
-    """Uuid of an entity. The first of a name has it without its type; homonyms have it with theirs."""
+    """Returns the uuid of an entity. A name's first entity has one derived without its type, homonyms one with their
+    type.
+    """
     parts = ("entity", space, name_key)
     return derived_uuid(*parts, entity_type) if entity_type else derived_uuid(*parts)
 
 
 def document_uuid(space: str, document_id: str) -> str:
-    """Uuid of a document's node."""
+    """Returns the uuid of a document's node."""
     return derived_uuid("document", space, document_id)
 
 
 def sentence_uuid(episode: str, ordinal: int) -> str:
-    """Uuid of a sentence of an episode."""
+    """Returns the uuid of a sentence of an episode."""
     return derived_uuid("sentence", episode, str(ordinal))
 
 
 def co_occurrence_uuid(sentence: str, subject: str, target: str) -> str:
-    """Uuid of a co-occurrence: its sentence and its two entities."""
+    """Returns the uuid of a co-occurrence from its sentence and its two entities."""
     return derived_uuid("co_occurrence", sentence, subject, target)
 
 
@@ -34,7 +36,7 @@ def fact_uuid(
     interval: tuple[float, float],
     statement: str = "",
 ) -> str:
-    """Uuid of a fact: subject and object, relation (as it is compared), interval; its wording if extracted."""
+    """Returns the uuid of a fact from its ends, relation key and interval; its wording counts if it was extracted."""
     rows = [repr(float(bound)) for bound in interval]
     worded = [statement] if statement else []
     return derived_uuid("fact", space, *ends, relation_key(relation), *rows, *worded)

@@ -1,4 +1,4 @@
-"""When a fact ends: as stated, unless a caller or a contradicting episode ended it."""
+"""Determines when a fact ends: as stated, unless a caller or a contradicting episode ended it."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ CALLER = ""
 
 
 class Ending(NamedTuple):
-    """That a fact ends at an instant, and what says so."""
+    """A record that a cause ends a fact at an instant."""
 
     cause: str
     at: datetime
 
 
 class End(NamedTuple):
-    """When a fact ends, and the episode that says so: none where it ends as stated or by a caller's word."""
+    """When a fact ends, and the episode that caused it: "" if the end is as stated or set by a caller."""
 
     at: datetime | None
     told_by: str = ""
 
 
 def effective_end(stated: datetime | None, endings: Iterable[Ending]) -> End:
-    """The caller's word if there is one, else the earliest of what is stated and what episodes say."""
+    """Returns the end set by a caller if any, else the earliest of the stated one and those set by episodes."""
     parameters = {ending.cause: ending.at for ending in endings}
     if CALLER in parameters:
         return End(parameters[CALLER])

@@ -1,4 +1,4 @@
-"""Names and relations: the keys they are compared by, how they are shown, and which ones are reserved."""
+"""Names and relations: comparison keys, display forms and reserved names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MIN_LENGTH = 3
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a text as a set."""
+    """Returns the words of a text as a set."""
     return frozenset(text.split())
 
 
@@ -52,33 +52,33 @@ STOP_WORDS = word_set(
 
 
 def clean_name(name: str) -> str:
-    """The name as it is shown: NFC, white space collapsed."""
+    """Returns the display form of a name: NFC, white space collapsed."""
     return " ".join(unicodedata.normalize("NFC", name).split())
 
 
 def name_key(name: str) -> str:
-    """The key of an entity's identity: NFC, case-folded, white space collapsed."""
+    """Returns the key of an entity's identity: NFC, case-folded, white space collapsed."""
     folded = unicodedata.normalize("NFC", name).casefold()
     return " ".join(unicodedata.normalize("NFC", folded).split())
 
 
 def link_token(word: str) -> str:
-    """One word as the linking key has it: case-folded, without accents, never empty, no white space."""
+    """Returns one word as it appears in a linking key: case-folded, without accents and white space, never empty."""
     if word.isascii():
         return word.lower()
     return _folded(word).replace(" ", "") or word
 
 
-@lru_cache(maxsize=8_192)  # a write asks for each of its names several times
+@lru_cache(maxsize=8_192)  # A write needs each name's key several times.
 def link_key(name: str) -> str:
-    """The looser key by which text is linked to names: `\\w+` words, case and accents ignored."""
+    """Returns the looser key that links text to names: its words, ignoring case and accents."""
     key = name_key(name)
     words = key if key.isascii() else _folded(key)
     return " ".join(WORD.findall(words))
 
 
 def is_linkable(name: str) -> bool:
-    """Whether text is linked to this name: 1–10 words, no lone stop word or month, 3 characters or more."""
+    """Returns whether text is linked to this name: 1–10 words, 3 characters or more, no lone stop word or month."""
     words = link_key(name).split()
     if not 1 <= len(words) <= _MAX_TOKENS or len(name_key(name)) < _MIN_LENGTH:
         return False
@@ -88,12 +88,12 @@ def is_linkable(name: str) -> bool:
 
 
 def is_common(word: str) -> bool:
-    """Whether a folded word alone names nothing: a stop word, a month, a day of the week, a number."""
+    """Returns whether a folded word alone names nothing: a stop word, a month, a day of the week, a number."""
     return word in STOP_WORDS or word in MONTHS or word in WEEKDAYS or word.isdigit()
 
 
 def title_names(title: str) -> tuple[str, ...]:
-    """The names that a document's title gives: the title, and the title without a trailing `(…)`."""
+    """Returns the names in a document's title: the title, and the title without a trailing `(…)`."""
     whole = clean_name(title)
     names = [whole]
     if whole.endswith(")") and " (" in whole:
@@ -107,12 +107,12 @@ def _folded(text: str) -> str:
     return " ".join(kept.casefold().split())
 
 
-# Dashes and apostrophes are typed in several ways; joiners only shape the letters beside them.
+# Dashes and apostrophes have several code points; joiners only affect the shape of adjacent letters.
 _SAME = str.maketrans({"‐": "-", "‑": "-", "–": "-", "’": "'", "\u200c": None, "\u200d": None})
 
 
-# Canonical combining classes. An overlay; the optional vowel points of Hebrew, Arabic and Syriac; and whatever stands
-# above or below a letter. Others belong to the letter: Indic nuktas and viramas, kana voicing, Thai vowels.
+# Canonical combining classes: overlays; the optional vowel points of Hebrew, Arabic and Syriac; and marks above or
+# below a letter. Other marks are part of the letter: Indic nuktas and viramas, kana voicing, Thai vowels.
 _OVERLAY = 1
 
 
@@ -126,27 +126,27 @@ _TERM_LENGTH = 16
 
 
 def clean_relation(name: str) -> str:
-    """The name as it is shown: NFC, white space collapsed."""
+    """Returns the display form of a relation's name: NFC, white space collapsed."""
     return clean_name(name)
 
 
-@lru_cache(maxsize=8_192)  # a batch of facts has few relations
+@lru_cache(maxsize=8_192)  # A batch of facts has few distinct relations.
 def relation_key(name: str) -> str:
-    """The name as it is compared: without letter case, accents and repeated white space. The key of a key is itself."""
+    """Returns a relation's comparison key, without case, accents and repeated white space. Idempotent."""
     if name.isascii():
         return " ".join(name.lower().split())
-    # Folding a letter can bring out an accent, and joining what is left another letter to fold.
+    # Case folding can produce an accent, and normalizing the rest can produce another letter to fold.
     key, former = name, ""
     while key != former:
         key, former = _folded_relation(key), key
-    # Accents alone are a name that no relation has, and not the empty one, which stands for all.
+    # A name of accents alone must not map to the empty key, which matches every relation.
     return key or clean_name(name)
 
 
 def relation_term(name: str) -> str:
-    """One word that stands for the relation in the full-text index, whatever the script of its name: 16 hex digits.
+    """Returns one word for the relation in the full-text index, whatever the script of its name: 16 hex digits.
 
-    Neo4j keeps up to 54 of them in the fact's own record: two ends and a relation fit.
+    Neo4j stores up to 54 of them in the fact's own record: two ends and a relation fit.
     """
     return sha256(relation_key(name).encode()).hexdigest()[:_TERM_LENGTH]
 
@@ -163,7 +163,7 @@ def _is_accent(char: str) -> bool:
 
 
 class Source(IntEnum):
-    """Where a spelling stands; the smaller one is preferred."""
+    """The source of a spelling; the smaller value is preferred."""
 
     TITLE = 0
     STATED = 1
@@ -171,15 +171,17 @@ class Source(IntEnum):
 
 
 class Spelling(NamedTuple):
-    """A name as written somewhere."""
+    """A name as written in some source."""
 
     source: int
     text: str
 
 
 def best(spellings: Iterable[Spelling]) -> Spelling:
-    """A title's spelling before a stated fact's before a sentence's; mixed case before capitals or small
-    letters alone; then the first in the order of characters.
+    """Returns the preferred spelling.
+
+    A title's spelling comes before a stated fact's, and that before a sentence's; then mixed case before capitals or
+    lower case alone; then the order of characters.
     """
     return min(spellings, key=_preference)
 
@@ -190,7 +192,7 @@ def _preference(spelling: Spelling) -> tuple[int, bool, str]:
 
 
 def filter_key(text: str, field: str) -> str:
-    """The key of a name to look for, "" when none is given. InvalidFieldError for white space alone."""
+    """Returns the key of a name to filter by, "" if none is given. Raises InvalidFieldError for white space alone."""
     key = name_key(text)
     if text and not key:
         raise InvalidFieldError(FieldError(field, "must not be blank"))
@@ -211,11 +213,12 @@ RESERVED_OF_ENTITIES = word_set(
 )
 
 
-# Graphiti renames relations that do not fit to the first; the second joins duplicates; the third is the local graph's.
+# Graphiti renames relations that do not fit to the first; the second joins duplicates; the third belongs to the local
+# graph.
 RESERVED_RELATIONS = frozenset({"RELATES_TO", "IS_DUPLICATE_OF", "CO_OCCURS"})
 
 
-# A type becomes a label of its entity: these are the labels that the graph itself is made of.
+# A type becomes a label of its entity; these labels already have a meaning in the graph.
 RESERVED_TYPES = word_set(
     """BraidDeletion BraidFinding BraidOntology BraidPassage BraidPastClaim BraidPastEnding BraidPastFact BraidSchema
     BraidSentence BraidSource BraidSpace BraidSubject Community Document Entity EntityName Episodic FactClaim FactEnding
@@ -227,7 +230,7 @@ MAX_KEY_LENGTH = 200
 
 
 def key_refusal(key: str) -> str | None:
-    """Why an attribute cannot have this name in the graph; None when it can."""
+    """Returns why an attribute cannot have this name in the graph; None if it can."""
     if not key.strip():
         return "a name must not be blank"
     if "\0" in key:

@@ -1,4 +1,4 @@
-"""The store of the graph tier: its interface, and what searches return."""
+"""The interface of the graph tier's store, and the results of searches."""
 
 from __future__ import annotations
 
@@ -25,17 +25,19 @@ from services.graph_query.core.domain import (
 )
 from services.graph_query.core.fact_batch import FactBatch
 
-# The model of a space that is changing over to another: the name of none.
+# Marks the model of a space that is changing models; no model has this name.
 CHANGING = "(changing)"
 
 
-# Values of the longest vector that an index takes, or is asked with.
+# The length of the longest vector that an index stores or is queried with.
 MAX_DIMENSION = 4_096
 
 
 class SpaceState(NamedTuple):
-    """A space as of a read: its revision, its facts with vectors, the model of these ("" for none, `CHANGING`), and how
-    many values each has (0 when that is not known).
+    """A space as of a read.
+
+    Its revision, its number of facts with vectors, their model ("" for none, `CHANGING` during a change), and their
+    length (0 when unknown).
     """
 
     revision: int
@@ -45,14 +47,14 @@ class SpaceState(NamedTuple):
 
 
 class VectorPath(Enum):
-    """How vectors were compared."""
+    """How vectors were compared: exactly or by the index."""
 
     EXACT = "exact"
     INDEX = "index"
 
 
 class Hit(NamedTuple):
-    """A stated fact's uuid with its score in one list; its statement where the list has it; whether it has a vector."""
+    """A stated fact's uuid and score in one list; its statement if the list has it; whether it has a vector."""
 
     uuid: str
     score: float
@@ -65,7 +67,7 @@ class Hit(NamedTuple):
 class WordHits:
     """Three lists, each best first: stated facts by words, stated facts of named entities, sentences.
 
-    A sentence's facts are the co-occurrences that it is the source of: one list per sentence.
+    A sentence's facts are the co-occurrences found in it: one list per sentence.
     """
 
     state: SpaceState
@@ -75,29 +77,32 @@ class WordHits:
 
 
 class GraphStore(Protocol):
-    """The graph of every space. Times are aware UTC.
+    """Stores the graph of every space. Times are aware UTC.
 
-    All calls raise StoreUnavailableError when the store cannot be reached or is still building an
-    index, and DeadlineError when the caller's deadline or the store's own limit passes.
+    All calls raise StoreUnavailableError if the store cannot be reached or is still building an index, and
+    DeadlineError past the caller's deadline or the store's own limit.
     """
 
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
-        """Adds passages in one transaction; one that is there already and unchanged changes nothing."""
+        """Adds passages in one transaction; an existing, unchanged passage changes nothing."""
 
     async def delete_episodes(self, space: str, uuids: Sequence[str]) -> DeletionCounts:
-        """Removes episodes, what only they say, and what only they named."""
+        """Removes episodes, the facts stated only by them and the entities named only by them."""
 
     async def add_facts(
         self, space: str, facts: Sequence[GivenFact] | FactBatch, model: str
     ) -> FactCounts:
-        """Adds facts in one transaction, those of a batch as prepared for the space.
+        """Adds prepared facts in one transaction.
 
-        WrongStateError when the space has vectors of another model, InvalidFieldError when its vectors are of another
+        Raises WrongStateError if the space has vectors of another model, InvalidFieldError if its vectors have another
         length.
         """
 
     async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:
-        """Ends a fact by a caller's word. NotFoundError("fact"), InvalidFieldError for an end before its start."""
+        """Ends a fact at a caller's request.
+
+        Raises NotFoundError("fact"), and InvalidFieldError for an end before its start.
+        """
 
     async def search_words(
         self,
@@ -107,32 +112,32 @@ class GraphStore(Protocol):
         only: FactFilter,
         limit: int,
     ) -> WordHits:
-        """Facts by words and by the entities whose linking keys are given."""
+        """Finds facts by words and by the entities with the given linking keys."""
 
     async def search_vector(
         self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool
     ) -> list[Hit]:
-        """Stated facts by cosine similarity, best first."""
+        """Finds stated facts by cosine similarity, best first."""
 
     async def facts(self, space: str, uuids: Sequence[str]) -> dict[str, Fact]:
-        """Those of the stated facts that are there, in full."""
+        """Returns the stated facts that exist, in full."""
 
     async def neighborhood(
         self, space: str, name: str, entity_type: str, limit: int, only: FactFilter
     ) -> Neighborhood:
-        """An entity's neighbours. NotFoundError("entity") when no entity has the name and type."""
+        """Returns an entity's neighbors. Raises NotFoundError("entity") if no entity has the name and type."""
 
     async def list_entities(
         self, space: str, listing: EntityListing, after: EntityPosition, limit: int
     ) -> EntityPage:
-        """Entities after a position, by (key, uuid) or by (most mentions, key, uuid).
+        """Lists entities after a position, by (key, uuid) or by (mentions descending, key, uuid).
 
-        Key and uuid do not change with the spelling of a name: no write makes a listing by name skip or repeat what
-        stays. A page looks at a bounded number of entities: with a filter it may be short before the end.
+        Key and uuid do not depend on the spelling of a name, so no write makes a listing by name skip or repeat an
+        entity that remains. A page reads a limited number of entities: with a filter it may be short before the end.
         """
 
     async def stats(self, space: str) -> GraphStats:
-        """The space's graph in numbers."""
+        """Counts the space's graph."""
 
     async def ping(self) -> None:
-        """Raises StoreUnavailableError when the store does not answer or is not ready."""
+        """Raises StoreUnavailableError if the store does not answer or is not ready."""

@@ -1,4 +1,4 @@
-"""A text as sentences and words with their places: what matching and phrase finding work on."""
+"""Text split into sentences and words with their positions, for name matching and phrase detection."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ABBREVIATION = re.compile(
 
 
 def split_sentences(text: str) -> list[str]:
-    """The text's sentences in order, trimmed, each at most `MAX_SENTENCE` characters and never empty."""
+    """Returns the text's sentences in order, trimmed, not empty, each at most `MAX_SENTENCE` characters."""
     sentences: list[str] = []
     for paragraph in _PARAGRAPH.split(text):
         for sentence in _paragraph_sentences(paragraph):
@@ -58,7 +58,7 @@ def _wrapped(sentence: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class TokenText:
-    """One sentence: its text, its words' spans in it and their folded forms."""
+    """One sentence: its text, and the spans and folded forms of its words."""
 
     text: str
     spans: list[tuple[int, int]]
@@ -66,14 +66,14 @@ class TokenText:
 
 
 def tokenize(content: str) -> list[TokenText]:
-    """The sentences of a text with their words."""
+    """Returns the sentences of a text with their words."""
     return [
         _token_text(sentence) for sentence in split_sentences(unicodedata.normalize("NFC", content))
     ]
 
 
 def searchable_words(sentences: list[TokenText]) -> str:
-    """All folded words in order, joined by single spaces: what older episodes are found by."""
+    """Returns all folded words in order, joined by single spaces; existing episodes are searched by it."""
     return " ".join(word for sentence in sentences for word in sentence.words)
 
 

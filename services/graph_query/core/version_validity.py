@@ -1,4 +1,4 @@
-"""When a passage is valid: versions of its document follow each other, and it may be in any of them."""
+"""The validity of a passage from the versions of its document, any of which may contain it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from services.graph_query.core.intervals import OPEN
 
 
 class Period(NamedTuple):
-    """From `since` up to `until`, in epoch seconds, but for `gaps`: the ends of each, one after the other."""
+    """A period from `since` to `until` in epoch seconds, except `gaps`: start and end of each, alternating."""
 
     since: float = -OPEN
     until: float = OPEN
     gaps: tuple[float, ...] = ()
 
     def meets(self, since: float, until: float) -> bool:
-        """Whether it has an instant in common with the range, both of whose ends are inclusive."""
+        """Returns whether the period overlaps a range whose ends are both inclusive."""
         if self.since > until or self.until <= since:
             return False
         ends = zip(self.gaps[::2], self.gaps[1::2], strict=True)
@@ -30,10 +30,11 @@ ALWAYS = Period()
 def period_of(
     starts: Collection[float], versions: Collection[float], own_start: float = -OPEN
 ) -> Period:
-    """When a passage stands in a document whose versions begin at `versions`, of which it is in those of `starts`.
+    """Returns when a passage is valid, in a document with versions from `versions`, of which those in `starts` contain
+    it.
 
-    A version ends where the next one begins. What is in none that is known stands from ever on. Nothing stands before
-    `own_start`: where that is later than all its versions, the period is empty.
+    A version ends where the next one begins. A passage in no known version is valid without a start. No passage is
+    valid before `own_start`: if that is later than all its versions, the period is empty.
     """
     own = sorted(starts) or [-OPEN]
     ends = dict(pairwise(sorted({*versions, *own})))

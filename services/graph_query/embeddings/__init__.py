@@ -1,1 +1,1 @@
-"""Which model a space has, the vectors that it compares with, and its change to another model."""
+"""A space's embedding model, the vectors in use, and the change to another model."""

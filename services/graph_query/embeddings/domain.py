@@ -1,4 +1,4 @@
-"""What changing models asks of its store."""
+"""The store interface for changing a space's embedding model."""
 
 from __future__ import annotations
 
@@ -8,20 +8,22 @@ from typing import NamedTuple, Protocol
 
 
 class TextKind(Enum):
-    """What a text of the graph is; the value is the name that its queries end with."""
+    """A kind of text in the graph; the value is the suffix of its queries' names."""
 
     FACT = "facts"
     FINDING = "findings"
     NAME = "names"
 
 
-# When to try again what waits for a space to change over.
+# The retry delay for calls that wait for a space to change models.
 RETRY_SECONDS = 1.0
 
 
 class Vectors(NamedTuple):
-    """A space's model ("" for none, and while it changes), the one it changes to, how many texts have vectors, and how
-    many values each has (0 when that is not known, and while it changes).
+    """The state of a space's vectors.
+
+    The space's model ("" for none, and during a change), the model that it changes to, the number of texts with
+    vectors, and the vectors' length (0 when unknown, and during a change).
     """
 
     model: str
@@ -30,14 +32,14 @@ class Vectors(NamedTuple):
     dimension: int = 0
 
     def accepts(self, model: str, length: int | None) -> bool:
-        """Whether vectors of a model can be among these; `length` None is not known yet."""
+        """Returns whether vectors of a model can be stored with these; `length` is None if not known yet."""
         if self.changing_to or self.model not in ("", model):
             return False
         return not self.dimension or length in (None, self.dimension)
 
 
 class Text(NamedTuple):
-    """A text to embed; `place` is where the listing goes on after it."""
+    """A text to embed; `place` is the position from which a listing continues after it."""
 
     uuid: str
     text: str
@@ -45,7 +47,7 @@ class Text(NamedTuple):
 
 
 class TextVector(NamedTuple):
-    """A vector, and the SHA-256 of the text that it was made of."""
+    """A vector, and the SHA-256 of the text that it represents."""
 
     uuid: str
     text_sha256: str
@@ -53,23 +55,23 @@ class TextVector(NamedTuple):
 
 
 class EmbeddingStore(Protocol):
-    """Vectors of every space's graph. Errors as in `GraphStore`."""
+    """Stores the vectors of every space's graph. Raises what `GraphStore` raises."""
 
     async def vectors(self, space: str) -> Vectors:
-        """The space's model."""
+        """Returns the state of the space's vectors."""
 
     async def unembedded(
         self, space: str, kind: TextKind, model: str, after: tuple[str, str], limit: int
     ) -> list[Text]:
-        """Texts without a vector of the model, after a place; `FIRST` is the beginning."""
+        """Returns texts without a vector of the model, after a position; `FIRST` is the beginning."""
 
     async def put_vectors(
         self, space: str, kind: TextKind, model: str, vectors: Sequence[TextVector]
     ) -> int:
-        """Stores vectors of one length, of texts that are still the same; how many.
+        """Stores vectors of one length for texts that have not changed; returns how many.
 
-        OverloadedError while the space changes over, InvalidFieldError when its own are longer or shorter.
+        Raises OverloadedError while the space changes models, InvalidFieldError if its vectors have another length.
         """
 
     async def activate(self, space: str, model: str) -> None:
-        """Puts the model's vectors in the place of those in use; goes on where a former call was ended."""
+        """Replaces the active vectors with the model's; resumes where an interrupted call stopped."""

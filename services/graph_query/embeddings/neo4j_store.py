@@ -1,6 +1,6 @@
 """Changing models in Neo4j: new vectors are staged as properties, then replace those in use, hundreds a transaction.
 
-While they move, the space has no model: searches by vector skip it, and writes that bring vectors wait.
+During the change the space has no model: vector searches skip it, and writes with vectors wait.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from services.runtime.errors import FieldError, InvalidFieldError, OverloadedErr
 AT_ONCE = 500
 
 
-# The query that keeps count of a kind's vectors; those of names are not counted.
+# The query that counts a kind's vectors; vectors of names are not counted.
 _COUNTS = {TextKind.FINDING: "change_finding_vectors"}
 
 
 class Neo4jEmbeddings:
-    """`EmbeddingStore` on Neo4j."""
+    """Implements `EmbeddingStore` on Neo4j."""
 
     def __init__(self, database: Database, write: Write) -> None:
         self._database = database
@@ -59,7 +59,7 @@ class Neo4jEmbeddings:
     async def put_vectors(
         self, space: str, kind: TextKind, model: str, vectors: Sequence[TextVector]
     ) -> int:
-        """See `EmbeddingStore`. Under the space's lock: no text changes meanwhile."""
+        """See `EmbeddingStore`. Runs under the space's lock, so that no text changes concurrently."""
 
         async def work(writer: SpaceWriter) -> int:
             state = (await writer.read("embedding_state"))[0]
@@ -91,7 +91,7 @@ class Neo4jEmbeddings:
         await self._write(space, lambda writer: _finish(writer, model))
 
     async def _move(self, space: str, kind: TextKind, model: str) -> bool:
-        """Moves some vectors and notes how far it is, in one transaction; whether there may be more."""
+        """Moves some vectors and stores the position in one transaction; returns whether there may be more."""
 
         async def work(writer: SpaceWriter) -> bool:
             if not await _is_changing(writer, model):
@@ -116,9 +116,9 @@ class Neo4jEmbeddings:
 async def _page(
     read: Callable[..., Awaitable[Rows]], name: str, after: Sequence[str], limit: int
 ) -> Rows:
-    """Up to `limit` rows after a place in a listing by uuid; of facts, those of the same start and then later ones.
+    """Returns up to `limit` rows after a position in a listing by uuid; facts are listed by start, then by uuid.
 
-    One query for both would walk all facts of the start again for each page.
+    Facts take two queries: a single one would read all facts of the same start again for each page.
     """
     parameters = {"after_from": _start(after[0]), "after_uuid": after[1], "limit": limit}
     if not name.endswith(TextKind.FACT.value):
@@ -130,7 +130,7 @@ async def _page(
 
 
 def _start(key: str) -> float:
-    """The start in a fact's place, the earliest for the beginning of the listing."""
+    """Returns the start in a fact's position; the earliest start for the beginning of the listing."""
     try:
         return float(key or -OPEN)
     except ValueError:
@@ -153,12 +153,15 @@ async def _finish(writer: SpaceWriter, model: str) -> None:
 
 
 async def _is_changing(writer: SpaceWriter, model: str) -> bool:
-    """Whether the change is still to be made: an overlapping call may have ended it."""
+    """Returns whether the change is still in progress: an overlapping call may have finished it."""
     return bool((await writer.read("embedding_state"))[0]["changing"] == model)
 
 
 async def _use(writer: SpaceWriter, kind: TextKind, rows: Rows, length: int) -> None:
-    """Puts vectors of the space's model in use. InvalidFieldError for those that are not as long as its others."""
+    """Sets active vectors of the space's model.
+
+    Raises InvalidFieldError if their length differs from that of its others.
+    """
     if len(rows[0]["vector"]) != length:
         raise InvalidFieldError(FieldError("embeddings", f"must have {length} values each"))
     change = (await writer.write(f"embed_{kind.value}", rows=rows))[0]["change"]
@@ -166,7 +169,7 @@ async def _use(writer: SpaceWriter, kind: TextKind, rows: Rows, length: int) -> 
 
 
 async def _count(writer: SpaceWriter, kind: TextKind, change: int, length: int | None) -> None:
-    """Keeps the counts that searches choose their way by, and notes how long vectors are; names have no count."""
+    """Updates the counts that searches base their plan on, and the vectors' length; names are not counted."""
     if kind is TextKind.NAME:
         change = 0
     if change or length:

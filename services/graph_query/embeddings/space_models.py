@@ -1,4 +1,4 @@
-"""The embedder of a space and the vector that a search compares with: always of the model recorded for the space."""
+"""A space's embedder and the query vector of a search: always of the model recorded for the space."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _FIELD = "query_embedding.values"
 
 
 class DegradationReason(Enum):
-    """Why an answer is less than it could be: vectors left out although the space has some, or the order not had."""
+    """Why an answer is degraded: vectors left out although the space has some, or the requested order not available."""
 
     EMBEDDER = "embedder"
     MODEL = "model"
@@ -45,14 +45,14 @@ class DegradationReason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class QueryVector:
-    """A query's vector as its caller made it."""
+    """A query's vector as given by the caller."""
 
     model: str
     values: Sequence[float]
 
 
 def embedder_as_read(embedder: Embedder, state: SpaceState) -> Embedder | None:
-    """The embedder of a space's model as of a read; None while it changes, or when its model is not configured."""
+    """Returns the embedder of a space's model as of a read; None during a change, or if its model is not configured."""
     if state.model == CHANGING:
         return None
     return embedder_of(embedder, state.model, state.dimension)
@@ -66,9 +66,9 @@ async def query_vector(
     *,
     text_only: bool = False,
 ) -> tuple[Sequence[float] | None, DegradationReason | None]:
-    """A vector of the space's model, or why there is none although the space has vectors.
+    """Returns a vector of the space's model, or why there is none although the space has vectors.
 
-    InvalidFieldError for a given vector that the index cannot be asked with.
+    Raises InvalidFieldError for a given vector that the index cannot be queried with.
     """
     if state.vectors == 0:
         return None, None
@@ -86,7 +86,7 @@ async def query_vector(
 async def _embed_query(
     embedder: Embedder, query: str, dimension: int
 ) -> tuple[Sequence[float] | None, DegradationReason | None]:
-    """A vector made here; none when the model makes them longer or shorter than the space has them."""
+    """Embeds the query; returns no vector if the model's vectors differ in length from the space's."""
     try:
         row = (await embedder.embed([query]))[0]
     except EmbedderUnavailableError:
@@ -97,7 +97,7 @@ async def _embed_query(
 
 
 def _check(values: Sequence[float], dimension: int) -> None:
-    """`dimension` is that of the space's vectors, 0 when it is not known."""
+    """Raises InvalidFieldError for an unusable vector; `dimension` is that of the space's vectors, 0 when unknown."""
     if dimension and len(values) != dimension:
         raise InvalidFieldError(FieldError(_FIELD, f"must have {dimension} values"))
     if len(values) > MAX_DIMENSION:
@@ -109,19 +109,19 @@ def _check(values: Sequence[float], dimension: int) -> None:
 _NOT_THIS = "The space's vectors are of a model, or of a length, that is not configured."
 
 
-# Spaces that are warned of; all others are not.
+# The maximum number of spaces that are logged with a warning; the others are not logged.
 _MAX_WARNED = 1_000
 
 
 class Embedded(NamedTuple):
-    """Vectors, one a row, and the model that made them."""
+    """Vectors, one per row, and the model that made them."""
 
     rows: Matrix
     model: str
 
 
 class SpaceModels:
-    """Which model embeds a space, and how many values its vectors have there."""
+    """The embedding model of each space, and the length of its vectors."""
 
     def __init__(self, store: EmbeddingStore, embedder: Embedder) -> None:
         """`embedder` is the configured one; it may offer other models too."""
@@ -130,14 +130,17 @@ class SpaceModels:
         self._warned: set[str] = set()
 
     async def embedder(self, space: str) -> Embedder:
-        """What embeds it. OverloadedError while it changes over, WrongStateError when its model is not to be had."""
+        """Returns the space's embedder.
+
+        Raises OverloadedError during a change, WrongStateError if its model is not available.
+        """
         return self._of(await self._store.vectors(space))
 
     async def embed(self, space: str, texts: Sequence[str], model: str = "") -> Embedded | None:
-        """Vectors of a model, "" for the space's; None when the space would not take them, or none is to be had."""
+        """Embeds texts with a model, "" for the space's; None if there are no vectors that the space accepts."""
         stored = await self._store.vectors(space)
         if model not in ("", self._embedder.model, stored.model):
-            # Any name goes to the provider: none that the caller alone gives is asked for.
+            # The provider is sent any model name, so names given only by the caller are not requested.
             return None
         try:
             own = self._of(stored, model)
@@ -153,7 +156,7 @@ class SpaceModels:
         return Embedded(rows, own.model)
 
     async def length(self, space: str, model: str) -> int | None:
-        """Values of the model's vectors in the space; None while the first vector is yet to set it."""
+        """Returns the length of the model's vectors in the space; None until the first vector determines it."""
         stored = await self._store.vectors(space)
         if stored.model == model and stored.dimension:
             return stored.dimension
@@ -163,7 +166,7 @@ class SpaceModels:
         if stored.changing_to:
             raise OverloadedError(RETRY_SECONDS)
         name = model or stored.model
-        # The length of the space's vectors says nothing of another model's.
+        # The length of the space's vectors does not apply to another model.
         length = stored.dimension if name == stored.model else None
         own = embedder_of(self._embedder, name, length)
         if own is None or not stored.accepts(own.model, length_of(own)):
@@ -171,7 +174,7 @@ class SpaceModels:
         return own
 
     def _warn_once(self, space: str) -> None:
-        """Warns once a space."""
+        """Logs a warning, once per space."""
         if space not in self._warned and len(self._warned) < _MAX_WARNED:
             self._warned.add(space)
             get_logger("graph").warning("texts go without vectors", space=space, reason=_NOT_THIS)

@@ -1,1 +1,1 @@
-"""Entities: neighbourhoods, listings, names in text, paths, and chunks around shared entities."""
+"""Entities: neighborhoods, listings, names in text, paths, and chunks around shared entities."""

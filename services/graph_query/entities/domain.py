@@ -1,4 +1,4 @@
-"""Entities by name and the shape of the graph around them, and its store."""
+"""Entities by name, the graph around them, and the store interface for both."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from services.graph_query.history.domain import Selector
 
 @dataclass(frozen=True, slots=True)
 class EntityDetails:
-    """An entity with what is known of it; `facts` hold now."""
+    """An entity with its other spellings; `facts` counts those valid now."""
 
     entity: Entity
     aliases: tuple[str, ...]
@@ -22,21 +22,21 @@ class EntityDetails:
 
 
 class NamedEntity(NamedTuple):
-    """A name by its key, and an entity that bears it."""
+    """A name by its key, and an entity with that name."""
 
     name_key: str
     uuid: str
 
 
 class Titled(NamedTuple):
-    """An entity, and whether a document is about it."""
+    """An entity, and whether it is the title of a document."""
 
     entity: Entity
     titled: bool
 
 
 class Step(NamedTuple):
-    """From an entity to a neighbour, with the neighbour's number of stated facts."""
+    """A step from an entity to a neighbor, with the neighbor's number of stated facts."""
 
     source: str
     target: str
@@ -48,19 +48,19 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """Entities from one end to the other, and the fact between each two."""
+    """Entities from one end to the other, and the fact between each two adjacent ones."""
 
     nodes: tuple[EntityRef, ...]
     facts: tuple[Fact, ...]
 
 
-# When facts hold that hold at all times to come: the year 9999.
+# The year 9999: facts valid at this instant have no end.
 _LAST_INSTANT = 253_402_300_799.0
 
 
 @dataclass(frozen=True, slots=True)
 class Seeds:
-    """Where a subgraph begins and how far it goes."""
+    """The start of a subgraph and its limits."""
 
     chunks: Sequence[str]
     entities: Sequence[str]
@@ -81,7 +81,7 @@ class SubgraphEpisode(NamedTuple):
 
 
 class SubgraphEntity(NamedTuple):
-    """An entity of a subgraph; `frequency` chunks name it, and a title does when `titled`."""
+    """An entity of a subgraph; `frequency` chunks name it, and so does a title if `titled`."""
 
     ref: EntityRef
     frequency: int
@@ -89,7 +89,7 @@ class SubgraphEntity(NamedTuple):
 
 
 class SubgraphMention(NamedTuple):
-    """A chunk that names an entity, both by uuid; `kind` is a `MentionKind`."""
+    """A chunk that mentions an entity, both by uuid; `kind` is a `MentionKind`."""
 
     episode: str
     entity: str
@@ -98,7 +98,7 @@ class SubgraphMention(NamedTuple):
 
 
 class SubgraphStatement(NamedTuple):
-    """A chunk that states a fact of an entity, all three by uuid."""
+    """A chunk that states a fact about an entity, all three by uuid."""
 
     episode: str
     entity: str
@@ -108,7 +108,7 @@ class SubgraphStatement(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subgraph:
-    """Chunks, the entities that they share, who mentions whom, and who states what of whom."""
+    """Chunks, the entities that they share, their mentions, and their statements about these entities."""
 
     episodes: list[SubgraphEpisode] = field(default_factory=list)
     entities: list[SubgraphEntity] = field(default_factory=list)
@@ -121,36 +121,36 @@ _LISTED = 50
 
 
 def other_spellings(name: str, spellings: Iterable[str]) -> tuple[str, ...]:
-    """The first 50 other spellings in alphabetical order."""
+    """Returns the first 50 other spellings in alphabetical order."""
     return tuple(sorted(set(spellings) - {name}))[:_LISTED]
 
 
 class EntityStore(Protocol):
-    """The shape of every space's graph. Raises what `GraphStore` says."""
+    """Reads entities and their neighborhoods in every space's graph. Raises what `GraphStore` raises."""
 
     async def entities(self, space: str, entity: Selector, now: float) -> list[EntityDetails]:
-        """The entities that are meant, most mentioned first, then by number of facts, then by uuid."""
+        """Returns the selected entities, most mentioned first, then by number of facts, then by uuid."""
 
     async def entities_by_link_key(
         self, space: str, keys: Sequence[str]
     ) -> dict[str, list[NamedEntity]]:
-        """Names by linking key, those of the keys that are known; sorted."""
+        """Returns names by linking key, for the keys that are known; sorted."""
 
     async def titled(self, space: str, uuids: Sequence[str]) -> dict[str, Titled]:
-        """Those of the entities that are there."""
+        """Returns the entities that exist."""
 
     async def steps(
         self, space: str, uuids: Sequence[str], only: FactFilter, limit: int, *, local: bool
     ) -> list[Step]:
-        """From these entities to all of their neighbours at a time, each once; at most `limit`.
+        """Returns up to `limit` steps from these entities to all of their neighbors at a time, each neighbor once.
 
-        `local` counts co-occurrences of the time too.
+        With `local`, co-occurrences of the time count too.
         """
 
     async def joining(
         self, space: str, pairs: Sequence[Pair], only: FactFilter, *, local: bool
     ) -> dict[Pair, Fact]:
-        """The best fact between each two entities: stated before local, the latest to begin, by uuid."""
+        """Returns the best fact between each pair: stated before local, then the latest start, then by uuid."""
 
     async def subgraph(self, space: str, seeds: Seeds) -> Subgraph:
-        """The chunks around some chunks and entities."""
+        """Returns the chunks around some chunks and entities."""

@@ -1,4 +1,4 @@
-"""Which known names stand in a text, and where: the longest at each place, as extraction has it."""
+"""Finds known names in a text: the longest match at each position, as in extraction."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MAX_KEY = 1_000
 
 
 class Place(NamedTuple):
-    """A name in a text: its characters from `start` to `end`, and an entity that bears it."""
+    """A name in a text: its characters from `start` to `end`, and an entity with that name."""
 
     start: int
     end: int
@@ -28,14 +28,14 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text cut into sentences, with where each begins."""
+    """A text split into sentences, with the start of each."""
 
     sentences: list[TokenText]
     begins: list[int]
 
     @classmethod
     def of(cls, text: str) -> Text:
-        """Cuts a text that is in NFC."""
+        """Splits a text that is in NFC."""
         sentences, begins, at = tokenize(text), [], 0
         for sentence in sentences:
             at = text.index(sentence.text, at)
@@ -44,7 +44,7 @@ class Text:
         return cls(sentences, begins)
 
     def candidates(self) -> set[str]:
-        """Linking keys that may be names here."""
+        """Returns linking keys that may be names in this text."""
         found = set()
         for sentence in self.sentences:
             for start, end in _windows(sentence):
@@ -54,7 +54,7 @@ class Text:
         return found
 
     def places(self, known: Mapping[str, Sequence[NamedEntity]]) -> Iterator[Place]:
-        """Names among the known keys, in order; of one that several entities share all of them."""
+        """Yields matches of the known keys in order; a name that several entities share yields each of them."""
         for sentence, begin in zip(self.sentences, self.begins, strict=True):
             for start, end, key in longest(list(_matches(sentence, known))):
                 first, last = sentence.spans[start][0], sentence.spans[end - 1][1]
@@ -71,7 +71,7 @@ def _windows(sentence: TokenText) -> Iterator[tuple[int, int]]:
 
 
 def _stands_alone(sentence: TokenText, place: int) -> bool:
-    """Whether a single word may be a name: written like one, and no common word."""
+    """Returns whether a single word may be a name: not written in lower case, and not a common word."""
     begin = sentence.spans[place][0]
     return not (sentence.text[begin].islower() or is_common(sentence.words[place]))
 

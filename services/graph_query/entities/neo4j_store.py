@@ -1,4 +1,4 @@
-"""Entities in Neo4j: neighbourhoods, listings, details, paths and mention subgraphs."""
+"""Entities in Neo4j: neighborhoods, listings, details, paths and mention subgraphs."""
 
 from __future__ import annotations
 
@@ -51,16 +51,16 @@ _LISTINGS = {
 }
 
 
-# Entities that are looked at for one page: see the contract.
+# Entities scanned for one page: see the contract.
 _MAX_SCANNED = 10_000
 
 
-# Looked at beyond the wanted neighbours where facts contradict some of those.
+# Read in addition to the requested neighbors if facts contradict some of those.
 _SPARE_NEIGHBORS = 20
 
 
 class Neo4jEntities:
-    """Neighbourhoods, listings and counts. Raises what `GraphStore` says."""
+    """Neighborhoods, listings and counts. Raises what `GraphStore` raises."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -68,7 +68,7 @@ class Neo4jEntities:
     async def neighborhood(
         self, space: str, name: str, entity_type: str, limit: int, only: FactFilter
     ) -> Neighborhood:
-        """An entity's neighbours with up to three facts each."""
+        """Returns an entity's neighbors with up to three facts each."""
         named = [
             entity(row)
             for row in await self._database.read("entities_named", space=space, key=name)
@@ -90,9 +90,9 @@ class Neo4jEntities:
         )
 
     async def _neighbors(self, uuid: str, limit: int, only: Mapping[str, Any]) -> tuple[Rows, int]:
-        """The first neighbours with their facts, and how many there are.
+        """Returns the first neighbors with their facts, and the total number.
 
-        Stated facts contradict all that joins some of them: others take their place.
+        A neighbor whose connections are all contradicted by stated facts is replaced by the next one.
         """
         rows = await self._database.read("neighbors", uuid=uuid, limit=limit, **only)
         if any(not row["edges"] for row in rows) and rows[0]["total"] > limit:
@@ -105,7 +105,7 @@ class Neo4jEntities:
     async def list_entities(
         self, space: str, listing: EntityListing, after: EntityPosition, limit: int
     ) -> EntityPage:
-        """Entities after a position, in as many scans as fill the page, up to a bound."""
+        """Lists entities after a position, in as many scans as are needed to fill the page, up to a limit."""
         found: list[Entity] = []
         for scan in _scans(listing, limit + 1):
             row = await self._scan_entities(space, listing, after, limit + 1 - len(found), scan)
@@ -140,7 +140,7 @@ class Neo4jEntities:
         return rows[0]
 
     async def stats(self, space: str) -> GraphStats:
-        """The space's graph in numbers, and the state of the indexes."""
+        """Counts the space's graph, and returns the state of the indexes."""
         row = (await self._database.read("graph_stats", space=space))[0]
         types: dict[str, int] = {}
         for labels, number in row["types"]:
@@ -158,7 +158,7 @@ class Neo4jEntities:
 
 
 def _scans(listing: EntityListing, wanted: int) -> Iterator[int]:
-    """How many entities the queries for a page look at, one after the other until it is full."""
+    """Yields how many entities each query for a page scans, one after the other until the page is full."""
     if not listing.type and listing.document_titles is None:
         yield wanted
         return
@@ -173,7 +173,7 @@ def _entity_position(rank: int | None, key: str, uuid: str) -> EntityPosition:
     return EntityPosition(-(rank or 0), key, uuid)
 
 
-# Chunks that state a fact and are led to by it; a mention's kind is less than `_KINDS`.
+# The number of citing chunks that are followed from each fact; a mention's kind is less than `_KINDS`.
 _CITING = 3
 _KINDS = 4
 _CITATIONS = 5
@@ -183,13 +183,13 @@ _LOOKED_AT = 20_000
 
 
 class Neo4jEntityStore:
-    """`EntityStore` on Neo4j."""
+    """Implements `EntityStore` on Neo4j."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def entities(self, space: str, entity: Selector, now: float) -> list[EntityDetails]:
-        """Entities with their other spellings; of an entity's mentions and facts the first 20,000 are read."""
+        """Returns entities with their other spellings; reads up to 20,000 mentions and facts of each."""
         rows = await self._database.read(
             "entity_details",
             space=space,
@@ -207,12 +207,12 @@ class Neo4jEntityStore:
     async def entities_by_link_key(
         self, space: str, keys: Sequence[str]
     ) -> dict[str, list[NamedEntity]]:
-        """Names by linking key."""
+        """Returns names by linking key."""
         rows = await self._database.read("entities_by_link_key", space=space, keys=sorted(keys))
         return {row["key"]: sorted(NamedEntity(*one) for one in row["named"]) for row in rows}
 
     async def titled(self, space: str, uuids: Sequence[str]) -> dict[str, Titled]:
-        """Entities by uuid."""
+        """Returns entities by uuid."""
         parameters = {"uuids": list(uuids), "about": int(MentionKind.ABOUT)}
         rows = await self._database.read("entities_titled", space=space, **parameters)
         return {row["uuid"]: Titled(entity(row), row["titled"]) for row in rows}
@@ -220,7 +220,7 @@ class Neo4jEntityStore:
     async def steps(
         self, space: str, uuids: Sequence[str], only: FactFilter, limit: int, *, local: bool
     ) -> list[Step]:
-        """Neighbours of entities."""
+        """Returns the neighbors of entities."""
         parameters = {
             "uuids": list(uuids),
             "since": only.since,
@@ -233,7 +233,7 @@ class Neo4jEntityStore:
     async def joining(
         self, space: str, pairs: Sequence[Pair], only: FactFilter, *, local: bool
     ) -> dict[Pair, Fact]:
-        """The best fact between each two entities."""
+        """Returns the best fact between the entities of each pair."""
         rows = await self._database.read(
             "facts_between",
             space=space,
@@ -247,7 +247,7 @@ class Neo4jEntityStore:
         return {(row["pair"][0], row["pair"][1]): neighbor_fact(row["edge"]) for row in rows}
 
     async def subgraph(self, space: str, seeds: Seeds) -> Subgraph:
-        """Chunks and entities in one query; what is shown of them, but not needed to go along them, in another."""
+        """Reads chunks and entities in one query, and what is only displayed of them in another."""
         rows = await self._database.read(
             "mention_subgraph",
             space=space,

@@ -1,4 +1,4 @@
-"""The shortest paths between two entities: a search from both ends, level by level, over what the store joins."""
+"""The shortest paths between two entities: a bidirectional breadth-first search over the store's edges."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MAX_STEPS = 200_000
 Steps = Callable[[Sequence[str], int], Awaitable[Sequence[Step]]]
 
 
-# How many facts the entities of a way have in all, and the way.
+# The total number of facts of a path's entities, and the path.
 Way = tuple[int, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Ways of one length, best first; `incomplete` when the search was given up."""
+    """Paths of one length, best first; `incomplete` if the search was stopped."""
 
     ways: list[tuple[str, ...]] = field(default_factory=list)
     incomplete: bool = False
@@ -31,9 +31,9 @@ class Found:
 
 @dataclass(slots=True)
 class _Side:
-    """What has been reached from one end: levels, and from where each entity was reached.
+    """The entities reached from one end: by level, and each with its predecessors.
 
-    Its ways run from the source's end on both sides.
+    Paths run from the source's end on both sides.
     """
 
     forward: bool
@@ -46,7 +46,7 @@ class _Side:
         return cls(forward, [[uuid]], {uuid: set()}, {uuid: 0})
 
     def grow(self, steps: Iterable[Step]) -> None:
-        """Takes the next level in."""
+        """Adds the next level."""
         level: dict[str, None] = {}
         for step in steps:
             if step.target in self.before and step.target not in level:
@@ -57,7 +57,7 @@ class _Side:
         self.levels.append(list(level))
 
     def best(self, limit: int, towards: Collection[str]) -> dict[str, list[Way]]:
-        """The best ways from this side's end to each of these entities of the last level."""
+        """Returns the best paths from this side's end to each of these entities of the last level."""
         wanted = self._on_the_way(towards)
         start = self.levels[0][0]
         ways: dict[str, list[Way]] = {start: [(0, (start,))]}
@@ -85,7 +85,7 @@ class _Side:
 
 
 async def shortest(ends: tuple[str, str], steps: Steps, max_hops: int, limit: int) -> Found:
-    """The `limit` best of the shortest ways: over entities with fewer facts, then by uuids."""
+    """Returns the `limit` best of the shortest paths: over entities with fewer facts, then by uuids."""
     if ends[0] == ends[1]:
         return Found([(ends[0],)])
     sides = (_Side.of(ends[0], forward=True), _Side.of(ends[1], forward=False))

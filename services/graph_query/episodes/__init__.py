@@ -1,1 +1,1 @@
-"""Adding and deleting episodes: local extraction, what language models extract, and document versions."""
+"""Adding and deleting episodes: local extraction, extraction by language models, and document versions."""

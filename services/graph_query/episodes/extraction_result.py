@@ -1,4 +1,4 @@
-"""What a language model extracts from an episode, who extracts it, and the store that keeps it."""
+"""The result of extraction by a language model, the extractor's interface, and the store of results."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from services.models.embedding.embedder import Embedder
 
 
 class EpisodeExtractor(Protocol):
-    """Reads entities and dated facts in texts; it writes nothing."""
+    """Extracts entities and dated facts from texts; writes nothing."""
 
     async def read(
         self, space: str, passage: Passage, ontology: Ontology, embedder: Embedder
     ) -> ExtractionResult:
-        """What the passage says, with the embedder's vectors.
+        """Extracts the passage's statements, with the embedder's vectors.
 
-        LanguageModelUnavailable, or what a store or an embedder raises.
+        Raises LanguageModelUnavailable, or what a store or an embedder raises.
         """
         ...
 
 
 class Supported(NamedTuple):
-    """An existing fact that the text states again; `given` restates it in case it was deleted meanwhile."""
+    """An existing fact that the text states again; `given` restates it in case it was deleted concurrently."""
 
     fact: str
     given: GivenFact
@@ -42,7 +42,7 @@ class Contradicted(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ExtractionResult:
-    """All that was read in one episode. `facts` are those that were not there; each names the episode."""
+    """Everything extracted from one episode. `facts` did not exist before; each names the episode."""
 
     entities: tuple[DescribedEntity, ...] = ()
     facts: tuple[GivenFact, ...] = ()
@@ -51,7 +51,7 @@ class ExtractionResult:
     findings: tuple[GivenFinding, ...] = ()
 
     def vector_length(self) -> int:
-        """Values in its vectors, which are of one model; 0 without any."""
+        """Returns the length of its vectors, which are of one model; 0 without vectors."""
         vectors = [
             *(one.embedding for one in self.facts),
             *(one.embedding for one in self.entities),
@@ -61,16 +61,19 @@ class ExtractionResult:
 
 
 class ExtractionStore(Protocol):
-    """Episodes with what was read in them. Raises what `GraphStore` says."""
+    """Stores episodes with what was extracted from them. Raises what `GraphStore` raises."""
 
     async def unread(self, space: str, passages: Sequence[Passage]) -> list[Passage]:
-        """Those that no model has read as they are. InvalidFieldError for uuids of another space."""
+        """Returns passages that no model has read in their present form.
+
+        Raises InvalidFieldError for uuids of another space.
+        """
 
     async def add_extraction(
         self, space: str, passage: Passage, reading: ExtractionResult, model: str
     ) -> EpisodeCounts:
-        """Adds a passage with what was read in it, in one transaction; one that is read already changes nothing.
+        """Adds a passage and its extraction in one transaction; an already extracted passage changes nothing.
 
-        `model` made the vectors: WrongStateError when the space has vectors of another, OverloadedError while it
-        changes over.
+        `model` made the vectors: raises WrongStateError if the space has vectors of another model, OverloadedError
+        while it changes models.
         """

@@ -1,4 +1,4 @@
-"""Writing what a language model extracted from an episode, and taking it back, within one write to a space."""
+"""Writes and withdraws a language model's extraction from an episode, within one write to a space."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from services.graph_query.neo4j.space_writer import SpaceWriter
 
 @dataclass(frozen=True, slots=True)
 class WithdrawnExtraction:
-    """What deleted episodes leave to settle: their claimants, entities that they described, how they ended facts."""
+    """The parts of deleted episodes' extraction still to withdraw: claimants, described entities, endings."""
 
     claimants: tuple[str, ...] = ()
     named: frozenset[tuple[str, EntityName]] = frozenset()
     endings: Sequence[FactEnding] = ()
 
     def ended(self) -> set[str]:
-        """The facts that they ended."""
+        """Returns the facts that they ended."""
         return {one.fact for one in self.endings}
 
 
 async def write_extraction(
     writer: SpaceWriter, episode: str, reading: ExtractionResult, model: str
 ) -> EpisodeCounts:
-    """Writes what was read in an episode that is there: all of it, once. Counts of facts only."""
+    """Writes the extraction of an existing episode. Returns counts of facts only."""
     endings = await writer.read(
         "endings_of", uuids=sorted({one.fact for one in reading.contradicted})
     )
@@ -60,7 +60,7 @@ async def write_extraction(
 
 
 async def withdraw_extraction(writer: SpaceWriter, episodes: Sequence[str]) -> WithdrawnExtraction:
-    """Takes back what episodes describe and what they ended; their claims are the caller's to withdraw."""
+    """Removes episodes' descriptions and endings; the caller withdraws their claims."""
     return WithdrawnExtraction(
         claimants=tuple(episode_claimant(uuid) for uuid in sorted(episodes)),
         named=frozenset(await remove_descriptions(writer, episodes)),
@@ -71,7 +71,7 @@ async def withdraw_extraction(writer: SpaceWriter, episodes: Sequence[str]) -> W
 async def _support(
     writer: SpaceWriter, episode: str, supported: Sequence[Supported]
 ) -> list[GivenFact]:
-    """Claims existing facts for the episode; returns those that were deleted meanwhile, to be stated again."""
+    """Claims existing facts for the episode; returns facts that were deleted concurrently, to be stated again."""
     wanted = sorted({one.fact for one in supported})
     if not wanted:
         return []

@@ -1,4 +1,4 @@
-"""Adding episodes: with the local extractor, and with a language model where one is configured."""
+"""Adds episodes: with the local extractor, and with a language model where one is configured."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ _MAX_WAIT = 3_600.0
 
 
 class Stores(GraphStore, Protocol):
-    """The graph with what was read, and ontologies."""
+    """The graph, extractions, ontologies and embeddings."""
 
     @property
     def extractions(self) -> ExtractionStore:
-        """What language models read."""
+        """Returns the store of extractions."""
 
     @property
     def ontologies(self) -> OntologyStore:
-        """What spaces are about."""
+        """Returns the store of ontologies."""
 
     @property
     def embeddings(self) -> EmbeddingStore:
-        """Vectors, as they change from model to model."""
+        """Returns the store of embeddings."""
 
 
 class EpisodeIntake:
-    """Adds episodes. With an extractor one after the other: what it extracts depends on the graph."""
+    """Adds episodes. With an extractor they are added one by one, as each extraction depends on the graph."""
 
     def __init__(self, store: Stores, reader: EpisodeExtractor | None, models: SpaceModels) -> None:
         self._store = store
@@ -44,7 +44,7 @@ class EpisodeIntake:
     async def add(
         self, space: str, passages: Sequence[Passage], *, extract: bool = True
     ) -> EpisodeCounts:
-        """Adds passages that are not there or not read yet. Each is written whole or not at all.
+        """Adds passages that are not stored or not extracted yet. Each is written completely or not at all.
 
         Without `extract` no language model reads them.
         """
@@ -66,7 +66,7 @@ class EpisodeIntake:
         ontology = (await self._store.ontologies.ontology(space)).ontology
         counts = EpisodeCounts()
         for passage in unread:
-            # Asked before each: no text is read for a space that would refuse its vectors.
+            # Checked before each extraction: no text is read for a space that would refuse its vectors.
             embedder = await self._models.embedder(space)
             reading = await reader.read(space, passage, ontology, embedder)
             added = await self._store.extractions.add_extraction(

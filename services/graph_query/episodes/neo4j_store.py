@@ -1,4 +1,4 @@
-"""Episodes with what language models extracted from them, in Neo4j."""
+"""Stores episodes and their extractions in Neo4j."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from services.graph_query.neo4j.space_writer import SpaceWriter, Write, as_passa
 
 
 class Neo4jExtractions:
-    """`ExtractionStore` on Neo4j."""
+    """Implements `ExtractionStore` on Neo4j."""
 
     def __init__(self, database: Database, write: Write) -> None:
         self._database = database
         self._write = write
 
     async def unread(self, space: str, passages: Sequence[Passage]) -> list[Passage]:
-        """Those that no model has read as they are."""
+        """Returns passages that no model has read in their present form."""
         uuids = [passage.uuid for passage in passages]
         rows = await self._database.read("passages_by_uuid", space=space, uuids=uuids)
         return _unread(rows, passages)
@@ -29,11 +29,11 @@ class Neo4jExtractions:
     async def add_extraction(
         self, space: str, passage: Passage, reading: ExtractionResult, model: str
     ) -> EpisodeCounts:
-        """Adds a passage with what was read in it, in one transaction."""
+        """Adds a passage and its extraction in one transaction."""
 
         async def work(writer: SpaceWriter) -> EpisodeCounts:
             if not _unread(await writer.passages([passage.uuid]), [passage]):
-                # Read meanwhile; it may yet stand in a further version of its document.
+                # Extracted concurrently; the passage may still belong to another version of its document.
                 return await add_episodes(writer, [passage])
             counts = await add_episodes(writer, [passage])
             read = await write_extraction(writer, passage.uuid, reading, model)

@@ -1,4 +1,4 @@
-"""The versions that passages stand in, and what follows for their co-occurrences, within one write to a space."""
+"""Updates the versions that contain passages, and the validity of their co-occurrences, within one write to a space."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from services.graph_query.neo4j.space_writer import (
 
 
 def with_starts(passage: Passage, stored: Passage | None) -> Passage:
-    """A given passage with the versions that it stands in: the given one, and those known of it.
+    """Returns a given passage with all versions that contain it: the given one and the stored ones.
 
-    Of several times of its own the first counts.
+    Of several own starts the earliest counts.
     """
     starts = {*passage.given_starts, *(stored.starts if stored else ())}
     own_start = min(passage.given_own_start, stored.own_start if stored else OPEN)
@@ -34,9 +34,7 @@ def with_starts(passage: Passage, stored: Passage | None) -> Passage:
 
 
 def carried(passages: Iterable[Passage], stored: Mapping[str, Passage]) -> list[Passage]:
-    """Those of the passages, all of them there as they are, that a version has which they were not known in, or that
-    hold by themselves since earlier.
-    """
+    """Returns the unchanged stored passages that gain a version or an earlier own start."""
     return [
         with_starts(passage, stored[passage.uuid])
         for passage in passages
@@ -63,14 +61,14 @@ async def write_documents(writer: SpaceWriter, passages: Sequence[Passage]) -> s
 
 
 async def carry(writer: SpaceWriter, passages: Sequence[Passage]) -> None:
-    """Notes further versions of passages that are there, and their own times."""
+    """Stores the versions and own starts of existing passages."""
     if passages:
         rows = [[one.uuid, list(one.starts), stored_start(one.own_start)] for one in passages]
         await writer.write("add_passage_versions", rows=rows)
 
 
 async def update_periods(writer: SpaceWriter, documents: Collection[str]) -> None:
-    """Lets what documents say hold when their versions do: of each, by uuid, all passages are looked at."""
+    """Recomputes the validity of documents' passages and their co-occurrences; reads all passages of each document."""
     if not documents:
         return
     entries = await writer.read("passages_of_documents", documents=sorted(documents))
@@ -90,7 +88,7 @@ async def update_periods(writer: SpaceWriter, documents: Collection[str]) -> Non
 
 
 async def update_versioned_documents(writer: SpaceWriter, documents: Collection[str]) -> None:
-    """The same for those of the documents that have versions: one of them, or the only one, may be gone."""
+    """Runs `update_periods` for the documents that have versions, as some versions may have been removed."""
     if documents:
         rows = await writer.read("documents_of_versions", documents=sorted(documents))
         await update_periods(writer, [row["uuid"] for row in rows])

@@ -1,4 +1,4 @@
-"""Adding and deleting episodes within one write."""
+"""Adds and deletes episodes within one write."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from services.runtime.errors import FieldError, InvalidFieldError
 
 
 async def add_episodes(writer: SpaceWriter, passages: Sequence[Passage]) -> EpisodeCounts:
-    """Adds the passages that are not there yet and replaces those that differ."""
+    """Adds passages that do not exist yet and replaces those that differ."""
     known = {row["uuid"]: row for row in await writer.passages([p.uuid for p in passages])}
     refuse_foreign(known.values())
     stored = {uuid: as_passage(row) for uuid, row in known.items()}
@@ -76,7 +76,7 @@ async def add_episodes(writer: SpaceWriter, passages: Sequence[Passage]) -> Epis
 
 
 async def delete_episodes(writer: SpaceWriter, uuids: Sequence[str]) -> DeletionCounts:
-    """Removes episodes and everything that only they say or name."""
+    """Removes episodes and everything that only they state or name."""
     rows = [row for row in await writer.passages(uuids) if row["own"]]
     gone = [as_passage(row) for row in rows]
     if not gone:
@@ -92,9 +92,9 @@ async def remove_passages(
     *,
     erase: bool = False,
 ) -> DeletionCounts:
-    """Removes passages of these documents, and all claims of `claimed` and of documents that have none left.
+    """Removes passages of these documents, and all claims of `claimed` and of documents without remaining passages.
 
-    With `erase` what they had made known of facts that stay is removed from the past too.
+    With `erase`, their contributions to past versions of remaining facts are removed too.
     """
     writer.taken |= {passage.uuid: passage.document_id for passage in gone}
     taken = await withdraw_extraction(writer, [passage.uuid for passage in gone])
@@ -122,7 +122,7 @@ async def remove_passages(
 
 
 async def _unread(writer: SpaceWriter, uuids: Sequence[str]) -> None:
-    """Takes back all that a language model read in episodes whose text is about to change."""
+    """Withdraws the extraction by a language model from episodes whose text is about to change."""
     if not uuids:
         return
     taken = await withdraw_extraction(writer, uuids)
@@ -136,7 +136,7 @@ async def _unread(writer: SpaceWriter, uuids: Sequence[str]) -> None:
 async def _apply_withdrawal(
     writer: SpaceWriter, cut: Changes, withdrawn: Withdrawn, documents: Collection[str]
 ) -> tuple[Changes, int]:
-    """What follows from withdrawn claims and cut mentions: changes in older passages, entities that went."""
+    """Applies withdrawn claims and removed mentions; returns changes in older passages and the removed entities."""
     lost = await writer.unlink(cut.cut_entities() | withdrawn.ends)
     put = {key: uuids for key, uuids in withdrawn.renamed.items() if key not in lost}
     older = await writer.relink(put, lost)
@@ -147,7 +147,7 @@ async def _apply_withdrawal(
 
 
 async def _remove_rows(writer: SpaceWriter, passages: Sequence[Passage]) -> Changes:
-    """Removes passages with their rows; their names and facts stay for the caller to settle."""
+    """Removes passages with their rows; the caller handles their names and facts."""
     if not passages:
         return Changes()
     cut = await asyncio.to_thread(_removed, writer.space, passages, writer.gazetteer)
@@ -163,7 +163,7 @@ async def _clean_up(
     documents: Collection[str],
     ends: Collection[str] = (),
 ) -> int:
-    """What follows from changed mentions: names without a source, orphans, citations."""
+    """Applies the effects of changed mentions: names without a source, orphans, citations."""
     entities = 0
     if cut.mentions_cut or changes.mentions_cut or ends:
         touched = cut.cut_entities() | changes.cut_entities() | set(ends)
@@ -193,7 +193,7 @@ def _removed(space: str, passages: Sequence[Passage], gazetteer: Gazetteer) -> C
 
 
 def is_same(stored: Passage | None, given: Passage) -> bool:
-    """Whether the stored passage equals the given one, times aside."""
+    """Returns whether the stored passage equals the given one, ignoring times."""
     if stored is None:
         return False
     return (stored.document_id, stored.title, stored.source, stored.content) == (
@@ -205,7 +205,7 @@ def is_same(stored: Passage | None, given: Passage) -> bool:
 
 
 def refuse_foreign(rows: Iterable[Mapping[str, Any]]) -> None:
-    """InvalidFieldError when an episode is another space's."""
+    """Raises InvalidFieldError if an episode belongs to another space."""
     if any(not row["own"] for row in rows):
         raise InvalidFieldError(FieldError("uuid", "is not the id of a chunk of this space"))
 

@@ -1,4 +1,4 @@
-"""Relations between chunks, and what an expansion asks of them."""
+"""Relations between chunks, and the parameters of an expansion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 
 class RelationType(StrEnum):
-    """What a relation says, read from its source to its target."""
+    """The meaning of a relation, read from its source to its target."""
 
     FIXES = "FIXES"
     SUPPORTS = "SUPPORTS"
@@ -24,14 +24,14 @@ class RelationType(StrEnum):
 
 
 class Origin(StrEnum):
-    """Who a relation is from."""
+    """The source of a relation: stated by a caller or inferred."""
 
     GIVEN = "given"
     INFERRED = "inferred"
 
 
 class Direction(StrEnum):
-    """Which relations of a chunk, by where it stands in them."""
+    """Selects a chunk's relations by the end at which the chunk is."""
 
     BOTH = "both"
     OUTGOING = "outgoing"
@@ -53,7 +53,7 @@ WEIGHTS: Mapping[RelationType, float] = MappingProxyType(
 
 
 class RelationKey(NamedTuple):
-    """A relation's identity. Without a type: every relation between the two, in this direction."""
+    """A relation's identity. Without a type: every relation from the source to the target."""
 
     source: str
     target: str
@@ -62,7 +62,7 @@ class RelationKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GivenRelation:
-    """A relation as a caller gives it. Times are epoch seconds; None is open."""
+    """A relation as given by a caller. Times are epoch seconds; None is open."""
 
     source: str
     target: str
@@ -76,7 +76,7 @@ class GivenRelation:
 
 @dataclass(frozen=True, slots=True)
 class StoredRelation:
-    """A relation as it is stored."""
+    """A relation as stored."""
 
     given: GivenRelation
     created_at: datetime
@@ -84,7 +84,7 @@ class StoredRelation:
 
 
 class PutCounts(NamedTuple):
-    """What storing relations did."""
+    """The result of storing relations."""
 
     created: int
     updated: int
@@ -93,7 +93,7 @@ class PutCounts(NamedTuple):
 
 
 class DeleteCounts(NamedTuple):
-    """What removing relations did."""
+    """The result of deleting relations."""
 
     deleted: int
     revision: int
@@ -101,7 +101,7 @@ class DeleteCounts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RelationFilter:
-    """Which relations to list; no chunk means all of the space."""
+    """Selects relations to list; without a chunk, all of the space."""
 
     chunk: str = ""
     direction: Direction = Direction.BOTH
@@ -111,7 +111,7 @@ class RelationFilter:
 
 @dataclass(frozen=True, slots=True)
 class RelationCounts:
-    """The relations of a space in numbers."""
+    """Counts of a space's relations."""
 
     chunks: int
     by_type: Mapping[RelationType, int]
@@ -119,7 +119,7 @@ class RelationCounts:
 
 @dataclass(frozen=True, slots=True)
 class Traversal:
-    """Which relations an expansion follows. `at` is in epoch seconds."""
+    """Selects the relations that an expansion follows. `at` is in epoch seconds."""
 
     hops: int
     types: frozenset[RelationType]
@@ -130,7 +130,7 @@ class Traversal:
 
 
 class Edge(NamedTuple):
-    """A relation as it is walked: from the chunk nearer to a seed to the other one."""
+    """A relation in the direction of traversal: from the chunk nearer to a seed to the other one."""
 
     start: str
     end: str
@@ -143,7 +143,7 @@ class Edge(NamedTuple):
 class Neighborhood:
     """The relations around some chunks: `levels[0]` begins at the chunks themselves.
 
-    `timed` says that some relation of the space begins or ends.
+    `timed` is True if some relation of the space begins or ends.
     """
 
     levels: Sequence[Sequence[Edge]]

@@ -1,4 +1,4 @@
-"""The fixed formula: a ranked list expanded along relations. Pure computation on what the store has read."""
+"""Expands a ranked list along relations by a fixed formula. Pure computation on what the store has read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DEFAULT_FACTOR = 0.6
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """How a list is expanded. `factor` is the share of its score that a seed passes on."""
+    """Parameters of the ranking. `factor` is the share of its score that a seed passes on."""
 
     limit: int
     factor: float = DEFAULT_FACTOR
@@ -22,20 +22,20 @@ class Ranking:
     keep: bool = False
 
     def share(self, score: float) -> float:
-        """What a seed passes on. Adaptive: half of `factor` more for a weak seed, half of it less for a strong one."""
+        """Returns the score that a seed passes on; an adaptive factor is 1.5 `factor` at score 0, 0.5 `factor` at 1."""
         factor = self.factor * (1.5 - score) if self.adaptive else self.factor
         return min(factor, 1.0) * score
 
 
 class Walk(NamedTuple):
-    """A walk from a seed, and what it contributes at its end, before the decay by depth."""
+    """A walk from a seed, and its contribution at its end, before the decay by depth."""
 
     value: float
     steps: tuple[Edge, ...]
 
     @property
     def contribution(self) -> float:
-        """What the chunk at its end gets from it."""
+        """Returns the contribution to the chunk at the walk's end."""
         return self.value * DECAY ** len(self.steps)
 
 
@@ -44,7 +44,7 @@ _NO_WALK = Walk(0.0, ())
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A chunk in an expanded list; `initial` is None for one that a relation brought in."""
+    """A chunk in an expanded list; `initial` is None for a chunk added by a relation."""
 
     chunk: str
     score: float
@@ -56,7 +56,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What an expansion did."""
+    """Statistics of an expansion."""
 
     initial: int
     expanded: int
@@ -67,23 +67,23 @@ class Stats:
 
     @property
     def dropped(self) -> int:
-        """Seeds that are not in the answer."""
+        """Returns the number of seeds that are not in the answer."""
         return self.initial - self.kept
 
     @property
     def rate(self) -> float:
-        """New results for each seed."""
+        """Returns the number of new results per seed."""
         return self.new / self.initial if self.initial else 0.0
 
     @property
     def utilisation(self) -> float:
-        """The share of the seeds' relations that was followed."""
+        """Returns the share of the seeds' relations that was followed."""
         return self.followed / self.incident if self.incident else 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Expanded:
-    """An expanded list. `context` is what is related to a list whose ranking was kept."""
+    """An expanded list. `context` has the related chunks if the list's ranking was kept."""
 
     items: Sequence[Item]
     context: Sequence[Item]
@@ -91,7 +91,7 @@ class Expanded:
 
 
 def expand(seeds: Mapping[str, float], around: Neighborhood, ranking: Ranking) -> Expanded:
-    """The list with what relations add to it and take off it, ranked again."""
+    """Expands the list along relations and ranks it again."""
     gained, lost = _contributions(seeds, around.levels, ranking)
     brought = [
         _item(chunk, seeds.get(chunk), gained.get(chunk), lost.get(chunk))
@@ -116,7 +116,7 @@ def expand(seeds: Mapping[str, float], around: Neighborhood, ranking: Ranking) -
 
 
 def _item(chunk: str, initial: float | None, gain: Walk | None, loss: Walk | None) -> Item:
-    """The best positive score, less the strongest contradiction's contribution."""
+    """Scores a chunk: its best positive score, minus the strongest contradiction's contribution."""
     own = initial if initial is not None else 0.0
     best = gain if gain is not None and gain.contribution > own else None
     score = best.contribution if best else own
@@ -135,7 +135,7 @@ def _item(chunk: str, initial: float | None, gain: Walk | None, loss: Walk | Non
 def _contributions(
     seeds: Mapping[str, float], levels: Sequence[Sequence[Edge]], ranking: Ranking
 ) -> tuple[dict[str, Walk], dict[str, Walk]]:
-    """Each chunk's best positive walk, and its strongest negative one."""
+    """Returns each chunk's best positive walk, and its strongest negative one."""
     gained: dict[str, Walk] = {}
     lost: dict[str, Walk] = {}
     reached = {chunk: Walk(ranking.share(score), ()) for chunk, score in seeds.items()}
@@ -153,7 +153,7 @@ def _walk(so_far: Walk, edge: Edge) -> Walk:
 
 
 def _takes_off(walk: Walk) -> bool:
-    """Whether it is a contradiction by another chunk: a walk that began at its own end says nothing of it."""
+    """Returns whether the walk is a contradiction by another chunk; a walk that returns to its own start is none."""
     end = walk.steps[-1].end
     return walk.value < 0.0 and all(step.start != end for step in walk.steps)
 

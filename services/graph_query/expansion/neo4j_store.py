@@ -1,4 +1,4 @@
-"""Relations between chunks in Neo4j: one relationship type of Braid's own, with the relation's type as a property."""
+"""Relations between chunks in Neo4j: one relationship type, with the relation's type as a property."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from services.graph_query.neo4j.database import Database
 from services.graph_query.neo4j.row_mapping import instant
 from services.graph_query.neo4j.space_writer import SpaceWriter, Write
 
-# Chunks that a level of an expansion goes on from.
+# The number of chunks from which each level of an expansion continues.
 _FRONTIER = 500
 _COMPARED = ("strength", "valid_from", "valid_until", "origin", "evidence")
 
 
 class Neo4jRelations:
-    """`RelationStore` on Neo4j."""
+    """Implements `RelationStore` on Neo4j."""
 
     def __init__(self, database: Database, write: Write) -> None:
         self._database = database
@@ -47,14 +47,14 @@ class Neo4jRelations:
         return PutCounts(created, updated, unchanged, revision)
 
     async def delete(self, space: str, relations: Sequence[RelationKey]) -> DeleteCounts:
-        """Removes relations in one transaction."""
+        """Deletes relations in one transaction."""
         deleted, revision = await self._write(space, lambda writer: _delete(writer, relations))
         return DeleteCounts(deleted, revision)
 
     async def list(
         self, space: str, only: RelationFilter, after: Position, limit: int
     ) -> list[StoredRelation]:
-        """A page of relations."""
+        """Returns a page of relations."""
         parameters = {
             "space": space,
             "chunk": only.chunk,
@@ -68,18 +68,18 @@ class Neo4jRelations:
         return [_stored(row) for row in await self._database.read(name, **parameters)]
 
     async def counts(self, space: str) -> RelationCounts:
-        """Chunks and relations by type."""
+        """Counts chunks and relations by type."""
         row = (await self._database.read("count_relations", space=space))[0]
         return RelationCounts(
             row["chunks"], {RelationType(name): count for name, count in row["counts"]}
         )
 
     async def revision(self, space: str) -> int:
-        """The space's revision."""
+        """Returns the space's revision."""
         return int((await self._database.read("relation_revision", space=space))[0]["revision"])
 
     async def around(self, space: str, seeds: Sequence[str], along: Traversal) -> Neighborhood:
-        """One query for all seeds and hops; one relation more than asked for shows that there are more."""
+        """Reads all seeds and hops in one query; one relation more than requested shows that there are more."""
         rows = await self._database.read(
             "relations_around",
             space=space,
@@ -108,7 +108,7 @@ class Neo4jRelations:
 
 
 async def _put(writer: SpaceWriter, relations: Sequence[GivenRelation]) -> tuple[int, int]:
-    """Writes what is new or changed; how many are new, and how many changed."""
+    """Writes new and changed relations; returns how many are new, and how many changed."""
     rows = [_row(one) for one in relations]
     known = await writer.read("relations_known", rows=rows)
     _require_ends(known)
@@ -144,7 +144,7 @@ def _require_ends(known: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _replaces(row: Mapping[str, Any], held: Mapping[str, Any]) -> bool:
-    """Whether a given relation changes the stored one: an inferred one never replaces a stated one."""
+    """Returns whether a given relation changes the stored one: an inferred one never replaces a stated one."""
     if row["origin"] == Origin.INFERRED and held["origin"] == Origin.GIVEN:
         return False
     return any(row[name] != held[name] for name in _COMPARED)
@@ -175,7 +175,7 @@ def _stored(row: Mapping[str, Any]) -> StoredRelation:
         row["evidence"],
     )
     created, updated = instant(row["created_at"]), instant(row["updated_at"])
-    if created is None or updated is None:  # both are written with the relation
+    if created is None or updated is None:  # Both are set with the relation.
         raise ValueError("a stored relation has no time")
     return StoredRelation(given, created, updated)
 
@@ -186,7 +186,7 @@ def _edge(values: Sequence[Any]) -> Edge:
 
 
 def _within_degree(edges: Sequence[Edge], degree: int) -> list[Edge]:
-    """The first `degree` edges of each chunk that they start at."""
+    """Returns the first `degree` edges of each chunk at which they start."""
     seen: Counter[str] = Counter()
     kept = []
     for edge in edges:

@@ -1,4 +1,4 @@
-"""What relations and their expansion ask of the store."""
+"""The store interface for relations and their expansion."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from services.graph_query.expansion.domain import (
 
 
 class Position(NamedTuple):
-    """Where a listing of relations stands."""
+    """A position in a listing of relations."""
 
     source: str = ""
     target: str = ""
@@ -27,14 +27,14 @@ class Position(NamedTuple):
 
 
 class UnknownEnd(NamedTuple):
-    """An end of a given relation, by its place, that is no chunk of the space."""
+    """An end of a given relation, by its position, that is not a chunk of the space."""
 
     place: int
     field: str
 
 
 class UnknownEndsError(Exception):
-    """Relations whose ends are no chunks of the space; nothing was written."""
+    """The ends of some relations are not chunks of the space; nothing was written."""
 
     def __init__(self, ends: Sequence[UnknownEnd]) -> None:
         super().__init__(f"{len(ends)} ends are unknown")
@@ -42,24 +42,24 @@ class UnknownEndsError(Exception):
 
 
 class RelationStore(Protocol):
-    """Relations between the chunks of every space. Failures are `BraidError`s."""
+    """Stores relations between the chunks of every space. Failures are `BraidError`s."""
 
     async def put(self, space: str, relations: Sequence[GivenRelation]) -> PutCounts:
-        """Stores all of them or none. UnknownEndsError where an end is no chunk of the space."""
+        """Stores all relations or none. Raises UnknownEndsError if an end is not a chunk of the space."""
 
     async def delete(self, space: str, relations: Sequence[RelationKey]) -> DeleteCounts:
-        """Removes those that are there."""
+        """Deletes the relations that exist."""
 
     async def list(
         self, space: str, only: RelationFilter, after: Position, limit: int
     ) -> list[StoredRelation]:
-        """Relations by source, target and type, after a position."""
+        """Lists relations by source, target and type, after a position."""
 
     async def counts(self, space: str) -> RelationCounts:
-        """How many there are."""
+        """Counts the space's relations."""
 
     async def revision(self, space: str) -> int:
-        """The space's revision."""
+        """Returns the space's revision."""
 
     async def around(self, space: str, seeds: Sequence[str], along: Traversal) -> Neighborhood:
-        """The relations around chunks, in one round trip."""
+        """Returns the relations around chunks, in one round trip."""

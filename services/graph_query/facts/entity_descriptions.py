@@ -1,4 +1,4 @@
-"""What episodes say of entities, within one write to a space: names, types, summaries, attributes."""
+"""Entity descriptions by episodes (names, types, summaries, attributes), within one write to a space."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class EpisodeDescriptions:
     entities: Sequence[DescribedEntity]
 
     def names(self) -> list[EntityName]:
-        """Their names and types."""
+        """Returns their names and types."""
         return [normalized_entity_name(entity.name) for entity in self.entities]
 
 
@@ -32,7 +32,7 @@ NOTHING = EpisodeDescriptions("", ())
 async def describe(
     writer: SpaceWriter, found: Resolution, described: EpisodeDescriptions, model: str
 ) -> None:
-    """Notes what an episode says of entities and shows the latest that is said of each."""
+    """Stores an episode's descriptions of entities and shows the latest description of each."""
     entities = {
         found.uuid(normalized_entity_name(one.name)): one for one in reversed(described.entities)
     }
@@ -53,7 +53,7 @@ async def describe(
 
 
 async def refresh_descriptions(writer: SpaceWriter, entities: Collection[str]) -> None:
-    """Shows the latest that any episode says of entities, or nothing."""
+    """Shows the latest description of each entity by any episode, or none."""
     if entities:
         await writer.write("refresh_descriptions", uuids=sorted(entities))
 
@@ -61,9 +61,9 @@ async def refresh_descriptions(writer: SpaceWriter, entities: Collection[str]) -
 async def remove_descriptions(
     writer: SpaceWriter, episodes: Sequence[str]
 ) -> set[tuple[str, EntityName]]:
-    """Takes back what episodes say of entities; these, by uuid and as they were named.
+    """Removes episodes' descriptions of entities; returns these entities by uuid with the names that the episodes used.
 
-    What later episodes said goes too: it was written with the former before the model's eyes.
+    Later descriptions of the same entities are cleared too: the model wrote them with the removed ones in its prompt.
     """
     rows = await writer.read("take_descriptions", episodes=sorted(episodes))
     await refresh_descriptions(writer, {row["uuid"] for row in rows})
@@ -85,5 +85,5 @@ def _row(episode: str, uuid: str, entity: DescribedEntity) -> dict[str, Any]:
 
 
 def allowed_attributes(attributes: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """Those under names that the graph keeps nothing of its own under."""
+    """Returns the attributes without those whose names are reserved in the graph."""
     return {key: attributes[key] for key in sorted(attributes) if key not in RESERVED_OF_ENTITIES}

@@ -1,4 +1,4 @@
-"""Types of names within one write: which entities a name stands for, and the facts that move with it."""
+"""Types of names within one write: the entities that a name resolves to, and the facts that move with it."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from services.graph_query.neo4j.space_writer import SpaceWriter
 
 
 class Known(NamedTuple):
-    """Names that have an entity: types, those of them that no question is linked to, and how entities are shown."""
+    """Names that have an entity: types, names that no question is linked to, and display names."""
 
     types: dict[str, Types]
     unasked: set[str]
-    # By uuid; without those that are shown as their name is stated here.
+    # By uuid; without entities whose display name equals the name stated in this write.
     shown: dict[str, Spelling]
 
 
 async def known_names(writer: SpaceWriter, stated: Mapping[str, str | None]) -> Known:
-    """Those of the names that have an entity; `stated` has by key how a name is stated here."""
+    """Returns the names that have an entity; `stated` has the spelling stated in this write, by name key."""
     known = Known({}, set(), {})
     rows = await writer.read("names_by_key", names=[list(one) for one in sorted(stated.items())])
     for key, kind, asked, shown in rows[0]["names"]:
@@ -46,7 +46,7 @@ async def known_names(writer: SpaceWriter, stated: Mapping[str, str | None]) -> 
 async def apply_types(
     writer: SpaceWriter, found: Resolution, spelt: Mapping[str, Spelling]
 ) -> set[str]:
-    """Creates, retypes and empties entities; the documents whose facts moved.
+    """Creates, retypes and removes entities; returns the documents whose facts moved.
 
     `spelt` has the new entities' spellings by uuid, or else by name key.
     """
@@ -71,9 +71,10 @@ async def delete_unclaimed(
     *,
     moved: bool = False,
 ) -> int:
-    """Deletes facts that nothing claims; `copied` of their vectors live on in other facts, if they `moved` there.
+    """Deletes facts that have no claim left; returns how many.
 
-    `claimants` is by fact who had claimed it until this write.
+    `claimants` has each fact's claimants before this write. `copied` is the number of deleted vectors that other facts
+    took over; `moved` is True if the facts moved.
     """
     gone = await writer.read("unclaimed_facts", uuids=sorted(claimants))
     removed = [row["uuid"] for row in gone]
@@ -89,7 +90,7 @@ async def delete_unclaimed(
 
 
 async def _move_descriptions(writer: SpaceWriter, found: Resolution, left: Sequence[str]) -> None:
-    """Gives what episodes say of these entities to those that they mean now."""
+    """Moves episodes' descriptions to the entities that their names now resolve to."""
     rows = []
     for row in await writer.read("descriptions_at", uuids=left):
         target = found.uuid(EntityName(row["name"], row["type"]))
@@ -100,7 +101,7 @@ async def _move_descriptions(writer: SpaceWriter, found: Resolution, left: Seque
 
 
 async def _move_facts(writer: SpaceWriter, found: Resolution, left: Sequence[str]) -> set[str]:
-    """Gives the claims at these entities to the facts that they mean now."""
+    """Moves the claims at these entities to the facts that they now resolve to."""
     changed = set(found.changed())
     copies: dict[str, dict[str, Any]] = {}
     claims: dict[tuple[str, str, str], list[str]] = defaultdict(list)
@@ -133,7 +134,7 @@ async def _write_moves(
         rows = [{key: copy[key] for key in ("from", "uuid", "source", "target")} for copy in new]
         await writer.write("copy_facts", rows=rows, known=writer.now.timestamp())
         await writer.write("copy_endings", rows=rows)
-        # What had ended a fact may be taken back in this same write.
+        # An ending of the original may have been removed in this same write.
         await apply_endings(writer, [row["uuid"] for row in rows])
     await writer.write("create_claims", rows=_claim_rows(writer.space, claims, 2))
     await writer.write("cut_claims", rows=_claim_rows(writer.space, claims, 1))
@@ -144,7 +145,7 @@ async def _write_moves(
 
 
 def claimant_nodes(space: str, claimant: str) -> tuple[str | None, str | None]:
-    """The document and the episode that a claimant stands for: neither for a claim without a claimant."""
+    """Returns the uuids of the document or of the episode of a claimant; both None without a claimant."""
     if episode := claimed_episode(claimant):
         return None, episode
     return document_uuid(space, claimant) if claimant else None, None

@@ -1,8 +1,8 @@
-"""What is known of the past goes with the documents that said it, within one write to a space.
+"""Erases knowledge of the past together with the documents that stated it, within one write to a space.
 
-A fact that nothing claims any more leaves its versions, and a note of the documents that had claimed it. When the last
-of these is erased the versions go too, unless another document states the fact again. How episodes
-had ended facts is noted likewise.
+A fact without claims leaves its versions, and a record of the documents that had claimed it. When the last of these
+documents is erased, the versions are deleted too, unless another document states the fact again. Endings that episodes
+had set are recorded likewise.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from services.graph_query.neo4j.space_writer import SpaceWriter
 async def record_past_claims(
     writer: SpaceWriter, facts: Iterable[str], claimants: Mapping[str, Collection[str]]
 ) -> None:
-    """Notes which documents had claimed facts that are removed, by fact: their claimants, documents or episodes."""
+    """Records which documents had claimed deleted facts; `claimants` has documents or episodes by fact."""
     entries = [(fact, one) for fact in sorted(facts) for one in sorted(claimants.get(fact, ()))]
     owners = await _owners(writer, {one for _, one in entries})
     rows = sorted({(owners[one], fact) for fact, one in entries if one in owners})
@@ -29,9 +29,9 @@ async def record_past_claims(
 
 
 async def erase_versions(writer: SpaceWriter, document_id: str) -> int:
-    """Removes all versions of facts that only this document, gone already, had claimed.
+    """Deletes all versions of facts that only this document, already deleted, had claimed; returns how many.
 
-    How many; what became a version in this very write, because the fact is removed, is no version of the past.
+    Versions created by this same write, because it deletes the fact, do not count.
     """
     rows = await writer.write("take_past_claims", document_id=document_id)
     facts = sorted({row["uuid"] for row in rows})
@@ -45,7 +45,7 @@ async def erase_versions(writer: SpaceWriter, document_id: str) -> int:
 
 
 async def record_past_endings(writer: SpaceWriter, endings: Iterable[FactEnding]) -> None:
-    """Notes which documents' episodes had ended facts, where that is taken back but known of the past."""
+    """Records which documents' episodes had set endings that are removed but remain in past versions."""
     entries = sorted({one for one in endings if one.cause != CALLER})
     owners = await _owners(writer, {episode_claimant(one.cause) for one in entries})
     documents = {one.cause: owners.get(episode_claimant(one.cause), "") for one in entries}
@@ -55,13 +55,13 @@ async def record_past_endings(writer: SpaceWriter, endings: Iterable[FactEnding]
 
 
 async def erase_past_endings(writer: SpaceWriter, document_id: str) -> int:
-    """`erase_endings` for all that episodes of this document had ended, whenever that was taken back."""
+    """Erases all endings that episodes of this document had ever set. See `erase_endings`."""
     rows = await writer.write("take_past_endings", document_id=document_id)
     return await erase_endings(writer, [FactEnding(row["uuid"], row["cause"]) for row in rows])
 
 
 async def erase_endings(writer: SpaceWriter, endings: Collection[FactEnding]) -> int:
-    """Removes what episodes, gone already, had made known of how facts end; how many versions of the past.
+    """Erases endings by deleted episodes from the versions of facts; returns how many past versions it deleted.
 
     Earlier versions then read as if these endings had never existed.
     """
@@ -80,7 +80,7 @@ async def erase_endings(writer: SpaceWriter, endings: Collection[FactEnding]) ->
 
 @dataclass(frozen=True, slots=True)
 class _Erased:
-    """Versions that go, those before them, which are known as long, and those that none was known before."""
+    """Versions to delete, preceding versions to extend, and versions without a predecessor whose end is reset."""
 
     gone: set[str] = field(default_factory=set)
     longer: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -88,7 +88,7 @@ class _Erased:
 
 
 def _without(versions: Iterable[Mapping[str, Any]], endings: Collection[FactEnding]) -> _Erased:
-    """What becomes of versions, given by fact in the order of knowing, whose end is the word of these."""
+    """Plans the erasure of versions whose end was set by these endings; versions are sorted by fact, then by start."""
     erased = _Erased()
     kept: Mapping[str, Any] = {"fact": "", "until": 0.0}
     for version in versions:
@@ -106,7 +106,7 @@ def _without(versions: Iterable[Mapping[str, Any]], endings: Collection[FactEndi
 
 
 async def _owners(writer: SpaceWriter, claimants: Collection[str]) -> dict[str, str]:
-    """The documents of claimants; that of an episode taken out in this write is known to the writer."""
+    """Returns the documents of claimants; the writer knows those of episodes deleted in this write."""
     episodes = {one: claimed_episode(one) for one in claimants}
     owners = {one: one for one, episode in episodes.items() if one and not episode}
     owners |= {

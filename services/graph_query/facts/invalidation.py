@@ -1,4 +1,4 @@
-"""Ending facts and reviving them, and the versions that each change leaves, within one write to a space."""
+"""Ends and revives facts and creates the past version of each change, within one write to a space."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from services.runtime.ids import derived_uuid
 
 
 async def create_past_versions(writer: SpaceWriter, uuids: Iterable[str]) -> None:
-    """Keeps facts as their edges are: known until this write. Unknown facts are passed over."""
+    """Saves the current state of facts as known until this write. Unknown facts are skipped."""
     known_until = writer.now.timestamp()
     rows = [{"fact_uuid": uuid, "uuid": _version_uuid(uuid, known_until)} for uuid in sorted(uuids)]
     if rows:
@@ -27,16 +27,16 @@ def _version_uuid(fact: str, known_until: float) -> str:
 
 
 class FactEnding(NamedTuple):
-    """That a cause ended a fact."""
+    """A record that a cause ended a fact."""
 
     fact: str
     cause: str
 
 
 async def end_fact(writer: SpaceWriter, uuid: str, at: datetime) -> bool:
-    """Ends a fact by a caller's word; whether it ends otherwise than before.
+    """Ends a fact at a caller's request; returns whether its end changed.
 
-    NotFoundError, InvalidFieldError.
+    Raises NotFoundError for an unknown fact, InvalidFieldError for an end that is not after its start.
     """
     rows = await writer.read("endings_of", uuids=[uuid])
     if not rows:
@@ -54,7 +54,7 @@ async def end_fact(writer: SpaceWriter, uuid: str, at: datetime) -> bool:
 async def record_endings(
     writer: SpaceWriter, cause: str, ends: Iterable[tuple[str, datetime]]
 ) -> None:
-    """Notes that a cause ends facts; `apply_endings` makes it so."""
+    """Records that a cause ends facts; `apply_endings` applies it."""
     rows = [{"cause": cause, "uuid": uuid, "at": at} for uuid, at in sorted(ends)]
     if rows:
         await writer.write("record_endings", rows=rows)
@@ -63,7 +63,7 @@ async def record_endings(
 async def apply_endings(
     writer: SpaceWriter, facts: Collection[str], cause: str | None = None
 ) -> list[str]:
-    """Lets facts end as everything that is known of their ends says; those that changed."""
+    """Sets the end of facts from all recorded endings; returns the facts whose end changed."""
     changed, attributed = [], []
     for row in await writer.read("endings_of", uuids=sorted(facts)) if facts else []:
         at, told_by = effective_end(instant(row["stated"]), _endings(row))
@@ -82,7 +82,7 @@ async def apply_endings(
 
 
 async def remove_endings(writer: SpaceWriter, episodes: Sequence[str]) -> list[FactEnding]:
-    """Takes back what episodes ended; of which facts, which are yet to be settled."""
+    """Removes the endings set by episodes and returns them; the caller then applies the remaining ones."""
     rows = await writer.read("take_endings", causes=sorted(episodes))
     return [FactEnding(row["uuid"], row["cause"]) for row in rows]
 
@@ -92,7 +92,7 @@ async def drop_endings(
 ) -> list[FactEnding]:
     """Removes the endings of deleted facts and returns them.
 
-    Existing episodes keep their endings, in case the fact is stated again; not those of facts that moved.
+    Endings by existing episodes are kept, in case the fact is stated again, unless the facts `moved`.
     """
     if not facts:
         return []
@@ -103,7 +103,7 @@ async def drop_endings(
 async def apply_earlier_endings(
     writer: SpaceWriter, facts: Collection[str], cause: str | None
 ) -> None:
-    """Lets new facts end that were ended before they were taken back."""
+    """Applies endings that were recorded before these facts were deleted and stated again."""
     rows = await writer.read("facts_with_endings", uuids=sorted(facts)) if facts else []
     await apply_endings(writer, [row["uuid"] for row in rows], cause)
 

@@ -1,4 +1,4 @@
-"""Adding given facts and taking documents' claims back, within one write."""
+"""Adding stated facts and withdrawing documents' claims, within one write."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from services.graph_query.facts.invalidation import apply_earlier_endings, recor
 from services.graph_query.local_extraction.gazetteer import Uuids
 from services.graph_query.neo4j.space_writer import SpaceWriter
 
-# A claim of a new fact, in the order that the query has.
+# The columns of a new fact's claim, in the order that the query expects.
 _CLAIM = ("document_id", "document_uuid", "episode_uuid", "given")
 
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """What went with the claims of documents: facts, their ends, and names that mean other entities now."""
+    """The effect of withdrawn claims: deleted facts, their ends, and names that now resolve to other entities."""
 
     facts: int = 0
     ends: frozenset[str] = frozenset()
@@ -43,9 +43,9 @@ async def add_facts(
     model: str,
     described: EpisodeDescriptions = NOTHING,
 ) -> FactCounts:
-    """Adds the facts that are not there yet; one that is may gain a document or its vector.
+    """Adds facts that do not exist yet; an existing one may gain a document or its vector.
 
-    `described` are entities that a text describes whether or not a fact joins them.
+    `described` are entities that a text describes, whether or not a fact joins them.
     """
     ends = list(dict.fromkeys(batch.ends() + described.names()))
     by_key = _spelt(ends, lambda end: batch.names.key(end.name))
@@ -81,13 +81,13 @@ async def add_facts(
 
 
 async def claim_facts(writer: SpaceWriter, claimant: str, given: Mapping[str, set[str]]) -> None:
-    """Lets a document or an episode claim facts that are there: how it gives each, by uuid."""
+    """Adds claims of a document or an episode to existing facts; `given` has the stated ends by fact uuid."""
     parameters = {(claimant, uuid): ends for uuid, ends in given.items()}
     await _claim(writer, _by_fact(writer.space, parameters))
 
 
 async def _link_questions(writer: SpaceWriter, unasked: Collection[str]) -> None:
-    """Lets questions be linked to names that only texts gave until now, those that text is linked to aside."""
+    """Links questions to names that so far only texts gave, except names that text is linked to."""
     rows = [[key, link_key(key), False] for key in sorted(unasked) if not is_linkable(key)]
     if rows:
         await writer.write("link_names", rows=rows)
@@ -99,7 +99,7 @@ async def _end_new(
     new: Collection[str],
     cause: str | None,
 ) -> None:
-    """Lets facts end that come contradicted, and those that were ended before they were taken back."""
+    """Ends new facts that arrive with contradictions, and those that were ended before their earlier deletion."""
     entries = [(episode, uuid, at) for uuid, one in facts for episode, at in one.fact.ended_by]
     causes = sorted({episode for episode, *_ in entries})
     rows = await writer.read("episodes_of_space", uuids=causes) if causes else []
@@ -115,9 +115,9 @@ async def withdraw_claims(
     claimants: Collection[str],
     named: Collection[tuple[str, EntityName]] = (),
 ) -> Withdrawn:
-    """Takes back what documents and episodes claimed: facts that nothing else claims, types that nothing else gives.
+    """Withdraws claims of documents and episodes, with facts without other claims and types without other sources.
 
-    `named` are entities that episodes described, by uuid, which they do no longer.
+    `named` are the entities, by uuid, that episodes described and no longer do.
     """
     claims = await writer.write("delete_claims", documents=sorted(claimants)) if claimants else []
     if not claims and not named:
@@ -158,7 +158,7 @@ def _of(found: Resolution) -> set[str]:
 
 
 def _typed_ends(claim: Mapping[str, Any]) -> Iterable[tuple[str, str, str]]:
-    """The ends of a claim that have a type: entity, name key, type."""
+    """Yields the typed ends of a claim: entity, name key, type."""
     for value in claim["given"]:
         ends = GivenEnds.decode(value)
         for uuid, end in ((claim["source"], ends.subject), (claim["target"], ends.object)):
@@ -178,7 +178,7 @@ def _spelt(ends: Iterable[EntityName], place: Callable[[EntityName], str]) -> di
 def _by_fact(
     space: str, given: Mapping[tuple[str, str], set[str]]
 ) -> defaultdict[str, list[list[Any]]]:
-    """Claims by the fact that they are of, as columns."""
+    """Groups claims by fact, as columns."""
     nodes = {one: claimant_nodes(space, one) for one in {claimant for claimant, _ in given}}
     claims: defaultdict[str, list[list[Any]]] = defaultdict(list)
     for (claimant, uuid), value in sorted(given.items()):
@@ -187,7 +187,7 @@ def _by_fact(
 
 
 async def _claim(writer: SpaceWriter, claims: Mapping[str, Iterable[list[Any]]]) -> None:
-    """Notes claims of facts that are there, by fact, as columns."""
+    """Stores claims of existing facts; `claims` has columns by fact."""
     rows = [
         {"uuid": uuid, **dict(zip(_CLAIM, columns, strict=True))}
         for uuid, several in claims.items()
@@ -200,7 +200,7 @@ async def _claim(writer: SpaceWriter, claims: Mapping[str, Iterable[list[Any]]])
 async def _create(
     writer: SpaceWriter, rows: Sequence[list[Any]], described: EpisodeDescriptions
 ) -> None:
-    """Creates facts with their claims: one query, as each takes long."""
+    """Creates facts with their claims in one query, as each query is slow."""
     if not rows:
         return
     parameters = {
@@ -212,7 +212,7 @@ async def _create(
 
 
 async def _link_names(writer: SpaceWriter, found: Resolution) -> set[str]:
-    """Lets text be linked to the given names; the documents whose mentions that changed."""
+    """Links text to the given names; returns the documents whose mentions changed."""
     named = {key: found.named(key) for key in found.types}
     put = {
         key: uuids
@@ -235,7 +235,7 @@ async def _set_vectors(
     known: Mapping[str, Mapping[str, Any]],
     model: str,
 ) -> None:
-    """Gives vectors to facts that have none."""
+    """Sets vectors of facts that have none."""
     rows = [
         {"uuid": uuid, "vector": list(facts[uuid].fact.embedding)}
         for uuid in sorted(facts)

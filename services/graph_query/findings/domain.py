@@ -1,4 +1,4 @@
-"""Findings, what makes their identity, and their store."""
+"""Findings, their identity, and their store interface."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from services.runtime.ids import content_sha256, derived_uuid
 
 
 class FindingKind(Enum):
-    """What a statement about the text is."""
+    """The kind of a statement about the text."""
 
     FINDING = "finding"
     INTENT = "intent"
@@ -24,14 +24,14 @@ class FindingKind(Enum):
 
 
 class FindingOrigin(Enum):
-    """Where a finding comes from."""
+    """The source of a finding."""
 
     GIVEN = "given"
     EXTRACTED = "extracted"
 
 
 class Metric(NamedTuple):
-    """A measured number; `unit` "" when it has none."""
+    """A measured number; `unit` is "" without a unit."""
 
     name: str
     value: float
@@ -40,7 +40,7 @@ class Metric(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FindingFields:
-    """What a finding says; fields of other kinds than its own stay empty. `priority` is 0 (unknown) to 4."""
+    """The content of a finding; fields of other kinds stay empty. `priority` is 0 (unknown) to 4."""
 
     kind: FindingKind
     statement: str
@@ -56,9 +56,9 @@ class FindingFields:
 
 @dataclass(frozen=True, slots=True)
 class GivenFinding:
-    """A finding to add. `id` is the caller's own name for it or ""; `about_findings` are ids or uuids.
+    """A finding to add. `id` is the caller's name for it or ""; `about_findings` are ids or uuids.
 
-    `embedding` is the statement's vector, L2-normalised, or empty.
+    `embedding` is the statement's vector, L2-normalized, or empty.
     """
 
     fields: FindingFields
@@ -72,7 +72,7 @@ class GivenFinding:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A finding as the graph keeps it; of an entity that is not there yet the uuid is ""."""
+    """A finding as stored; an entity that does not exist yet has the uuid ""."""
 
     uuid: str
     id: str
@@ -87,7 +87,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class FindingCounts:
-    """What became of given findings: their uuids ("" where refused), reasons by position, and the revision after it."""
+    """The result of adding findings.
+
+    Uuids ("" where refused), counts, reasons of refusals by position, and the space's revision afterwards.
+    """
 
     uuids: tuple[str, ...] = ()
     added: int = 0
@@ -99,25 +102,25 @@ class FindingCounts:
 
 
 class Bounds(NamedTuple):
-    """Both ends inclusive."""
+    """A range, both ends inclusive."""
 
     low: float
     high: float
 
     def hold(self, number: float) -> bool:
-        """Whether a number is inside."""
+        """Returns whether a number is inside."""
         return self.low <= number <= self.high
 
 
 class MetricFilter(NamedTuple):
-    """A metric by the key of its name, within bounds."""
+    """Selects a metric by the key of its name, within bounds."""
 
     key: str
     value: Bounds
 
 
 class Subject(NamedTuple):
-    """An entity by the key of its name; `type` "" for whichever bears it."""
+    """An entity by the key of its name; `type` "" matches any."""
 
     key: str
     type: str = ""
@@ -125,9 +128,10 @@ class Subject(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FindingFilter:
-    """What findings must satisfy before they are ranked. Texts are `name_key`s; what is empty or None filters nothing.
+    """What findings must satisfy before they are ranked.
 
-    `about_findings` are uuids of which any will do; creation is in epoch seconds, the end exclusive.
+    Texts are `name_key`s; an empty or None field does not filter. A finding about any of `about_findings`, which are
+    uuids, passes. Creation times are in epoch seconds, the end exclusive.
     """
 
     kinds: frozenset[FindingKind] = frozenset()
@@ -150,7 +154,7 @@ class FindingFilter:
 
     @property
     def is_indexable(self) -> bool:
-        """Whether only fields of one value are asked for, which a vector index can filter by itself."""
+        """Returns whether only single-valued fields are filtered by, which a vector index can filter by itself."""
         several = (self.methodology, self.metric, self.blocker, self.about, self.about_findings)
         return (
             self.has_blockers is None and self.uuids is None and not any((*several, self.episode))
@@ -158,24 +162,24 @@ class FindingFilter:
 
 
 def named_uuid(space: str, finding_id: str) -> str:
-    """Uuid of the finding that a caller gave a name."""
+    """Returns the uuid of a finding to which the caller gave an id."""
     return derived_uuid("finding", space, "id", finding_id)
 
 
 def finding_uuid(space: str, finding: GivenFinding, about_findings: Iterable[str]) -> str:
-    """Uuid of a given finding; `about_findings` are uuids."""
+    """Returns the uuid of a given finding; `about_findings` are uuids."""
     if finding.id:
         return named_uuid(space, finding.id)
     return derived_uuid("finding", space, "content", digest(finding, about_findings))
 
 
 def candidates(space: str, reference: str) -> tuple[str, str]:
-    """The uuids that a reference may mean: as a name first, then as a uuid."""
+    """Returns the uuids that a reference may stand for: as an id first, then as a uuid."""
     return named_uuid(space, reference), reference.lower()
 
 
 def digest(finding: GivenFinding, about_findings: Iterable[str]) -> str:
-    """Digest of all that a finding says and is about; where it comes from is no part of it."""
+    """Returns the digest of a finding's content and subjects; its source is not included."""
     rows = [_hashed_fields(finding.fields), _subjects(finding), sorted(set(about_findings))]
     return content_sha256(json.dumps(rows, ensure_ascii=False))
 
@@ -200,37 +204,37 @@ def _subjects(finding: GivenFinding) -> list[tuple[str, str]]:
 
 
 class Position(NamedTuple):
-    """Where a listing stands: creation in epoch seconds, descending, then uuid."""
+    """A position in a listing: creation in epoch seconds, descending, then uuid."""
 
     created: float
     uuid: str
 
 
 class FindingStore(Protocol):
-    """The findings of every space. Raises what `GraphStore` says."""
+    """Stores the findings of every space. Raises what `GraphStore` raises."""
 
     async def add_findings(
         self, space: str, findings: Sequence[GivenFinding], model: str
     ) -> FindingCounts:
-        """Adds findings in one transaction. WrongStateError when the space has vectors of another model."""
+        """Adds findings in one transaction. Raises WrongStateError if the space has vectors of another model."""
 
     async def finding_state(self, space: str) -> SpaceState:
-        """The space's revision, its findings with vectors, and the model of its vectors."""
+        """Returns the space's revision, the number of its findings with vectors, and their model."""
 
     async def findings_by_text(
         self, space: str, terms: Sequence[str], only: FindingFilter, limit: int
     ) -> list[Hit]:
-        """Findings that pass the filter by their words, best first."""
+        """Returns findings that pass the filter by their words, best first."""
 
     async def findings_by_vector(
         self, space: str, vector: Sequence[float], only: FindingFilter, limit: int, *, exact: bool
     ) -> list[Hit]:
-        """Findings that pass the filter by cosine similarity, best first."""
+        """Returns findings that pass the filter by cosine similarity, best first."""
 
     async def list_findings(
         self, space: str, only: FindingFilter, after: Position | None, limit: int
     ) -> list[Position]:
-        """Findings that pass the filter, newest first, after a position."""
+        """Returns positions of findings that pass the filter, newest first, after a position."""
 
     async def findings(self, space: str, uuids: Sequence[str]) -> dict[str, Finding]:
-        """Those of the findings that are there, in full."""
+        """Returns the findings that exist, in full."""

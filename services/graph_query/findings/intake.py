@@ -1,4 +1,4 @@
-"""Given findings on their way into the store: checked, and given vectors where they have none."""
+"""Checks given findings, embeds those without vectors, and stores them."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ class FindingIntake:
         self._models = models
 
     async def add(self, space: str, findings: Sequence[GivenFinding], model: str) -> FindingCounts:
-        """Adds findings. InvalidFieldError for vectors that the index cannot take, or without their model.
+        """Adds findings.
 
-        Without the embedder findings are added without vectors.
+        Raises InvalidFieldError for vectors that the index cannot store, and for vectors without a model name. If the
+        embedder is unavailable, findings are added without vectors.
         """
         given = next((one.embedding for one in findings if one.embedding), ())
         if given and not model:
@@ -37,15 +38,15 @@ class FindingIntake:
         except WrongStateError:
             if given:
                 raise
-        # The space has come to another model since its own was asked for.
+        # The space changed its model after it was read here.
         return await self._store.add_findings(space, findings, "")
 
     async def _embedded(
         self, space: str, findings: Sequence[GivenFinding], model: str, length: int
     ) -> tuple[Sequence[GivenFinding], str]:
-        """The findings with vectors, and the vectors' model; as they are where no vector can be had.
+        """Returns the findings with vectors, and the vectors' model; unchanged if no vectors are available.
 
-        `model` and `length` are of the vectors that they have already.
+        `model` and `length` are those of the given vectors.
         """
         bare = [place for place, finding in enumerate(findings) if not finding.embedding]
         if not bare:
@@ -58,7 +59,7 @@ class FindingIntake:
 
 
 def with_vectors(findings: Sequence[GivenFinding], rows: Matrix) -> list[GivenFinding]:
-    """Each finding with its row."""
+    """Returns each finding with its row as the vector."""
     return [
         replace(finding, embedding=tuple(float(value) for value in row))
         for finding, row in zip(findings, rows, strict=True)

@@ -1,4 +1,4 @@
-"""Findings in Neo4j: reads, and what a write does to them."""
+"""Findings in Neo4j: reads, and the steps of a write."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from services.graph_query.neo4j.space_writer import SpaceWriter, Write
 UNKNOWN_CONFIDENCE = -1.0
 
 
-# Before every key in the index, so that a range can mean any key whatever characters it begins with.
+# Precedes every key in the index, so that one range covers all keys, whatever their first character.
 KEY_MARK = "="
 
 
@@ -47,7 +47,7 @@ _SEPARATOR = "\n"
 
 
 async def add_findings(writer: SpaceWriter, findings: Sequence[GivenFinding], model: str) -> Plan:
-    """Adds the findings that are not there yet and changes those that say something else now."""
+    """Adds findings that do not exist yet and updates those that differ."""
     known = (await _stored_findings(writer, references_of(writer.space, findings))).keys()
     references = References.of(writer.space, known, findings)
     stored = await _stored_findings(writer, {references.uuid(finding) for finding in findings})
@@ -61,7 +61,7 @@ async def add_findings(writer: SpaceWriter, findings: Sequence[GivenFinding], mo
 
 
 async def forget_episodes(writer: SpaceWriter, episodes: Sequence[str]) -> int:
-    """Removes findings that come from these episodes alone; how many there were."""
+    """Deletes findings that come from these episodes alone; returns how many."""
     linked = await writer.read("findings_linked", uuids=[], episodes=list(episodes))
     if not linked:
         return 0
@@ -73,7 +73,7 @@ async def forget_episodes(writer: SpaceWriter, episodes: Sequence[str]) -> int:
 
 
 async def forget_extracted(writer: SpaceWriter, episodes: Sequence[str]) -> None:
-    """Takes back the findings that were read in these episodes; those that callers gave stay."""
+    """Withdraws the findings extracted from these episodes; findings given by callers stay."""
     linked = await writer.read("findings_linked", uuids=[], episodes=list(episodes))
     if not linked:
         return
@@ -162,12 +162,12 @@ def _stored_fields(value: FindingFields) -> dict[str, Any]:
 
 
 def key(text: str) -> str:
-    """A text as filters compare it."""
+    """Returns a text in the form that filters compare."""
     return KEY_MARK + name_key(text)
 
 
 def _details(value: FindingFields) -> str:
-    """All other words that a finding is found by."""
+    """Returns all further words that a finding is found by."""
     named = (value.type, value.methodology, value.status, value.owner)
     words = [*named, *(metric.name for metric in value.metrics), *value.blockers]
     return _SEPARATOR.join(word for word in words if word)
@@ -189,7 +189,7 @@ _FIELDS = ("statement", "details", "braid_words")
 _FETCH = 50_000
 
 
-# Of 40 that the index takes for nearest, the first 20 are so with a recall of .994; of 20, with .986.
+# Of the 40 nearest by the index, the first 20 have a recall of .994; of only 20, .986.
 _FETCH_VECTORS = 40
 
 
@@ -209,7 +209,7 @@ _BEGINNING = Position(_LARGEST, "")
 
 
 class Neo4jFindings:
-    """`FindingStore` on Neo4j."""
+    """Implements `FindingStore` on Neo4j."""
 
     def __init__(self, database: Database, write: Write) -> None:
         self._database = database
@@ -226,14 +226,14 @@ class Neo4jFindings:
         return plan.counts(revision)
 
     async def finding_state(self, space: str) -> SpaceState:
-        """The space's revision, its findings with vectors, and the model of its vectors."""
+        """Returns the space's revision, the number of its findings with vectors, and their model."""
         row = (await self._database.read("finding_state", space=space))[0]
         return SpaceState(row["revision"], row["vectors"], row["model"], row["dimension"])
 
     async def findings_by_text(
         self, space: str, terms: Sequence[str], only: FindingFilter, limit: int
     ) -> list[Hit]:
-        """Findings by their words, best first."""
+        """Returns findings by their words, best first."""
         lucene = words_query(space, _FIELDS, terms)
         if not lucene:
             return []
@@ -244,7 +244,7 @@ class Neo4jFindings:
     async def findings_by_vector(
         self, space: str, vector: Sequence[float], only: FindingFilter, limit: int, *, exact: bool
     ) -> list[Hit]:
-        """Findings by cosine similarity; what the index cannot filter is compared exactly."""
+        """Returns findings by cosine similarity, compared exactly where the index does not support the filter."""
         result = await self._parameters(space, only)
         result |= {"vector": packed(vector), "limit": limit, "fetch": max(limit, _FETCH_VECTORS)}
         if exact or not only.is_indexable:
@@ -255,13 +255,13 @@ class Neo4jFindings:
     async def list_findings(
         self, space: str, only: FindingFilter, after: Position | None, limit: int
     ) -> list[Position]:
-        """Findings newest first, after a position."""
+        """Lists findings, newest first, after a position."""
         result = await self._parameters(space, only, after or _BEGINNING)
         result["limit"] = limit
         return [Position(created, uuid) for uuid, _, created in await self._where(result)]
 
     async def findings(self, space: str, uuids: Sequence[str]) -> dict[str, Finding]:
-        """Those of the findings that are there, in full."""
+        """Returns the findings that exist, in full."""
         if not uuids:
             return {}
         rows = await self._database.read(
@@ -294,7 +294,10 @@ class Neo4jFindings:
 
 
 def filter_parameters(space: str, only: FindingFilter) -> dict[str, Any]:
-    """What every query that filters findings is given; each bound is there, so that one plan serves all."""
+    """Returns the parameters of every query that filters findings.
+
+    All bounds are always set, so that one plan serves all.
+    """
     confidence = only.confidence or Bounds(UNKNOWN_CONFIDENCE, 1.0)
     metric = only.metric
     value = metric.value if metric else Bounds(-_LARGEST, _LARGEST)
@@ -331,7 +334,7 @@ def _key_range(name: str, wanted: str) -> dict[str, str]:
 
 
 def _source(only: FindingFilter) -> str:
-    """Where to begin: with what is likely to be the fewest."""
+    """Returns where the query starts: at the source that is likely to have the fewest findings."""
     if only.uuids is not None:
         return "uuids"
     if only.episode:

@@ -1,4 +1,4 @@
-"""What a write of findings comes to: which are refused, and what the others change. Both stores follow it."""
+"""Plans a write of findings: which are refused, and what the others change."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TWICE = "its id stands for another finding of this call"
 
 
 class StoredFinding(NamedTuple):
-    """A finding that is there."""
+    """A finding that exists."""
 
     digest: str
     statement: str
@@ -41,7 +41,7 @@ class StoredFinding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FindingChange:
-    """A finding as it will be. `stored` None: it is new. `vector` None leaves the vector that is there."""
+    """A finding as it will be stored. `stored` is None if it is new; `vector` None keeps the stored vector."""
 
     uuid: str
     finding: GivenFinding
@@ -53,18 +53,18 @@ class FindingChange:
 
     @property
     def differs(self) -> bool:
-        """Whether its fields or what it is about differ from what is there."""
+        """Returns whether its fields or its subjects differ from the stored ones."""
         return self.stored is None or self.stored.digest != self.digest
 
     @property
     def changes(self) -> bool:
-        """Whether anything differs from what is there."""
+        """Returns whether anything differs from what is stored."""
         moved = self.stored is None or self.stored.episodes != self.episodes
         return self.differs or moved or self.vector is not None
 
     @property
     def embedded(self) -> bool:
-        """Whether it has a vector afterwards."""
+        """Returns whether it has a vector afterwards."""
         if self.vector is not None:
             return bool(self.vector)
         return self.stored is not None and self.stored.embedded
@@ -72,18 +72,18 @@ class FindingChange:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A write of findings."""
+    """A planned write of findings."""
 
     puts: tuple[FindingChange, ...]
     uuids: tuple[str, ...]
     refused: tuple[tuple[int, str], ...]
 
     def changed(self) -> list[FindingChange]:
-        """What is to be written, in the order of uuids."""
+        """Returns what is to be written, in the order of uuids."""
         return sorted((put for put in self.puts if put.changes), key=lambda put: put.uuid)
 
     def counts(self, revision: int = 0) -> FindingCounts:
-        """The plan in numbers."""
+        """Returns the plan's counts."""
         added = sum(put.stored is None for put in self.puts)
         updated = sum(put.stored is not None and put.changes for put in self.puts)
         return FindingCounts(
@@ -99,8 +99,10 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """What findings may be about: `known` uuids of the space, and findings of the call itself: those with names,
-    and those about no other, whose uuids follow from what they say.
+    """The findings that others may be about.
+
+    `known` are uuids of the space. `names` are uuids of this call's own findings: those with an id, and those about no
+    other, whose uuids derive from their content.
     """
 
     space: str
@@ -109,16 +111,16 @@ class References:
 
     @classmethod
     def of(cls, space: str, known: Collection[str], findings: Iterable[GivenFinding]) -> References:
-        """References of a call."""
+        """Builds the references of a call."""
         base = (one for one in findings if one.id or not one.about_findings)
         return cls(space, known, frozenset(finding_uuid(space, one, ()) for one in base))
 
     def about(self, finding: GivenFinding) -> list[str]:
-        """The uuids that a finding is about; "" for each that is not there."""
+        """Returns the uuids that a finding is about; "" for each that does not exist."""
         return [self._resolve(reference) for reference in finding.about_findings]
 
     def uuid(self, finding: GivenFinding) -> str:
-        """The finding's own uuid."""
+        """Returns the finding's own uuid."""
         return finding_uuid(self.space, finding, self.about(finding))
 
     def _resolve(self, reference: str) -> str:
@@ -128,7 +130,7 @@ class References:
 
 @dataclass(frozen=True, slots=True)
 class Planner:
-    """Plans one write to a space: the findings that are `stored`, those `known` to exist, and which episodes."""
+    """Plans one write to a space, given the `stored` findings, those `known` to exist, and the existing episodes."""
 
     space: str
     known: Collection[str]
@@ -136,7 +138,7 @@ class Planner:
     episodes: Collection[str]
 
     def plan(self, findings: Sequence[GivenFinding]) -> Plan:
-        """Takes what can be taken: a finding about one that is refused is refused as well."""
+        """Accepts every valid finding; one about a refused finding is refused as well."""
         refused: dict[int, str] = {}
         while True:
             puts: dict[str, FindingChange] = {}
@@ -180,11 +182,11 @@ class Planner:
 
 
 class _RefusedError(Exception):
-    """Why a finding is refused."""
+    """The reason why a finding is refused."""
 
 
 def _joined(earlier: FindingChange, put: FindingChange) -> FindingChange:
-    """A finding that is given twice in one call."""
+    """Merges a finding that is given twice in one call."""
     if earlier.digest != put.digest:
         raise _RefusedError(TWICE)
     return replace(
@@ -193,7 +195,7 @@ def _joined(earlier: FindingChange, put: FindingChange) -> FindingChange:
 
 
 def _vector(stored: StoredFinding | None, finding: GivenFinding) -> tuple[float, ...] | None:
-    """The vector to set; None leaves what is there, which stands for the same statement."""
+    """Returns the vector to set; None keeps the stored one, which belongs to the same statement."""
     if stored is None:
         return finding.embedding
     if stored.embedded and stored.statement == finding.fields.statement:
@@ -202,6 +204,6 @@ def _vector(stored: StoredFinding | None, finding: GivenFinding) -> tuple[float,
 
 
 def references_of(space: str, findings: Iterable[GivenFinding]) -> set[str]:
-    """All uuids that findings' references may mean."""
+    """Returns all uuids that findings' references may stand for."""
     found = (candidates(space, one) for finding in findings for one in finding.about_findings)
     return {uuid for pair in found for uuid in pair}

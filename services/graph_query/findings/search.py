@@ -1,4 +1,4 @@
-"""SearchFindings: words and vectors at the same time over what passes the filter, or a listing of it."""
+"""SearchFindings: searches by words and vectors concurrently under a filter, or lists what passes the filter."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from services.graph_query.findings.domain import Finding, FindingFilter, Finding
 from services.graph_query.search.ranking import Ranked, Scores, fuse
 from services.models.embedding.embedder import Embedder
 
-# Fused lists need to reach deeper than what is shown.
+# Lists are fused to a greater depth than is returned.
 _DEPTH = 20
 
 
 @dataclass(frozen=True, slots=True)
 class FindingSearch:
-    """A question; an empty one lists what passes the filter, newest first, after a position."""
+    """A question; an empty one lists findings that pass the filter, newest first, after a position."""
 
     query: str
     limit: int
@@ -44,7 +44,7 @@ class FoundFinding(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FindingAnswer:
-    """Findings in order; what fell short, how vectors were compared, where a listing goes on."""
+    """Findings in order; the degradation, the vector path, and the position from which a listing continues."""
 
     hits: list[FoundFinding]
     revision: int
@@ -107,7 +107,7 @@ class FindingSearcher:
         return FindingAnswer(hits, state.revision, next=following)
 
     async def _in_full(self, space: str, ranked: Sequence[Ranked]) -> list[FoundFinding]:
-        """The ranked findings; one that is deleted meanwhile is left out."""
+        """Returns the ranked findings in full; one deleted concurrently is omitted."""
         found = await self._store.findings(space, [one.uuid for one in ranked])
         return [FoundFinding(found[one.uuid], one.scores) for one in ranked if one.uuid in found]
 

@@ -1,1 +1,1 @@
-"""Facts over both clocks: lists, histories, snapshots, differences and versions."""
+"""Facts in valid time and in knowledge time: lists, histories, snapshots, differences and versions."""

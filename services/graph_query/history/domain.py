@@ -1,4 +1,4 @@
-"""Facts over both clocks: versions, selections, pages, and their store."""
+"""Facts in valid time and in knowledge time: versions, selections, pages, and their store interface."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ CURRENT = 20
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """Which entity is meant: by uuid, or by name key and, unless "", type."""
+    """Selects an entity: by uuid, or by name key and, unless "", type."""
 
     uuid: str = ""
     name_key: str = ""
     type: str = ""
 
     def means(self, one: Entity | EntityRef) -> bool:
-        """Whether it is this entity."""
+        """Returns whether it selects this entity."""
         if self.uuid:
             return one.uuid == self.uuid
         return name_key(one.name) == self.name_key and self.type in ("", one.type)
 
 
 class End(Enum):
-    """At which end of a fact an entity stands."""
+    """The end of a fact at which an entity is."""
 
     SUBJECT = "subject"
     OBJECT = "object"
@@ -41,10 +41,10 @@ class End(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which stated facts are looked at, whatever their time.
+    """Selects stated facts, regardless of when they are valid.
 
-    `known` is the instant, in epoch seconds, at which they are to have been known; None is now. `lasting` leaves out
-    events of former days: they are no part of what holds.
+    `known` is the instant, in epoch seconds, at which the facts were known; None is now. `lasting` excludes past
+    events, which are not part of the current state.
     """
 
     subject: Selector | None = None
@@ -56,7 +56,7 @@ class Scope:
 
     @property
     def anchor(self) -> tuple[Selector, End] | None:
-        """The entity to begin at, None for the whole space."""
+        """Returns the entity at which a query starts; None for the whole space."""
         if self.either is not None:
             return self.either, End.EITHER
         if self.subject is not None:
@@ -65,14 +65,14 @@ class Scope:
 
 
 class Position(NamedTuple):
-    """Where a listing of facts stands: start in epoch seconds, then uuid."""
+    """A position in a listing of facts: start in epoch seconds, then uuid."""
 
     valid_from: float
     uuid: str
 
 
 class Place(NamedTuple):
-    """Where a history stands: start and end in epoch seconds, then uuid."""
+    """A position in a history: start and end in epoch seconds, then uuid."""
 
     valid_from: float
     valid_until: float
@@ -80,7 +80,7 @@ class Place(NamedTuple):
 
 
 class FactSummary(NamedTuple):
-    """A fact of a history in brief, times in epoch seconds, open ends as ∓2^60; an `event` happens at its start."""
+    """A fact of a history as a summary, times in epoch seconds, open ends as ∓2^60; an `event` happens at its start."""
 
     uuid: str
     relation: str
@@ -91,11 +91,11 @@ class FactSummary(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Where it stands in a history."""
+        """Returns its position in a history."""
         return Place(self.valid_from, self.valid_until, self.uuid)
 
     def holds(self, at: float) -> bool:
-        """Whether it holds at an instant; an event without an end does on its day alone."""
+        """Returns whether it is valid at an instant; an event without an end is valid on its day only."""
         happened = self.event and self.valid_until >= OPEN
         return (
             self.valid_from <= at < (day_after(self.valid_from) if happened else self.valid_until)
@@ -104,10 +104,10 @@ class FactSummary(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Which part of a history is returned in full; times in epoch seconds.
+    """The part of a history that is returned in full; times in epoch seconds.
 
-    Of what has held after `since`: the first `limit` facts after a place; before any place also those that hold at
-    `reference`, the latest of them. A page after a place has no facts in brief.
+    It covers facts that end after `since`: the first `limit` facts after the position `after`. The first page, without
+    a position, also has the latest facts valid at `reference`; later pages have no summaries.
     """
 
     limit: int = 0
@@ -116,14 +116,14 @@ class Page:
     reference: float = -2 * OPEN
 
     def latest(self, moments: Iterable[FactSummary]) -> list[FactSummary]:
-        """Those that hold at the reference, the latest first and no more than are shown."""
+        """Returns the facts valid at the reference, the latest first, at most `CURRENT`."""
         stored = [
             one for one in moments if one.holds(self.reference) and one.valid_until > self.since
         ]
         return sorted(stored, key=lambda one: (-one.valid_from, one.uuid))[:CURRENT]
 
     def following(self, moments: Iterable[FactSummary]) -> list[FactSummary]:
-        """Those of the page in their order."""
+        """Returns the page's facts in order."""
         stored = [
             one
             for one in moments
@@ -138,7 +138,7 @@ NO_PAGE = Page()
 
 @dataclass(frozen=True, slots=True)
 class EntityHistory:
-    """An entity and all of its facts in brief, in no order; without one entity, those that share the name.
+    """An entity and summaries of all its facts, in no order; if several entities share the name, those instead.
 
     `page` and `current` are the facts that a page returns in full.
     """
@@ -152,7 +152,7 @@ class EntityHistory:
 
 
 class Difference(NamedTuple):
-    """A fact that holds at one of two times only."""
+    """A fact that is valid at only one of two times."""
 
     uuid: str
     subject: str
@@ -170,7 +170,7 @@ class Times(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """What was known of a fact from `known_from` until `known_until` (None: still)."""
+    """The state of a fact as known from `known_from` until `known_until` (None: still known)."""
 
     fact: Fact
     known_from: datetime
@@ -179,12 +179,12 @@ class Version:
 
 
 class HistoryStore(Protocol):
-    """Stated facts of every space over both clocks. Raises what `GraphStore` says."""
+    """Reads the stated facts of every space in valid time and in knowledge time. Raises what `GraphStore` raises."""
 
     async def list_facts(
         self, space: str, scope: Scope, only: FactFilter, after: Position | None, limit: int
     ) -> list[Fact]:
-        """Facts by start and uuid after a position. Of `only`, the times count."""
+        """Lists facts by start and uuid after a position. Of `only`, just the times apply."""
 
     async def life(
         self,
@@ -194,20 +194,23 @@ class HistoryStore(Protocol):
         known: float | None,
         page: Page = NO_PAGE,
     ) -> EntityHistory:
-        """An entity's facts at any time, a page of them in full. NotFoundError("entity") when there is none."""
+        """Returns an entity's facts of any time, a page of them in full.
+
+        Raises NotFoundError("entity") without an entity.
+        """
 
     async def facts_known(
         self, space: str, uuids: Sequence[str], known: float | None
     ) -> dict[str, Fact]:
-        """Those of the facts that were known, as they were known."""
+        """Returns the facts that were known, as they were known."""
 
     async def differences(
         self, space: str, scope: Scope, times: Times, limit: int
     ) -> list[Difference]:
-        """Facts that hold at one of two times only, and that no other fact says at the other time.
+        """Returns facts that are valid at only one of two times, without an equal fact at the other time.
 
         At most `limit`, in no order.
         """
 
     async def versions(self, space: str, uuid: str, limit: int) -> list[Version]:
-        """The last versions of a fact in the order in which they became known."""
+        """Returns the last versions of a fact, in the order in which they became known."""

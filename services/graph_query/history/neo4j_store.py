@@ -1,4 +1,4 @@
-"""Histories in Neo4j: what is known now from facts' edges, what was known at an instant from their versions."""
+"""Histories in Neo4j: current facts are edges, former states of facts are version nodes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _FIRST = Place(-2 * OPEN, -2 * OPEN, "")
 
 
 class Neo4jHistory:
-    """`HistoryStore` on Neo4j."""
+    """Implements `HistoryStore` on Neo4j."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -48,7 +48,7 @@ class Neo4jHistory:
     async def list_facts(
         self, space: str, scope: Scope, only: FactFilter, after: Position | None, limit: int
     ) -> list[Fact]:
-        """A page of facts in one round trip."""
+        """Lists a page of facts in one round trip."""
         position = after or _BEGINNING
         rows = await self._database.read(
             _listing(scope),
@@ -70,7 +70,7 @@ class Neo4jHistory:
         known: float | None,
         page: Page = NO_PAGE,
     ) -> EntityHistory:
-        """The entities that are meant and, of a single one, its facts; those of now in one round trip."""
+        """Returns the selected entities and, for a single one, its facts; for the current state in one round trip."""
         parameters = {"space": space, "relation": relation_key(relation), **_paged(page)}
         if known is not None:
             parameters |= {"limit": 0, "whole": False}
@@ -97,7 +97,7 @@ class Neo4jHistory:
     async def facts_known(
         self, space: str, uuids: Sequence[str], known: float | None
     ) -> dict[str, Fact]:
-        """Facts in full, now or as they were known."""
+        """Returns facts in full, now or as they were known."""
         if not uuids:
             return {}
         name = "facts_attributed" if known is None else "versions_known"
@@ -108,7 +108,7 @@ class Neo4jHistory:
     async def differences(
         self, space: str, scope: Scope, times: Times, limit: int
     ) -> list[Difference]:
-        """Facts of one of two times only."""
+        """Returns facts that are valid at only one of two times."""
         name = "differences_of_" + ("entity" if scope.anchor else "space")
         rows = await self._database.read(
             name if scope.known is None else f"known_{name}",
@@ -122,7 +122,7 @@ class Neo4jHistory:
         return [Difference(*columns) for columns in rows[0]["found"]]
 
     async def versions(self, space: str, uuid: str, limit: int) -> list[Version]:
-        """The last versions of a fact, oldest first."""
+        """Returns the last versions of a fact, oldest first."""
         parameters = {"uuid": uuid, "limit": limit, "open": OPEN}
         rows = await self._database.read("versions_of_fact", space=space, **parameters)
         return [_version(*columns) for columns in rows[0]["versions"]]
@@ -137,7 +137,7 @@ class Neo4jHistory:
         known: float,
         page: Page,
     ) -> EntityHistory:
-        """A history as it was known at an instant; a deleted entity is shown as it was then."""
+        """Returns a history as it was known at an instant; a deleted entity is shown as it was then."""
         anchor = _anchor(entity, space)
         anchor["uuids"] = [one.uuid for one in named] or anchor["uuids"]
         parameters = {"anchor": anchor, "relation": relation, "known": known, **_paged(page)}
@@ -155,7 +155,7 @@ class Neo4jHistory:
     async def _history_of(
         self, space: str, entity: Entity, moments: tuple[FactSummary, ...], known: float, page: Page
     ) -> EntityHistory:
-        """A history with the facts of one page."""
+        """Returns a history with the facts of one page."""
         first = page.after is None
         shown = [one.uuid for one in page.following(moments)]
         latest = [one.uuid for one in page.latest(moments)] if first else []
@@ -179,7 +179,7 @@ def _listing(scope: Scope) -> str:
 
 
 def _scoped(space: str, scope: Scope) -> dict[str, Any]:
-    """What every query about a scope is given."""
+    """Returns the parameters of every query about a scope."""
     entity, end = scope.anchor or (None, End.EITHER)
     past = space if scope.known is not None else ""
     other = scope.object if end is End.SUBJECT else None
@@ -198,7 +198,7 @@ def _scoped(space: str, scope: Scope) -> dict[str, Any]:
 
 
 def _anchor(entity: Selector | None, past: str = "") -> dict[str, Any]:
-    """Where a query begins. In the past of a space a name also means the entities that it made then."""
+    """Returns where a query starts. For past states, a name also selects the entities that it had then."""
     if entity is None:
         return {"key": "", "type": "", "uuids": []}
     uuids = [entity.uuid] if entity.uuid else []
@@ -213,7 +213,7 @@ def _span(only: FactFilter) -> Mapping[str, float]:
 
 
 def _paged(page: Page) -> dict[str, Any]:
-    """What queries of an entity's life are given of its page."""
+    """Returns the parameters of a history's page."""
     after = page.after or _FIRST
     return {
         "whole": page.after is None,

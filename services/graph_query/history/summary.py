@@ -1,4 +1,4 @@
-"""Summaries of what a history read: differences of facts, and periods of an entity's life."""
+"""Summaries of histories: differences of facts, and periods of an entity's history."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """One subject and relation: facts that hold no longer, and those that hold instead."""
+    """One subject and relation: facts that are no longer valid, and those that are valid instead."""
 
     before: tuple[str, ...]
     after: tuple[str, ...]
@@ -25,7 +25,7 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Diff:
-    """Uuids of facts; the lists are cut, the totals are not."""
+    """Uuids of facts; the lists are truncated, the totals are not."""
 
     added: tuple[str, ...]
     ended: tuple[str, ...]
@@ -35,13 +35,13 @@ class Diff:
     changed_total: int
 
     def uuids(self) -> list[str]:
-        """All facts to be shown."""
+        """Returns all facts to be shown."""
         both = [uuid for one in self.changed for uuid in (*one.before, *one.after)]
         return [*self.added, *self.ended, *both]
 
 
 def grouped(found: Iterable[Difference], limit: int) -> Diff:
-    """At most `limit` of each kind."""
+    """Groups differences; at most `limit` of each kind."""
     groups: defaultdict[tuple[str, str], list[Difference]] = defaultdict(list)
     for one in found:
         groups[one.subject, one.relation].append(one)
@@ -93,12 +93,12 @@ _DECADES = 200
 _LAST_YEAR = 9_999
 
 
-# The last microseconds of all dates are rounded up in floating point, to where there is no date.
+# Floating point would round the last microseconds of the year 9999 up, beyond the last date.
 _LAST_SECOND = datetime(_LAST_YEAR, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 
 
 class Period(NamedTuple):
-    """A relation's facts in the years from `year` on, `length` of them; year None has no dates."""
+    """A relation's facts in the `length` years from `year` on; year None counts open ends."""
 
     relation: str
     year: int | None
@@ -109,7 +109,7 @@ class Period(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A whole history; instants in epoch seconds, None where nothing is known."""
+    """A whole history; instants in epoch seconds, None if unknown."""
 
     total: int
     current_total: int
@@ -123,7 +123,7 @@ class Summary:
 
 
 def summarize(life: EntityHistory, moments: Sequence[FactSummary], reference: float) -> Summary:
-    """The history of these moments of a life, with `reference` for now."""
+    """Summarizes the history of these facts; `reference` is the current time."""
     current = [one for one in moments if one.holds(reference)]
     begun = [one for one in moments if one.valid_from <= reference]
     latest = sorted(current, key=lambda one: (-one.valid_from, one.uuid))
@@ -146,7 +146,7 @@ def summarize(life: EntityHistory, moments: Sequence[FactSummary], reference: fl
 
 
 def _periods(moments: Sequence[FactSummary]) -> Iterator[Period]:
-    """Rows by relation and period; the row without year counts open ends."""
+    """Yields rows by relation and period; the row without a year counts open ends."""
     spelt: dict[str, str] = {}
     began: Counter[tuple[str, int | None]] = Counter()
     ended: Counter[tuple[str, int | None]] = Counter()
@@ -161,7 +161,7 @@ def _periods(moments: Sequence[FactSummary]) -> Iterator[Period]:
 
 
 def _years(one: FactSummary) -> tuple[int | None, int | None]:
-    """The years of a fact's first and last moments."""
+    """Returns the years of a fact's first and last moments."""
     return _year(one.valid_from), _last_year(one.valid_until)
 
 
@@ -172,7 +172,7 @@ def _year(seconds: float) -> int | None:
 
 
 def _last_year(until: float) -> int | None:
-    """The year of the last moment before an end; an end at the first instant of a year is not yet in it."""
+    """Returns the year of the last moment before an end; an end at the start of a year is in the previous one."""
     year = _year(until)
     if year is None or until != datetime(year, 1, 1, tzinfo=UTC).timestamp():
         return year
@@ -192,7 +192,7 @@ def _first(year: int | None, length: int) -> int | None:
 
 
 def period_bounds(period: Period) -> tuple[datetime, datetime] | None:
-    """First instant of a period and the first after it; None for the row without year."""
+    """Returns the first instant of a period and the first one after it; None for the row without a year."""
     if period.year is None:
         return None
     after = min(period.year - period.year % period.length + period.length, _LAST_YEAR)

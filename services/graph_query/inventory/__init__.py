@@ -1,1 +1,1 @@
-"""What a space's graph has, by id alone; and the removal of what should not be there."""
+"""Lists a space's graph by id, and removes what should not exist."""

@@ -1,4 +1,4 @@
-"""What the inventory asks of its store. Neo4j and a fake in memory pass one suite of tests."""
+"""The store interface of the inventory."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from typing import NamedTuple, Protocol
 
 from services.graph_query.core.domain import DeletionCounts
 
-# Episodes that one transaction of a document's deletion removes.
+# Episodes that each transaction of a document's deletion removes.
 EPISODES_AT_ONCE = 500
 
 
 class EpisodeRef(NamedTuple):
-    """An episode by its uuid, and the document that it belongs to, "" for none."""
+    """An episode by its uuid, and the document that it belongs to, "" without one."""
 
     uuid: str
     document_id: str
 
 
 class EntityPage(NamedTuple):
-    """Of a page of entities those (uuid, name) that are joined to nothing; how many it had; its last (name, uuid)."""
+    """The entities (uuid, name) of a page that have no connections; the page's length; its last (name, uuid)."""
 
     unjoined: list[tuple[str, str]]
     looked_through: int
@@ -27,27 +27,27 @@ class EntityPage(NamedTuple):
 
 
 class InventoryStore(Protocol):
-    """Ids of every space's graph. Errors as in `GraphStore`."""
+    """Reads the ids of every space's graph. Raises what `GraphStore` raises."""
 
     async def list_episodes(self, space: str, after: str, limit: int) -> list[EpisodeRef]:
-        """Episodes by uuid, with uuids greater than `after`, at most `limit`."""
+        """Lists episodes by uuid, with uuids greater than `after`, at most `limit`."""
 
     async def find_episodes(self, space: str, uuids: Sequence[str]) -> list[str]:
-        """Those of the episodes that are there, by uuid."""
+        """Returns the episodes that exist, by uuid."""
 
     async def list_documents(self, space: str, after: str, limit: int) -> list[str]:
-        """Ids of the graph's documents by their nodes' uuids, from the one after document `after` on ("" for all)."""
+        """Lists document ids by their nodes' uuids, starting after document `after` ("" for the first)."""
 
     async def unjoined_entities(self, space: str, after: tuple[str, str], limit: int) -> EntityPage:
-        """Looks through `limit` entities by (name, uuid) after a position; `FIRST` is the beginning."""
+        """Scans `limit` entities by (name, uuid) after a position; `FIRST` is the beginning."""
 
     async def delete_unjoined(self, space: str, uuids: Sequence[str]) -> int:
-        """Removes those of the entities that are joined to nothing; how many."""
+        """Deletes the entities that have no connections; returns how many."""
 
     async def delete_document(
         self, space: str, document_id: str, deletion_id: str
     ) -> tuple[DeletionCounts, bool]:
-        """Removes `EPISODES_AT_ONCE` of the document's episodes, and with the last of them all that it claims.
+        """Deletes `EPISODES_AT_ONCE` of the document's episodes, and with the last of them all its claims.
 
-        What the deletion removed so far, and whether it has ended: from then on it removes nothing.
+        Returns what the deletion has removed so far, and whether it has ended; after that it removes nothing.
         """

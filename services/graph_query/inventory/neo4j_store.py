@@ -19,7 +19,7 @@ _KEPT = timedelta(days=30)
 
 
 class Neo4jInventory:
-    """`InventoryStore` on Neo4j."""
+    """Implements `InventoryStore` on Neo4j."""
 
     def __init__(self, database: Database, write: Write) -> None:
         self._database = database
@@ -68,7 +68,7 @@ class Neo4jInventory:
     async def delete_document(
         self, space: str, document_id: str, deletion_id: str
     ) -> tuple[DeletionCounts, bool]:
-        """See `InventoryStore`. What was removed is kept in the transaction that removed it."""
+        """See `InventoryStore`. The counts are stored in the transaction that deletes."""
 
         async def work(writer: SpaceWriter) -> tuple[DeletionCounts, bool]:
             rows = await writer.read("get_deletion", id=deletion_id)

@@ -1,4 +1,4 @@
-"""All that a language model extracts from an episode: findings first, then entities and dated facts."""
+"""Extracts findings, then entities and dated facts, from an episode with a language model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ _GRAPHITI_ENVIRONMENT = {"GRAPHITI_TELEMETRY_ENABLED": "false", "PYTHON_DOTENV_D
 
 
 class GraphitiExtractor:
-    """An `EpisodeExtractor`. It writes nothing: `known` gives it a space, and vectors' model, to compare with."""
+    """An `EpisodeExtractor` based on Graphiti.
+
+    It writes nothing; `known` returns the reader of a space for a vectors' model.
+    """
 
     def __init__(self, language: LanguageModel, known: Callable[[str, str], GraphReader]) -> None:
         self._language = language
@@ -35,7 +38,7 @@ class GraphitiExtractor:
     async def read(
         self, space: str, passage: Passage, ontology: Ontology, embedder: Embedder
     ) -> ExtractionResult:
-        """What the passage says. LanguageModelUnavailable, or what a store or an embedder raises."""
+        """Extracts entities and facts. Raises LanguageModelUnavailable, or what a store or an embedder raises."""
         session = await asyncio.to_thread(load_session)
         known = self._known(space, embedder.model)
         reading = session(space, known, self._language, embedder)
@@ -43,10 +46,10 @@ class GraphitiExtractor:
 
 
 def load_session() -> type[Session]:
-    """Loads Graphiti, which takes a second: what reads with it."""
+    """Loads Graphiti, which takes a second, and returns the session class."""
     os.environ.update(_GRAPHITI_ENVIRONMENT)
     with warnings.catch_warnings():
-        # Its classes are written in an older style of pydantic's.
+        # Its classes use a deprecated pydantic style.
         warnings.simplefilter("ignore", DeprecationWarning)
         from services.graph_query.llm_extraction.graphiti_session import Session  # noqa: PLC0415
 
@@ -71,7 +74,7 @@ class LanguageModelExtractor:
     async def read(
         self, space: str, passage: Passage, ontology: Ontology, embedder: Embedder
     ) -> ExtractionResult:
-        """What the passage says; nothing is written. AnswerUnusable where the passage may be to blame."""
+        """Extracts findings and facts; writes nothing. Raises AnswerUnusable if the passage may be the cause."""
         try:
             found = await self._findings.read(space, passage, embedder)
             reading = await self._facts.read(space, passage, ontology, embedder)
@@ -80,11 +83,11 @@ class LanguageModelExtractor:
         return replace(reading, findings=tuple(found))
 
     async def _raise(self, refused: PromptRefused) -> NoReturn:
-        """A model that refuses a harmless prompt too is set up wrongly: no passage is to blame."""
+        """Raises the refusal, or LanguageModelUnavailable if the model refuses even a harmless prompt (wrong setup)."""
         try:
             await self._language.complete(_HARMLESS)
         except PromptRefused:
             raise LanguageModelUnavailable(refused.cause) from None
         except AnswerUnusable:
-            pass  # it took the prompt
+            pass  # The model accepted the prompt.
         raise refused

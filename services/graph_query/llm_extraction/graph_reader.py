@@ -1,4 +1,4 @@
-"""What the graph already has, as Graphiti needs it to find what is new."""
+"""Reads the existing graph in the form that Graphiti needs to find what is new."""
 
 from __future__ import annotations
 
@@ -64,66 +64,66 @@ class KnownEpisode:
 
 
 class GraphReader(Protocol):
-    """Reads of one space: all that Graphiti asks of a graph. Vectors are of the tier's own model."""
+    """The reads of one space that Graphiti needs. Vectors are of the tier's own model."""
 
     async def named(self, names: Sequence[str]) -> list[KnownEntity]:
-        """Entities of these names, letter case ignored."""
+        """Returns entities with these names, ignoring case."""
 
     async def entities(self, uuids: Sequence[str]) -> list[KnownEntity]:
-        """Those of the entities that are there."""
+        """Returns the entities that exist."""
 
     async def entities_like(
         self, vector: Sequence[float], limit: int, least: float
     ) -> list[KnownEntity]:
-        """Entities by their names' similarity, from 0 to 1, above `least`."""
+        """Returns entities by their names' similarity, from 0 to 1, above `least`."""
 
     async def entities_in(self, query: str, limit: int) -> list[KnownEntity]:
-        """Entities that a text names."""
+        """Returns entities that a text names."""
 
     async def facts_like(
         self, vector: Sequence[float], limit: int, least: float
     ) -> list[KnownFact]:
-        """Facts by similarity, from 0 to 1, above `least`."""
+        """Returns facts by similarity, from 0 to 1, above `least`."""
 
     async def facts_with(self, query: str, limit: int) -> list[KnownFact]:
-        """Facts by words."""
+        """Returns facts by words."""
 
     async def facts_between(
         self, sources: Sequence[str], targets: Sequence[str], vector: Sequence[float], limit: int
     ) -> list[KnownFact]:
-        """All facts from one of the first to one of the second, the most similar first, those without a vector last."""
+        """Returns all facts from `sources` to `targets`, most similar first, those without a vector last."""
 
     async def episodes_with(self, query: str, limit: int) -> list[KnownEpisode]:
-        """Episodes by words."""
+        """Returns episodes by words."""
 
     async def episodes_before(self, document_id: str, limit: int) -> list[KnownEpisode]:
-        """The latest episodes of a document, the oldest of them first."""
+        """Returns the latest episodes of a document, oldest first."""
 
 
 class Neo4jGraphReader:
-    """`GraphReader` on Neo4j, by the same searches as the tier's own reads."""
+    """A `GraphReader` on Neo4j, using the same searches as the tier's own reads."""
 
     def __init__(self, database: Database, store: GraphStore, space: str, model: str) -> None:
-        """`model` is that of the vectors that are compared: in a space of another one nothing is like them."""
+        """`model` is that of the compared vectors; in a space with another model no vector matches."""
         self._database = database
         self._store = store
         self._space = space
         self._model = model
 
     async def named(self, names: Sequence[str]) -> list[KnownEntity]:
-        """Entities of these names."""
+        """Returns entities with these names."""
         keys = sorted({name_key(name) for name in names} - {""})
         return [_entity(row) for row in await self._read("known_by_name", keys=keys)]
 
     async def entities(self, uuids: Sequence[str]) -> list[KnownEntity]:
-        """Those of the entities that are there."""
+        """Returns the entities that exist."""
         rows = await self._read("known_by_uuid", uuids=sorted(uuids))
         return [_entity(row) for row in rows]
 
     async def entities_like(
         self, vector: Sequence[float], limit: int, least: float
     ) -> list[KnownEntity]:
-        """By the index; in a small space by comparing them all."""
+        """Uses the index; in a small space, compares all entities."""
         if not await self._fits():
             return []
         few = (await self._read("count_entities", limit=EXACT_LIMIT + 1))[0]["entities"]
@@ -132,14 +132,14 @@ class Neo4jGraphReader:
         return [_entity(row) for row in rows]
 
     async def entities_in(self, query: str, limit: int) -> list[KnownEntity]:
-        """Entities whose linking keys stand in the text."""
+        """Returns entities whose linking keys occur in the text."""
         rows = await self._read("known_by_link", keys=name_candidates(query), limit=limit)
         return [_entity(row) for row in rows]
 
     async def facts_like(
         self, vector: Sequence[float], limit: int, least: float
     ) -> list[KnownFact]:
-        """By the index; in a small space by comparing them all."""
+        """Uses the index; in a small space, compares all facts."""
         state = (await self._read("search_state", entity_key=""))[0]
         if not state["vectors"] or state["model"] != self._model:
             return []
@@ -150,14 +150,14 @@ class Neo4jGraphReader:
         return await self._facts(near[:limit])
 
     async def facts_with(self, query: str, limit: int) -> list[KnownFact]:
-        """By the tier's own search for words."""
+        """Uses the tier's own search by words."""
         found = await self._store.search_words(self._space, query_terms(query), [], _ALWAYS, limit)
         return await self._facts([hit.uuid for hit in found.text[:limit]])
 
     async def facts_between(
         self, sources: Sequence[str], targets: Sequence[str], vector: Sequence[float], limit: int
     ) -> list[KnownFact]:
-        """By the entities' own edges: none is missed."""
+        """Reads the entities' own edges, so that no fact is missed."""
         parameters = {
             "sources": sorted(set(sources)),
             "targets": sorted(set(targets)),
@@ -168,19 +168,19 @@ class Neo4jGraphReader:
         return [_fact(row) for row in rows]
 
     async def episodes_with(self, query: str, limit: int) -> list[KnownEpisode]:
-        """By the folded words of passages."""
+        """Matches the folded words of passages."""
         lucene = words_query(self._space, ("words",), query_terms(query))
         rows = await self._read("known_episodes", lucene=lucene, limit=limit) if lucene else []
         return [_episode(row) for row in rows]
 
     async def episodes_before(self, document_id: str, limit: int) -> list[KnownEpisode]:
-        """The latest episodes of a document."""
+        """Returns the latest episodes of a document."""
         uuid = document_uuid(self._space, document_id)
         rows = await self._read("episodes_before", document=uuid, limit=limit)
         return [_episode(row) for row in reversed(rows)]
 
     async def _fits(self) -> bool:
-        """Whether the space's vectors are of the model; while it changes over they are of none."""
+        """Returns whether the space's vectors are of the model; during a change of models they are of none."""
         state = (await self._read("embedding_state"))[0]
         return not state["changing"] and state["model"] == self._model
 

@@ -1,4 +1,4 @@
-"""The ontology in Graphiti's types, and Graphiti's results in ours."""
+"""Converts the ontology to Graphiti's types, and Graphiti's results to domain types."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _NO_SCHEMA_NAME = re.compile(r"[^A-Za-z0-9_]")
 
 
 class DeclaredTypes(NamedTuple):
-    """What `add_episode` is given; None where nothing is declared."""
+    """The arguments of `add_episode`; None where nothing is declared."""
 
     entity_types: dict[str, type[BaseModel]] | None
     edge_types: dict[str, type[BaseModel]] | None
@@ -49,7 +49,7 @@ class DeclaredTypes(NamedTuple):
 
 
 def declared_types(ontology: Ontology) -> DeclaredTypes:
-    """The ontology in Graphiti's words."""
+    """Converts the ontology to Graphiti's arguments."""
     entities = {
         one.name: _class(one.name, one.description, one.attributes) for one in ontology.entity_types
     }
@@ -63,7 +63,7 @@ def declared_types(ontology: Ontology) -> DeclaredTypes:
 
 
 def _map(ontology: Ontology) -> dict[tuple[str, str], list[str]] | None:
-    """Relations by the types that they may join; each end counts as `Entity` too, whatever its type."""
+    """Maps pairs of types to the relations that may join them; Graphiti treats each end as an `Entity` too."""
     found: dict[tuple[str, str], list[str]] = {}
     for relation in ontology.relation_types:
         for ends in relation.endpoints or (("", ""),):
@@ -80,12 +80,12 @@ def _class(name: str, description: str, attributes: Iterable[AttributeType]) -> 
         )
         for one in attributes
     }
-    # Providers take letters, digits and underscores alone for a schema's name; relations' names may hold more.
+    # Providers accept only letters, digits and underscores in a schema's name; relations' names may contain more.
     return create_model(_NO_SCHEMA_NAME.sub("_", name), __doc__=description or name, **fields)
 
 
 def _or_nothing(value: Any, handler: Any) -> Any:
-    """A value of another kind is none: one odd attribute must not cost the whole episode."""
+    """A value of the wrong type becomes None: one invalid attribute must not fail the whole episode."""
     try:
         return handler(value)
     except ValidationError:
@@ -109,7 +109,7 @@ _DEFAULT_RELATION = "RELATES_TO"
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """Graphiti's results, facts as they were before it, a vector for the name of each node, and ends that were read."""
+    """Graphiti's results, the state of facts before it ran, a vector for each node's name, and the stated ends."""
 
     nodes: Sequence[EntityNode]
     edges: Sequence[EntityEdge]
@@ -119,7 +119,7 @@ class Findings:
 
 
 def reading_of(passage: Passage, found: Findings, ontology: Ontology) -> ExtractionResult:
-    """All that was read in the passage. What no caller could state either is left out."""
+    """Converts everything extracted from the passage, without what a caller could not state either."""
     names = {node.uuid: name for node in found.nodes if (name := _name(node)) is not None}
     new = [edge for edge in found.edges if edge.uuid not in found.before]
     facts = [_fact(passage, edge, names, found) for edge in new]
@@ -140,7 +140,7 @@ def reading_of(passage: Passage, found: Findings, ontology: Ontology) -> Extract
 
 
 def _supported(passage: Passage, found: Findings) -> set[str]:
-    """Facts that were there and that the passage states; the same one may have been found several times."""
+    """Returns existing facts that the passage states; Graphiti may have found the same one several times."""
     return {
         edge.uuid
         for edge in found.edges
@@ -186,9 +186,10 @@ def _fact(
 
 
 def _superseding(edge: EntityEdge, found: Findings) -> list[str]:
-    """Episodes of the known facts that begin where Graphiti lets a new one end; none when the text itself says when.
+    """Returns episodes of known facts that begin where Graphiti ends a new one; none if the text states the end.
 
-    Facts at one of its own entities come before all others; one that no episode states has ended it for good.
+    Facts that share an entity with the new one take precedence. A fact that no episode states ends the new one for
+    good.
     """
     end = None if edge.invalid_at is None else _aware(edge.invalid_at)
     if end is None or end in found.stated_ends:
@@ -202,7 +203,7 @@ def _superseding(edge: EntityEdge, found: Findings) -> list[str]:
 
 
 def _restated(passage: Passage, known: KnownFact) -> GivenFact:
-    """A known fact as the passage's own, in case that what else claims it goes meanwhile."""
+    """Restates a known fact for the passage, in case its other claims are deleted concurrently."""
     return GivenFact(
         subject=EntityName(*known.source_name),
         relation=known.relation,
@@ -239,5 +240,5 @@ def _is_scalar(value: object) -> bool:
 
 
 def _aware(value: datetime) -> datetime:
-    """Naive times are UTC."""
+    """Returns an aware UTC time; naive times are UTC."""
     return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)

@@ -1,4 +1,4 @@
-"""What Graphiti takes for its database: it reads by the tier's own reads, and its writes are left to the store."""
+"""Graphiti's database interface: reads use the tier's own reads, and writes are left to the store."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EARLIER_EPISODES = 3
 
 
 class BraidOperations(GraphOperationsInterface):
-    """Lookups of one space, for the reading of one episode of one document."""
+    """Lookups in one space, for the extraction of one episode of one document."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
 
@@ -40,7 +40,7 @@ class BraidOperations(GraphOperationsInterface):
         self._episode, self._document = episode, document
 
     async def episodic_node_get_by_uuid(self, _cls: Any, driver: Any, uuid: str) -> EpisodicNode:  # noqa: ARG002
-        """The episode that is being read: it is not there yet."""
+        """Returns the episode being read, which is not stored yet."""
         return self._episode
 
     async def retrieve_episodes(  # noqa: PLR0917 - its signature
@@ -52,7 +52,7 @@ class BraidOperations(GraphOperationsInterface):
         source: Any | None = None,  # noqa: ARG002
         saga: str | None = None,  # noqa: ARG002
     ) -> list[EpisodicNode]:
-        """What the document says before this episode; a few chunks are context enough."""
+        """Returns the document's previous episodes; a few chunks are enough context."""
         with self._failures.noted():
             number = min(last_n, _EARLIER_EPISODES)
             found = await self._known.episodes_before(self._document, number)
@@ -65,7 +65,7 @@ class BraidOperations(GraphOperationsInterface):
         names: list[str],
         group_ids: list[str],  # noqa: ARG002
     ) -> list[Any]:
-        """Entities of these names in the space."""
+        """Returns entities with these names in the space."""
         with self._failures.noted():
             return self._search.nodes(await self._known.named(names))
 
@@ -76,13 +76,13 @@ class BraidOperations(GraphOperationsInterface):
         uuids: list[str],
         group_id: str | None = None,  # noqa: ARG002
     ) -> list[Any]:
-        """Those of the entities that are in the space."""
+        """Returns the entities that are in the space."""
         with self._failures.noted():
             return self._search.nodes(await self._known.entities(uuids))
 
 
 class ReadingDriver(GraphDriver):
-    """No database at all: there is no query that Graphiti could run by itself."""
+    """Not a database: Graphiti cannot run any query of its own."""
 
     provider = GraphProvider.NEO4J
 
@@ -92,38 +92,38 @@ class ReadingDriver(GraphDriver):
         self.graph_operations_interface = operations
 
     def execute_query(self, cypher_query_: str, **kwargs: Any) -> NoReturn:  # noqa: ARG002
-        """Refused: Graphiti's reads go through the interfaces; one that did not would read past the space."""
+        """Refuses the query: Graphiti reads through the interfaces; a query of its own could read other spaces."""
         raise RefusedError("Graphiti runs no queries of its own here")
 
     def session(self, database: str | None = None) -> GraphDriverSession:  # noqa: ARG002
-        """A session that writes nothing."""
+        """Returns a session that writes nothing."""
         return _Unwritten()
 
     def close(self) -> None:
-        """Nothing to close."""
+        """Does nothing."""
 
     def delete_all_indexes(self) -> NoReturn:
-        """Refused: the indexes are the store's, and Graphiti has no business with them."""
+        """Refuses the deletion, as the store owns the indexes."""
         raise RefusedError("the indexes are the store's own")
 
     async def build_indices_and_constraints(self, delete_existing: bool = False) -> None:
-        """The store has its own."""
+        """Does nothing, as the store creates its own."""
 
 
 class _Unwritten(GraphDriverSession):
-    """What Graphiti would write is in what it answers with: the store writes it, in one transaction."""
+    """Discards Graphiti's writes: its result contains them, and the store writes them in one transaction."""
 
     provider = GraphProvider.NEO4J
 
     async def __aexit__(self, *_: object) -> None:
-        """Nothing to close."""
+        """Does nothing."""
 
     async def run(self, query: str, **kwargs: Any) -> NoReturn:  # noqa: ARG002
-        """Refused, as by the driver: it would read or write past the space."""
+        """Refuses the query, which could read or write other spaces."""
         raise RefusedError("Graphiti runs no queries of its own here")
 
     async def close(self) -> None:
-        """Nothing to close."""
+        """Does nothing."""
 
     async def execute_write(self, func: Any, *args: Any, **kwargs: Any) -> None:
         """Leaves the writing to the store."""

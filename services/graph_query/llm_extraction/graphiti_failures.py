@@ -1,4 +1,4 @@
-"""The first failure of a reading: Graphiti passes over some, and an episode must not be read in part."""
+"""Keeps the first failure of an extraction: Graphiti ignores some, and an episode must not be extracted in part."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from services.runtime.errors import BraidError
 
 
 class RefusedError(RuntimeError):
-    """Graphiti asked for what is not its own to do. It knows no such error, so it does not go another way."""
+    """Graphiti called an operation that it must not use. It does not know this error, so it does not fall back."""
 
 
 class Failures:
-    """Failures of one reading's calls."""
+    """The failures of one extraction's calls."""
 
     def __init__(self) -> None:
         self.first: Exception | None = None
 
     @contextmanager
     def noted(self) -> Iterator[None]:
-        """Around one call: after a failure of any, nothing more is tried."""
+        """Wraps one call; once any call has failed, no further one is tried."""
         if self.first is not None:
             raise self.first
         try:
@@ -35,5 +35,5 @@ class Failures:
             raise self.first
 
     def as_error(self, error: Exception) -> Exception:
-        """What a reading fails with: the first failure of a call, else whatever Graphiti raised."""
+        """Returns the error that an extraction fails with: the first failure of a call, else what Graphiti raised."""
         return self.first if isinstance(self.first, BraidError) else error

@@ -1,4 +1,4 @@
-"""Graphiti's searches by the tier's own: the space inside vector indexes' filters, safe full text, exact fallbacks."""
+"""Graphiti's searches, based on the tier's own: vector indexes filtered by space, escaped full text, exact fallback."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from services.graph_query.llm_extraction.graphiti_failures import Failures
 _BASE_LABEL = "Entity"
 
 
-# How much deeper a search reaches when a filter acts on what it finds.
+# How much deeper a search goes if its results are filtered afterwards.
 _DEEPER = 10
 
 
 class BraidSearch(SearchInterface):
-    """Searches of one space, whatever group is asked for: the caller's credential says which it is.
+    """Searches of one space, whatever group is requested: the caller's credential determines the space.
 
-    `facts` holds every fact that was found, as it was then.
+    `facts` has every fact that was found, in its state at that time.
     """
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
@@ -47,7 +47,7 @@ class BraidSearch(SearchInterface):
 
     @property
     def facts(self) -> dict[str, KnownFact]:
-        """Facts that were found, by uuid."""
+        """Returns the facts that were found, by uuid."""
         return self._facts
 
     async def edge_fulltext_search(
@@ -58,7 +58,7 @@ class BraidSearch(SearchInterface):
         group_ids: list[str] | None = None,
         limit: int = 100,
     ) -> list[EntityEdge]:
-        """Facts by words; between given ends all of them."""
+        """Finds facts by words; between given ends, returns all of them."""
         if not self._is_asked(group_ids):
             return []
         with self._failures.noted():
@@ -79,7 +79,7 @@ class BraidSearch(SearchInterface):
         limit: int = 100,
         min_score: float = 0.7,
     ) -> list[EntityEdge]:
-        """Facts by similarity; between given ends exactly."""
+        """Finds facts by similarity; between given ends, compares exactly."""
         if not self._is_asked(group_ids):
             return []
         ends = _ends(search_filter)
@@ -101,7 +101,7 @@ class BraidSearch(SearchInterface):
         group_ids: list[str] | None = None,
         limit: int = 100,
     ) -> list[EntityNode]:
-        """Entities that the query names."""
+        """Finds entities that the query names."""
         if not self._is_asked(group_ids):
             return []
         with self._failures.noted():
@@ -117,7 +117,7 @@ class BraidSearch(SearchInterface):
         limit: int = 100,
         min_score: float = 0.7,
     ) -> list[EntityNode]:
-        """Entities by their names' similarity."""
+        """Finds entities by their names' similarity."""
         if not self._is_asked(group_ids):
             return []
         with self._failures.noted():
@@ -133,7 +133,7 @@ class BraidSearch(SearchInterface):
         group_ids: list[str] | None = None,
         limit: int = 100,
     ) -> list[EpisodicNode]:
-        """Episodes by words."""
+        """Finds episodes by words."""
         if not self._is_asked(group_ids):
             return []
         with self._failures.noted():
@@ -143,7 +143,7 @@ class BraidSearch(SearchInterface):
     def nodes(
         self, found: Sequence[KnownEntity], only: SearchFilters | None = None
     ) -> list[EntityNode]:
-        """Entities as Graphiti has them."""
+        """Converts entities to Graphiti's type."""
         wanted = set((only.node_labels if only else None) or [])
         return [
             EntityNode(
@@ -161,7 +161,7 @@ class BraidSearch(SearchInterface):
         ]
 
     def episode(self, one: KnownEpisode) -> EpisodicNode:
-        """An episode as Graphiti has it."""
+        """Converts an episode to Graphiti's type."""
         return EpisodicNode(
             uuid=one.uuid,
             name=one.name,
@@ -174,7 +174,7 @@ class BraidSearch(SearchInterface):
         )
 
     def _is_asked(self, group_ids: list[str] | None) -> bool:
-        """Whether this space is among the groups: none at all would mean every tenant's."""
+        """Returns whether this space is among the groups: no groups would mean all tenants."""
         return group_ids is not None and self._space in group_ids
 
     def _edges(
@@ -228,7 +228,7 @@ def _passes(one: KnownFact, only: SearchFilters) -> bool:
 
 
 def _dated(value: datetime | None, groups: list[list[DateFilter]] | None) -> bool:
-    """Any group of which every condition holds."""
+    """Returns whether all conditions of any group are met."""
     return not groups or any(all(_holds(value, one) for one in group) for group in groups)
 
 

@@ -1,4 +1,4 @@
-"""One episode read by Graphiti. Importing this imports Graphiti, which is heavy."""
+"""Extracts one episode with Graphiti. Importing this module imports Graphiti, which is slow."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from services.models.language.model import LanguageModel
 from services.runtime.times import utc_now
 
 _AT_ONCE = 8
-# It logs parts of texts and of answers.
+# Graphiti logs parts of texts and of answers.
 logging.getLogger("graphiti_core").setLevel(logging.CRITICAL)
 
 
 class Session:
-    """Reads episodes of one space."""
+    """Extracts episodes of one space."""
 
     def __init__(
         self, space: str, known: GraphReader, language: LanguageModel, embedder: Embedder
@@ -46,7 +46,7 @@ class Session:
         self._embedder = embedder
 
     async def read(self, passage: Passage, ontology: Ontology) -> ExtractionResult:
-        """What the passage says, compared with what is known. Nothing is written."""
+        """Extracts the passage's statements and compares them with the existing graph. Writes nothing."""
         failures = Failures()
         search = BraidSearch(self._space, self._known, failures)
         language = GraphitiLanguage(self._language, failures)

@@ -1,1 +1,1 @@
-"""The local extractor: names in text without a language model. Pure functions, nothing stored."""
+"""The local extractor: finds names in text without a language model. Pure functions without storage."""

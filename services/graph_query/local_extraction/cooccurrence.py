@@ -1,7 +1,7 @@
-"""The local graph of a space as rows, and the difference that new names make to it.
+"""The local graph of a space as rows, and its changes when names are added or removed.
 
-The graph is, at every moment, what `extract` finds in each passage with all of the space's names.
-These functions keep it so step by step: rows under the old names against rows under the new ones.
+The graph always equals the result of `extract` for each passage with all of the space's names. These functions update
+it incrementally, by comparing rows under the old names with rows under the new ones.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from services.graph_query.local_extraction.gazetteer import Gazetteer
 
 
 class MentionRow(NamedTuple):
-    """An episode that names an entity: how, in which sentences (from 0), and its first spelling."""
+    """An episode's mention of an entity: its kind, the sentences (from 0), and the first spelling."""
 
     episode: str
     entity: str
@@ -30,12 +30,12 @@ class MentionRow(NamedTuple):
 
     @property
     def spelling(self) -> Spelling:
-        """The name as the episode has it."""
+        """Returns the name as the episode spells it."""
         return Spelling(Source.TITLE if self.kind == MentionKind.ABOUT else Source.TEXT, self.name)
 
 
 class SentenceRow(NamedTuple):
-    """A sentence that puts other entities together with its subject."""
+    """A sentence that connects other entities with its subject."""
 
     uuid: str
     episode: str
@@ -64,15 +64,15 @@ class Changes:
     sentences_put: list[SentenceRow] = field(default_factory=list)
     sentences_cut: list[SentenceRow] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=dict)
-    # When the sentences to write are said, by episode.
+    # The validity of the sentences to write, by episode.
     periods: dict[str, Period] = field(default_factory=dict)
 
     def touched_episodes(self) -> set[str]:
-        """Episodes whose mentions change."""
+        """Returns the episodes whose mentions change."""
         return {row.episode for row in (*self.mentions_put, *self.mentions_cut)}
 
     def spelt(self) -> dict[str, Spelling]:
-        """The best spelling of each entity among the mentions to write."""
+        """Returns the best spelling of each entity among the mentions to write."""
         spelt: dict[str, Spelling] = {}
         for row in self.mentions_put:
             stored = spelt.get(row.entity)
@@ -81,30 +81,30 @@ class Changes:
         return spelt
 
     def cut_entities(self) -> set[str]:
-        """Entities that lose a mention and may be left without any."""
+        """Returns the entities that lose a mention and may have none left."""
         return {row.entity for row in self.mentions_cut}
 
 
 @dataclass(frozen=True, slots=True)
 class TokenizedPassage:
-    """A passage cut into words once, for as many extractions as are needed."""
+    """A passage split into words once, for any number of extractions."""
 
     passage: Passage
     sentences: list[TokenText]
 
     @classmethod
     def of(cls, passage: Passage) -> TokenizedPassage:
-        """Cuts the passage into sentences and words."""
+        """Splits the passage into sentences and words."""
         return cls(passage, tokenize(passage.content))
 
     @property
     def words(self) -> str:
-        """What the passage is found by when a name becomes known."""
+        """Returns the text by which the passage is found when a name becomes known."""
         return searchable_words(self.sentences)
 
 
 def passage_rows(space: str, read: TokenizedPassage, gazetteer: Gazetteer) -> PassageRows:
-    """The passage's part of the graph under these names."""
+    """Returns the passage's part of the graph under these names."""
     found = extract(read.passage.title, read.sentences, gazetteer)
     resolved = {key: gazetteer.uuids(key) or (entity_uuid(space, key),) for key in found.mentions}
     rows = PassageRows({}, {}, {}, read.passage.period)
@@ -120,7 +120,7 @@ def passage_rows(space: str, read: TokenizedPassage, gazetteer: Gazetteer) -> Pa
 
 
 def added(rows: PassageRows) -> Changes:
-    """The changes that bring a new passage in."""
+    """Returns the changes that add a new passage."""
     return Changes(
         mentions_put=list(rows.mentions.values()),
         sentences_put=list(rows.sentences.values()),
@@ -130,14 +130,14 @@ def added(rows: PassageRows) -> Changes:
 
 
 def removed(rows: PassageRows) -> Changes:
-    """The changes that take a passage out."""
+    """Returns the changes that remove a passage."""
     return Changes(
         mentions_cut=list(rows.mentions.values()), sentences_cut=list(rows.sentences.values())
     )
 
 
 def difference(old: PassageRows, new: PassageRows) -> Changes:
-    """The changes that lead from a passage's old rows to its new ones."""
+    """Returns the changes from a passage's old rows to its new ones."""
     put = [row for key, row in new.sentences.items() if old.sentences.get(key) != row]
     return Changes(
         mentions_put=[row for key, row in new.mentions.items() if old.mentions.get(key) != row],
@@ -150,7 +150,7 @@ def difference(old: PassageRows, new: PassageRows) -> Changes:
 
 
 def merged(changes: Iterable[Changes]) -> Changes:
-    """Several changes as one."""
+    """Merges several changes into one."""
     total = Changes()
     for one in changes:
         total.mentions_put += one.mentions_put
@@ -191,7 +191,7 @@ def _sentence_rows(
 
 
 def _keys_by_sentence(found: Extraction) -> dict[int, list[str]]:
-    """The names of each sentence, sorted by key so that the order of discovery does not matter."""
+    """Returns the names of each sentence, sorted by key so that the order of discovery does not matter."""
     by_sentence: dict[int, list[str]] = {}
     for key in sorted(found.mentions):
         for number in found.mentions[key].sentences:

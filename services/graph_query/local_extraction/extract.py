@@ -1,4 +1,4 @@
-"""What one passage names: a pure function of its text, its title and the space's known names."""
+"""Finds the names in one passage: a pure function of its text, its title and the space's known names."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Span(NamedTuple):
 
 
 def find_phrases(sentence: TokenText) -> list[Span]:
-    """The capitalised runs of a sentence that may be names, left to right, none overlapping."""
+    """Returns the capitalized runs of a sentence that may be names, left to right, without overlaps."""
     found = []
     at, count = 0, len(sentence.words)
     while at < count:
@@ -71,7 +71,7 @@ def _run_end(sentence: TokenText, start: int) -> int:
 
 
 def _next_capital(sentence: TokenText, at: int) -> int | None:
-    """The next word of the run that ends before `at`: the word itself or one after inner small words."""
+    """Returns the next word of the run that ends before `at`: that word, or the capitalized one after connectors."""
     for _ in range(3):
         if at >= len(sentence.words) or not _joined(sentence, at):
             return None
@@ -123,7 +123,7 @@ _NESTED_WORDS = 2
 
 
 class MentionKind(IntEnum):
-    """How a passage came to name an entity; the greater one wins where several hold."""
+    """How a passage names an entity; the greatest applicable value is used."""
 
     PHRASE = 1
     NAME = 2
@@ -132,7 +132,7 @@ class MentionKind(IntEnum):
 
 @dataclass(slots=True)
 class Mention:
-    """An entity's name in a passage: as written, how it was found, and in which sentences."""
+    """An entity's name in a passage: its spelling, its kind, and its sentences."""
 
     name: str
     kind: MentionKind
@@ -141,14 +141,14 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """All names of a passage by key, its title's names first; `subjects` are the title's names."""
+    """All names of a passage by key, the title's names first; `subjects` are the title's names."""
 
     mentions: dict[str, Mention]
     subjects: tuple[str, ...]
 
 
 def extract(title: str, sentences: list[TokenText], gazetteer: Gazetteer) -> Extraction:
-    """Names in a passage: its title's, known names (longest match), capitalised runs."""
+    """Finds a passage's names: those in its title, known names (longest match), capitalized runs."""
     mentions: dict[str, Mention] = {}
     subjects = tuple(_note(mentions, name, MentionKind.ABOUT) for name in title_names(title))
     for number, places in enumerate(gazetteer.find(sentences)):
@@ -185,7 +185,7 @@ def _surface(sentence: TokenText, span: Span) -> str:
 
 
 def _is_named(sentence: TokenText, place: tuple[int, int, str]) -> bool:
-    """Whether a match is written as a name: its first letter is no small one, or it is long, or joined."""
+    """Returns whether a match is written as a name: not lower case, three words or more, or joined by punctuation."""
     start, end, _ = place
     if end - start >= _LOWER_CASE_WORDS:
         return True
@@ -196,7 +196,7 @@ def _is_named(sentence: TokenText, place: tuple[int, int, str]) -> bool:
 
 
 def longest(places: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    """Longest matches left to right, and of those inside them the ones of two words or more."""
+    """Returns the longest matches from left to right, and matches of two words or more inside them."""
     kept: list[tuple[int, int, str]] = []
     reach = 0
     for start, end, key in sorted(places, key=lambda place: (place[0], -place[1])):
@@ -209,7 +209,7 @@ def longest(places: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
 
 
 def names_at(sentence: TokenText, span: Span, names: tuple[str, ...]) -> list[str]:
-    """The names meant at a match: those written exactly so (the longest), else all that need no symbol."""
+    """Returns the names that a match stands for: exact matches (the longest), else all that need no symbol."""
     begin = sentence.spans[span.start][0]
     exact = [name for name in names if name_key(sentence.text[begin : begin + len(name)]) == name]
     if exact:
@@ -221,7 +221,7 @@ def names_at(sentence: TokenText, span: Span, names: tuple[str, ...]) -> list[st
 
 
 def _is_free(span: Span, known: list[tuple[int, int, str]]) -> bool:
-    """Whether a run stands apart from every known name, or holds it whole with words of its own."""
+    """Returns whether a run overlaps no known name, or contains it with further words."""
     for start, end, _ in known:
         apart = span.end <= start or span.start >= end
         holds = span.start <= start and end <= span.end and span.end - span.start > end - start

@@ -1,7 +1,7 @@
 """A space's known names, the automaton that finds them in text, and a cache of both by space.
 
-Names come and go in small numbers, so the automaton has two levels: a large base and a small delta
-that is folded into the base when it has grown. A gazetteer never changes; `changed` makes the next.
+Names change in small numbers, so the automaton has two levels: a large base, and a small delta that is merged into the
+base once it has grown. A gazetteer is immutable; `changed` returns the next one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _REBUILD_SHARE = 8
 
 
 class Gazetteer:
-    """Names by key with the entities that bear them, and where text names them."""
+    """Names by key with their entities, and the search for names in text."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class Gazetteer:
 
     @classmethod
     def of(cls, names: Mapping[str, Uuids]) -> Self:
-        """The gazetteer of these names: name key → uuids, one for each entity of the name."""
+        """Builds the gazetteer of these names: name key → uuids, one for each entity of the name."""
         by_link = _by_link({}, names)
         return cls(dict(names), by_link, Automaton(by_link), Automaton(()))
 
@@ -52,15 +52,15 @@ class Gazetteer:
         return name_key in self._names
 
     def uuids(self, name_key: str) -> Uuids:
-        """The entities of a name, () when it is not known here."""
+        """Returns the entities of a name; empty if it is unknown."""
         return self._names.get(name_key, ())
 
     def names_of(self, key: str) -> tuple[str, ...]:
-        """The name keys that share a linking key, sorted."""
+        """Returns the name keys that share a linking key, sorted."""
         return self._by_link.get(key, ())
 
     def changed(self, put: Mapping[str, Uuids], removed: Iterable[str] = ()) -> Self:
-        """The gazetteer with names added or given other entities, and others removed."""
+        """Returns the gazetteer with names added or given other entities, and others removed."""
         names = {**self._names, **put}
         by_link = _by_link(self._by_link, put)
         for name in removed:
@@ -75,7 +75,7 @@ class Gazetteer:
         return type(self)(names, by_link, self._base, Automaton(grown))
 
     def find(self, sentences: list[TokenText]) -> list[list[tuple[int, int, str]]]:
-        """For each sentence every place where a known linking key stands: (start, end, key) in words."""
+        """Returns for each sentence all positions of known linking keys: (start, end, key) in words."""
         found: list[list[tuple[int, int, str]]] = [[] for _ in sentences]
         text, starts, ends = _haystack(sentences)
         for automaton in (self._base, self._delta):
@@ -92,11 +92,11 @@ class Automaton:
 
     def __init__(self, keys: Iterable[str]) -> None:
         self.keys = frozenset(keys)
-        # Made when first asked: where no text is read, names come by the thousand and nothing is looked for.
+        # Built on first use: a write without text adds thousands of names and searches for none.
         self._automaton: AhoCorasick | None = None
 
     def spans(self, text: str) -> list[tuple[int, int]]:
-        """Start and end of every match, overlapping ones included, the outer spaces counted in."""
+        """Returns start and end of every match, including overlapping ones and the outer spaces."""
         if not self.keys:
             return []
         if self._automaton is None:
@@ -151,14 +151,14 @@ _SPACES = 32
 
 
 class GazetteerCache:
-    """Gazetteers by space; one of another revision is never given out."""
+    """Caches gazetteers by space; never returns one of another revision."""
 
     def __init__(self, spaces: int = _SPACES) -> None:
         self._spaces = spaces
         self._held: OrderedDict[str, tuple[int, Gazetteer]] = OrderedDict()
 
     def get(self, space: str, revision: int) -> Gazetteer | None:
-        """The space's gazetteer as of exactly this revision of its names."""
+        """Returns the space's gazetteer for exactly this revision of its names."""
         stored = self._held.get(space)
         if stored is None or stored[0] != revision:
             return None
@@ -166,7 +166,7 @@ class GazetteerCache:
         return stored[1]
 
     def put(self, space: str, revision: int, gazetteer: Gazetteer) -> None:
-        """Keeps a gazetteer; call it once the write that made it is committed."""
+        """Caches a gazetteer; to be called once the write that made it is committed."""
         self._held[space] = (revision, gazetteer)
         self._held.move_to_end(space)
         while len(self._held) > self._spaces:

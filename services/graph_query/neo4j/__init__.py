@@ -1,1 +1,1 @@
-"""What all features share of Neo4j: the database, its schema, writes to a space, rows and warm plans."""
+"""Neo4j access that all features share: the database, its schema, writes to a space, row mapping and plan warm-up."""

@@ -1,4 +1,4 @@
-"""The Neo4j driver behind named queries: a short queue in front, deadlines on every call, no driver error gets past."""
+"""The Neo4j driver behind named queries: a short queue, deadlines on every call, and translation of driver errors."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _POPULATING = (
 _TIMED_OUT = ("TransactionTimedOut", "LockClientStopped", "Terminated")
 
 
-# How a query begins that is not of the server's default language.
+# The start of a query that is not in the server's default language.
 _VERSIONED = "\nCYPHER 25"
 
 
@@ -69,14 +69,14 @@ def open_driver(
     *,
     certificates: Certificates | None = None,
 ) -> AsyncDriver:
-    """A driver that gives up on a lost server at once; nothing is connected yet.
+    """Creates a driver that fails at once when the server is lost; it does not connect yet.
 
-    With `certificates` it uses TLS and follows them, whatever the address says; CertificateError when they cannot be
-    used.
+    With `certificates` it uses TLS and follows them, whatever scheme the address has. Raises CertificateError if they
+    cannot be used.
     """
     tls: dict[str, Any] = {}
     if certificates is not None:
-        # The driver takes a context with addresses that say nothing of TLS alone.
+        # The driver accepts an SSL context only with addresses whose scheme does not mention TLS.
         uri = uri.replace("+ssc://", "://", 1).replace("+s://", "://", 1)
         tls["ssl_context"] = ReloadingContext(certificates, server=False)
     return AsyncGraphDatabase.driver(
@@ -85,7 +85,7 @@ def open_driver(
         auth=(user, password.get_secret_value()),
         max_connection_pool_size=connections,
         connection_timeout=2.0,
-        # `Database` admits a call only when a connection is free: this is the time to open one.
+        # `Database` admits a call only when a connection is free, so this is the time to open one.
         connection_acquisition_timeout=5.0,
         max_transaction_retry_time=0.0,
         keep_alive=True,
@@ -105,16 +105,16 @@ class Transaction:
         self._meter = meter
 
     async def run(self, name: str, **parameters: Any) -> Rows:
-        """All rows of a named query."""
+        """Returns all rows of a named query."""
         text = self._queries[name]
         with self._meter.statement(name):
             return await _rows(await self._transaction.run(text, _single_parameter(parameters)))
 
 
 class Database:
-    """Runs named queries and transactions; every error that leaves it is one of Braid's.
+    """Runs named queries and transactions; raises only Braid's own errors.
 
-    OverloadedError when too many wait for a connection, or one has waited too long.
+    Raises OverloadedError if too many calls wait for a connection, or one has waited too long.
     """
 
     name = "braid-graph"
@@ -122,7 +122,7 @@ class Database:
     def __init__(
         self, driver: AsyncDriver, queries: Queries, limits: AdmissionLimits = _LIMITS
     ) -> None:
-        """The driver must have as many connections as `limits` say."""
+        """The driver must have as many connections as `limits` allow."""
         self._driver = driver
         self._limits = limits
         self._slots = AdmissionQueue(limits)
@@ -131,15 +131,15 @@ class Database:
         self._queries = {name: _with_fixed_plan(queries[name]) for name in queries.names()}
 
     def stats(self) -> PoolStats:
-        """How full the pool and the queue in front of it are."""
+        """Returns the state of the pool and of the queue in front of it."""
         return PoolStats(self._limits.size, self._slots.active, None, self._slots.waiting)
 
     def answered_since(self, when: float) -> bool:
-        """Whether Neo4j has answered a query since `when`, on the event loop's clock."""
+        """Returns whether Neo4j has answered a query since `when`, on the event loop's clock."""
         return self._answered >= when
 
     async def read(self, name: str, **parameters: Any) -> Rows:
-        """All rows of a named query that changes nothing, in one round trip."""
+        """Returns all rows of a read-only named query, in one round trip."""
         async with self._slots.slot(), _braid_errors(READ_LIMIT) as limit:
             query = Query(self._queries[name], timeout=limit)
             for attempt in range(1, _READ_ATTEMPTS + 1):
@@ -152,7 +152,7 @@ class Database:
         raise AssertionError("unreachable")
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Runs `work` in one transaction: all of it or none. A deadlock's victim is tried again."""
+        """Runs `work` in one transaction. The victim of a deadlock is retried."""
         async with self._slots.slot(), _braid_errors(WRITE_LIMIT) as limit:
             for attempt in range(1, _WRITE_ATTEMPTS + 1):
                 try:
@@ -163,7 +163,7 @@ class Database:
         raise AssertionError("unreachable")
 
     async def warm_up(self, name: str, **parameters: Any) -> None:
-        """Runs a named query and rolls it back: Neo4j keeps the plan."""
+        """Runs a named query and rolls it back, so that Neo4j caches its plan."""
         async with (
             self._slots.slot(),
             _braid_errors(READ_LIMIT) as limit,
@@ -174,7 +174,7 @@ class Database:
             await transaction.rollback()
 
     async def run_text(self, text: str, **parameters: Any) -> Rows:
-        """Runs one statement outside of the named queries: the schema's."""
+        """Runs one statement that is not a named query, such as the schema's."""
         async with (
             self._slots.slot(),
             _braid_errors(WRITE_LIMIT),
@@ -204,16 +204,16 @@ class Database:
 
 
 async def _rows(result: AsyncResult) -> Rows:
-    """All rows. Queries return values, not nodes: the driver's own `data` would look into each of them."""
+    """Returns all rows. Queries return values, not nodes, so the driver's slower conversion `data` is not needed."""
     keys = result.keys()
     return [dict(zip(keys, record.values(), strict=True)) async for record in result]
 
 
 def _with_fixed_plan(text: str) -> str:
-    """A named query, which begins with a comment, with a plan that stays.
+    """Returns a named query with a plan that is never replaced; the query must begin with a comment.
 
-    Neo4j would make another one whenever the graph has outgrown it, and a caller wait .3 s for that. These queries are
-    told their indexes: the first plan is the right one at any size.
+    Otherwise Neo4j would replan the query when the graph has grown, and a caller would wait 0.3 s. These queries state
+    their indexes, so the first plan is right at any size.
     """
     if _VERSIONED in text:
         return text.replace(_VERSIONED, f"{_VERSIONED} replan=skip", 1)
@@ -222,8 +222,10 @@ def _with_fixed_plan(text: str) -> str:
 
 
 def _single_parameter(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Parameters as one map, `$p`: Neo4j plans a query again for every type, length class and number of
-    elements of its parameters, and looks into no map.
+    """Wraps parameters in one map, `$p`.
+
+    Neo4j makes a new plan for every type, length class and number of elements of its parameters, but does not inspect
+    maps.
     """
     return {"p": parameters}
 
@@ -243,7 +245,7 @@ async def _braid_errors(limit: float) -> AsyncIterator[float]:
 
 
 def _is_lost_connection(error: Exception) -> bool:
-    """Whether a pooled connection turned out to be dead: another attempt opens a fresh one."""
+    """Returns whether a pooled connection was dead: another attempt opens a new one."""
     return isinstance(error, neo4j.exceptions.ServiceUnavailable | neo4j.exceptions.SessionExpired)
 
 

@@ -1,4 +1,4 @@
-"""The named queries of all rooms, and the schema. A room keeps its queries in a folder `cypher` of its own."""
+"""The named queries of all features, and the schema. Each feature keeps its queries in its own folder `cypher`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SUFFIX = ".cypher"
 
 
 def load_queries() -> Queries:
-    """All named queries. ValueError when two rooms have one of the same name."""
+    """Loads all named queries. Raises ValueError if two features have one of the same name."""
     texts: dict[str, str] = {}
     for room in sorted(entry.name for entry in files(_PACKAGE).iterdir() if entry.is_dir()):
         if not (files(_PACKAGE) / room / _FOLDER).is_dir():
@@ -27,6 +27,6 @@ def load_queries() -> Queries:
 
 
 def load_schema() -> Schema:
-    """The baseline of constraints and indexes."""
+    """Loads the baseline of constraints and indexes."""
     text = (files(f"{_PACKAGE}.neo4j") / "baseline.cypher").read_text()
     return Schema(tuple(part.strip() for part in text.split(";\n") if part.strip()))

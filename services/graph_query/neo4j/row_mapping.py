@@ -1,4 +1,4 @@
-"""Maps Neo4j's rows to domain types, and filters to parameters. Base labels and embeddings go no further."""
+"""Maps Neo4j's rows to domain types, and filters to parameters. Base labels and embeddings are not passed on."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from services.graph_query.core.names import relation_key
 
 
 def filter_parameters(space: str, only: FactFilter) -> dict[str, Any]:
-    """What every query that filters facts is given."""
+    """Returns the parameters of every query that filters facts."""
     return {
         "space": space,
         "since": only.since,
@@ -29,7 +29,7 @@ def filter_parameters(space: str, only: FactFilter) -> dict[str, Any]:
 
 
 def packed(vector: Sequence[float]) -> Vector:
-    """A query's vector as the protocol has it: a list of as many numbers takes milliseconds to read."""
+    """Converts a query's vector to the protocol's vector type: a list of numbers takes milliseconds to read."""
     return Vector.from_native([float(value) for value in vector], "f32")
 
 
@@ -43,12 +43,12 @@ _BASE_LABEL = "Entity"
 
 
 def entity_type(labels: Sequence[str]) -> str:
-    """The type among a node's labels, "" when it has none."""
+    """Returns the type among a node's labels, "" without one."""
     return next((label for label in sorted(labels) if label != _BASE_LABEL), "")
 
 
 def entity(row: dict[str, Any]) -> Entity:
-    """An entity of a row with uuid, name, labels, summary, mentions and, where present, attributes as pairs."""
+    """Maps a row with uuid, name, labels, summary, mentions and, where present, attributes as pairs."""
     return Entity(
         row["uuid"],
         row["name"],
@@ -62,16 +62,16 @@ def entity(row: dict[str, Any]) -> Entity:
 
 
 def entity_ref(uuid: str, name: str, labels: Sequence[str]) -> EntityRef:
-    """An endpoint."""
+    """Maps an endpoint of a fact."""
     return EntityRef(uuid, name, entity_type(labels))
 
 
 def stated_fact(
     columns: Sequence[Any], cited: Sequence[Sequence[Any]], attributes: Sequence[Any] = ()
 ) -> Fact:
-    """A stated fact of the columns that all searches return; attributes as pairs of name and value.
+    """Maps a stated fact from the columns that all searches return; attributes are pairs of name and value.
 
-    The last column: whether its relation is an event.
+    The last column is whether its relation is an event.
     """
     return Fact(
         uuid=columns[0],
@@ -96,7 +96,7 @@ def local_fact(
     place: Sequence[Sequence[Any]],
     period: Sequence[float | None],
 ) -> Fact:
-    """A co-occurrence: its statement is the sentence that it was found in, which holds for a period."""
+    """Maps a co-occurrence: its statement is the sentence in which it was found, valid for a period."""
     return Fact(
         uuid=co_occurrence_uuid(sentence, ends[0].uuid, ends[1].uuid),
         fact=text,
@@ -111,7 +111,7 @@ def local_fact(
 
 
 def neighbor_fact(columns: Sequence[Any]) -> Fact:
-    """A stated fact or a co-occurrence of a neighbourhood's columns."""
+    """Maps a stated fact or a co-occurrence from a neighborhood's columns."""
     if columns[12] != Origin.LOCAL.value:
         return stated_fact(columns[:14], columns[15], *columns[16:])
     ends = entity_ref(*columns[3:6]), entity_ref(*columns[6:9])
@@ -119,7 +119,7 @@ def neighbor_fact(columns: Sequence[Any]) -> Fact:
 
 
 def citations(cited: Sequence[Sequence[Any]] | None, quote: str = "") -> tuple[Citation, ...]:
-    """Citations of rows (chunk, document, title, source)."""
+    """Maps citations from rows of (chunk, document, title, source)."""
     return tuple(
         Citation(chunk, document or "", title or "", source or "", quote)
         for chunk, document, title, source in cited or ()
@@ -127,5 +127,5 @@ def citations(cited: Sequence[Sequence[Any]] | None, quote: str = "") -> tuple[C
 
 
 def instant(value: neo4j.time.DateTime | None) -> datetime | None:
-    """A stored time as an aware UTC datetime."""
+    """Converts a stored time to an aware UTC datetime."""
     return None if value is None else value.to_native().astimezone(UTC)

@@ -1,4 +1,4 @@
-"""CPU work in a thread while a store works."""
+"""Runs CPU work in a thread concurrently with calls to the store."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Result = TypeVar("Result")
 async def run_in_thread(
     work: Callable[Given, Result], *args: Given.args, **kwargs: Given.kwargs
 ) -> AsyncIterator[asyncio.Future[Result]]:
-    """Runs `work` in a thread while the block goes on, which awaits its result; the block's end waits for it.
+    """Runs `work` in a thread during the block, which awaits its result; leaving the block waits for the thread.
 
-    A cancelled wait leaves the thread to end by itself: `work` is of the processor alone, and short.
+    After a cancelled wait the thread ends by itself: `work` must be short and only use the CPU.
     """
     running = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
     try:
         yield running
     finally:
-        # A thread cannot be cancelled: wait for it even when the block failed.
+        # A thread cannot be cancelled: wait for it even if the block failed.
         await asyncio.gather(running, return_exceptions=True)

@@ -1,6 +1,6 @@
 """Constraints and indexes of the graph: one baseline with a version that the database records.
 
-A start on an up-to-date database reads the version and the names of the indexes, and changes nothing.
+On an up-to-date database, startup only reads the version and the names of the indexes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _AWAIT_SECONDS = 100
 _CREATED = re.compile(r"(\w+) IF NOT EXISTS")
 _SPACES = "MATCH (s:BraidSpace) RETURN count(s) AS spaces"
 _RECORD = "MERGE (s:BraidSchema {name: 'graph'}) SET s.version = $version"
-# Quantised to bits, with enough candidates to make up for it. Without dimensions an index takes vectors of any length,
-# and compares a query with those of the same length.
+# Quantized to bits, with enough additional candidates to compensate. An index without dimensions accepts vectors of any
+# length, and compares a query with those of the same length.
 _VECTOR_OPTIONS = {
     "indexConfig": {
         "vector.similarity_function": "cosine",
@@ -36,18 +36,21 @@ class SchemaError(Exception):
 
 
 class Schema(NamedTuple):
-    """The statements of the baseline, in order; each may be run again."""
+    """The statements of the baseline, in order; each may be run repeatedly."""
 
     statements: tuple[str, ...]
 
     @property
     def indexes(self) -> frozenset[str]:
-        """Names of all constraints and indexes."""
+        """Returns the names of all constraints and indexes."""
         return frozenset(name for text in self.statements for name in _CREATED.findall(text))
 
 
 async def ensure_schema(database: Database, schema: Schema) -> None:
-    """Creates what is missing and waits until every index is online. SchemaError for another version's database."""
+    """Creates missing constraints and indexes and waits until all are online.
+
+    Raises SchemaError for another version.
+    """
     rows = await database.read("schema_version")
     version = rows[0]["version"] if rows else None
     if version not in (None, VERSION):
@@ -63,13 +66,13 @@ async def ensure_schema(database: Database, schema: Schema) -> None:
 
 
 async def index_states(database: Database) -> dict[str, str]:
-    """State of each index by name: ONLINE, POPULATING or FAILED."""
+    """Returns the state of each index by name: ONLINE, POPULATING or FAILED."""
     rows = await database.read("index_states")
     return {row["name"]: row["state"] for row in rows}
 
 
 async def check_ready(database: Database, schema: Schema) -> None:
-    """StoreUnavailableError until all indexes are there and online."""
+    """Raises StoreUnavailableError until all indexes exist and are online."""
     states = await index_states(database)
     missing = schema.indexes - states.keys()
     if missing or any(state != "ONLINE" for state in states.values()):

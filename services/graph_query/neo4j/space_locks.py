@@ -12,7 +12,7 @@ from services.runtime.errors import DeadlineError
 
 
 class SpaceLocks:
-    """A queue for each space, within one process: writers of other processes queue at the space's node."""
+    """A lock for each space, within one process; writers of other processes wait at the space's node."""
 
     def __init__(self, limit: float) -> None:
         """`limit` in seconds bounds a wait; the caller's deadline may end it sooner."""
@@ -21,7 +21,7 @@ class SpaceLocks:
 
     @asynccontextmanager
     async def hold(self, space: str) -> AsyncIterator[None]:
-        """Holds the space's lock. DeadlineError when it is not free in time."""
+        """Holds the space's lock during the block. Raises DeadlineError if it is not free in time."""
         lock = self._locks.setdefault(space, asyncio.Lock())
         try:
             async with asyncio.timeout(remaining(self._limit)):

@@ -1,4 +1,4 @@
-"""One write to a space: the local graph kept equal to what extraction finds, inside one transaction."""
+"""One write to a space: keeps the local graph equal to the result of extraction, inside one transaction."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from services.graph_query.neo4j.database import Rows, Transaction
 
 
 class Write(Protocol):
-    """A transaction in a space under its lock; answers with the revision after it.
+    """Runs work in a transaction in a space under its lock; returns its result and the revision after it.
 
-    `model` and `length` are of the vectors that it brings.
+    `model` and `length` are those of the vectors to be written.
     """
 
     def __call__(
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 
 class SpaceWriter:
-    """Writes to one space under its lock. `gazetteer` is the space's names as of this transaction."""
+    """Writes to one space under its lock. `gazetteer` has the space's names as of this transaction."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class SpaceWriter:
         *,
         texts: bool = True,
     ) -> None:
-        """`texts`: whether the space has passages; without any, none is looked up."""
+        """`texts`: whether the space has passages; without any, none are searched."""
         self.space = space
         self.gazetteer = gazetteer
         self.now = now
@@ -64,18 +64,18 @@ class SpaceWriter:
         self.changed = False
         self.names_changed = False
         self.entities_created = 0
-        # Entities whose mentions change: they are counted once, at the end of the write.
+        # Entities whose mentions change; they are counted once, at the end of the write.
         self._mentioned: set[str] = set()
-        # Episodes that this write takes out, and their documents.
+        # Episodes that this write removes, and their documents.
         self.taken: dict[str, str] = {}
         self._transaction = transaction
 
     async def read(self, name: str, **parameters: Any) -> Rows:
-        """A named query that changes nothing, with the space among its parameters."""
+        """Runs a read-only named query, with the space among its parameters."""
         return await self._transaction.run(name, space=self.space, **parameters)
 
     async def write(self, name: str, **parameters: Any) -> Rows:
-        """A named query that changes the space: its revision will be raised."""
+        """Runs a named query that changes the space; the space's revision will be raised."""
         self.changed = True
         return await self._transaction.run(name, space=self.space, **parameters)
 
@@ -84,7 +84,7 @@ class SpaceWriter:
         put: Mapping[str, Uuids],
         removed: Collection[str] = (),
     ) -> Changes:
-        """Moves to the gazetteer with these names put and removed; what that changes in older passages."""
+        """Adds and removes names in the gazetteer; returns the resulting changes in older passages."""
         old, new = self.gazetteer, self.gazetteer.changed(put, removed)
         if not put and not removed:
             return Changes()
@@ -98,7 +98,7 @@ class SpaceWriter:
         return await asyncio.to_thread(_differences, self.space, (about, older), probe, old, new)
 
     async def apply(self, changes: Changes) -> None:
-        """Writes and removes rows; entities that are missing are created first."""
+        """Writes and removes rows; missing entities are created first."""
         self._mentioned |= changes.cut_entities() | {row.entity for row in changes.mentions_put}
         await self.spell(changes.spelt(), changes.names)
         if changes.sentences_cut:
@@ -117,12 +117,12 @@ class SpaceWriter:
             await self.write("create_sentences", rows=put)
 
     async def spell(self, spelt: Mapping[str, Spelling], keys: Mapping[str, str]) -> None:
-        """Uses these spellings where they are better than the stored ones; missing entities are created by key."""
+        """Uses these spellings if they are better than the stored ones; missing entities are created by key."""
         if not spelt:
             return
         rows = [[uuid, *spelling] for uuid, spelling in sorted(spelt.items())]
         missing, shown = [], {}
-        # One row for all: rows are what the driver takes time for.
+        # One row for all, as rows cost the driver time.
         for uuid, name, source in (await self.read("known_entities", rows=rows))[0]["entities"]:
             if name is None:
                 missing.append((uuid, keys[uuid], "", spelt[uuid]))
@@ -132,7 +132,7 @@ class SpaceWriter:
         await self.respell(spelt, shown)
 
     async def respell(self, spelt: Mapping[str, Spelling], shown: Mapping[str, Spelling]) -> None:
-        """Uses these spellings where they are better than those `shown`."""
+        """Uses these spellings if they are better than those in `shown`."""
         renamed = [
             [uuid, *spelt[uuid]]
             for uuid, stored in sorted(shown.items())
@@ -142,7 +142,7 @@ class SpaceWriter:
             await self.write("rename_entities", rows=renamed)
 
     async def refresh_names(self, entities: Collection[str], *, always: bool = False) -> None:
-        """Shows entities as the best spelling that is left, those whose own is gone or all of them."""
+        """Shows entities by their best remaining spelling: those whose own has no source or, with `always`, all."""
         if not entities:
             return
         renamed = []
@@ -156,7 +156,7 @@ class SpaceWriter:
             await self.write("rename_entities", rows=renamed)
 
     async def create_entities(self, rows: Iterable[tuple[str, str, str, Spelling]]) -> None:
-        """Creates entities: (uuid, name key, type, spelling). Text is linked to those that are stated."""
+        """Creates entities from (uuid, name key, type, spelling). Text is linked to names of stated entities."""
         entries = [
             [
                 uuid,
@@ -176,20 +176,20 @@ class SpaceWriter:
         self.entities_created += len(entries)
 
     async def count_mentions(self) -> None:
-        """Counts the mentions of all entities that this write gave some or took some from."""
+        """Counts the mentions of all entities whose mentions this write added or removed."""
         if self._mentioned:
             parameters = {"uuids": sorted(self._mentioned), "about": int(MentionKind.ABOUT)}
             await self.write("count_mentions", **parameters)
 
     async def link(self, put: Mapping[str, Uuids]) -> None:
-        """Marks names as ones that text is linked to."""
+        """Marks names that text is linked to."""
         if put:
             await self.write("link_names", rows=[[key, link_key(key), True] for key in sorted(put)])
 
     async def unlink(self, entities: Collection[str]) -> list[str]:
-        """Unmarks and returns names of these entities that no source gives any more.
+        """Unmarks and returns names of these entities that no source states any more.
 
-        Of a name with several entities each is stated by facts: one without any is the only one.
+        If several entities share a name, facts state each of them; an entity without facts is its name's only one.
         """
         rows = await self.write(
             "unlink_names", uuids=sorted(entities), about=int(MentionKind.ABOUT)
@@ -197,14 +197,14 @@ class SpaceWriter:
         return sorted({row["key"] for row in rows})
 
     async def delete_orphans(self, entities: Collection[str]) -> int:
-        """Removes those of the entities that nothing is joined to any more."""
+        """Deletes the entities that nothing refers to any more; returns how many."""
         if not entities:
             return 0
         rows = await self.write("delete_orphans", uuids=sorted(entities))
         return int(rows[0]["deleted"])
 
     async def cite(self, documents: Collection[str], facts: Collection[str] = ()) -> None:
-        """Renews the citations of these facts and of those that these documents claim."""
+        """Updates the citations of these facts and of those that these documents claim."""
         rows = sorted(set(documents) - {""})
         if rows or facts:
             await self.write("cite_facts", documents=rows, facts=sorted(facts))
@@ -212,7 +212,7 @@ class SpaceWriter:
     async def documents_of(
         self, episodes: Collection[str], documents: Collection[str] = ()
     ) -> set[str]:
-        """Of these documents, and of those of these episodes, the ones that claim facts."""
+        """Returns the documents that claim facts, among these and those of these episodes."""
         if not episodes and not documents:
             return set()
         parameters = {"uuids": sorted(episodes), "documents": sorted(documents)}
@@ -220,17 +220,17 @@ class SpaceWriter:
         return {row["document_id"] for row in rows}
 
     async def passages(self, uuids: Sequence[str]) -> Rows:
-        """Those of the episodes that are there."""
+        """Returns the rows of the episodes that exist."""
         return await self.read("passages_by_uuid", uuids=list(uuids))
 
     async def create_passages(self, reads: Sequence[TokenizedPassage]) -> None:
-        """Creates episodes of documents that are there."""
+        """Creates episodes of existing documents."""
         self._texts = True
         rows = [_passage_row(self.space, read) for read in reads]
         await self.write("create_passages", rows=rows, now=self.now)
 
     async def _passages_about(self, named: Iterable[Uuids]) -> dict[str, Passage]:
-        """Passages with these names as titles, by uuid: they need not name them in their text."""
+        """Returns passages with these names as titles, by uuid; their text need not contain the names."""
         uuids = [uuid for uuids in named for uuid in uuids]
         if not uuids:
             return {}
@@ -246,7 +246,7 @@ class SpaceWriter:
 
 
 def as_passage(row: Mapping[str, Any]) -> Passage:
-    """A passage of a row."""
+    """Maps a row to a passage."""
     return Passage(
         row["uuid"],
         row["document_id"],
@@ -260,12 +260,12 @@ def as_passage(row: Mapping[str, Any]) -> Passage:
 
 
 def stored_start(own_start: float) -> float | None:
-    """A passage's own start as it is stored: nothing of one that holds from ever on."""
+    """Returns a passage's own start as stored: None if unbounded."""
     return None if own_start == -OPEN else own_start
 
 
 def stored_period(since: float | None, until: float | None, gaps: Sequence[float] | None) -> Period:
-    """A period as stored: without properties it is from ever on."""
+    """Returns a stored period: without values it is unbounded."""
     return ALWAYS if since is None or until is None else Period(since, until, tuple(gaps or ()))
 
 
@@ -276,9 +276,7 @@ def _differences(
     old: Gazetteer,
     new: Gazetteer,
 ) -> Changes:
-    """What passages gain and lose by new names: those about them, and of the others those that the probe finds
-    anything in.
-    """
+    """Returns the changes of passages by new names: those titled with them, and those in which the probe finds any."""
     about, older = passages
     reads = [TokenizedPassage.of(passage) for passage in {**older, **about}.values()]
     return merged(
@@ -314,7 +312,7 @@ def _passage_row(space: str, read: TokenizedPassage) -> dict[str, Any]:
 
 
 def _period_row(period: Period) -> list[Any]:
-    """A period as it is stored: nothing of one that is from ever on."""
+    """Returns a period's columns as stored: None if it is unbounded."""
     if period == ALWAYS:
         return [None, None, None]
     return [period.since, period.until, list(period.gaps) or None]

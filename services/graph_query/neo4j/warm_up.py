@@ -1,6 +1,6 @@
-"""Warms the query plan cache of Neo4j before a caller has to wait for it.
+"""Warms Neo4j's query plan cache before a caller has to wait for it.
 
-Neo4j plans a query when it first meets it, which takes it 0.1 to 0.8 s of a cold machine's time.
+Neo4j plans a query when it first receives it, which takes 0.1 to 0.8 s on a cold machine.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ SEARCH_QUERIES = (
     "search_sentences",
     "search_vector_exact",
     "facts_in_full",
-    # How the comprehensive search expands its list.
+    # Used by the comprehensive search to expand its list.
     "entities_by_link_key",
     "mention_subgraph",
 )
 
 
-# What a search needs, then what ingestion needs, then what browsing needs. Seldom used queries stay
-# cold: each plan costs Neo4j a megabyte and the stack's start a quarter of a second of CPU time.
+# In the order in which they are needed: search, ingestion, browsing. Rarely used queries stay cold: each plan costs
+# Neo4j a megabyte, and the stack's start a quarter of a second of CPU time.
 WARMED_QUERIES = (
     *SEARCH_QUERIES,
     "create_space",
     "lock_space",
-    # How a fact that is given is written.
+    # Used by the write of a given fact.
     "names_by_key",
     "create_entities",
     "facts_by_uuid",
@@ -60,17 +60,18 @@ WARMED_QUERIES = (
 )
 
 
-# Search queries that are planned side by side. More only make each other, and everything else, wait longer.
+# How many search queries are planned concurrently. More would only slow down each other and everything else.
 _AT_ONCE = 2
-# Rest after each query but those that searches wait for, as a share of the time it took: the remainder of the stack is
+# The pause after each query that searches do not wait for, as a share of the time it took: the rest of the stack is
 # starting too.
 _REST = 1.0
-# Writes that are given up while they plan their own queries, and are tried again, would keep plans cold for good.
+# The longest wait for a write. Writes that time out while planning their own queries and are retried would otherwise
+# keep the plans cold forever.
 _MAX_PAUSE_SECONDS = 0.25
 
 
 class QueryPlanWarmer:
-    """Warms queries once Neo4j is up, and again once it has come back."""
+    """Warms queries once Neo4j is up, and again after each of its outages."""
 
     def __init__(
         self,
@@ -79,7 +80,7 @@ class QueryPlanWarmer:
         searched: Sequence[str] = SEARCH_QUERIES,
         max_pause_seconds: float = _MAX_PAUSE_SECONDS,
     ) -> None:
-        """`searched`, of the names, are the first ones."""
+        """`searched` are those of `names` that are warmed first."""
         self._warm_up = warm_up
         self._names = names
         self._searched = frozenset(searched)
@@ -95,7 +96,7 @@ class QueryPlanWarmer:
 
     @contextmanager
     def pause_for_write(self) -> Iterator[None]:
-        """Pauses warm-up for a moment while a write runs: it plans its own queries, and both would use all cores."""
+        """Delays warm-up briefly while a write runs: it plans its own queries, and both would use all cores."""
         self._writes += 1
         self._quiet.clear()
         try:
@@ -107,25 +108,25 @@ class QueryPlanWarmer:
 
     @property
     def plans_searches(self) -> bool:
-        """Whether search queries are being planned: a search in the meantime would plan them again."""
+        """Returns whether search queries are being planned: a search at this time would plan them again."""
         return not self._searchable.is_set()
 
     async def searchable(self) -> None:
-        """Returns once searches are planned, or cannot be; without a limit of its own."""
+        """Returns once searches are planned, or cannot be; has no time limit of its own."""
         await self._searchable.wait()
 
     def note(self, *, answers: bool) -> None:
-        """Learns at every probe whether Neo4j answers: what comes back knows no plans."""
+        """Records the result of each probe: after an outage Neo4j has no plans, so a new round starts."""
         if answers and self._away:
             self.start()
         self._away = not answers
 
     def start(self) -> None:
-        """Lets the next round begin."""
+        """Starts the next round."""
         self._cold.set()
 
     async def run(self) -> None:
-        """Waits for a cold Neo4j and warms it, until cancelled."""
+        """Waits until Neo4j needs warming and warms it, until cancelled."""
         while True:
             await self._cold.wait()
             self._cold.clear()
@@ -145,17 +146,17 @@ class QueryPlanWarmer:
                 if name not in self._searched:
                     await self._plan(name)
         except DeadlineError:
-            # It answers, and is too busy to plan in time: what is planned stays so, and the next round is shorter.
+            # Neo4j answers but is too busy to plan in time. Finished plans stay cached, so the next round is shorter.
             self.start()
             return
-        except BraidError as error:  # the next probe that succeeds begins another round
+        except BraidError as error:  # The next successful probe starts another round.
             log.debug("warming ends early", reason=error.message)
             return
         self.rounds += 1
         log.info("plans are warm", seconds=round(time.perf_counter() - started, 2))
 
     async def _plan_searches(self) -> None:
-        """Side by side, as callers wait for them; a few at once, as a write that comes meanwhile needs a core too."""
+        """Plans search queries concurrently, as callers wait for them; only a few, as a write needs a core too."""
         names = [name for name in self._names if name in self._searched]
         free = asyncio.Semaphore(_AT_ONCE)
 

@@ -1,1 +1,1 @@
-"""What kinds of things and relations a space is about."""
+"""Ontologies: the types of entities and relations of a space."""

@@ -1,4 +1,4 @@
-"""Validation of an ontology, with an error a field. The rule for relations' names stands in the contract."""
+"""Validation of an ontology, with one error per field. The rule for relations' names is part of the contract."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from services.runtime.errors import FieldError, InvalidFieldError
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
-# A declared type becomes a class for the model's answers: these names are taken there.
+# A declared type becomes a class for the model's answers, in which these names already exist.
 _TAKEN = frozenset(name for name in dir(BaseModel) if not name.startswith("_"))
 
 
@@ -31,7 +31,7 @@ _RESERVED_RELATIONS = frozenset(map(relation_key, RESERVED_RELATIONS))
 
 
 def check_ontology(ontology: Ontology) -> None:
-    """InvalidFieldError with every field that is wrong."""
+    """Raises InvalidFieldError with every invalid field."""
     wrong = [*_entity_types(ontology), *_relation_types(ontology)]
     if wrong:
         raise InvalidFieldError(*wrong)
@@ -80,7 +80,7 @@ def _names(place: str, names: Sequence[str], reserved: frozenset[str]) -> Iterat
 def _distinct(
     place: str, names: Iterable[str], reserved: frozenset[str], key: Callable[[str], str] = str
 ) -> Iterator[FieldError]:
-    """Names that are reserved or there twice, compared by their keys."""
+    """Yields errors for names that are reserved or duplicated, compared by their keys."""
     seen: set[str] = set()
     for number, name in enumerate(names):
         where = f"{place}[{number}].name"

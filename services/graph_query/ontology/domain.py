@@ -1,4 +1,4 @@
-"""An ontology: types of entities and relations, their attributes, and its store."""
+"""An ontology: types of entities and relations, their attributes, and the store interface."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.graph_query.core.names import relation_key
 
 
 class AttributeKind(Enum):
-    """What an attribute's values are."""
+    """The type of an attribute's values."""
 
     STRING = "string"
     INTEGER = "integer"
@@ -21,7 +21,7 @@ class AttributeKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AttributeType:
-    """Something that is noted of a thing or a fact."""
+    """An attribute of an entity or a fact."""
 
     name: str
     kind: AttributeKind
@@ -30,7 +30,7 @@ class AttributeType:
 
 @dataclass(frozen=True, slots=True)
 class EntityType:
-    """A kind of thing."""
+    """A type of entity."""
 
     name: str
     description: str = ""
@@ -38,7 +38,7 @@ class EntityType:
 
 
 class Endpoints(NamedTuple):
-    """Types that a relation may join; "" is any."""
+    """A pair of types that a relation may join; "" is any."""
 
     subject: str = ""
     object: str = ""
@@ -46,7 +46,7 @@ class Endpoints(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RelationType:
-    """A kind of relation; without endpoints it may join anything. An `event` happens instead of lasting."""
+    """A type of relation; without endpoints it may join any types. An `event` happens instead of lasting."""
 
     name: str
     description: str = ""
@@ -55,7 +55,7 @@ class RelationType:
     event: bool = False
 
     def joins(self, subject: str, target: str) -> bool:
-        """Whether it may stand between things of these types, "" when unknown."""
+        """Returns whether the relation may join entities of these types, "" when unknown."""
         if not self.endpoints:
             return True
         return any(
@@ -65,7 +65,7 @@ class RelationType:
 
 @dataclass(frozen=True, slots=True)
 class Ontology:
-    """All declared kinds; `strict` means that there are no other relations."""
+    """All declared types; with `strict`, other relations are not allowed."""
 
     entity_types: tuple[EntityType, ...] = ()
     relation_types: tuple[RelationType, ...] = ()
@@ -74,11 +74,11 @@ class Ontology:
 
     @property
     def events(self) -> frozenset[str]:
-        """Keys of the relations that are events."""
+        """Returns the keys of the relations that are events."""
         return frozenset(relation_key(one.name) for one in self.relation_types if one.event)
 
     def misfit(self, relation: str, subject: str, target: str) -> str | None:
-        """Why a strict ontology has no such fact, None when it has or is not strict."""
+        """Returns why a strict ontology does not allow such a fact; None if it does or is not strict."""
         if not self.strict:
             return None
         declared = find_relation(self.relation_types, relation)
@@ -90,26 +90,26 @@ class Ontology:
 
 
 class StoredOntology(NamedTuple):
-    """An ontology and its version, 0 when none was put."""
+    """An ontology and its version, 0 if none was stored."""
 
     ontology: Ontology
     version: int
 
 
 def find_relation(relations: Iterable[RelationType], name: str) -> RelationType | None:
-    """The relation of a name, letter case and accents ignored."""
+    """Returns the relation with a name, ignoring case and accents; None without one."""
     wanted = relation_key(name)
     return next((one for one in relations if relation_key(one.name) == wanted), None)
 
 
 class OntologyStore(Protocol):
-    """Each space's ontology. Raises StoreUnavailableError and DeadlineError as `GraphStore` says."""
+    """Stores each space's ontology. Raises StoreUnavailableError and DeadlineError as `GraphStore` does."""
 
     async def ontology(self, space: str) -> StoredOntology:
-        """The space's ontology, an empty one while none was put."""
+        """Returns the space's ontology, an empty one if none was stored."""
 
     async def put_ontology(self, space: str, ontology: Ontology, expected: int | None) -> int:
-        """Replaces the space's ontology; its version. The same one again changes nothing.
+        """Replaces the space's ontology; returns its version. An equal ontology changes nothing.
 
-        WrongStateError when `expected` is given and differs from the stored version.
+        Raises WrongStateError if `expected` is given and differs from the stored version.
         """

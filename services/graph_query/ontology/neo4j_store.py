@@ -1,4 +1,4 @@
-"""Ontologies in Neo4j: one node a space, whose text is JSON."""
+"""Ontologies in Neo4j: one node per space, whose text is JSON."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from services.runtime.errors import WrongStateError
 
 
 def to_text(ontology: Ontology) -> str:
-    """The same text for the same ontology."""
+    """Serializes an ontology; equal ontologies give equal texts."""
     return json.dumps(asdict(ontology), sort_keys=True, default=_plain)
 
 
 def from_text(text: str) -> Ontology:
-    """The ontology that a stored text stands for."""
+    """Parses an ontology from its stored text."""
     result = json.loads(text)
     return Ontology(
         entity_types=tuple(_entity_type(one) for one in result["entity_types"]),
@@ -41,7 +41,7 @@ def _entity_type(value: dict[str, Any]) -> EntityType:
 
 def _relation_type(value: dict[str, Any]) -> RelationType:
     ends = tuple(Endpoints(*one) for one in value["endpoints"])
-    # Texts of before there were events have no such mark.
+    # Texts written before events were introduced have no such flag.
     event = value.get("event", False)
     return RelationType(value["name"], value["description"], _attributes(value), ends, event)
 
@@ -63,13 +63,13 @@ _NONE = StoredOntology(Ontology(), 0)
 
 
 class Neo4jOntologies:
-    """`OntologyStore` on Neo4j."""
+    """Implements `OntologyStore` on Neo4j."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def ontology(self, space: str) -> StoredOntology:
-        """The space's ontology."""
+        """Returns the space's ontology."""
         rows = await self._database.read("get_ontology", space=space)
         return StoredOntology(from_text(rows[0]["text"]), rows[0]["version"]) if rows else _NONE
 

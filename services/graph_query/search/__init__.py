@@ -1,1 +1,1 @@
-"""Searching facts: words, vectors and named entities, ranking, reranking, and facts as they were known."""
+"""Fact search: words, vectors and named entities, ranking, reranking, and facts as they were known."""

@@ -23,9 +23,9 @@ class Known(NamedTuple):
 
 
 class AsKnownStore(Protocol):
-    """Stated facts as they were known at an instant. Raises what `GraphStore` says.
+    """Searches stated facts as they were known at an instant. Raises what `GraphStore` raises.
 
-    Facts that were taken back since are found by their words, not by their vectors.
+    Facts that were deleted since are found by their words, not by their vectors.
     """
 
     async def search_words_known(
@@ -35,7 +35,7 @@ class AsKnownStore(Protocol):
         link_keys: Sequence[str],
         at: Known,
     ) -> WordHits:
-        """Facts by words and by the entities whose linking keys are given."""
+        """Finds facts by words and by the entities with the given linking keys."""
 
     async def search_vector_known(
         self,
@@ -44,7 +44,7 @@ class AsKnownStore(Protocol):
         at: Known,
         state: SpaceState,
     ) -> tuple[list[Hit], bool]:
-        """Facts by cosine similarity, best first, and whether every one was compared."""
+        """Finds facts by cosine similarity, best first; returns also whether every fact was compared."""
 
 
 _DEPTH = 20
@@ -53,12 +53,12 @@ _DEPTH = 20
 _FETCH = 50_000
 
 
-# Of so many nearest, those that were known are taken; where they are too few, every fact is compared.
+# Of this many nearest facts, those known at the instant are kept; if they are too few, every fact is compared.
 _FETCH_VECTORS = 1_000
 
 
 class Neo4jAsKnown:
-    """`AsKnownStore` on Neo4j."""
+    """Implements `AsKnownStore` on Neo4j."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -70,7 +70,7 @@ class Neo4jAsKnown:
         link_keys: Sequence[str],
         at: Known,
     ) -> WordHits:
-        """Facts by words and by named entities."""
+        """Finds facts by words and by named entities."""
         lucene = words_query(space, ("fact", "name", "braid_words"), terms)
         keys = [link_key(at.only.entity_key)] if at.only.entity_key else list(link_keys)
         row = (
@@ -96,7 +96,7 @@ class Neo4jAsKnown:
         at: Known,
         state: SpaceState,
     ) -> tuple[list[Hit], bool]:
-        """Facts by cosine similarity."""
+        """Finds facts by cosine similarity."""
         result = await self._parameters(space, at)
         result |= {"vector": packed(vector), "fetch": _FETCH_VECTORS}
         if state.vectors > _FETCH_VECTORS and not at.only.entity_key and not at.only.relation:
@@ -114,7 +114,7 @@ class Neo4jAsKnown:
         named: list[str] = []
         if only.entity_key:
             rows = await self._database.read("entities_named", space=space, key=only.entity_key)
-            # An entity that is gone has no name any more; its uuid follows from the name that it had.
+            # A deleted entity has no name any more; its uuid is derived from its former name.
             plain = entity_uuid(space, only.entity_key)
             named = sorted({plain, *(row["uuid"] for row in rows)})
         return {

@@ -1,4 +1,4 @@
-"""SearchFacts: words always, vectors where the space has any and the embedder answers."""
+"""SearchFacts: always by words, and by vectors if the space has any and the embedder answers."""
 
 from __future__ import annotations
 
@@ -39,28 +39,28 @@ from services.models.reranking.reranker import Reranker
 from services.runtime.context import is_short_timeout, share_of_remaining
 from services.runtime.errors import DeadlineError
 
-# How many facts are looked at, whatever the limit: the first facts of a longer list are the facts of a shorter one.
+# How many facts are ranked, whatever the limit, so that a short list is the beginning of a longer one.
 _CANDIDATES = 50
 
 
-# Of a caller's time: vectors that take longer are left out. The rest is for reading the facts that words found.
+# The share of the caller's time after which vectors are left out. The rest is for reading the facts found by words.
 VECTOR_SHARE = 0.75
 
 
-# Of the same: an embedder that takes longer is what the answer lacks, by its name.
+# The share of the caller's time after which the embedder is reported as unavailable.
 EMBEDDER_SHARE = 0.5
 
 
-# Spaces whose state is remembered, so that vectors are searched along with the words, not after them.
+# Spaces whose state is cached, so that vectors are searched concurrently with the words, not after them.
 _REMEMBERED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class FactSearch:
-    """A question; `vector` None lets the tier embed it, `text_only` does without.
+    """A question; without `vector` the tier embeds it, unless `text_only` is set.
 
-    `min_score` None lists what is relevant by the model's scale; `known` in epoch seconds asks for what was known then;
-    None is now.
+    Without `min_score`, facts that are relevant on the model's scale are listed. `known` is an instant of knowledge in
+    epoch seconds; None is now.
     """
 
     query: str
@@ -75,8 +75,9 @@ class FactSearch:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Facts, best first; what fell short, how vectors were compared, the revision read at, and the score that a fact
-    with a vector needed to be listed.
+    """Facts, best first.
+
+    Also the degradation, the vector path, the revision read, and the minimum score that a fact with a vector needed.
     """
 
     hits: list[FoundFact]
@@ -88,24 +89,24 @@ class Answer:
 
 
 class SearchStores(GraphStore, Protocol):
-    """The graph with what other orders and other times of knowing need."""
+    """The graph with the stores for reranking and for past states of knowledge."""
 
     @property
     def reranking(self) -> RerankingStore:
-        """Vectors and distances of what was found."""
+        """Returns the store of vectors and distances."""
 
     @property
     def as_known(self) -> AsKnownStore:
-        """Facts as they were known."""
+        """Returns the store of facts as they were known."""
 
     @property
     def history(self) -> HistoryStore:
-        """Facts over both clocks."""
+        """Returns the store of fact histories."""
 
 
 @dataclass(frozen=True, slots=True)
 class _VectorMatches:
-    """The list by vectors, and how it came about."""
+    """The list by vectors, its degradation and its vector path."""
 
     hits: Sequence[Hit] = ()
     shortfall: DegradationReason | None = None
@@ -125,7 +126,7 @@ class FactSearcher:
         self._calibrations = Calibrations()
 
     async def search(self, space: str, search: FactSearch) -> Answer:
-        """Searches all lists at the same time, fuses them, and puts the best in the asked order.
+        """Searches all lists concurrently, fuses them, and orders the best as requested.
 
         Raises what the store and `FactReranker.ready` raise.
         """
@@ -141,7 +142,7 @@ class FactSearcher:
         )
         scale = self._scale(space, words.state)
         question = _question(search, words, near)
-        # At an instant no fact has ended: the order is known before the facts are read.
+        # At a single instant none of the facts has ended, so the order is known before the facts are read.
         instant = search.only.since == search.only.until
         if search.known is None:
             ranked = relevant(ranked, question, scale, search.min_score)
@@ -184,7 +185,7 @@ class FactSearcher:
         return replace(answer, hits=hits[: search.limit], shortfall=shortfall, order=order)
 
     async def _lists(self, space: str, search: FactSearch) -> tuple[WordHits, _VectorMatches]:
-        """The lists by words and by vectors."""
+        """Returns the lists by words and by vectors."""
         expected = self._spaces.get(space)
         try:
             async with asyncio.TaskGroup() as group:
@@ -201,7 +202,7 @@ class FactSearcher:
     async def _near_in_time(
         self, space: str, search: FactSearch, state: SpaceState | None
     ) -> _VectorMatches:
-        """As `_near`; when that is late for the caller's deadline, what words find must do."""
+        """Returns the result of `_near`, or an empty list by vectors if that exceeds its share of the caller's time."""
         try:
             async with asyncio.timeout(share_of_remaining(VECTOR_SHARE)):
                 return await self._near(space, search, state)
@@ -219,7 +220,7 @@ class FactSearcher:
     async def _in_full(
         self, space: str, ranked: Sequence[Ranked], known: float | None
     ) -> list[FoundFact]:
-        """The ranked facts; one that is deleted meanwhile is left out."""
+        """Returns the ranked facts in full; one deleted concurrently is omitted."""
         uuids = [one.uuid for one in ranked if one.local is None]
         if known is None:
             stated = await self._store.facts(space, uuids)
@@ -236,7 +237,7 @@ class FactSearcher:
         scale: Relevance,
         search: FactSearch,
     ) -> list[FoundFact]:
-        """Facts as they were known. The lists do not have their statements of that time, so all are read."""
+        """Returns facts as they were known. The lists lack the statements of that time, so all facts are read."""
         facts = {
             one.fact.uuid: one.fact for one in await self._in_full(space, ranked, search.known)
         }
@@ -251,7 +252,7 @@ class FactSearcher:
     async def _near(
         self, space: str, search: FactSearch, state: SpaceState | None
     ) -> _VectorMatches:
-        """The list by vectors of a space that is as `state` says; empty when nothing is known of it."""
+        """Returns the list by vectors, given the space's state; empty if the state is unknown."""
         if state is None:
             return _VectorMatches()
         seconds = share_of_remaining(EMBEDDER_SHARE)
@@ -301,7 +302,7 @@ def _path(*, compared: bool) -> VectorPath:
 
 
 def _plan(state: SpaceState | None) -> tuple[str, int, bool] | None:
-    """What of a space decides how its vectors are searched; None without any."""
+    """Returns the part of the state that decides how vectors are searched; None without vectors."""
     if state is None or state.vectors == 0:
         return None
     return state.model, state.dimension, state.vectors <= EXACT_LIMIT

@@ -1,6 +1,6 @@
-"""Searches in Neo4j: one round trip for stated facts, one for sentences, one for vectors, at the same time.
+"""Searches in Neo4j: one round trip each for stated facts, sentences and vectors, concurrently.
 
-A space that turned out to have no stated facts, or no sentences, is asked for the other alone until that changes.
+For a space without stated facts, or without sentences, only the other search runs until that changes.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from services.graph_query.neo4j.row_mapping import (
     stated_fact,
 )
 
-# Fused lists need to reach deeper than what is shown.
+# Lists are fused to a greater depth than is returned.
 _DEPTH = 20
 
 
-# The fewer are fetched the sooner the first are there; where too few of them pass the filter, more and more are.
+# Fetching fewer returns sooner; if too few of them pass the filter, more and more are fetched.
 _FETCH = 500
 
 
@@ -45,29 +45,28 @@ _FETCH_SENTENCES = 5_000
 _FETCH_FILTERED = 50_000
 
 
-# Of 40 that the index takes for nearest, the first 20 are so with a recall of .994; of 20, with .986. Each ten cost a
-# millisecond.
+# Of the 40 nearest by the index, the first 20 have a recall of .994; of only 20, .986. Each ten cost a millisecond.
 _FETCH_VECTORS = 20
 
 
 _DEPTH_VECTORS = 10
 
 
-# Relations whose past events are searched for by vectors: each takes as long as a search of the index.
+# The number of relations whose past events are searched by vector: each takes as long as an index search.
 _EVENT_RELATIONS = 20
 
 
 _REMEMBERED = 10_000
 
 
-# Sentences are hints below stated facts: reading the names in each takes longer than finding it.
+# Sentences rank below stated facts, and reading the names in each takes longer than finding it.
 _MAX_SENTENCES = 20
 
 
 _MAX_SENTENCES_WITH_FACTS = 10
 
 
-# Looked at beyond those, as facts may contradict some.
+# Read in addition, as facts may contradict some sentences.
 _SPARE_SENTENCES = 10
 
 
@@ -75,7 +74,7 @@ _CO_OCCURS = "co_occurs"
 
 
 class _Sentences(NamedTuple):
-    """The space as of a search of its sentences, whether it has stated facts as well, and what was found."""
+    """The space's state, whether it has stated facts, and the sentences found."""
 
     state: SpaceState
     has_facts: bool
@@ -83,7 +82,7 @@ class _Sentences(NamedTuple):
 
 
 class _Spaces:
-    """Spaces of which something was seen at their last search; not all of them, where they are very many."""
+    """Spaces for which a condition held at their last search; limited in number, so some may be missing."""
 
     def __init__(self) -> None:
         self._spaces: set[str] = set()
@@ -99,7 +98,7 @@ class _Spaces:
 
 
 class Neo4jSearch:
-    """Searches for facts. Raises what `GraphStore` says."""
+    """Searches for facts. Raises what `GraphStore` raises."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -114,7 +113,7 @@ class Neo4jSearch:
         only: FactFilter,
         limit: int,
     ) -> WordHits:
-        """Facts by words and by named entities, sentences by words."""
+        """Finds facts by words and by named entities, and sentences by words."""
         parameters = {**filter_parameters(space, only), "limit": limit + _DEPTH, "only": []}
         if only.entity_key:
             state, parameters["only"] = await _filtered(self._database, space, only.entity_key)
@@ -158,7 +157,7 @@ class Neo4jSearch:
     async def search_vector(
         self, space: str, vector: Sequence[float], only: FactFilter, limit: int, *, exact: bool
     ) -> list[Hit]:
-        """Stated facts by cosine similarity; a filter by entity is always exact."""
+        """Finds stated facts by cosine similarity; a filter by entity always compares exactly."""
         name = "search_vector_relation" if only.relation else "search_vector_index"
         if only.entity_key:
             name = "search_vector_entity"
@@ -175,7 +174,7 @@ class Neo4jSearch:
         return [Hit(*hit) for hit in rows[0]["hits"]]
 
     async def facts(self, space: str, uuids: Sequence[str]) -> dict[str, Fact]:
-        """Those of the stated facts that are there, in full."""
+        """Returns the stated facts that exist, in full."""
         if not uuids:
             return {}
         rows = await self._database.read(
@@ -188,7 +187,7 @@ class Neo4jSearch:
 async def _filtered(
     database: Database, space: str, entity_key: str
 ) -> tuple[SpaceState, list[str]]:
-    """The space, and the entities that a filter by name lets pass."""
+    """Returns the space's state, and the entities that a filter by name selects."""
     row = (await database.read("search_state", space=space, entity_key=entity_key))[0]
     return _state(row), row["only"]
 
@@ -200,7 +199,7 @@ def _state(row: dict[str, Any]) -> SpaceState:
 async def _stated(
     database: Database, terms: Sequence[str], link_keys: Sequence[str], parameters: dict[str, Any]
 ) -> tuple[WordHits, bool]:
-    """Stated facts by words and named entities, and whether the space has episodes."""
+    """Finds stated facts by words and named entities; returns also whether the space has episodes."""
     lucene = words_query(parameters["space"], ("fact", "name", "braid_words"), terms)
     if lucene:
         lucene += ends_clause(parameters["only"]) + relation_clause(parameters["relation"])
@@ -232,7 +231,7 @@ async def _stated(
 async def _sentences(
     database: Database, terms: Sequence[str], limit: int, parameters: dict[str, Any]
 ) -> _Sentences | None:
-    """None when the search has no word, or is for a relation that sentences do not have: nothing was asked."""
+    """Finds sentences; None without a query if there are no words, or for a relation that sentences do not have."""
     lucene = words_query(parameters["space"], ("text", "braid_words"), terms)
     if not lucene or parameters["relation"] not in ("", _CO_OCCURS):
         return None

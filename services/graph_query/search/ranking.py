@@ -1,8 +1,8 @@
-"""Candidates from several lists by reciprocal rank, and how relevant each is to the question.
+"""Fuses candidates from several lists by reciprocal rank, and scores how relevant each is to the question.
 
-A stated fact with a vector scores as a chunk does: by its cosine and the share of the question's words that it has.
-Facts of an entity and a relation that the question both names lead; ended ones come after current ones. A fact without
-a vector and a local one (two names in one sentence) have their words alone, and score less.
+A stated fact with a vector is scored as a chunk is: by its cosine and the share of the question's words that it has.
+Facts whose entity and relation the question both names rank first; ended ones come after current ones. A fact without a
+vector and a local one (two names in one sentence) are scored by words alone, and lower.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _TEXT, _VECTOR, _ENTITY, _SENTENCE = 1.0, 1.0, 0.7, 0.5
 
 @dataclass(slots=True)
 class Scores:
-    """The score and the parts of it; parts that did not find the fact are None.
+    """A fact's score and its parts; None for parts that did not find the fact.
 
-    `words` is the share of the question's words that the fact has; `support` what it adds to passages that state it.
+    `words` is the share of the question's words that the fact has; `support` is what it adds to passages that state it.
     """
 
     fused: float = 0.0
@@ -48,9 +48,10 @@ class FoundFact(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """A fact's place; `local` is the co-occurrence itself, None for a stated fact.
+    """A ranked fact; `local` is the co-occurrence itself, None for a stated fact.
 
-    `statement` and `relation` are what a stated fact says, "" where no list had it; `embedded` whether it has a vector.
+    `statement` and `relation` are those of a stated fact, "" if no list had them; `embedded` is whether it has a
+    vector.
     """
 
     uuid: str
@@ -69,7 +70,7 @@ def fuse(
     entity_key: str,
     limit: int,
 ) -> list[Ranked]:
-    """The facts of all lists that stand highest in them, best first, equal sums by uuid."""
+    """Returns the facts with the highest fused rank over all lists, best first, equal sums by uuid."""
     found: dict[str, Scores] = {}
     local: dict[str, Fact] = {}
     for rank, hit in enumerate(words.text, 1):
@@ -100,7 +101,7 @@ def _add(found: dict[str, Scores], uuid: str, weight: float, rank: int) -> Score
 
 
 def _shown(facts: Sequence[Fact], terms: Sequence[str], entity_key: str) -> Fact | None:
-    """The co-occurrence that stands for its sentence: of the filter's entity, nearest to the question."""
+    """Returns the co-occurrence that represents its sentence: of the filter's entity, nearest to the question."""
     asked = set(terms)
     fitting = [fact for fact in facts if not entity_key or entity_key in _ends(fact)]
     return max(
@@ -129,15 +130,16 @@ _WORDS_ALONE = 0.7
 _LOCAL = 0.5
 
 
-# Of the question's words, where words are all that is known: a third for a stated fact, a local one is a weaker hint.
+# The minimum share of the question's words if only words are known: a third for a stated fact, more for a local one,
+# which is weaker evidence.
 _MIN_WORDS = 0.33
 
 
 _MIN_WORDS_LOCAL = 0.4
 
 
-# How much a fact may support a passage: chosen on MuSiQue with its triples as facts, where more moves the right passage
-# down as often as up; and by words alone.
+# How much a fact may add to a passage. Chosen on MuSiQue with its triples as facts: a larger value moves the right
+# passage down as often as up. Half of it by words alone.
 _SUPPORT = 0.5
 
 
@@ -146,11 +148,10 @@ _SUPPORT_BY_WORDS = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question as facts are compared with it: the stems of its words, and the facts of entities that it names.
+    """A question in comparable form: the stems of its words, and the facts of entities that it names.
 
-    `farthest` is the cosine that no fact with a vector exceeds beyond the list by vectors; None where that list
-    has every fact.
-    `until` is the end of the time asked about, in epoch seconds.
+    `farthest` is the highest possible cosine of facts that are not in the list by vectors; None if that list has every
+    fact. `until` is the end of the time asked about, in epoch seconds.
     """
 
     stems: frozenset[str]
@@ -162,10 +163,10 @@ class Question:
 def relevant(
     ranked: Sequence[Ranked], question: Question, scale: Relevance, min_score: float | None
 ) -> list[Ranked]:
-    """Those that are relevant by what they say, best first, equal scores by uuid; each with its score.
+    """Returns the facts relevant by their statement, best first, equal scores by uuid, each with its score.
 
-    `min_score` 0 keeps all. Without one, a question of stop words alone keeps what is near by its vector, and all
-    where nothing is known of the model.
+    `min_score` 0 keeps all. Without one, a question of stop words alone keeps facts with a near vector, or all if the
+    model's scale is unknown.
     """
     scored = [_scored(one, question, scale) for one in ranked]
     kept = [one for one in scored if _is_listed(one, question, scale, min_score)]
@@ -173,7 +174,7 @@ def relevant(
 
 
 def current_first(found: Sequence[FoundFact], question: Question) -> list[FoundFact]:
-    """The same facts, those that lead but have ended by the end of the time asked about a little lower."""
+    """Orders the facts again, with a lower score for leading facts that ended by the end of the time asked about."""
     scored = [_lowered(one) if _leads_ended(one, question) else one for one in found]
     return sorted(scored, key=lambda one: (-one.scores.fused, one.fact.uuid))
 
@@ -196,7 +197,7 @@ def _scored(one: Ranked, question: Question, scale: Relevance) -> Ranked:
 
 
 def _cosine(one: Ranked, question: Question) -> float | None:
-    """The fact's cosine, or its upper bound; None where it has no vector that was compared."""
+    """Returns the fact's cosine, or its upper bound; None without a comparable vector."""
     if one.scores.vector is not None or not one.embedded:
         return one.scores.vector
     return question.farthest

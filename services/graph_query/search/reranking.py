@@ -1,4 +1,4 @@
-"""Orders of found facts other than relevance: MMR, distance to an entity, a cross-encoder."""
+"""Orders of found facts other than relevance: MMR, distance to an entity, cross-encoder."""
 
 from __future__ import annotations
 
@@ -22,44 +22,44 @@ FARTHEST = 4
 
 
 class RerankingStore(Protocol):
-    """Reads of a space. Raises what `GraphStore` says."""
+    """Reads vectors and distances in a space. Raises what `GraphStore` raises."""
 
     async def entities_named(self, space: str, name_key: str, entity_type: str) -> list[str]:
-        """Uuids of the entities of a name, of a type unless that is ""."""
+        """Returns the uuids of the entities with a name and, unless it is "", a type."""
 
     async def fact_vectors(self, space: str, uuids: Sequence[str]) -> dict[str, Sequence[float]]:
-        """The vectors of those of the stated facts that have one."""
+        """Returns the vectors of the stated facts that have one."""
 
     async def distances(
         self, space: str, centers: Sequence[str], uuids: Sequence[str], only: FactFilter
     ) -> dict[str, int]:
-        """How many facts lie between each entity and the nearest centre; none for those beyond `FARTHEST`.
+        """Returns how many facts lie between each entity and the nearest center, without entities beyond `FARTHEST`.
 
-        Of `only`, the time counts. Co-occurrences of the time are ways too.
+        Of `only`, just the time applies. Co-occurrences of the time are edges too.
         """
 
 
 class Neo4jReranking:
-    """`RerankingStore` on Neo4j."""
+    """Implements `RerankingStore` on Neo4j."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def entities_named(self, space: str, name_key: str, entity_type: str) -> list[str]:
-        """Uuids of the entities of a name."""
+        """Returns the uuids of the entities with a name."""
         rows = await self._database.read("entities_named", space=space, key=name_key)
         named = [entity(row) for row in rows]
         return [one.uuid for one in named if not entity_type or one.type == entity_type]
 
     async def fact_vectors(self, space: str, uuids: Sequence[str]) -> dict[str, Sequence[float]]:
-        """Vectors of facts."""
+        """Returns vectors of facts."""
         rows = await self._database.read("fact_vectors", space=space, uuids=list(uuids))
         return {row["uuid"]: row["vector"] for row in rows}
 
     async def distances(
         self, space: str, centers: Sequence[str], uuids: Sequence[str], only: FactFilter
     ) -> dict[str, int]:
-        """How far entities are from the nearest centre."""
+        """Returns each entity's distance from the nearest center."""
         rows = await self._database.read(
             "entity_distances",
             space=space,
@@ -72,7 +72,7 @@ class Neo4jReranking:
         return {row["uuid"]: row["distance"] for row in rows}
 
 
-# How many facts are put in another order, as a multiple of those that are asked for, and at most.
+# How many facts are reranked: a multiple of the requested number, within limits.
 _POOL = 4
 
 
@@ -80,7 +80,7 @@ _POOL_LEAST, _POOL_MOST = 40, 100
 
 
 class Order(Enum):
-    """How found facts are put in order."""
+    """The order of found facts."""
 
     RRF = "rrf"
     MMR = "mmr"
@@ -90,7 +90,7 @@ class Order(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Ordering:
-    """An order and what it needs: the centre's name and type of NODE_DISTANCE, the weight of relevance of MMR."""
+    """An order and its parameters: the center's name and type for NODE_DISTANCE, the weight of relevance for MMR."""
 
     order: Order = Order.RRF
     center_name: str = ""
@@ -98,24 +98,24 @@ class Ordering:
     mmr_lambda: float = 0.5
 
     def pool(self, limit: int) -> int:
-        """How many of the most relevant are looked at for `limit` facts."""
+        """Returns how many of the most relevant facts are reranked for `limit` facts."""
         if self.order is Order.RRF:
             return limit
         return max(limit, min(max(limit * _POOL, _POOL_LEAST), _POOL_MOST))
 
 
 class FactReranker:
-    """Puts found facts in another order."""
+    """Puts found facts in a requested order."""
 
     def __init__(self, store: RerankingStore, model: Reranker | None) -> None:
         self._store = store
         self._model = model
 
     async def ready(self, space: str, ordering: Ordering) -> list[str]:
-        """What an order needs before the search: the uuids of its centre.
+        """Checks an order before the search, and returns the uuids of its center.
 
-        InvalidFieldError without a centre, NotFoundError when there is none of that name, WrongStateError without
-        the model.
+        Raises InvalidFieldError without a center, NotFoundError if no entity has its name, WrongStateError without a
+        reranking model.
         """
         if ordering.order is Order.CROSS_ENCODER and self._model is None:
             raise WrongStateError("No reranking model is configured.")
@@ -139,7 +139,7 @@ class FactReranker:
         centers: Sequence[str],
         only: FactFilter,
     ) -> tuple[list[FoundFact], bool]:
-        """The facts in the asked order, and whether that order could be had; as they are where not."""
+        """Returns the facts in the requested order and True, or unchanged and False if the order is not available."""
         if ordering.order is Order.MMR:
             return await self._varied(space, found, ordering.mmr_lambda), True
         if ordering.order is Order.NODE_DISTANCE:
@@ -173,10 +173,10 @@ class FactReranker:
 def maximal_marginal_relevance(
     found: Sequence[FoundFact], vectors: Mapping[str, Sequence[float]], weight: float
 ) -> list[FoundFact]:
-    """Maximal marginal relevance: at each place the fact that is relevant and least like those before it.
+    """Orders facts by maximal marginal relevance: each is relevant and least similar to those before it.
 
-    Relevance is the score as a share of the best one; likeness the cosine of vectors, or where one has none
-    the share of common words.
+    Relevance is the score as a share of the best one. Similarity is the cosine of the vectors or, if one has none, the
+    share of common words.
     """
     best = max((one.scores.fused for one in found), default=1.0) or 1.0
     left = list(found)
@@ -198,7 +198,7 @@ def maximal_marginal_relevance(
 
 def _likeness(one: Fact, other: Fact, vectors: Mapping[str, Sequence[float]]) -> float:
     a, b = vectors.get(one.uuid), vectors.get(other.uuid)
-    # While a space changes over to another model, vectors may be of two lengths.
+    # While a space changes models, vectors may have two lengths.
     if a is not None and b is not None and len(a) == len(b):
         return sum(x * y for x, y in zip(a, b, strict=True))
     words, others = _words(one), _words(other)
@@ -219,7 +219,7 @@ def _ends(fact: Fact) -> tuple[str, str]:
 
 
 def _by_score(found: Sequence[FoundFact], scores: Sequence[float]) -> list[FoundFact]:
-    """Best first; equal ones stay in their order."""
+    """Orders facts best first; equal ones keep their order."""
     scored = [_scored(one, score) for one, score in zip(found, scores, strict=True)]
     return sorted(scored, key=lambda one: -(one.scores.rerank or 0.0))
 

@@ -1,1 +1,1 @@
-"""The contract over the features: one module a service or feature; `*_messages` map messages to the domain and back."""
+"""The contract's servicers: one module per service or feature; `*_mapping` modules map messages and domain types."""

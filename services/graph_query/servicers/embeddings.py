@@ -1,4 +1,4 @@
-"""GraphEmbeddingService: messages in, messages out."""
+"""GraphEmbeddingService: maps messages to the store and back."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _vectors(request: embeddings_pb2.PutTextEmbeddingsRequest) -> list[TextVecto
 
 
 def _unit(values: Any, dimension: int, field: str) -> list[float]:
-    """The values brought to length 1. InvalidFieldError for another dimension, and for zeros."""
+    """Normalizes the values to length 1. Raises InvalidFieldError for another dimension, and for zeros."""
     vector = np.array(values, dtype=np.float64)
     if len(vector) != dimension:
         raise InvalidFieldError(FieldError(field, "must have as many values as the others"))

@@ -1,4 +1,4 @@
-"""The RPCs about the graph's shape over the store."""
+"""The RPCs about entities and paths."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HOPS = 4
 _PATHS = 5
 
 
-# Each leaves out the pairs that the searches before it went along and that no fact joins after all.
+# Each search excludes the pairs that earlier searches used although no fact joins them.
 _MAX_SEARCHES = 4
 
 
@@ -44,7 +44,7 @@ _MAX_EPISODES = 700
 
 
 class EntityHandler:
-    """The shape of the graph of the caller's space."""
+    """Reads entities and paths of the caller's space."""
 
     def __init__(self, store: EntityStore) -> None:
         self._store = store
@@ -52,7 +52,7 @@ class EntityHandler:
     async def entity(
         self, request: entities_pb2.GetEntityRequest
     ) -> entities_pb2.GetEntityResponse:
-        """An entity, and those that share its name."""
+        """Returns an entity, and those that share its name."""
         now = utc_now().timestamp()
         found = await self._store.entities(current_call().space, selector(request.entity), now)
         if not found:
@@ -62,7 +62,7 @@ class EntityHandler:
     async def link(
         self, request: entities_pb2.LinkEntitiesRequest
     ) -> entities_pb2.LinkEntitiesResponse:
-        """The entities that a text names, each at its first place."""
+        """Returns the entities that a text names, each at its first position."""
         space = current_call().space
         places = await self._places(space, unicodedata.normalize("NFC", request.text))
         limit = request.limit if request.HasField("limit") else _LINKED
@@ -79,7 +79,7 @@ class EntityHandler:
     async def paths(
         self, request: structure_pb2.FindPathsRequest
     ) -> structure_pb2.FindPathsResponse:
-        """The shortest paths between two entities; none while an end is ambiguous."""
+        """Returns the shortest paths between two entities; none while an end is ambiguous."""
         space = current_call().space
         sources, targets = [
             await self._ends(space, selector(end), field)
@@ -96,7 +96,7 @@ class EntityHandler:
     async def subgraph(
         self, request: structure_pb2.GetMentionSubgraphRequest
     ) -> structure_pb2.GetMentionSubgraphResponse:
-        """The chunks around some chunks and entities."""
+        """Returns the chunks around some chunks and entities."""
         value = request.HasField
         seeds = Seeds(
             chunks=_distinct(request.chunk_ids),
@@ -143,7 +143,7 @@ class EntityHandler:
             facts = await self._store.joining(
                 space, sorted(pairs), only, local=request.include_local
             )
-            # Facts may contradict all sentences that join two, and a fact may go between two reads.
+            # Facts may contradict all sentences that join two entities, and a fact may be deleted between two reads.
             missing = pairs - facts.keys()
             if not missing:
                 break
@@ -169,7 +169,7 @@ class EntityHandler:
         limit: int,
     ) -> Sequence[Step]:
         found = await self._store.steps(space, uuids, only, limit, local=local)
-        if not without or len(found) >= limit:  # so many that the search is given up
+        if not without or len(found) >= limit:  # So many that the search is stopped.
             return found
         return [step for step in found if (step.source, step.target) not in without]
 

@@ -1,4 +1,4 @@
-"""The graph's shape in the contract's messages."""
+"""Maps entities, paths and subgraphs to the contract's messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KINDS = {
 
 
 def details(one: EntityDetails) -> entities_pb2.EntityDetails:
-    """An entity with what is known of it."""
+    """Maps an entity with its details."""
     return entities_pb2.EntityDetails(
         entity=mapping.entity(one.entity),
         aliases=one.aliases,
@@ -34,7 +34,7 @@ def details(one: EntityDetails) -> entities_pb2.EntityDetails:
 
 
 def linked(place: Place, found: Titled) -> entities_pb2.LinkedEntity:
-    """An entity at its place in a text."""
+    """Maps an entity at its position in a text."""
     return entities_pb2.LinkedEntity(
         entity=mapping.entity(found.entity),
         text=place.text,
@@ -45,7 +45,7 @@ def linked(place: Place, found: Titled) -> entities_pb2.LinkedEntity:
 
 
 def path(one: Path) -> structure_pb2.Path:
-    """One way from an entity to another."""
+    """Maps a path between two entities."""
     return structure_pb2.Path(
         nodes=[mapping.entity_ref(node) for node in one.nodes],
         facts=[mapping.fact(fact) for fact in one.facts],
@@ -53,7 +53,7 @@ def path(one: Path) -> structure_pb2.Path:
 
 
 def subgraph(found: Subgraph) -> structure_pb2.GetMentionSubgraphResponse:
-    """Chunks, entities and mentions; the last refer to the others by place."""
+    """Maps chunks, entities and mentions; mentions refer to the others by position."""
     episodes = {one.uuid: place for place, one in enumerate(found.episodes)}
     entities = {one.ref.uuid: place for place, one in enumerate(found.entities)}
     return structure_pb2.GetMentionSubgraphResponse(

@@ -74,7 +74,7 @@ _PATHS = {
 
 
 def passage(message: ingest_pb2.EpisodeInput) -> Passage:
-    """A chunk to add."""
+    """Maps a chunk to add."""
     value, versioned = message.HasField("reference_time"), message.HasField("version_time")
     timed = message.HasField("valid_time")
     return Passage(
@@ -90,7 +90,10 @@ def passage(message: ingest_pb2.EpisodeInput) -> Passage:
 
 
 def fact_input(message: ingest_pb2.FactInput) -> GivenFact:
-    """A fact to add; without a statement it is said in words. ValueError for what the graph cannot keep."""
+    """Maps a fact to add; a missing statement is built from its parts.
+
+    Raises ValueError for what the graph cannot store.
+    """
     subject, target = message.subject, message.object
     for field, end in (("subject", subject), ("object", target)):
         if not end.name.strip():
@@ -112,14 +115,14 @@ def fact_input(message: ingest_pb2.FactInput) -> GivenFact:
 def fact_filter(
     selector: retrieval_pb2.TimeSelector | None, entity: str = "", relation: str = ""
 ) -> FactFilter:
-    """The filter of a request; no selector is now. InvalidFieldError for an entity of white space alone."""
+    """Maps a request's filter; without a selector the time is now. Raises InvalidFieldError for a blank entity name."""
     since, until = _bounds(selector)
     key = filter_key(entity, "entity_name")
     return FactFilter(since, until, key, clean_relation(relation))
 
 
 def ordering(request: query_pb2.SearchFactsRequest) -> Ordering:
-    """How a request wants its facts in order."""
+    """Maps the requested order of facts."""
     asked = {number: order for order, number in _ORDERS.items()}
     ordering = Ordering(
         asked.get(request.reranker, Order.RRF),
@@ -132,7 +135,7 @@ def ordering(request: query_pb2.SearchFactsRequest) -> Ordering:
 
 
 def entity(one: Entity) -> facts_pb2.Entity:
-    """A node."""
+    """Maps an entity."""
     return facts_pb2.Entity(
         id=one.uuid,
         name=one.name,
@@ -145,7 +148,7 @@ def entity(one: Entity) -> facts_pb2.Entity:
 
 
 def entity_listing(request: query_pb2.ListEntitiesRequest) -> EntityListing:
-    """Which entities are listed, and in which order."""
+    """Maps which entities are listed, and in which order."""
     by_mentions = request.order_by == query_pb2.ENTITY_ORDER_MENTIONS
     return EntityListing(
         type=request.type,
@@ -155,12 +158,12 @@ def entity_listing(request: query_pb2.ListEntitiesRequest) -> EntityListing:
 
 
 def entity_ref(one: EntityRef) -> facts_pb2.EntityRef:
-    """An endpoint."""
+    """Maps an endpoint of a fact."""
     return facts_pb2.EntityRef(id=one.uuid, name=one.name, type=one.type)
 
 
 def fact(one: Fact) -> facts_pb2.Fact:
-    """A fact with its citations. A co-occurrence is dated by its document alone: it claims no time."""
+    """Maps a fact with its citations. A co-occurrence has its document's dates and no valid time of its own."""
     mentioned = one.origin is Origin.LOCAL
     return facts_pb2.Fact(
         id=one.uuid,
@@ -180,7 +183,7 @@ def fact(one: Fact) -> facts_pb2.Fact:
 
 
 def citation(one: Citation) -> retrieval_pb2.Citation:
-    """Where a statement stands."""
+    """Maps the source of a statement."""
     return retrieval_pb2.Citation(
         chunk_id=one.chunk_id,
         document_id=one.document_id,
@@ -191,7 +194,7 @@ def citation(one: Citation) -> retrieval_pb2.Citation:
 
 
 def scores(value: Scores) -> facts_pb2.FactScores:
-    """The parts of a fused score."""
+    """Maps the parts of a fused score."""
     return facts_pb2.FactScores(
         vector=value.vector,
         vector_rank=value.vector_rank,
@@ -203,7 +206,7 @@ def scores(value: Scores) -> facts_pb2.FactScores:
 
 
 def answer(found: Answer) -> query_pb2.SearchFactsResponse:
-    """What a search found and how it went."""
+    """Maps the result of a search."""
     status = legs_pb2.LEG_STATUS_OK if found.hits else legs_pb2.LEG_STATUS_NO_MATCH
     reason = legs_pb2.LEG_REASON_UNSPECIFIED
     if found.shortfall is not None:
@@ -239,7 +242,7 @@ def _bounds(selector: retrieval_pb2.TimeSelector | None) -> tuple[float, float]:
 
 
 def seconds(stamp: Timestamp) -> float:
-    """An instant in epoch seconds."""
+    """Maps an instant in epoch seconds."""
     return to_datetime(stamp).timestamp()
 
 

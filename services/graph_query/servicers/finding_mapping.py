@@ -1,4 +1,4 @@
-"""Findings' messages to the domain and back, and filters of findings."""
+"""Maps findings and their filters between messages and the domain."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ _LARGEST = sys.float_info.max
 
 
 def finding_filter(space: str, message: findings_pb2.FindingFilter) -> FindingFilter:
-    """What findings of a space must satisfy; an unset message nothing.
+    """Maps a filter of findings; an unset message filters nothing.
 
-    InvalidFieldError for white space alone, and for a wish that is not known here.
+    Raises InvalidFieldError for white space alone, and for fields unknown to this process.
     """
     reject_unknown_fields(message, "filter")
     since, until = _span(message)
@@ -75,7 +75,7 @@ def finding_filter(space: str, message: findings_pb2.FindingFilter) -> FindingFi
 
 
 def bounds(message: findings_pb2.NumberRange) -> Bounds:
-    """Bounds as the numbers that are just inside of them."""
+    """Maps bounds to inclusive ones: an exclusive bound becomes the nearest number inside it."""
     lows, highs = [-_LARGEST], [_LARGEST]
     if message.HasField("greater_than"):
         lows.append(math.nextafter(message.greater_than, math.inf))
@@ -129,7 +129,7 @@ _PATHS = {
 
 
 def finding_input(message: findings_pb2.FindingInput) -> GivenFinding:
-    """A finding to add."""
+    """Maps a finding to add."""
     return GivenFinding(
         fields=_fields(message),
         id=message.external_id,
@@ -141,7 +141,7 @@ def finding_input(message: findings_pb2.FindingInput) -> GivenFinding:
 
 
 def counts(found: FindingCounts) -> findings_pb2.AddFindingsResponse:
-    """What became of given findings."""
+    """Maps the result of adding findings."""
     return findings_pb2.AddFindingsResponse(
         finding_ids=found.uuids,
         added_count=found.added,
@@ -157,7 +157,7 @@ def counts(found: FindingCounts) -> findings_pb2.AddFindingsResponse:
 
 
 def answer(found: FindingAnswer, next_page_token: str) -> findings_pb2.SearchFindingsResponse:
-    """What a search found and how it went."""
+    """Maps the result of a search."""
     status = legs_pb2.LEG_STATUS_OK if found.hits else legs_pb2.LEG_STATUS_NO_MATCH
     reason = legs_pb2.LEG_REASON_UNSPECIFIED
     if found.shortfall is not None:
@@ -173,7 +173,7 @@ def answer(found: FindingAnswer, next_page_token: str) -> findings_pb2.SearchFin
 
 
 def finding(one: Finding) -> findings_pb2.Finding:
-    """A finding with what it is linked to."""
+    """Maps a finding with its links."""
     message = findings_pb2.Finding(
         id=one.uuid,
         external_id=one.id,

@@ -1,4 +1,4 @@
-"""AddFindings and SearchFindings over the store."""
+"""The RPCs AddFindings and SearchFindings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LISTING = "findings"
 
 
 class FindingHandler:
-    """The findings of the caller's space."""
+    """Reads and writes findings of the caller's space."""
 
     def __init__(self, store: FindingStore, embedder: Embedder, models: SpaceModels) -> None:
         self._intake = FindingIntake(store, models)

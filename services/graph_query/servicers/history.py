@@ -1,4 +1,4 @@
-"""Calls about history: pages, differences and summaries of facts."""
+"""The RPCs about history: pages, differences and summaries of facts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OWN = ("page_token", "page_size")
 
 
 class Pages:
-    """The pages of one question in one space: whatever it asks, apart from the page itself."""
+    """The page tokens of one query in one space; the query is the request without its paging fields."""
 
     def __init__(self, space: str, request: Message) -> None:
         asked = type(request)()
@@ -45,11 +45,14 @@ class Pages:
         self._query = (request.DESCRIPTOR.name, space, digest)
 
     def token(self, *position: float | str) -> str:
-        """The token of the page after a position."""
+        """Returns the token of the page after a position."""
         return encode_token(self._query, list(position))
 
     def numbers_and_uuid(self, token: str, numbers: int) -> tuple[list[float], str] | None:
-        """The position in a token, None for the first page. InvalidFieldError for another's token."""
+        """Returns the position in a token, None for the first page.
+
+        Raises InvalidFieldError for another query's token.
+        """
         if not token:
             return None
         *found, uuid = decode_token(token, self._query, length=numbers + 1)
@@ -59,7 +62,7 @@ class Pages:
 
 
 def position(found: tuple[list[float], str] | None) -> Position | None:
-    """The position whose first number is a start."""
+    """Returns the position whose first number is a start."""
     return None if found is None else Position(found[0][0], found[1])
 
 
@@ -75,14 +78,14 @@ _DIFFERENCES = 20_000
 
 @dataclass(frozen=True, slots=True)
 class _Page:
-    """A part of a list, and the token of the next."""
+    """Part of a list, and the token of the next page."""
 
     facts: Sequence[Fact]
     token: str
 
 
 class HistoryHandler:
-    """Facts of the caller's space over both clocks."""
+    """Reads facts of the caller's space in valid time and in knowledge time."""
 
     def __init__(self, store: HistoryStore) -> None:
         self._store = store
@@ -90,7 +93,7 @@ class HistoryHandler:
     async def list_facts(
         self, request: structure_pb2.ListFactsRequest
     ) -> structure_pb2.ListFactsResponse:
-        """A page of facts."""
+        """Returns a page of facts."""
         scope = Scope(
             subject=mapping.selector(request.subject) if request.HasField("subject") else None,
             object=mapping.selector(request.object) if request.HasField("object") else None,
@@ -105,7 +108,7 @@ class HistoryHandler:
     async def get_fact(
         self, request: structure_pb2.GetFactRequest
     ) -> structure_pb2.GetFactResponse:
-        """A fact with its versions."""
+        """Returns a fact with its versions."""
         space, uuid = current_call().space, request.fact_id.lower()
         versions = await self._store.versions(space, uuid, _VERSIONS)
         found = (await self._store.facts_known(space, [uuid], None)).get(uuid)
@@ -119,7 +122,7 @@ class HistoryHandler:
     async def history(
         self, request: history_pb2.GetEntityHistoryRequest
     ) -> history_pb2.GetEntityHistoryResponse:
-        """An entity's facts in time order, and on the first page the whole history in numbers."""
+        """Returns an entity's facts in time order, and on the first page a summary of the whole history."""
         pages, size = Pages(current_call().space, request), _size(request)
         found = pages.numbers_and_uuid(request.page_token, 2)
         page = Page(
@@ -149,7 +152,7 @@ class HistoryHandler:
     async def snapshot(
         self, request: history_pb2.GetSnapshotRequest
     ) -> history_pb2.GetSnapshotResponse:
-        """What held at a time, and on the first page what is different now."""
+        """Returns the facts valid at a time, and on the first page the differences from now."""
         scope = _scope(request)
         page = await self._page(request, replace(scope, lasting=True))
         changes = None
@@ -163,7 +166,7 @@ class HistoryHandler:
         )
 
     async def diff(self, request: history_pb2.DiffGraphRequest) -> history_pb2.DiffGraphResponse:
-        """What is different between two times."""
+        """Returns the differences between two times."""
         after = words.fact_filter(request.after if request.HasField("after") else None)
         times = Times(words.fact_filter(request.before), after)
         limit = request.limit if request.HasField("limit") else _PAGE_SIZE
@@ -173,7 +176,7 @@ class HistoryHandler:
     async def _page(
         self, request: structure_pb2.ListFactsRequest | history_pb2.GetSnapshotRequest, scope: Scope
     ) -> _Page:
-        """A page as of the time that is asked for; one of now stays as of its first page's time."""
+        """Returns a page as of the requested time; a listing as of now keeps its first page's time."""
         space = current_call().space
         pages = Pages(space, request)
         found = pages.numbers_and_uuid(request.page_token, 2)

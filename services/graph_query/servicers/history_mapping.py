@@ -1,4 +1,4 @@
-"""The contract's messages about histories to the domain's words, and back."""
+"""Maps histories between messages and the domain."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from services.runtime.times import to_datetime, to_timestamp
 
 
 def selector(message: entities_pb2.EntitySelector) -> Selector:
-    """Which entity is meant."""
+    """Maps the selected entity."""
     if message.WhichOneof("by") == "id":
         return Selector(uuid=message.id.lower())
     return Selector(name_key=name_key(message.name), type=message.type)
 
 
 def seconds(stamp: Timestamp) -> float:
-    """An instant in epoch seconds."""
+    """Maps an instant in epoch seconds."""
     return to_datetime(stamp).timestamp()
 
 
 def entity(one: Entity | None) -> facts_pb2.Entity | None:
-    """A node, where there is one."""
+    """Maps an entity, if there is one."""
     return None if one is None else mapping.entity(one)
 
 
 def summary(value: Summary, facts: Mapping[str, Fact]) -> history_pb2.HistorySummary:
-    """A history in numbers."""
+    """Maps a summary of a history."""
     return history_pb2.HistorySummary(
         fact_count=value.total,
         current_fact_count=value.current_total,
@@ -49,7 +49,7 @@ def summary(value: Summary, facts: Mapping[str, Fact]) -> history_pb2.HistorySum
 
 
 def diff(value: Diff, facts: Mapping[str, Fact], *, incomplete: bool) -> history_pb2.GraphDiff:
-    """What is different between two times."""
+    """Maps the differences between two times."""
     return history_pb2.GraphDiff(
         added=_facts(value.added, facts),
         ended=_facts(value.ended, facts),
@@ -62,7 +62,7 @@ def diff(value: Diff, facts: Mapping[str, Fact], *, incomplete: bool) -> history
 
 
 def version(one: Version) -> structure_pb2.FactVersion:
-    """What was known of a fact over a span of time."""
+    """Maps a fact as known over a span of time."""
     return structure_pb2.FactVersion(
         fact=mapping.fact(one.fact),
         known_time=to_timestamp(one.known_from),
@@ -78,7 +78,7 @@ def _changed(one: Changed, facts: Mapping[str, Fact]) -> history_pb2.ChangedFact
 
 
 def _facts(uuids: tuple[str, ...], facts: Mapping[str, Fact]) -> list[facts_pb2.Fact]:
-    """Those that are still there: a fact may go between two reads."""
+    """Maps the facts that still exist: one may be deleted between two reads."""
     return [mapping.fact(facts[uuid]) for uuid in uuids if uuid in facts]
 
 

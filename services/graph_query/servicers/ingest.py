@@ -1,4 +1,4 @@
-"""GraphIngestService over the store, and the stream of given facts: what is taken, what is refused and why."""
+"""GraphIngestService over the store, and the stream of given facts."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ from services.runtime.times import to_datetime
 _LISTED = 1_000
 
 
-# Facts that are prepared at a stretch: some 0.1 ms, in which nothing else runs. A round trip of the write takes a dozen
-# turns of the loop, and would wait for as many stretches; while Neo4j works for long there is time for all.
+# Facts prepared without yielding: some 0.1 ms of event loop time. A round trip of the write needs a dozen iterations of
+# the event loop, and each waits for one slice; while Neo4j works there is time for all.
 _SLICE = 2
 
 
@@ -47,7 +47,7 @@ _NONE = Ontology()
 class FactIntake:
     """Adds the facts of one stream message by message, each in a transaction of its own.
 
-    While one message is written the next is read and checked; leaving the block waits for the last.
+    While one message is written the next is read and checked; leaving the block waits for the last write.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class FactIntake:
         self._ontology = ontology
         self._space = space
         self._models = models
-        # Values of a model's vectors, by its name.
+        # The length of a model's vectors, by its name.
         self._lengths: dict[str, int] = {}
         self._position = 0
         self._answer = ingest_pb2.AddFactsResponse()
@@ -77,17 +77,17 @@ class FactIntake:
             return
         if kind is not None and not issubclass(kind, Exception):
             writing.cancel()
-        # What was sent before a message that ends the stream stays.
+        # Messages sent before the one that ends the stream stay written.
         await asyncio.wait([writing])
         if kind is None:
             writing.result()
         elif not writing.cancelled():
-            writing.exception()  # the caller hears of the first failure; asyncio would log this one as unseen
+            writing.exception()  # The caller receives the first failure; asyncio would log this one as never retrieved.
 
     async def take(self, request: ingest_pb2.AddFactsRequest) -> None:
-        """Takes one message's facts in. InvalidFieldError when vectors come without their model.
+        """Adds one message's facts.
 
-        Raises what writing the message before raised.
+        Raises InvalidFieldError for vectors without their model, and what writing the previous message raised.
         """
         await self._find_length(request)
         batch = await self._prepared(request.facts, request.embedding_model)
@@ -95,7 +95,7 @@ class FactIntake:
             return
         await self._written()
         self._writing = asyncio.create_task(self._write(batch, request.embedding_model))
-        await asyncio.sleep(0)  # the write is under way before the next message is looked at
+        await asyncio.sleep(0)  # Starts the write before the next message is read.
 
     async def _write(self, facts: FactBatch, model: str) -> None:
         counts = await self._store.add_facts(self._space, facts, model)
@@ -109,11 +109,11 @@ class FactIntake:
             await writing
 
     def response(self) -> ingest_pb2.AddFactsResponse:
-        """What became of the facts so far."""
+        """Returns the result so far."""
         return self._answer
 
     async def _find_length(self, request: ingest_pb2.AddFactsRequest) -> None:
-        """Notes how many values vectors of the message's model have in the space, where that is known."""
+        """Stores the length of the model's vectors in the space, if known."""
         model = request.embedding_model
         if model in self._lengths or not any(fact.embedding for fact in request.facts):
             return
@@ -123,11 +123,11 @@ class FactIntake:
             self._lengths[model] = length
 
     async def _prepared(self, messages: Sequence[ingest_pb2.FactInput], model: str) -> FactBatch:
-        """The facts that are taken. While they are prepared the message before is written."""
+        """Returns the accepted facts; meanwhile the previous message is written."""
         batch = FactBatch(NameKeys(self._space))
         for place, message in enumerate(messages):
             if place % _SLICE == 0:
-                # A thread would make the write wait longer, for its turn to run.
+                # A thread would delay the write more, as it would compete for the interpreter lock.
                 await asyncio.sleep(0)
             index, self._position = self._position, self._position + 1
             try:
@@ -154,7 +154,7 @@ class FactIntake:
             raise ValueError(misfit)
 
     def _check_length(self, fact: GivenFact, model: str) -> None:
-        """The first accepted fact sets the vector length in a space that has no vectors of the model yet."""
+        """Checks a vector's length; the first accepted fact sets it in a space without vectors of the model."""
         if not fact.embedding:
             return
         length = self._lengths.setdefault(model, len(fact.embedding))

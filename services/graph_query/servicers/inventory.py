@@ -1,4 +1,4 @@
-"""GraphInventoryService and GraphDeletionService: messages in, messages out."""
+"""GraphInventoryService and GraphDeletionService: map messages to the store and back."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MAX_DOCUMENTS_PAGE_SIZE = 1_000
 
 
 class GraphInventoryServicer(inventory_pb2_grpc.GraphInventoryServiceServicer):
-    """Ids of what the caller's space holds."""
+    """Lists ids of the caller's space."""
 
     def __init__(self, store: InventoryStore) -> None:
         self._store = store
@@ -37,7 +37,7 @@ class GraphInventoryServicer(inventory_pb2_grpc.GraphInventoryServiceServicer):
         space, size = current_call().space, _size(request.page_size)
         query = ("episodes", space)
         after = text_position(request.page_token, query)
-        # One more than asked for shows whether there is a next page.
+        # One more than requested shows whether there is a next page.
         found = await self._store.list_episodes(space, after, size + 1)
         more = len(found) > size
         return inventory_pb2.ListEpisodesResponse(
@@ -91,7 +91,7 @@ class GraphInventoryServicer(inventory_pb2_grpc.GraphInventoryServiceServicer):
 
 
 class GraphDeletionServicer(deletion_pb2_grpc.GraphDeletionServiceServicer):
-    """Removal of what the caller's space holds from this tier alone."""
+    """Deletes content of the caller's space from this tier alone."""
 
     def __init__(self, store: GraphStore, inventory: InventoryStore) -> None:
         self._store = store

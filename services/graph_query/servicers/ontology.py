@@ -1,4 +1,4 @@
-"""The ontology's calls, as the tier's ingest service answers them."""
+"""The RPCs about ontologies."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class OntologyHandler:
         self._store = store
 
     async def current(self) -> Ontology:
-        """The ontology itself."""
+        """Returns the ontology itself."""
         return (await self._store.ontology(current_call().space)).ontology
 
     async def get(self) -> ontology_pb2.GetOntologyResponse:
-        """The ontology, an empty one while none was put."""
+        """Returns the ontology, an empty one if none was stored."""
         stored = await self._store.ontology(current_call().space)
         return ontology_pb2.GetOntologyResponse(
             ontology=mapping.message_of(stored.ontology), version=stored.version
@@ -29,7 +29,7 @@ class OntologyHandler:
     async def put(
         self, request: ontology_pb2.PutOntologyRequest
     ) -> ontology_pb2.PutOntologyResponse:
-        """Replaces the ontology. InvalidFieldError with every field that is wrong."""
+        """Replaces the ontology. Raises InvalidFieldError with every invalid field."""
         wanted = mapping.ontology(request.ontology)
         check_ontology(wanted)
         expected = request.expected_version if request.HasField("expected_version") else None

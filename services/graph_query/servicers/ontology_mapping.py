@@ -1,4 +1,4 @@
-"""The contract's ontologies to the domain's, and back."""
+"""Maps ontologies between messages and the domain."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FROM_KINDS = {value: kind for kind, value in _KINDS.items()}
 
 
 def ontology(message: ontology_pb2.Ontology) -> Ontology:
-    """An ontology to put."""
+    """Maps an ontology to store."""
     return Ontology(
         entity_types=tuple(
             EntityType(one.name, one.description, _attributes(one.attributes))
@@ -48,7 +48,7 @@ def ontology(message: ontology_pb2.Ontology) -> Ontology:
 
 
 def message_of(one: Ontology) -> ontology_pb2.Ontology:
-    """An ontology as callers see it."""
+    """Maps an ontology to its message."""
     return ontology_pb2.Ontology(
         entity_types=[
             ontology_pb2.EntityType(

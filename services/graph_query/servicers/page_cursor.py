@@ -1,4 +1,4 @@
-"""Positions in listings, as page tokens carry them."""
+"""Positions in listings, encoded in page tokens."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ _NO_TOKEN = InvalidFieldError(FieldError("page_token", "is not a token of this s
 
 
 def position(token: str, query: tuple[str, ...]) -> tuple[str, str]:
-    """The position in a page's token, `FIRST` without one. InvalidFieldError for any other token than this query's."""
+    """Returns the position in a page token, `FIRST` without one.
+
+    Raises InvalidFieldError for another query's token.
+    """
     if not token:
         return FIRST
     name, uuid = decode_token(token, query, length=2)
@@ -20,12 +23,12 @@ def position(token: str, query: tuple[str, ...]) -> tuple[str, str]:
 
 
 def listing_query(space: str, listing: EntityListing) -> tuple[Scalar, ...]:
-    """What a token of a listing of entities is bound to."""
+    """Returns what a token of a listing of entities is bound to."""
     return ("entities", space, listing.type, listing.order.value, listing.document_titles)
 
 
 def entity_position(token: str, query: tuple[Scalar, ...]) -> EntityPosition:
-    """The same for listings of entities; `FIRST_ENTITY` without a token."""
+    """Returns the position in a token of a listing of entities; `FIRST_ENTITY` without one."""
     if not token:
         return FIRST_ENTITY
     mentions, key, uuid = decode_token(token, query, length=3)

@@ -74,7 +74,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: query_pb2.SearchFactsRequest,
         _context: Context,
     ) -> query_pb2.SearchFactsResponse:
-        """Facts that answer a question."""
+        """Returns facts that answer a question."""
         given = request.query_embedding if request.HasField("query_embedding") else None
         search = FactSearch(
             query=request.query,
@@ -97,7 +97,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: query_pb2.GetNeighborhoodRequest,
         _context: Context,
     ) -> query_pb2.GetNeighborhoodResponse:
-        """An entity's neighbours."""
+        """Returns an entity's neighbors."""
         found = await self._store.neighborhood(
             current_call().space,
             name_key(request.entity_name),
@@ -119,7 +119,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: query_pb2.ListEntitiesRequest,
         _context: Context,
     ) -> query_pb2.ListEntitiesResponse:
-        """A page of entities."""
+        """Returns a page of entities."""
         space = current_call().space
         listing = mapping.entity_listing(request)
         query = listing_query(space, listing)
@@ -136,7 +136,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: structure_pb2.ListFactsRequest,
         _context: Context,
     ) -> structure_pb2.ListFactsResponse:
-        """A page of stated facts."""
+        """Returns a page of stated facts."""
         return await self._history.list_facts(request)
 
     async def GetFact(
@@ -144,7 +144,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: structure_pb2.GetFactRequest,
         _context: Context,
     ) -> structure_pb2.GetFactResponse:
-        """A fact with its versions."""
+        """Returns a fact with its versions."""
         return await self._history.get_fact(request)
 
     async def GetEntity(
@@ -152,7 +152,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: entities_pb2.GetEntityRequest,
         _context: Context,
     ) -> entities_pb2.GetEntityResponse:
-        """An entity by name or id."""
+        """Returns an entity by name or id."""
         return await self._entities.entity(request)
 
     async def LinkEntities(
@@ -160,7 +160,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: entities_pb2.LinkEntitiesRequest,
         _context: Context,
     ) -> entities_pb2.LinkEntitiesResponse:
-        """The entities that a text names."""
+        """Returns the entities that a text names."""
         return await self._entities.link(request)
 
     async def GetEntityHistory(
@@ -168,7 +168,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: history_pb2.GetEntityHistoryRequest,
         _context: Context,
     ) -> history_pb2.GetEntityHistoryResponse:
-        """An entity's facts in time order."""
+        """Returns an entity's facts in time order."""
         return await self._history.history(request)
 
     async def GetSnapshot(
@@ -176,7 +176,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: history_pb2.GetSnapshotRequest,
         _context: Context,
     ) -> history_pb2.GetSnapshotResponse:
-        """What held at a time."""
+        """Returns the facts valid at a time."""
         return await self._history.snapshot(request)
 
     async def DiffGraph(
@@ -184,7 +184,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: history_pb2.DiffGraphRequest,
         _context: Context,
     ) -> history_pb2.DiffGraphResponse:
-        """What is different between two times."""
+        """Returns the differences between two times."""
         return await self._history.diff(request)
 
     async def FindPaths(
@@ -192,7 +192,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: structure_pb2.FindPathsRequest,
         _context: Context,
     ) -> structure_pb2.FindPathsResponse:
-        """The shortest paths between two entities."""
+        """Returns the shortest paths between two entities."""
         return await self._entities.paths(request)
 
     async def GetMentionSubgraph(
@@ -200,7 +200,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: structure_pb2.GetMentionSubgraphRequest,
         _context: Context,
     ) -> structure_pb2.GetMentionSubgraphResponse:
-        """The chunks around some chunks and entities."""
+        """Returns the chunks around some chunks and entities."""
         return await self._entities.subgraph(request)
 
     async def Expand(
@@ -208,7 +208,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: expansion_pb2.ExpandRequest,
         _context: Context,
     ) -> expansion_pb2.ExpandResponse:
-        """A ranked list, expanded along relations."""
+        """Expands a ranked list along relations."""
         return await self._expansions.expand(request)
 
     async def ListRelations(
@@ -216,7 +216,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: relations_pb2.ListRelationsRequest,
         _context: Context,
     ) -> relations_pb2.ListRelationsResponse:
-        """A page of relations between chunks."""
+        """Returns a page of relations between chunks."""
         return await self._relations.list(request)
 
     async def GetRelationStats(
@@ -224,7 +224,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         _request: relations_pb2.GetRelationStatsRequest,
         _context: Context,
     ) -> relations_pb2.GetRelationStatsResponse:
-        """The relations between chunks in numbers."""
+        """Returns counts of the relations between chunks."""
         return await self._relations.stats()
 
     async def SearchFindings(
@@ -232,7 +232,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         request: findings_pb2.SearchFindingsRequest,
         _context: Context,
     ) -> findings_pb2.SearchFindingsResponse:
-        """Findings by words, meaning and fields."""
+        """Finds findings by words, meaning and fields."""
         return await self._findings.search(request)
 
     async def GetOntology(
@@ -240,7 +240,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         _request: ontology_pb2.GetOntologyRequest,
         _context: Context,
     ) -> ontology_pb2.GetOntologyResponse:
-        """The space's ontology."""
+        """Returns the space's ontology."""
         return await self._ontologies.get()
 
     async def GetGraphStats(
@@ -248,7 +248,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         _request: query_pb2.GetGraphStatsRequest,
         _context: Context,
     ) -> query_pb2.GetGraphStatsResponse:
-        """The graph in numbers."""
+        """Returns counts of the graph."""
         found = await self._store.stats(current_call().space)
         return query_pb2.GetGraphStatsResponse(
             entity_count=found.entities,

@@ -1,4 +1,4 @@
-"""The contract's messages about relations and expansion to the domain's words, and back."""
+"""Maps relations and expansions between messages and the domain."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _DIRECTIONS = {
 
 
 def relation_type(value: relations_pb2.ChunkRelationType.ValueType) -> RelationType:
-    """A type, which the contract's rules have checked."""
+    """Maps a type, which the contract's rules have checked."""
     return RelationType(relations_pb2.ChunkRelationType.Name(value).removeprefix(_TYPE))
 
 
 def relation_input(message: relations_pb2.ChunkRelationInput) -> GivenRelation:
-    """A relation to store."""
+    """Maps a relation to store."""
     return GivenRelation(
         source=message.source_id.lower(),
         target=message.target_id.lower(),
@@ -62,13 +62,13 @@ def relation_input(message: relations_pb2.ChunkRelationInput) -> GivenRelation:
 
 
 def relation_key(message: relations_pb2.RelationRef) -> RelationKey:
-    """A relation to remove."""
+    """Maps a relation to remove."""
     kind = relation_type(message.relation_type) if message.relation_type else None
     return RelationKey(message.source_id.lower(), message.target_id.lower(), kind)
 
 
 def relation_filter(message: relations_pb2.ListRelationsRequest) -> RelationFilter:
-    """Which relations to list."""
+    """Maps which relations to list."""
     return RelationFilter(
         chunk=message.chunk_id.lower(),
         direction=_DIRECTIONS[message.direction],
@@ -78,7 +78,7 @@ def relation_filter(message: relations_pb2.ListRelationsRequest) -> RelationFilt
 
 
 def relation(one: StoredRelation) -> relations_pb2.ChunkRelation:
-    """A stored relation."""
+    """Maps a stored relation."""
     given = one.given
     inferred = given.origin == Origin.INFERRED
     return relations_pb2.ChunkRelation(
@@ -98,7 +98,7 @@ def relation(one: StoredRelation) -> relations_pb2.ChunkRelation:
 
 
 def relation_counts(found: RelationCounts) -> relations_pb2.GetRelationStatsResponse:
-    """The space's relations in numbers."""
+    """Maps counts of the space's relations."""
     return relations_pb2.GetRelationStatsResponse(
         chunk_count=found.chunks,
         relation_count=sum(found.by_type.values()),
@@ -110,12 +110,12 @@ def relation_counts(found: RelationCounts) -> relations_pb2.GetRelationStatsResp
 
 
 def seeds(message: expansion_pb2.ExpandRequest) -> dict[str, float]:
-    """The list to expand, in its order."""
+    """Maps the list to expand, in its order."""
     return {seed.chunk_id.lower(): seed.score for seed in message.seeds}
 
 
 def traversal(message: expansion_pb2.ExpandRequest) -> Traversal:
-    """Which relations to follow."""
+    """Maps which relations to follow."""
     at = _seconds(message.as_of) if message.HasField("as_of") else utc_now().timestamp()
     return Traversal(
         hops=message.max_hops if message.HasField("max_hops") else DEFAULT_HOPS,
@@ -128,7 +128,7 @@ def traversal(message: expansion_pb2.ExpandRequest) -> Traversal:
 
 
 def ranking(message: expansion_pb2.ExpandRequest) -> Ranking:
-    """How to rank what is found."""
+    """Maps the parameters of the ranking."""
     given = message.HasField("expansion_factor")
     return Ranking(
         limit=message.limit if message.HasField("limit") else DEFAULT_LIMIT,
@@ -139,7 +139,7 @@ def ranking(message: expansion_pb2.ExpandRequest) -> Ranking:
 
 
 def expanded(found: Expanded, around: Neighborhood) -> expansion_pb2.ExpandResponse:
-    """An expanded list."""
+    """Maps an expanded list."""
     return expansion_pb2.ExpandResponse(
         items=[_item(item) for item in found.items],
         context=[_item(item) for item in found.context],

@@ -1,4 +1,4 @@
-"""The RPCs about relations between chunks, and Expand, over the store."""
+"""The RPCs about relations between chunks, and Expand."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from services.runtime.paging import decode_token, encode_token, page_size
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
 _LISTING = "relations"
-# Answers that are remembered, of all spaces; one is some kilobytes.
+# How many answers are cached for all spaces; each has a few kilobytes.
 _REMEMBERED = 1000
 
 
 class RelationCalls:
-    """Relations between the chunks of the caller's space."""
+    """Reads and writes relations between the chunks of the caller's space."""
 
     def __init__(self, store: RelationStore) -> None:
         self._store = store
@@ -31,7 +31,7 @@ class RelationCalls:
     async def put(
         self, request: relations_pb2.PutRelationsRequest
     ) -> relations_pb2.PutRelationsResponse:
-        """Stores relations. InvalidFieldError for ends that are no chunks of the space."""
+        """Stores relations. Raises InvalidFieldError for ends that are not chunks of the space."""
         relations = [mapping.relation_input(message) for message in request.relations]
         _require_distinct([(one.source, one.target, one.type) for one in relations], "relations")
         try:
@@ -64,7 +64,7 @@ class RelationCalls:
     async def list(
         self, request: relations_pb2.ListRelationsRequest
     ) -> relations_pb2.ListRelationsResponse:
-        """A page of relations."""
+        """Returns a page of relations."""
         space = current_call().space
         only = mapping.relation_filter(request)
         query = (
@@ -87,12 +87,12 @@ class RelationCalls:
         )
 
     async def stats(self) -> relations_pb2.GetRelationStatsResponse:
-        """The space's relations in numbers."""
+        """Returns counts of the space's relations."""
         return mapping.relation_counts(await self._store.counts(current_call().space))
 
 
 class ExpansionCalls:
-    """Expansion of ranked lists of the caller's space. Answers are remembered while the space has not changed."""
+    """Expands ranked lists of the caller's space. Answers are cached until the space changes."""
 
     def __init__(self, store: RelationStore) -> None:
         self._store = store
@@ -101,7 +101,7 @@ class ExpansionCalls:
         )
 
     async def expand(self, request: expansion_pb2.ExpandRequest) -> expansion_pb2.ExpandResponse:
-        """The list, expanded along relations."""
+        """Expands the list along relations."""
         _require_distinct([seed.chunk_id.lower() for seed in request.seeds], "seeds")
         space = current_call().space
         key = (space, request.SerializeToString(deterministic=True))
@@ -113,7 +113,7 @@ class ExpansionCalls:
         along = mapping.traversal(request)
         around = await self._store.around(space, list(seeds), along)
         answer = mapping.expanded(expand(seeds, around, mapping.ranking(request)), around)
-        # Where relations begin and end, an answer about now is of this moment only.
+        # If relations begin or end, an answer about now is valid at this moment only.
         lasting = request.HasField("as_of") or not around.timed
         if lasting and not bypass:
             self._answers[key] = answer

@@ -1,10 +1,10 @@
-"""Memory that is needed again and again stays with the process."""
+"""Keeps memory that is allocated repeatedly in the process."""
 
 from __future__ import annotations
 
 import ctypes
 
-# As `malloc.h` numbers them.
+# The numbers of these options in `malloc.h`.
 _TRIM_THRESHOLD = -1
 _MMAP_THRESHOLD = -3
 _PIECE = 32 * 2**20
@@ -12,8 +12,10 @@ _KEPT = 64 * 2**20
 
 
 def keep_freed_memory() -> bool:
-    """Lets the C library keep some 64 MB that were given back, for pieces of up to 32 MB, in each of its arenas: of
-    them threads that allocate at the same time have one each. False where it has no such settings, as outside of glibc.
+    """Lets the C library keep up to 64 MB of freed memory per arena, in pieces of up to 32 MB.
+
+    Threads that allocate concurrently have an arena each. Returns False if the C library has no such settings, as
+    outside of glibc.
     """
     try:
         tune = ctypes.CDLL(None).mallopt

@@ -1,4 +1,4 @@
-"""Groups sequences of similar length, so that little is spent on padding."""
+"""Groups sequences of similar length, to reduce padding."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 
 def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
-    """Positions of `lengths`, longest first, in batches of at most `budget` padded tokens each.
+    """Returns positions of `lengths`, longest first, in batches of at most `budget` padded tokens each.
 
-    A sequence longer than the budget is a batch of its own. Longest first keeps the workers even:
-    what is left for the end is small.
+    A sequence longer than the budget is a batch of its own. Longest first balances the workers, as the last batches are
+    small.
     """
     batch: list[int] = []
     longest = 0
@@ -25,7 +25,7 @@ def by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
 
 
 def by_size(sizes: Sequence[int], count: int, total: int) -> Iterator[range]:
-    """Consecutive positions: at most `count` each, sizes adding up to at most `total` (or one item)."""
+    """Groups consecutive positions: at most `count` per group, with sizes of at most `total` in sum (or one item)."""
     start, held = 0, 0
     for position, size in enumerate(sizes):
         if position > start and (position - start == count or held + size > total):

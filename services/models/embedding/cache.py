@@ -1,4 +1,4 @@
-"""Remembers vectors, and computes a text that several callers want at once only once."""
+"""Caches vectors, and embeds a text that several callers request concurrently only once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from services.runtime.instruments import EMBEDDING_CACHE_HITS, EMBEDDING_CACHE_M
 
 @dataclass(frozen=True, slots=True)
 class CacheStats:
-    """Texts since the start: `hits` needed no work (also those that joined a running call)."""
+    """Texts since the start: `hits` were not embedded (including those that joined a running call)."""
 
     hits: int
     misses: int
@@ -30,7 +30,7 @@ class CacheStats:
 
 @dataclass(eq=False, slots=True)
 class _Flight:
-    """A running call for some texts, and how many wait for it."""
+    """A running call for some texts, and the number of its waiting callers."""
 
     task: asyncio.Task[Matrix]
     keys: list[bytes]
@@ -38,9 +38,9 @@ class _Flight:
 
 
 class CachedEmbedder:
-    """An `Embedder` that keeps the `max_entries` vectors used last (1.5 KB each at 384 values).
+    """An `Embedder` that caches the `max_entries` most recently used vectors (1.5 KB each at 384 values).
 
-    Keys are digests of space, model and text: no text is held. Failures are not remembered.
+    Keys are digests of space, model and text: no text is stored. Failures are not cached.
     """
 
     def __init__(
@@ -68,36 +68,39 @@ class CachedEmbedder:
 
     @property
     def stats(self) -> CacheStats:
-        """How much the cache saved so far."""
+        """Returns the hits and misses so far."""
         return CacheStats(self._hits, self._misses, len(self._rows))
 
     @property
     def fresh(self) -> Embedder:
-        """The embedder behind the cache."""
+        """Returns the embedder behind the cache."""
         return self._inner
 
     def recall(self, text: str) -> Matrix | None:
-        """The vector of a text that is remembered, of shape (dimension,). A miss is counted by `embed`."""
+        """Returns a cached text's vector of shape (dimension,). A miss is counted by `embed`."""
         row = self._remembered(self.digest(text))
         if row is not None:
             self._count(hits=1, misses=0)
         return row
 
     def remember(self, text: str, row: Matrix) -> None:
-        """Keeps a text's vector, of shape (dimension,), that came from elsewhere."""
+        """Caches a text's vector of shape (dimension,) that was made elsewhere."""
         self._remember(self.digest(text), row)
 
     def digest(self, text: str) -> bytes:
-        """SHA-256 of space, model and text: what a vector is kept under.
+        """Returns the SHA-256 of space, model and text, the key of a vector.
 
-        By space, because a quick answer would tell one tenant what another has asked.
+        The space is included because a quick answer would reveal to one tenant what another has asked.
         """
         call = current_call_or_none()
         space = call.space if call is not None else ""
         return sha256(f"{space}\0{self.model}\0{text}".encode("utf-8", "surrogatepass")).digest()
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """See `Embedder`. A failed call fails everyone who joined it; a caller's deadline ends its own wait alone."""
+        """See `Embedder`.
+
+        A failed call fails all callers that joined it; a caller's deadline ends only its own wait.
+        """
         if not texts:
             return empty(self.dimension)
         keys = [self.digest(text) for text in texts]
@@ -136,7 +139,7 @@ class CachedEmbedder:
         for flight in flights:
             flight.waiters += 1
         try:
-            # Unlike `gather` it leaves the tasks alone when this caller is cancelled or late.
+            # Unlike `gather`, this leaves the tasks running when this caller is canceled or its deadline passes.
             done, late = await asyncio.wait(
                 [flight.task for flight in flights],
                 timeout=seconds,
@@ -172,7 +175,7 @@ class CachedEmbedder:
             self._remember(key, row)
 
     def _forget(self, flight: _Flight) -> None:
-        """From now on nobody can join it."""
+        """Removes a call, so that no further caller joins it."""
         for key in flight.keys:
             if self._flights.get(key, (None, 0))[0] is flight:
                 del self._flights[key]
@@ -184,14 +187,14 @@ class CachedEmbedder:
         return self._rows[key]
 
     def _remember(self, key: bytes, row: Matrix) -> None:
-        # A copy: a view would keep the whole batch alive.
+        # A copy: a view would keep the whole batch in memory.
         self._rows[key] = row.copy()
         while len(self._rows) > self._max_entries:
             self._rows.popitem(last=False)
 
 
 def _without_deadline() -> Context:
-    """The caller's context, for logs and traces, without its deadline: others may wait for the work longer."""
+    """Returns the caller's context, for logs and traces, without its deadline: other callers may wait longer."""
     context = copy_context()
     call = current_call_or_none()
     if call is not None:

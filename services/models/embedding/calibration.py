@@ -1,4 +1,4 @@
-"""Scales of relevance for models that nothing is known of: measured in each space, by questions on other subjects."""
+"""Relevance scales of models without a known one: measured in each space, by questions about other subjects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MIN_ITEMS = 200
 _SECONDS = 10.0
 _RETRY_SECONDS = 60.0
 _MAX_SPACES = 10_000
-# Measured at a time: searches come first.
+# The number of concurrent measurements; low, as searches take precedence.
 _MAX_RUNNING = 4
 
 PROBES = (
@@ -59,7 +59,7 @@ class _Entry:
 
 
 class Calibrations:
-    """Scales of models as spaces have them, each measured beside the calls that want it."""
+    """The relevance scale of each model in each space, measured in the background."""
 
     def __init__(self) -> None:
         self._entries: OrderedDict[tuple[str, str], _Entry] = OrderedDict()
@@ -73,10 +73,10 @@ class Calibrations:
         embed: Callable[[Sequence[str]], Awaitable[Matrix]] | None,
         best: Callable[[Matrix], Awaitable[float]],
     ) -> Relevance:
-        """The model's scale in a space of so many items, as far as it is known; starts measuring it where it is not.
+        """Returns the model's scale in a space of `items` items; starts measuring it if it is unknown or outdated.
 
-        `embed` makes vectors of that model (None: not to be had), `best` finds the best cosine in the space for one.
-        UNCALIBRATED until it is measured.
+        `embed` makes vectors of that model (None if unavailable), `best` returns the best cosine in the space for one.
+        Returns UNCALIBRATED until the scale is measured.
         """
         if model in KNOWN:
             return KNOWN[model]
@@ -86,14 +86,14 @@ class Calibrations:
         entry = self._entries.get(key)
         stale = entry is None or now > entry.until or items >= 2 * entry.items
         if stale and key not in self._running and len(self._running) < _MAX_RUNNING:
-            # Not a part of the call: it has no deadline of the caller's, and the next call needs it, too.
+            # Not part of the call: without the caller's deadline, as later calls need the result too.
             task = asyncio.create_task(self._measure(key, items, embed, best), context=Context())
             self._running[key] = task
             task.add_done_callback(lambda _: self._running.pop(key, None))
         return UNCALIBRATED if entry is None else entry.scale
 
     async def wait_until_measured(self) -> None:
-        """Waits for what is being measured."""
+        """Waits for running measurements."""
         await asyncio.gather(*self._running.values(), return_exceptions=True)
 
     async def _measure(
@@ -118,7 +118,7 @@ async def _measured(
     embed: Callable[[Sequence[str]], Awaitable[Matrix]],
     best: Callable[[Matrix], Awaitable[float]],
 ) -> Relevance | None:
-    """None when model or store do not answer in time."""
+    """Measures a scale; None if the model or the store does not answer in time."""
     try:
         async with asyncio.timeout(_SECONDS):
             rows = await embed(PROBES)

@@ -1,4 +1,4 @@
-"""What turns text into vectors, whichever provider does it."""
+"""The interface of embedding models, independent of the provider."""
 
 from __future__ import annotations
 
@@ -10,27 +10,30 @@ if TYPE_CHECKING:
 
 
 class Embedder(Protocol):
-    """Text to vectors of one model. Safe to share between tasks of one event loop."""
+    """Converts text to vectors of one model. Safe to share between tasks of one event loop."""
 
     @property
     def model(self) -> str:
-        """Stable name, stored with the vectors: vectors of different names are never compared."""
+        """Returns the model's stable name, stored with the vectors: vectors of different names are never compared."""
         ...
 
     @property
     def dimension(self) -> int:
-        """Values in each vector. EmbedderUnavailable while an unlisted model has not answered yet."""
+        """Returns the length of the vectors.
+
+        Raises EmbedderUnavailable while an unlisted model has not answered yet.
+        """
         ...
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """One row for each text, in order: float32 of shape (n, dimension), rows of length 1.
+        """Returns one row for each text, in order: float32 of shape (n, dimension), rows of length 1.
 
-        No texts give an empty (0, dimension). Text beyond the model's window is ignored.
-        EmbedderUnavailable when there is no complete answer, TextsRefused when there never will be;
-        DeadlineError when the call is over.
+        Without texts the result is an empty (0, dimension). Text beyond the model's window is ignored. Raises
+        EmbedderUnavailable without a complete answer, TextsRefused if a retry cannot succeed, DeadlineError past the
+        caller's deadline.
         """
         ...
 
     async def close(self) -> None:
-        """Frees connections, threads and weights; calling `embed` after it is EmbedderUnavailable."""
+        """Frees connections, threads and weights; a later call of `embed` raises EmbedderUnavailable."""
         ...

@@ -1,4 +1,4 @@
-"""Builds the embedder that the settings name."""
+"""Builds the embedder named by the settings."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from services.models.embedding.embedder import Embedder
 from services.models.embedding.settings import OPENAI_BASE_URL, OPENAI_MODEL, EmbeddingSettings
 from services.models.usage import ModelUsage, Prices
 
-# Imports in the functions: a process pays for the provider that it uses only.
+# Imported in the functions, so that a process loads only the provider that it uses.
 
 
 def build_embedder(settings: EmbeddingSettings, breakers: Breakers | None = None) -> Embedder:
-    """The embedder, behind a cache. No I/O: weights and the provider's library load when first used.
+    """Builds the embedder, behind a cache. No I/O: weights and the provider's library load on first use.
 
-    `breakers` has the provider's circuit breaker, which it shares with others that are built with these.
+    `breakers` has the provider's circuit breaker, which is shared with other embedders built with these.
     """
     inner = (
         _openai(settings, breakers) if settings.chosen_provider == "openai" else _local(settings)
@@ -39,7 +39,7 @@ def _openai(settings: EmbeddingSettings, breakers: Breakers | None) -> Embedder:
     return OpenAIEmbedder(
         model=settings.model or OPENAI_MODEL,
         base_url=settings.base_url or OPENAI_BASE_URL,
-        # Servers on one's own machine need none, but the library insists on something.
+        # Local servers need no key, but the library requires a value.
         api_key=settings.api_key.get_secret_value() if settings.api_key else "none",
         dimension=settings.dimension,
         breakers=breakers,

@@ -1,4 +1,4 @@
-"""The local embedder: all-MiniLM-L6-v2 on the processor, off the event loop."""
+"""The local embedder: all-MiniLM-L6-v2 on the CPU, off the event loop."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ MODEL = "all-MiniLM-L6-v2"
 DIMENSION = 384
 MAX_TOKENS = 256
 """The model's window; the rest of a text is not read."""
-# Padded tokens of one batch. Throughput is flat from 64 to 1,024; small ones end soon after a cancel.
+# Padded tokens of one batch. Throughput is flat from 64 to 1,024; small batches end soon after a cancellation.
 _BUDGET = 512
-# Texts tokenised in one go.
+# Texts tokenized in one call.
 _SLICE = 512
 
 T = TypeVar("T")
 
 
 class LocalEmbedder:
-    """Vectors of 384 values by all-MiniLM-L6-v2, without key or network; nothing loads until first used.
+    """Vectors of 384 values by all-MiniLM-L6-v2, without key or network; nothing loads before the first use.
 
-    Short calls (a query) have a thread of their own, so they never wait for bulk work: it goes in
-    small batches through `workers` other threads, and concurrent bulk calls take turns.
+    Short calls (a query) have a thread of their own, so they never wait for bulk work. Bulk work runs in small batches
+    through `workers` other threads, shared evenly between concurrent calls.
     """
 
     def __init__(self, folder: Path, *, workers: int) -> None:
-        """`folder` keeps the converted model (24 MB); `workers` is the number of cores for bulk work."""
+        """`folder` stores the converted model (24 MB); `workers` is the number of cores for bulk work."""
         self._folder = folder
         self._workers = workers
         self._usage = ModelUsage("embedding", MODEL)
@@ -61,20 +61,20 @@ class LocalEmbedder:
         return DIMENSION
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """See `Embedder`. A query takes 2 ms, 100 passages of 90 tokens one second of one core."""
+        """See `Embedder`. A query takes 2 ms; 100 passages of 90 tokens take one second on one core."""
         if not texts:
             return empty(DIMENSION)
         with self._usage.call():
             return await self._embed(texts)
 
     async def close(self) -> None:
-        """See `Embedder`. Waits for the batches being computed, some 50 ms."""
+        """See `Embedder`. Waits for running batches, some 50 ms."""
         for pool in (self._short, self._bulk):
             await asyncio.to_thread(pool.shutdown)
         self._engine = None
 
     async def _embed(self, texts: Sequence[str]) -> Matrix:
-        # A text of n characters has at most n tokens and the two special ones.
+        # A text of n characters has at most n tokens plus the two special ones.
         if sum(min(len(text) + 2, MAX_TOKENS) for text in texts) <= _BUDGET:
             return await self._run(self._short, methodcaller("embed", texts, _BUDGET))
         with first_failure():
@@ -84,7 +84,7 @@ class LocalEmbedder:
         tokens = await self._tokens(texts)
         rows = np.empty((len(texts), DIMENSION), dtype=np.float32)
         batches = by_length([len(ids) for ids in tokens], _BUDGET)
-        # Each call has one batch a worker in the queue: calls take turns, a cancelled one stops soon.
+        # Each call has one batch per worker in the queue, so that calls alternate and a canceled one stops soon.
         async with asyncio.TaskGroup() as group:
             for _ in range(self._workers):
                 group.create_task(self._drain(batches, tokens, rows))
@@ -114,7 +114,7 @@ class LocalEmbedder:
     def _loaded(self) -> Engine:
         with self._loading:
             if self._engine is None:
-                # Here, so that a process that embeds nothing never pays for it.
+                # Imported here, so that a process that embeds nothing does not load it.
                 from services.models.embedding.local_engine import Engine  # noqa: PLC0415
 
                 self._engine = Engine.load(

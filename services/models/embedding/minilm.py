@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 for CTranslate2: its weights laid out as an int8 model, without PyTorch."""
+"""Converts all-MiniLM-L6-v2 to an int8 model for CTranslate2, without PyTorch."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Weights = dict[str, Matrix]
 def convert(source: Path, target: Path) -> None:
     """Writes the int8 model of the folder `source` (safetensors, vocabulary) into the folder `target`.
 
-    Takes 0.3 s. OSError, KeyError or ValueError when `source` is not this kind of model.
+    Takes 0.3 s. Raises OSError, KeyError or ValueError if `source` is not such a model.
     """
     config = json.loads((source / "config.json").read_text("utf-8"))
     spec = _architecture(config)
@@ -41,7 +41,7 @@ def _architecture(config: dict[str, Any]) -> transformer_spec.TransformerEncoder
         embeddings_merge=common_spec.EmbeddingsMerge.ADD,
         layernorm_embedding=True,
     )
-    # BERT does not multiply its embeddings by the root of their size, CTranslate2's default does.
+    # BERT does not multiply its embeddings by the root of their size; CTranslate2 does so by default.
     encoder.scale_embeddings = False
     return transformer_spec.TransformerEncoderModelSpec(encoder)
 

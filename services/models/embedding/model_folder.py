@@ -12,10 +12,10 @@ Build = Callable[[Path], None]
 
 @contextmanager
 def built(folder: Path, name: str, build: Build, *, again: bool = False) -> Iterator[Path]:
-    """The folder `name` under `folder`, made by `build` if missing; `again` replaces a broken one.
+    """Yields the folder `name` under `folder`, made by `build` if missing; `again` replaces a broken one.
 
-    Whoever finishes first wins; nobody ever sees a half-written model. Where `folder` cannot be
-    written the model lives in a temporary folder until the block ends. OSError when neither works.
+    The first process to finish wins; no process ever sees a half-written model. If `folder` is not writable, the model
+    is in a temporary folder until the block ends. Raises OSError if neither works.
     """
     target = folder / name
     if target.is_dir() and not again:
@@ -34,7 +34,7 @@ def _writable(folder: Path) -> Path | None:
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except OSError:
-        return None  # the system's own temporary folder
+        return None  # The system's own temporary folder.
 
 
 def _publish(fresh: Path, target: Path, aside: Path, *, again: bool) -> Path:
@@ -44,4 +44,4 @@ def _publish(fresh: Path, target: Path, aside: Path, *, again: bool) -> Path:
     try:
         return fresh.rename(target)
     except OSError:
-        return fresh  # another process was first, or the scratch folder is on another disk
+        return fresh  # Another process was first, or the scratch folder is on another disk.

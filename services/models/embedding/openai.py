@@ -1,4 +1,4 @@
-"""Embeddings by any endpoint that speaks OpenAI's `/v1/embeddings`."""
+"""Embeddings by any endpoint with OpenAI's `/v1/embeddings` API."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 
 MAX_CHARACTERS = 8_000
 """What is read of one text: the API takes 8,192 tokens, and few scripts have more than one a character."""
-# The API takes 2,048 texts and 300,000 tokens a request; smaller ones share a rate limit better.
+# The API accepts 2,048 texts and 300,000 tokens per request; smaller requests share a rate limit better.
 _BATCH_TEXTS = 256
 _BATCH_CHARACTERS = 200_000
 _CONCURRENT_REQUESTS = 4
-# More than for bulk work: each is short, and somebody waits for it.
+# More than for bulk work, as queries are short and their callers wait.
 _CONCURRENT_QUERIES = 8
 
 
 class OpenAIEmbedder:
-    """Vectors by an OpenAI-compatible service; its library loads when first used.
+    """Vectors by an OpenAI-compatible service; its library loads on first use.
 
-    Calls with one text (a query) have places of their own among the requests at a time, so they never wait for bulk
-    work, whose calls share the others.
+    Calls with one text (a query) have their own share of the concurrent requests, so they never wait for bulk work;
+    bulk calls share the rest.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class OpenAIEmbedder:
         breakers: Breakers | None = None,
         usage: ModelUsage | None = None,
     ) -> None:
-        """`dimension` is asked of text-embedding-3 models and checked of others; None: the model's own.
+        """`dimension` is requested from text-embedding-3 models and checked for others; None means the model's own.
 
-        Seconds: `limit` bounds one request with its retries (the caller's deadline may end it sooner),
-        `attempt_timeout` each attempt. `breakers` have the endpoint's circuit breaker, which others share; default: one
-        of its own. `usage` counts tokens.
+        Durations are in seconds: `limit` for one request with its retries (the caller's deadline may end it sooner),
+        `attempt_timeout` for each attempt. `breakers` have the endpoint's shared circuit breaker; by default a separate
+        one is used. `usage` counts tokens.
         """
         self._model = model
         self._base_url = base_url
@@ -76,7 +76,7 @@ class OpenAIEmbedder:
 
     @property
     def dimension(self) -> int:
-        """See `Embedder`. An unlisted model's is known from its first answer on."""
+        """See `Embedder`. An unlisted model's dimension is known from its first answer on."""
         if self._dimension is None:
             raise EmbedderUnavailable("the model's dimension is not known yet")
         return self._dimension
@@ -84,8 +84,8 @@ class OpenAIEmbedder:
     async def embed(self, texts: Sequence[str]) -> Matrix:
         """See `Embedder`. Rate limits, 5xx, timeouts and broken connections are retried.
 
-        After 5 failed attempts in a row, of any calls to the endpoint, all calls fail at once for 15 s; then one tries
-        again.
+        After 5 failed attempts in a row, by any calls to the endpoint, all calls fail immediately while its circuit
+        breaker is open; then one call tries again.
         """
         if not texts:
             return empty(self.dimension)
@@ -97,7 +97,7 @@ class OpenAIEmbedder:
         await self._connection.close()
 
     async def _embed(self, texts: Sequence[str]) -> Matrix:
-        clipped = [text[:MAX_CHARACTERS] or " " for text in texts]  # the API refuses an empty one
+        clipped = [text[:MAX_CHARACTERS] or " " for text in texts]  # The API refuses an empty one.
         parts = list(by_size([len(text) for text in clipped], _BATCH_TEXTS, _BATCH_CHARACTERS))
         if len(parts) == 1:
             slots = self._single if len(clipped) == 1 else self._bulk
@@ -130,7 +130,7 @@ class OpenAIEmbedder:
         return rows
 
     def _connect(self) -> EmbeddingsClient:
-        # Here, so that a process that embeds nothing never pays for the library.
+        # Imported here, so that a process that embeds nothing does not load the library.
         from services.models.embedding.openai_client import EmbeddingsClient  # noqa: PLC0415
 
         return EmbeddingsClient(

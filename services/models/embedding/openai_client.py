@@ -1,4 +1,4 @@
-"""One `/v1/embeddings` request by the `openai` library, with its retries kept within a limit."""
+"""One `/v1/embeddings` request with the `openai` library, with its retries kept within a time limit."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from services.models.errors import EmbedderUnavailable, TextsRefused
 from services.models.retry_after import retry_after
 from services.runtime.telemetry import get_logger
 
-# The library waits 0.5, 1, 2, 4, 8, 8… s less a random quarter, or what Retry-After says: in practice
-# the limit ends it.
+# The library waits 0.5, 1, 2, 4, 8, 8… s minus a random quarter, or as long as Retry-After says; in practice the time
+# limit ends the retries.
 _MAX_RETRIES = 8
 
 _SERVER_ERROR = 500
-# What providers answer to texts that they do not take; other refusals are of the key, the model or the moment.
+# The status codes with which providers refuse texts; other refusals concern the key, the model or the moment.
 _REFUSES_TEXTS = frozenset({400, 413, 422})
 
 _ends_at: ContextVar[float] = ContextVar("braid_embedding_ends_at")
@@ -44,8 +44,8 @@ class EmbeddingsClient:
         breaker: Breaker,
         count_tokens: Callable[[int], None],
     ) -> None:
-        """`attempt_timeout` in seconds bounds one attempt; `breaker` is the endpoint's."""
-        # At DEBUG the library logs whole requests, the texts included.
+        """`attempt_timeout` in seconds limits one attempt; `breaker` is the endpoint's."""
+        # At DEBUG the library logs whole requests, including the texts.
         logging.getLogger("openai").setLevel(logging.WARNING)
         self._model = model
         self._failing = ""
@@ -63,10 +63,10 @@ class EmbeddingsClient:
     async def create(
         self, texts: list[str], dimension: int | None, limit: float
     ) -> list[list[float]]:
-        """A vector for each text, in order, values unchecked. EmbedderUnavailable, TextsRefused.
+        """Returns a vector for each text, in order, with unchecked values. Raises EmbedderUnavailable or TextsRefused.
 
-        At once while the circuit is open: attempts failed in a row, whichever calls made them.
-        `limit` in seconds bounds it, retries included: a longer Retry-After is not waited for but reported.
+        It raises immediately while the circuit is open, whichever calls made the failed attempts. `limit` in seconds
+        includes retries: a longer Retry-After is reported, not waited for.
         """
         try:
             vectors = await self._create(texts, dimension, limit)
@@ -106,13 +106,13 @@ class EmbeddingsClient:
         await self._client.close()
 
     def _note(self, cause: str) -> None:
-        """Logs why there are no vectors, once as long as it is the same; "" is that there are."""
+        """Logs why there are no vectors, only when the cause changes; "" means that there are vectors."""
         if cause and cause != self._failing:
             get_logger("models").warning("no embeddings", model=self._model, cause=cause)
         self._failing = cause
 
     async def _send(self, texts: list[str], dimension: int | None) -> Any:
-        # Plain numbers: not every compatible server knows base64.
+        # Plain numbers, as not every compatible server supports base64.
         body: dict[str, object] = {
             "input": texts,
             "model": self._model,
@@ -120,14 +120,14 @@ class EmbeddingsClient:
         }
         if dimension is not None:
             body["dimensions"] = dimension
-        # The library's door for any endpoint: its own for this one looks at each text and at each number of each
-        # vector by itself.
+        # The library's method for any endpoint; its method for embeddings inspects each text and each number of a
+        # vector.
         answer = await self._client.post("/embeddings", body=body, cast_to=httpx2.Response)
         return from_json(answer.content)
 
 
 class _CircuitOpenError(openai.OpenAIError):
-    """Not sent: the circuit is open. Of the library's family, which it does not retry."""
+    """Not sent: the circuit is open. Derived from the library's base error, which it does not retry."""
 
     def __init__(self, retry_after: float) -> None:
         super().__init__("circuit open")
@@ -135,13 +135,13 @@ class _CircuitOpenError(openai.OpenAIError):
 
 
 class _ServerFailed(Exception):  # noqa: N818 - counts an answer as a failure, and goes no further
-    """The provider answered that it cannot work."""
+    """The provider answered with a server error."""
 
 
 class _GuardedHttp(openai.DefaultAioHttpClient):
-    """Each attempt, the library's retries included, goes through the provider's circuit breaker.
+    """Passes each attempt, including the library's retries, through the provider's circuit breaker.
 
-    Over aiohttp, whose parser is native: an attempt takes two thirds of the CPU that it takes over the default.
+    Uses aiohttp, whose parser is native: an attempt takes two thirds of the CPU time of the default client.
     """
 
     def __init__(self, breaker: Breaker, **options: Any) -> None:
@@ -149,7 +149,7 @@ class _GuardedHttp(openai.DefaultAioHttpClient):
         self._breaker = breaker
 
     async def send(self, request: Any, **options: Any) -> Any:
-        """See the library. A rate limit is an answer of a provider that works; 5xx is not."""
+        """See the library. A rate limit is the answer of a working provider; 5xx is not."""
         try:
             async with self._breaker.guard():
                 with _connection_errors():
@@ -164,7 +164,7 @@ class _GuardedHttp(openai.DefaultAioHttpClient):
 
 @contextmanager
 def _connection_errors() -> Iterator[None]:
-    """What the library has no name for, such as an answer that is no HTTP, becomes an error that it retries."""
+    """Translates errors unknown to the library, such as an answer that is not HTTP, to an error that it retries."""
     try:
         yield
     except aiohttp.ClientError as error:
@@ -172,7 +172,7 @@ def _connection_errors() -> Iterator[None]:
 
 
 def _tokens(answer: Any) -> int:
-    """What the provider counted; 0 where it says nothing that is a count."""
+    """Returns the tokens counted by the provider; 0 without a valid count."""
     usage = answer.get("usage") if isinstance(answer, dict) else None
     tokens = usage.get("prompt_tokens") if isinstance(usage, dict) else None
     return max(tokens, 0) if isinstance(tokens, int) else 0
@@ -193,4 +193,4 @@ def _fail_on_server_error(response: Any) -> None:
 async def _stop_waits_beyond_the_limit(response: Any) -> None:
     wait = retry_after(response.headers)
     if wait is not None and wait > _ends_at.get() - time.monotonic():
-        response.headers["x-should-retry"] = "false"  # how servers tell the library to give up
+        response.headers["x-should-retry"] = "false"  # tells the library to stop retrying

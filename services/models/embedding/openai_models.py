@@ -1,4 +1,4 @@
-"""How long the vectors of OpenAI's embedding models are, and which of them can be asked for others."""
+"""The dimensions of OpenAI's embedding models, and which models can produce others."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ DIMENSIONS = {
 
 
 def supports_dimension(model: str, dimension: int) -> bool:
-    """Whether the provider can be asked for vectors of so many values, its own or fewer."""
+    """Returns whether the provider can produce vectors of this length: the model's own or a shorter one."""
     return accepts_dimension(model) and dimension <= DIMENSIONS.get(model, dimension)
 
 
 def accepts_dimension(model: str) -> bool:
-    """Whether the model's requests may say how many values they want: others refuse such ones."""
+    """Returns whether the model's requests may specify a dimension; other models refuse such requests."""
     return model.startswith("text-embedding-3")

@@ -1,4 +1,4 @@
-"""Queries as vectors: from memory, from a store that outlives the process, or from the model, with which it was."""
+"""Embeds queries: from memory, from a store that outlives the process, or with the model; results name the source."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from services.runtime.errors import BraidError
 from services.runtime.instruments import EMBEDDING_STORE_HITS, EMBEDDING_STORE_MISSES, counter
 from services.runtime.telemetry import get_logger
 
-# The store must never cost more than the model: after this long it is as good as a miss.
+# The store must never cost more than the model: after this time it counts as a miss.
 STORE_SECONDS = 0.1
-# Vectors being stored at a time; a query beyond them is not stored.
+# The number of vectors being stored concurrently; a query beyond it is not stored.
 _MAX_STORING = 64
 
 
 class VectorSource(IntEnum):
-    """Where a query's vector came from; numbered like the contract's enum."""
+    """The source of a query's vector; numbered like the contract's enum."""
 
     NONE = 0
     GIVEN = 1
@@ -35,17 +35,17 @@ class VectorSource(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedQuery:
-    """A query's vector of shape (dimension,), and where it came from."""
+    """A query's vector of shape (dimension,), and its source."""
 
     row: Matrix
     source: VectorSource
 
 
 class EmbeddingStore(Protocol):
-    """Vectors that outlive the process, by digest of space, model and text. Raises `BraidError`s when it is away."""
+    """Vectors that outlive the process, by digest of space, model and text. Raises a `BraidError` if unavailable."""
 
     async def recall(self, digest: bytes) -> Matrix | None:
-        """The vector, of shape (dimension,), exactly as it was stored."""
+        """Returns the vector, of shape (dimension,), exactly as stored; None without one."""
         ...
 
     async def remember(self, digest: bytes, row: Matrix) -> None:
@@ -54,7 +54,7 @@ class EmbeddingStore(Protocol):
 
 
 class QueryEmbedder:
-    """Embeds one query at a time. What is remembered is used unless a call says otherwise."""
+    """Embeds one query at a time. Uses stored vectors unless a call requests otherwise."""
 
     def __init__(
         self,
@@ -62,10 +62,10 @@ class QueryEmbedder:
         store: EmbeddingStore | None = None,
         meter: Meter | None = None,
     ) -> None:
-        """Counts queries in `braid.embedding_store.hits` and `.misses` where there is a store."""
+        """Counts queries in `braid.embedding_store.hits` and `.misses` if there is a store."""
         self._hits = counter(EMBEDDING_STORE_HITS, meter)
         self._misses = counter(EMBEDDING_STORE_MISSES, meter)
-        # Without memory of its own it still lets equal queries at the same time share one call.
+        # Even without entries of its own, the cache lets equal concurrent queries share one call.
         self._cache = (
             embedder if isinstance(embedder, CachedEmbedder) else CachedEmbedder(embedder, 0)
         )
@@ -79,19 +79,19 @@ class QueryEmbedder:
 
     @property
     def dimension(self) -> int | None:
-        """Values of its vectors; None while an unlisted model has not answered yet."""
+        """Returns the length of its vectors; None while an unlisted model has not answered yet."""
         try:
             return self._cache.dimension
         except BraidError:
             return None
 
     def remembered(self, query: str) -> EmbeddedQuery | None:
-        """The query's vector if it is in memory."""
+        """Returns the query's vector if it is in memory."""
         row = self._cache.recall(query)
         return None if row is None else EmbeddedQuery(row, VectorSource.MEMORY)
 
     async def embed(self, query: str, *, use_cache: bool = True) -> EmbeddedQuery:
-        """The query's vector. Raises what `Embedder.embed` raises; a store that is away is passed over."""
+        """Returns the query's vector. Raises what `Embedder.embed` raises; an unavailable store is skipped."""
         if not use_cache:
             return await self._computed(self._cache.fresh, query)
         remembered = self.remembered(query)
@@ -106,11 +106,11 @@ class QueryEmbedder:
         return embedded
 
     async def embed_all(self, texts: Sequence[str]) -> Matrix:
-        """Vectors of several texts, those in memory not made again; shape (texts, dimension)."""
+        """Returns the vectors of several texts, reusing those in memory; shape (texts, dimension)."""
         return await self._cache.embed(texts)
 
     async def close(self) -> None:
-        """Waits for vectors that are being stored. The embedder is its maker's to close."""
+        """Waits for vectors that are being stored. The owner of the embedder closes it."""
         await asyncio.gather(*self._storing, return_exceptions=True)
 
     async def _computed(self, embedder: Embedder, query: str) -> EmbeddedQuery:
@@ -119,7 +119,7 @@ class QueryEmbedder:
 
     async def _stored(self, query: str) -> Matrix | None:
         dimension = self.dimension
-        # A model's dimension can be set: a vector stored under another setting must not come back.
+        # A model's dimension is configurable: a vector stored under another setting must not be returned.
         if self._store is None or dimension is None:
             return None
         row = await _in_time(self._store.recall(self._cache.digest(query)))
@@ -144,7 +144,7 @@ class QueryEmbedder:
 
 
 async def _in_time(work: Coroutine[Any, Any, Matrix | None]) -> Matrix | None:
-    """What the store answers; None when it is away or slow."""
+    """Returns the store's answer; None if it is unavailable or slow."""
     try:
         async with asyncio.timeout(STORE_SECONDS):
             return await work

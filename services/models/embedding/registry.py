@@ -1,4 +1,4 @@
-"""Embedders by the name of their model: the configured one, and those that spaces were embedded with before."""
+"""Embedders by model name: the configured one, and those with which spaces were embedded before."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from services.runtime.errors import EmbedderUnavailableError
 
 @runtime_checkable
 class SupportsOtherModels(Protocol):
-    """An embedder that has others beside it."""
+    """An embedder that can provide embedders of other models."""
 
     def named(self, model: str, dimension: int | None = None) -> Embedder | None:
         """See `EmbedderRegistry`."""
@@ -24,9 +24,9 @@ class SupportsOtherModels(Protocol):
 
 
 def embedder_of(embedder: Embedder, model: str, dimension: int | None = None) -> Embedder | None:
-    """A model's embedder, "" for the configured one: `embedder` or one beside it. None when it is not to be had.
+    """Returns a model's embedder, "" for the configured one; None if it is not available.
 
-    `dimension` is how many values the space has of it, None or 0 where that is not known; see `EmbedderRegistry.named`.
+    `dimension` is the length of the space's vectors, None or 0 if unknown; see `EmbedderRegistry.named`.
     """
     own = model in ("", embedder.model)
     if own and has_length(embedder, dimension):
@@ -37,7 +37,7 @@ def embedder_of(embedder: Embedder, model: str, dimension: int | None = None) ->
 
 
 def length_of(embedder: Embedder) -> int | None:
-    """Values of a model's vectors; None for one that is not known and has not answered yet."""
+    """Returns the length of a model's vectors; None for an unlisted model that has not answered yet."""
     try:
         return embedder.dimension
     except EmbedderUnavailableError:
@@ -45,31 +45,34 @@ def length_of(embedder: Embedder) -> int | None:
 
 
 def has_length(embedder: Embedder, dimension: int | None) -> bool:
-    """Whether its vectors have so many values, as far as both are known (`dimension` None or 0: not)."""
+    """Returns whether its vectors have this length, as far as both are known (`dimension` None or 0: unknown)."""
     return not dimension or length_of(embedder) in (None, dimension)
 
 
 class EmbedderRegistry:
-    """Builds each embedder once, when it is first asked for; weights and libraries load when first used.
+    """Builds each embedder once, on first request; weights and libraries load on first use.
 
-    Each is kept until the end, and any name goes to the provider: ask for models, and lengths of their vectors, of
-    settings and of spaces alone, never for one that a caller names.
+    Embedders are kept until the end, and any name is sent to the provider. Request only models and dimensions from
+    settings and spaces, never a name given by a caller.
 
-    Taken as an `Embedder` it is the configured one.
+    Used as an `Embedder`, it is the configured one.
     """
 
     def __init__(self, settings: EmbeddingSettings, default: Embedder, breakers: Breakers) -> None:
-        """`default` is the configured model's embedder; its maker closes it. `breakers` are those it was built with."""
+        """`default` is the configured model's embedder, which its owner closes.
+
+        `breakers` are those that it was built with.
+        """
         self._settings = settings
         self._breakers = breakers
         self._built: dict[tuple[str, int | None], Embedder] = {}
         self.default = default
 
     def named(self, model: str, dimension: int | None = None) -> Embedder | None:
-        """The model's embedder, "" for the configured one; None when the settings do not say where to find it.
+        """Returns the model's embedder, "" for the configured one; None if the settings do not say how to reach it.
 
-        `dimension` is how many values a space has of it, None or 0 where that is not known. So many are made where the
-        provider can be asked for them; of any other model it is the caller's to compare what it makes.
+        `dimension` is the length of a space's vectors, None or 0 if unknown. It is requested if the provider supports
+        it; for other models the caller must check the length of the result.
         """
         if model in ("", self.default.model) and not self._makes_other_dimensions(dimension):
             return self.default
@@ -84,25 +87,25 @@ class EmbedderRegistry:
 
     @property
     def model(self) -> str:
-        """The configured model, as `Embedder` has it."""
+        """Returns the configured model."""
         return self.default.model
 
     @property
     def dimension(self) -> int:
-        """The configured model's, as `Embedder` has it."""
+        """Returns the configured model's dimension."""
         return self.default.dimension
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """Vectors of the configured model, as `Embedder` makes them."""
+        """Returns vectors of the configured model."""
         return await self.default.embed(texts)
 
     async def close(self) -> None:
-        """Closes what was built here."""
+        """Closes the embedders built here."""
         for embedder in self._built.values():
             await embedder.close()
 
     def _makes_other_dimensions(self, dimension: int | None) -> bool:
-        """Whether the configured model's vectors are longer or shorter, and such ones are to be had of it too."""
+        """Returns whether the configured model's vectors differ in length but it can produce this one."""
         if not dimension or has_length(self.default, dimension):
             return False
         return supports_dimension(self.default.model, dimension)
@@ -120,7 +123,7 @@ class EmbedderRegistry:
 
 
 def _asked(model: str, dimension: int | None) -> int | None:
-    """What the provider is asked for; None for the model's own, and where it cannot be asked."""
+    """Returns the dimension to request from the provider; None for the model's own, and if it cannot be chosen."""
     if (
         not dimension
         or dimension == DIMENSIONS.get(model)

@@ -1,4 +1,4 @@
-"""One scale of relevance for every search: scores of 0 to 1 that compare between queries, and floors for them.
+"""One relevance scale for all searches: scores of 0 to 1, comparable between queries, and minimum scores.
 
 Measured on all-MiniLM-L6-v2: the best hit of questions on subjects that a space does not have scores up to .26 in
 spaces of some 50 chunks, and .30 to .37 (median) in spaces of 1,000 to 6,000 chunks on subjects of the same kind. The
@@ -16,13 +16,13 @@ _KNEE = 0.8
 _FLOOR_SPACE = 100
 _FLOOR_PER_DECADE = 0.03
 _LISTED_BELOW = 0.05
-# The weight of words that floors are measured at, and what words add by chance.
+# The weight of words at which floors are measured, and the score that words add by chance.
 _TEXT_WEIGHT = 0.3
 _CHANCE_WORDS = 0.2
 
 
 def bend(total: float) -> float:
-    """A sum of parts as a score below 1, in the same order: up to 0.8 as it is, above bent towards 1.
+    """Maps a sum of parts to a score below 1, keeping the order: unchanged up to 0.8, above it compressed towards 1.
 
     The SQL function `relevance` is the same.
     """
@@ -32,7 +32,7 @@ def bend(total: float) -> float:
 
 
 def unbend(score: float) -> float:
-    """The sum that `bend` made a score of."""
+    """Inverts `bend`: returns the sum of a score."""
     if score <= _KNEE:
         return score
     return _KNEE - (1 - _KNEE) * math.log(max((1 - score) / (1 - _KNEE), 1e-300))
@@ -40,11 +40,10 @@ def unbend(score: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Relevance:
-    """What an embedding model's scores mean.
+    """The meaning of an embedding model's scores.
 
-    chunk: the best chunk's score below which a small space has no match.
-    fact: a fact's score below which it is not listed.
-    support: the cosine of question and fact from which a fact supports the passages that state it.
+    chunk: the best chunk's score below which a small space has no match. fact: a fact's score below which it is not
+    listed. support: the cosine of question and fact from which a fact supports the passages that state it.
     """
 
     chunk: float
@@ -52,9 +51,9 @@ class Relevance:
     support: float
 
     def match_floor(self, chunks: int, text_weight: float = _TEXT_WEIGHT) -> float:
-        """The score that the best hit needs in a space of so many chunks: chance finds better ones in more.
+        """Returns the minimum score of the best hit among `chunks` chunks; larger spaces have better chance hits.
 
-        0 where nothing is known of the model, or words alone are compared: common words reach what rare ones do.
+        0 if the model's scale is unknown, or if only words are compared: common words score as high as rare ones.
         """
         floor = self._floor(text_weight)
         if not floor:
@@ -63,7 +62,7 @@ class Relevance:
         return floor + _FLOOR_PER_DECADE * decades
 
     def list_floor(self, text_weight: float = _TEXT_WEIGHT) -> float:
-        """The score that the other hits need."""
+        """Returns the minimum score of the other hits."""
         return max(self._floor(text_weight) - _LISTED_BELOW, 0.0)
 
     def _floor(self, text_weight: float) -> float:
@@ -82,9 +81,9 @@ KNOWN: Mapping[str, Relevance] = MappingProxyType(
 
 
 def calibrated(chance: float) -> Relevance:
-    """The scale of a model whose best cosine, for questions on other subjects than a space's, is about `chance`.
+    """Returns the scale of a model whose best cosine for questions about other subjects is about `chance`.
 
-    Gives what was measured on all-MiniLM-L6-v2, whose chance is 0.27 to 0.30.
+    It reproduces the values measured on all-MiniLM-L6-v2, whose chance is 0.27 to 0.30.
     """
     chance = min(max(chance, 0.0), 0.99)
     chunk = 0.7 * (chance + 0.1 * (1 - chance)) + 0.06

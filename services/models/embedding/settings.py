@@ -1,4 +1,4 @@
-"""Which embedder, from the environment when built and at no other time."""
+"""Settings of the embedding model, read from the environment only when built."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOCAL_MODEL = "all-MiniLM-L6-v2"
 
 
 class EmbeddingSettings(BaseSettings):
-    """`EMBEDDING_*`; nothing set means the local model. ValidationError for what cannot work."""
+    """`EMBEDDING_*`; without any setting the local model is used. Raises ValidationError for invalid settings."""
 
     model_config = SettingsConfigDict(
         env_prefix="EMBEDDING_",
@@ -69,13 +69,13 @@ class EmbeddingSettings(BaseSettings):
 
     @property
     def chosen_provider(self) -> Literal["local", "openai"]:
-        """The provider in force."""
+        """Returns the provider in force."""
         named = self.api_key is not None or self.base_url is not None
         return self.provider or ("openai" if named else "local")
 
     @property
     def models_folder(self) -> Path:
-        """Where converted models are kept; a relative XDG_CACHE_HOME is ignored, as its standard says."""
+        """Returns the folder of converted models; a relative XDG_CACHE_HOME is ignored, as its standard requires."""
         home = self.cache_home
         if home is None or not home.is_absolute():
             home = Path.home() / ".cache"

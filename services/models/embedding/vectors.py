@@ -11,12 +11,12 @@ _ROWS_AND_VALUES = 2
 
 
 def empty(dimension: int) -> Matrix:
-    """No vectors: shape (0, dimension)."""
+    """Returns an empty matrix of shape (0, dimension)."""
     return np.zeros((0, dimension), dtype=np.float32)
 
 
 def unit_rows(rows: npt.ArrayLike) -> Matrix:
-    """Rows scaled to length 1, float32. ValueError unless (n, d), finite and without a zero row."""
+    """Returns rows scaled to length 1, float32. Raises ValueError unless (n, d), finite and without a zero row."""
     matrix: npt.NDArray[np.float64] = np.asarray(rows, dtype=np.float64)
     if matrix.ndim != _ROWS_AND_VALUES:
         raise ValueError("vectors are not a matrix")

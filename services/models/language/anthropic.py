@@ -1,4 +1,4 @@
-"""Answers by Anthropic's `/v1/messages`. Importing it is heavy."""
+"""Answers by Anthropic's `/v1/messages`. Importing it is slow."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from services.models.language.limited_model import ProviderFailed
 from services.models.language.model import Completion, Prompt, Role
 from services.models.retry_after import retry_after
 
-# Every attempt has a shorter one of ours; without any, the library refuses to ask for long answers.
+# Every attempt has a shorter timeout of ours; without any, the library refuses to request long answers.
 _SECONDS = 3_600.0
 
 
@@ -27,7 +27,7 @@ class AnthropicMessages:
     """A connection pool to one endpoint. No I/O until `ask`."""
 
     def __init__(self, *, model: str, base_url: str, api_key: str) -> None:
-        # At DEBUG the library logs whole requests, the prompts included.
+        # At DEBUG the library logs whole requests, including the prompts.
         logging.getLogger("anthropic").setLevel(logging.WARNING)
         self._model = model
         self._client = anthropic.AsyncAnthropic(
@@ -35,7 +35,7 @@ class AnthropicMessages:
         )
 
     async def ask(self, prompt: Prompt) -> Completion:
-        """One attempt. ProviderFailed."""
+        """Makes one attempt. Raises ProviderFailed."""
         try:
             with sending():
                 answer = await self._send(prompt)
@@ -56,7 +56,7 @@ class AnthropicMessages:
         system = [message.text for message in prompt.messages if message.role is Role.SYSTEM]
         more: dict[str, Any] = {"system": "\n\n".join(system)} if system else {}
         if prompt.schema is not None:
-            # A tool that must be called: every model that is served knows it.
+            # A forced tool call, which every model in use supports.
             tool = {"name": prompt.schema_name, "input_schema": dict(prompt.schema)}
             more["tools"] = [tool]
             more["tool_choice"] = {"type": "tool", "name": prompt.schema_name}

@@ -1,4 +1,4 @@
-"""Builds the language model that the settings name."""
+"""Builds the language model named by the settings."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from services.models.language.settings import LanguageModelSettings
 from services.models.throttle import Throttle
 from services.models.usage import ModelUsage
 
-# Imports in the functions: a process pays for the provider that it uses only.
+# Imported in the functions, so that a process loads only the provider that it uses.
 
 
 def build_language_model(
     settings: LanguageModelSettings, throttle: Throttle | None = None
 ) -> LanguageModel | None:
-    """The language model, or None when none is configured. No I/O; libraries load when first used.
+    """Returns the language model, or None if none is configured. No I/O; libraries load on first use.
 
-    `throttle` is its share of its provider, where others ask that as well.
+    `throttle` is its share of a provider that is also used otherwise.
     """
     if not settings.configured:
         return None
@@ -40,7 +40,7 @@ def _connect(settings: LanguageModelSettings) -> Provider:
     options = {
         "model": settings.chosen_model,
         "base_url": settings.chosen_url,
-        # Servers on one's own machine need none, but the libraries insist on something.
+        # Local servers need no key, but the libraries require a value.
         "api_key": settings.api_key.get_secret_value() if settings.api_key else "none",
     }
     if settings.provider == "anthropic":

@@ -1,4 +1,4 @@
-"""What failed attempts say about a provider."""
+"""Classifies failed attempts by what they say about a provider."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from services.models.language.limited_model import Fault, ProviderFailed
 _SERVER_ERROR = 500
 _TOO_MANY = 429
 _PASSING = frozenset({408, 409, _TOO_MANY})
-# What a provider says of a request that is too long, or whose content it does not take.
+# Status codes for a request that is too long, or whose content the provider refuses.
 _OF_THE_PROMPT = frozenset({400, 413, 422})
 
 
 def status_failure(status: int, wait: float | None) -> ProviderFailed:
-    """What an HTTP status says: a refusal is for good, a rate limit says nothing against the provider."""
+    """Classifies an HTTP status: a refusal is permanent; a rate limit does not mean that the provider is broken."""
     broken = status >= _SERVER_ERROR
     return ProviderFailed(
         f"HTTP {status}",
@@ -29,19 +29,19 @@ def status_failure(status: int, wait: float | None) -> ProviderFailed:
 
 
 def cut_off() -> ProviderFailed:
-    """The answer was longer than it may be: asked again it would be as long, and as dear."""
+    """Returns the failure of a truncated answer: a retry would be as long, and as expensive."""
     return ProviderFailed("answer cut off", passing=False, broken=False, fault=Fault.ANSWER)
 
 
 def refused_here(error: Exception) -> ProviderFailed:
-    """The library itself does not send this prompt, now or later."""
+    """Returns the failure of a prompt that the library itself refuses to send, permanently."""
     cause = f"not sent: {type(error).__name__}"
     return ProviderFailed(cause, passing=False, broken=False, fault=Fault.PROMPT)
 
 
 @contextmanager
 def sending() -> Iterator[None]:
-    """Tells a prompt that cannot be sent from an answer that cannot be read."""
+    """Distinguishes a prompt that cannot be sent from an answer that cannot be read."""
     try:
         yield
     except (json.JSONDecodeError, UnicodeDecodeError, RecursionError):
@@ -54,7 +54,7 @@ def sending() -> Iterator[None]:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """An answer of another shape than promised is a passing failure."""
+    """Treats an answer of an unexpected shape as a temporary failure."""
     try:
         yield
     except (ValueError, TypeError, AttributeError, IndexError, RecursionError):

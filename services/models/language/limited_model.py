@@ -1,4 +1,4 @@
-"""Calls to a language model within its limits: rates, calls at once, retries, a circuit breaker, deadlines."""
+"""Calls a language model within limits: rates, concurrency, retries, a circuit breaker, deadlines."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from services.models.usage import ModelUsage
 from services.runtime.context import remaining
 
 _CHARACTERS_PER_TOKEN = 4
-# What of an answer's allowance is charged ahead: most answers are far shorter than they may be.
+# The part of an answer's token limit that is charged in advance: most answers are far shorter than their limit.
 _EXPECTED_ANSWER = 1_000
-# An answer that cannot be read is asked for so often in all: an outage would have shown itself otherwise.
+# The number of attempts at an unreadable answer: it is not an outage, so further retries would not help.
 _MALFORMED_ATTEMPTS = 3
 _BACKOFF = wait_exponential_jitter(multiplier=0.5, max=20.0, jitter=0.5)
 
 
 class Fault(Enum):
-    """What a failed attempt may be due to besides the provider."""
+    """The possible cause of a failed attempt, other than the provider."""
 
     NONE = "none"
     ANSWER = "answer"
@@ -36,9 +36,9 @@ class Fault(Enum):
 
 
 class ProviderFailed(Exception):  # noqa: N818 - the state's own name
-    """One attempt failed. `passing` when another may succeed; `broken` when the provider itself is at fault.
+    """One attempt failed. `passing` if another may succeed; `broken` if the provider itself is at fault.
 
-    `rate_limited` when the provider is asked too often.
+    `rate_limited` if the provider received too many requests.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Provider(Protocol):
     """One provider's API: a single attempt, without retries."""
 
     async def ask(self, prompt: Prompt) -> Completion:
-        """The answer, or ProviderFailed."""
+        """Returns the answer. Raises ProviderFailed."""
         ...
 
     async def close(self) -> None:
@@ -74,7 +74,7 @@ class Provider(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a model is given at most. Seconds: `limit` for a call with its retries, `attempt` for one attempt."""
+    """Limits on the use of a model. In seconds: `limit` for a call with its retries, `attempt` for one attempt."""
 
     requests_per_minute: int = 500
     tokens_per_minute: int = 200_000
@@ -84,7 +84,7 @@ class Limits:
 
 
 class LimitedModel:
-    """A `LanguageModel` whose every attempt, whoever asks, passes the same buckets and the same circuit."""
+    """A `LanguageModel` whose attempts, by any caller, share the same rate limits and the same circuit breaker."""
 
     def __init__(
         self,
@@ -96,9 +96,9 @@ class LimitedModel:
         throttle: Throttle | None = None,
         usage: ModelUsage | None = None,
     ) -> None:
-        """`connect` loads the provider's library: it runs in a thread when first needed.
+        """`connect` loads the provider's library; it runs in a thread on first use.
 
-        `throttle` is the model's share of its provider, where others ask that as well.
+        `throttle` is the model's share of a provider that is also used otherwise.
         """
         self._model = model
         self._limits = limits
@@ -163,18 +163,18 @@ class LimitedModel:
 
 
 def tokens_of(prompt: Prompt) -> int:
-    """About how many tokens a prompt and its answer take."""
+    """Estimates the number of tokens of a prompt and its answer."""
     read = sum(len(message.text) for message in prompt.messages) // _CHARACTERS_PER_TOKEN
     return read + min(prompt.max_tokens, _EXPECTED_ANSWER)
 
 
 def is_providers(error: Exception) -> bool:
-    """Whether a failed attempt is the provider's own failure."""
+    """Returns whether a failed attempt is the provider's own failure."""
     return error.broken if isinstance(error, ProviderFailed) else True
 
 
 def _unavailable(failed: ProviderFailed) -> LanguageModelUnavailable:
-    """The failure of a call whose last attempt failed so."""
+    """Returns the error of a call from its last failed attempt."""
     if failed.fault is Fault.ANSWER:
         return AnswerUnusable(failed.cause)
     if failed.fault is Fault.PROMPT:
@@ -183,7 +183,7 @@ def _unavailable(failed: ProviderFailed) -> LanguageModelUnavailable:
 
 
 def worth_waiting(state: RetryCallState, until: float) -> bool:
-    """Whether another attempt may help before the time is up."""
+    """Returns whether another attempt may help within the time limit."""
     error = state.outcome.exception() if state.outcome else None
     if not isinstance(error, ProviderFailed) or not error.passing:
         return False
@@ -194,7 +194,7 @@ def worth_waiting(state: RetryCallState, until: float) -> bool:
 
 
 def backoff(state: RetryCallState) -> float:
-    """What the provider asks for, and a little more by chance; else twice as long each time."""
+    """Returns the wait requested by the provider plus a small random part, else an exponential backoff."""
     failure = state.outcome.exception() if state.outcome else None
     asked = failure.retry_after if isinstance(failure, ProviderFailed) else None
     return _BACKOFF(state) if asked is None else asked + _BACKOFF(state) * 0.1

@@ -1,4 +1,4 @@
-"""What answers prompts, whichever provider does it."""
+"""The interface of language models, independent of the provider."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 
 class Role(Enum):
-    """Who says a message."""
+    """The author of a message."""
 
     SYSTEM = "system"
     USER = "user"
@@ -24,9 +24,11 @@ class Message(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is asked. With a JSON schema the answer is a JSON object of its shape, as far as the provider sees to it.
+    """A request to a model.
 
-    `schema_name` is of letters, digits and underscores. `max_tokens` bounds the answer.
+    With a JSON schema the answer is a JSON object of its shape, as far as the provider enforces it.
+
+    `schema_name` consists of letters, digits and underscores. `max_tokens` limits the answer.
     """
 
     messages: Sequence[Message]
@@ -36,7 +38,7 @@ class Prompt:
 
 
 class Completion(NamedTuple):
-    """The answer's text, and the tokens that the provider counted (0 where it tells none)."""
+    """The answer's text, and the tokens counted by the provider (0 without a count)."""
 
     text: str
     input_tokens: int = 0
@@ -44,17 +46,17 @@ class Completion(NamedTuple):
 
 
 class LanguageModel(Protocol):
-    """Prompts to answers of one model. Safe to share between tasks of one event loop."""
+    """Answers prompts with one model. Safe to share between tasks of one event loop."""
 
     @property
     def model(self) -> str:
-        """The provider's name of it."""
+        """Returns the provider's name of the model."""
         ...
 
     async def complete(self, prompt: Prompt) -> Completion:
-        """The answer. LanguageModelUnavailable when there is none; DeadlineError when the call is over."""
+        """Returns the answer. Raises LanguageModelUnavailable without one, DeadlineError past the caller's deadline."""
         ...
 
     async def close(self) -> None:
-        """Frees connections; calling `complete` after it is LanguageModelUnavailable."""
+        """Frees connections; a later call of `complete` raises LanguageModelUnavailable."""
         ...

@@ -1,4 +1,4 @@
-"""Answers by any endpoint that speaks OpenAI's `/v1/chat/completions`. Importing it is heavy."""
+"""Answers by any endpoint with OpenAI's `/v1/chat/completions` API. Importing it is slow."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class OpenAIChat:
     """A connection pool to one endpoint. No I/O until `ask`."""
 
     def __init__(self, *, model: str, base_url: str, api_key: str) -> None:
-        # At DEBUG the library logs whole requests, the prompts included.
+        # At DEBUG the library logs whole requests, including the prompts.
         logging.getLogger("openai").setLevel(logging.WARNING)
         self._model = model
         self._client = openai.AsyncOpenAI(api_key=api_key, base_url=base_url, max_retries=0)
-        # Taken here, in the thread that connects: the library imports this half of itself when it is first asked for.
+        # Accessed here, in the thread that connects: the library imports this part of itself on first access.
         self._completions = self._client.chat.completions
 
     async def ask(self, prompt: Prompt) -> Completion:
-        """One attempt. ProviderFailed."""
+        """Makes one attempt. Raises ProviderFailed."""
         try:
             with sending():
                 answer = await self._send(prompt)
@@ -68,7 +68,7 @@ class OpenAIChat:
 
 
 def _allowance(model: str, tokens: int) -> dict[str, Any]:
-    """Compatible servers know `max_tokens`; models that reason refuse it, and any temperature."""
+    """Returns the token limit: `max_tokens` for compatible servers; reasoning models refuse it, and any temperature."""
     if _REASONING.match(model):
         return {"max_completion_tokens": tokens}
     return {"max_tokens": tokens, "temperature": 0}

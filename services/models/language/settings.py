@@ -1,4 +1,4 @@
-"""Which language model, from the environment when built and at no other time."""
+"""Settings of the language model, read from the environment only when built."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEFAULT_URLS: dict[Provider, str] = {
 
 
 class LanguageModelSettings(BaseSettings):
-    """`LLM_*`; with neither key nor endpoint there is no language model, and nothing needs one."""
+    """`LLM_*`; with neither key nor endpoint there is no language model, and no feature requires one."""
 
     model_config = SettingsConfigDict(
         env_prefix="LLM_",
@@ -67,27 +67,27 @@ class LanguageModelSettings(BaseSettings):
 
     @property
     def configured(self) -> bool:
-        """Whether there is a model to ask."""
+        """Returns whether a model is configured."""
         return self.api_key is not None or self.base_url is not None
 
     @property
     def chosen_model(self) -> str:
-        """The model in force."""
+        """Returns the model in force."""
         return self.model or DEFAULT_MODELS[self.provider]
 
     @property
     def prices(self) -> Prices:
-        """What its tokens cost."""
+        """Returns the prices of its tokens."""
         return Prices(self.input_price, self.output_price)
 
     @property
     def chosen_url(self) -> str:
-        """The endpoint in force."""
+        """Returns the endpoint in force."""
         return self.base_url or DEFAULT_URLS[self.provider]
 
 
 class FallbackModelSettings(LanguageModelSettings):
-    """`LLM_FALLBACK_*`: the model that answers questions while the first one cannot; the same fields."""
+    """`LLM_FALLBACK_*`: the model that answers questions while the first one is unavailable; the same fields."""
 
     model_config = SettingsConfigDict(
         env_prefix="LLM_FALLBACK_",

@@ -1,4 +1,4 @@
-"""Relevance by any `/rerank` endpoint: Cohere's API, which Jina and vLLM share, or that of Hugging Face's TEI."""
+"""Relevance by any `/rerank` endpoint: Cohere's API, also used by Jina and vLLM, or that of Hugging Face's TEI."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 RerankApi: TypeAlias = Literal["cohere", "tei"]
 """How an endpoint takes its passages: Cohere's `documents` and `top_n`, or Text Embeddings Inference's `texts`."""
 
-# Longer passages are cut: cross-encoders read some hundred tokens.
+# Longer passages are cut: cross-encoders read a few hundred tokens.
 _MAX_CHARACTERS = 4_000
 _SERVER_ERROR = 500
 _OK = 200
 
 
 class HttpReranker:
-    """A connection pool to one endpoint, behind a circuit breaker; its library loads when first used.
+    """A connection pool to one endpoint, behind a circuit breaker; its library loads on first use.
 
-    A call is tried once: whoever waits for a search is better served by the order that is there already.
+    A call is not retried: for a waiting search, the existing order is better than a delay.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class HttpReranker:
         limit: float = 3.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`base_url` ends before `/rerank`; `limit` in seconds bounds a call; `clock` is the breaker's."""
+        """`base_url` ends before `/rerank`; `limit` in seconds limits a call; `clock` is the breaker's."""
         self._model = model
         self._url = f"{base_url.rstrip('/')}/rerank"
         self._api = api
@@ -77,13 +77,14 @@ class HttpReranker:
         asked = query[:_MAX_CHARACTERS]
         texts = [passage[:_MAX_CHARACTERS] for passage in passages]
         if self._api == "tei":
-            # The server has one model, and refuses longer texts unless asked to cut them.
+            # The server has one model, and refuses longer texts unless requested to cut them.
             return {"query": asked, "texts": texts, "truncate": True}
         return {"model": self._model, "query": asked, "documents": texts, "top_n": len(texts)}
 
     async def _guarded(self, asked: Mapping[str, Any]) -> Any:
         try:
-            # Two limits: a caller's deadline gives an attempt up, which says less of the provider than its own limit.
+            # Two limits: an attempt ended by a caller's deadline says less about the provider than one ended by its own
+            # limit.
             async with (
                 asyncio.timeout(_shorter(remaining(self._limit), self._limit)),
                 self._breaker.guard(_is_providers),
@@ -101,7 +102,7 @@ class HttpReranker:
         client = await self._connection.client()
         if client is None:
             raise RerankerUnavailable("closed")
-        import httpx  # noqa: PLC0415 - loaded by now
+        import httpx  # noqa: PLC0415 - already loaded
 
         try:
             response = await client.post(self._url, json=dict(asked), headers=self._headers)
@@ -114,7 +115,7 @@ class HttpReranker:
             raise RerankerUnavailable("malformed answer") from None
 
     def _connect(self) -> httpx.AsyncClient:
-        # Here, so that a process that reranks nothing never pays for the library.
+        # Imported here, so that a process that reranks nothing does not load the library.
         import httpx  # noqa: PLC0415
 
         return httpx.AsyncClient(timeout=self._limit)
@@ -130,7 +131,7 @@ class _Refused(Exception):  # noqa: N818 - the state's own name
 
 
 def _is_providers(error: Exception) -> bool:
-    """Whether a failed attempt is the provider's own failure."""
+    """Returns whether a failed attempt is the provider's own failure."""
     return error.broken if isinstance(error, _Refused) else True
 
 
@@ -139,7 +140,7 @@ def _shorter(seconds: float, limit: float) -> float | None:
 
 
 def _in_order(answer: Any, count: int) -> list[float]:
-    """Scores in the order of the passages; servers answer with an object of results, or the list of them."""
+    """Returns scores in the order of the passages; servers answer with an object of results, or the list of them."""
     results = answer["results"] if isinstance(answer, Mapping) else answer
     scores = {item["index"]: float(_score(item)) for item in results}
     if sorted(scores) != list(range(count)) or not all(map(math.isfinite, scores.values())):

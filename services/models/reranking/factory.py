@@ -1,4 +1,4 @@
-"""Builds the reranking model that the settings name."""
+"""Builds the reranking model named by the settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from services.models.reranking.settings import RerankerSettings
 
 
 def build_reranker(settings: RerankerSettings) -> Reranker | None:
-    """The reranking model, or None when none is configured. No I/O; its library loads when first used."""
+    """Returns the reranking model, or None if none is configured. No I/O; its library loads on first use."""
     if settings.base_url is None:
         return None
     return HttpReranker(

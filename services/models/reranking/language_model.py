@@ -1,4 +1,4 @@
-"""Relevance as a language model judges it: one prompt with the question and all passages."""
+"""Relevance judged by a language model: one prompt with the question and all passages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Relevance without a model of its own: the passage's best sentence against the question, by the embedding model."""
+"""Relevance without a reranking model: the similarity of the passage's best sentence, by the embedding model."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from services.models.embedding.embedder import Embedder
 from services.models.errors import EmbedderUnavailable, RerankerUnavailable
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
-# Of one passage; the rest of a longer one is compared as one piece.
+# Sentences of one passage; the rest of a longer one is compared as one piece.
 _MAX_SENTENCES = 12
 _MAX_CHARACTERS = 600
 
 
 class SentenceReranker:
-    """Embeds each passage's sentences. It takes some milliseconds a sentence: passages must be few."""
+    """Embeds each passage's sentences. A sentence takes some milliseconds: passages must be few."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
@@ -44,11 +44,11 @@ class SentenceReranker:
         ]
 
     async def close(self) -> None:
-        """See `Reranker`: the embedder is its owner's to close."""
+        """See `Reranker`: the embedder's owner closes it."""
 
 
 def sentences(text: str) -> list[str]:
-    """A passage's sentences, at least one."""
+    """Returns a passage's sentences, at least one."""
     found = [one.strip() for one in _SENTENCE.split(text) if one and one.strip()]
     if len(found) > _MAX_SENTENCES:
         found[_MAX_SENTENCES - 1 :] = [" ".join(found[_MAX_SENTENCES - 1 :])]

@@ -1,4 +1,4 @@
-"""What reads a question and a passage together and says how well they fit: a cross-encoder."""
+"""The interface of cross-encoders, which read a question and a passage together and score their match."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from typing import Protocol
 
 
 class Reranker(Protocol):
-    """Passages' relevance to a question by one model. Safe to share between tasks of one event loop."""
+    """Scores passages' relevance to a question with one model. Safe to share between tasks of one event loop."""
 
     @property
     def model(self) -> str:
-        """The provider's name of it."""
+        """Returns the provider's name of the model."""
         ...
 
     async def score(self, query: str, passages: Sequence[str]) -> list[float]:
-        """Each passage's relevance, in their order; the higher the better, of no fixed scale.
+        """Returns each passage's relevance, in order; higher is better, without a fixed scale.
 
-        No passages give an empty list without a call. RerankerUnavailable when there is no complete answer;
-        DeadlineError when the call is over.
+        Without passages the result is empty, without a call. Raises RerankerUnavailable without a complete answer,
+        DeadlineError past the caller's deadline.
         """
         ...
 
     async def close(self) -> None:
-        """Frees connections; calling `score` after it is RerankerUnavailable."""
+        """Frees connections; a later call of `score` raises RerankerUnavailable."""
         ...

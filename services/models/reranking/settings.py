@@ -1,4 +1,4 @@
-"""Which reranking model, from the environment when built and at no other time."""
+"""Settings of the reranking model, read from the environment only when built."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from services.models.reranking.endpoint import RerankApi
 
 
 class RerankerSettings(BaseSettings):
-    """`RERANKER_*`; without an endpoint there is no reranking model, and nothing needs one."""
+    """`RERANKER_*`; without an endpoint there is no reranking model, and no feature requires one."""
 
     model_config = SettingsConfigDict(
         env_prefix="RERANKER_",

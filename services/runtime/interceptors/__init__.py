@@ -1,4 +1,4 @@
-"""What happens around every call, in one named order for all call shapes."""
+"""The stages around every call, in one named order for all call shapes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def build_pipeline(
     rates: RateLimits | None = None,
     deadlines: DefaultDeadlines | None = None,
 ) -> Pipeline:
-    """The pipeline of every server: request id → trace → log → metrics → limit → auth → validation → errors → queue.
+    """Every server's stages in order: request id → trace → log → metrics → limit → auth → validation → errors → queue.
 
     `queues` are by the method's full name. See `Pipeline` for the rest.
     """

@@ -1,4 +1,4 @@
-"""Who calls, in which space, and whether they may: the scope is declared by each method's contract."""
+"""Authentication and authorization: each method's contract declares the required scope."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class AuthenticationStage(Stage):
 
 
 def required_scope(method: str) -> str:
-    """The scope that a method's contract declares; `unspecified`, which no key has, when it declares none."""
+    """Returns the scope that a method's contract declares; without one `unspecified`, which no key has."""
     service, _, name = method.lstrip("/").partition("/")
     descriptor = descriptor_pool.Default().FindMethodByName(f"{service}.{name}")
     return scope_name(descriptor.GetOptions().Extensions[options_pb2.required_scope])

@@ -1,4 +1,4 @@
-"""How each call ended: one log line and one measurement, never its content."""
+"""Records how each call ended: one log line and one measurement, never its content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from services.runtime.telemetry import get_logger
 
 
 class CallOutcome(NamedTuple):
-    """The status code's name, Braid's reason where there is one, and the seconds that the call took."""
+    """The status code's name, Braid's reason if any, and the duration in seconds."""
 
     code: str
     reason: str
@@ -26,7 +26,7 @@ class CallOutcome(NamedTuple):
 
 @contextmanager
 def record_outcome(record: Callable[[CallOutcome], None]) -> Iterator[None]:
-    """Passes the block's outcome to `record`; its exception goes on."""
+    """Passes the block's outcome to `record` and re-raises its exception."""
     started = time.perf_counter()
     code, reason = "OK", ""
     try:
@@ -34,10 +34,10 @@ def record_outcome(record: Callable[[CallOutcome], None]) -> Iterator[None]:
     except BraidError as error:
         code, reason = code_of(error).name, reason_name(error)
         raise
-    except Exception:  # a defect: the innermost stage logs it
+    except Exception:  # A defect: the innermost stage logs it.
         code = "INTERNAL"
         raise
-    except BaseException:  # a cancelled call, or a stream that is no longer read
+    except BaseException:  # A canceled call, or a stream that its client no longer reads.
         code = "CANCELLED"
         raise
     finally:
@@ -45,7 +45,7 @@ def record_outcome(record: Callable[[CallOutcome], None]) -> Iterator[None]:
 
 
 class LogStage(Stage):
-    """Logs one line for each call: method, code, time."""
+    """Logs one line for each call: method, code, duration."""
 
     name: ClassVar[str] = "log"
 
@@ -68,7 +68,7 @@ class LogStage(Stage):
 
 
 class MetricsStage(Stage):
-    """Records `rpc.server.duration`, in seconds, by method and code; free where no reader is set up."""
+    """Records `rpc.server.duration`, in seconds, by method and code; free without a metrics reader."""
 
     name: ClassVar[str] = "metrics"
 

@@ -1,4 +1,4 @@
-"""Bounds the calls that are served at once, and takes no new one once the process drains."""
+"""Limits concurrent calls, and refuses new ones once the process drains."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _END_SECONDS = 1.0
 
 
 class ConcurrencyStage(Stage):
-    """Refuses a call beyond `max_calls` with what every refusal has: gRPC's own limit tells a code and no more.
+    """Refuses a call beyond `max_calls` with a complete error, as gRPC's own limit reports only a code.
 
-    Calls of `shared` queues' methods do not count: they have a bound of their own. One that its queue would refuse is
-    refused here already, before its caller and its request are looked at: under load, refusals must cost little.
+    Calls of methods with `shared` queues do not count, as these have a limit of their own. A call that its queue would
+    refuse is refused here, before authentication and validation: under load, refusals must be cheap.
     """
 
     name: ClassVar[str] = "limit"
@@ -42,12 +42,12 @@ class ConcurrencyStage(Stage):
 
     @property
     def running(self) -> int:
-        """Calls in progress, those that wait in a queue included."""
+        """Returns the number of calls in progress, including those waiting in a queue."""
         return self._running
 
     @contextmanager
     def around(self, call: Call) -> Iterator[None]:
-        """OverloadedError when so many run already, DrainingError once the process drains."""
+        """Raises OverloadedError at the limit, DrainingError once the process drains."""
         if self._draining:
             raise DrainingError
         queue = self._shared.get(call.method)
@@ -78,9 +78,9 @@ class ConcurrencyStage(Stage):
                 self._idle.set()
 
     async def drain(self, seconds: float) -> bool:
-        """Takes no new call, and waits for those in progress: whether all have ended in time.
+        """Refuses new calls and waits for those in progress; returns whether all ended in time.
 
-        Those that have not are ended as UNAVAILABLE: a stream that watches something is begun again at another replica.
+        The remaining calls end as UNAVAILABLE: a client restarts a watching stream at another replica.
         """
         self._draining = True
         if await self._is_idle_within(seconds):

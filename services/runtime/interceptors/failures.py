@@ -1,4 +1,4 @@
-"""The innermost stage: what the handler raises beyond `BraidError` is logged whole and hidden from the caller."""
+"""The innermost stage: logs any exception of a handler other than `BraidError` in full and hides it from the caller."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class FailureStage(Stage):
-    """Turns failures of other services into their typed errors, and defects into a fixed sentence."""
+    """Translates failures of other services to their typed errors, and defects to a fixed sentence."""
 
     name: ClassVar[str] = "errors"
 

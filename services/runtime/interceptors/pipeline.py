@@ -1,4 +1,4 @@
-"""The one server interceptor: runs the stages around every call shape, and turns errors into status."""
+"""The one server interceptor: runs the stages around every call shape, and maps errors to status."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from services.runtime.admission import AdmissionQueue
     from services.runtime.rate_limits import RateLimits
 
-# Health and reflection are asked before a caller has a credential, and hold nothing of a space.
+# Health and reflection are called without a credential and reveal nothing about a space.
 _OPEN_PREFIXES = ("/grpc.health.", "/grpc.reflection.")
 STREAM_IDLE_SECONDS = 60.0
-# gRPC reports "no deadline" as one some centuries away.
+# gRPC reports a missing deadline as one some centuries away.
 _NO_DEADLINE_SECONDS = 365 * 24 * 3600.0
 
 _UNREADABLE = object()
@@ -38,18 +38,18 @@ Context = Any
 
 @dataclass(frozen=True, slots=True)
 class DefaultDeadlines:
-    """Seconds that a call may take whose caller sets no deadline."""
+    """The time limits, in seconds, of calls without a caller's deadline."""
 
     unary: float = 120.0
     stream: float = 3600.0
 
 
 class Pipeline(grpc.aio.ServerInterceptor):
-    """Wraps each method once, for its call shape; a stage is written once and serves all four.
+    """Wraps each method once, for its call shape; a stage is written once for all four shapes.
 
-    A caller that streams has `idle_seconds` for each next message, so that none can hold a place for ever. A call
-    without a deadline gets one of `deadlines`. `rates` counts it once its caller is known. A method in `queues`, by its
-    full name, runs in one of the slots there, from after its first check to its answer's end.
+    A streaming caller must send each next message within `idle_seconds`, so that none holds a slot forever. A call
+    without a deadline gets one of `deadlines`. `rates` counts a call once its caller is identified. A method in
+    `queues`, by its full name, runs in one of the slots there, from its first check to the end of its answer.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Pipeline(grpc.aio.ServerInterceptor):
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Handler:
-        """The wrapped handler of a method; unknown methods, health and reflection pass."""
+        """Returns the wrapped handler of a method; unknown methods, health and reflection are not wrapped."""
         method = handler_call_details.method
         known = self._wrapped.get(method)
         if known is not None:
@@ -113,7 +113,7 @@ class Pipeline(grpc.aio.ServerInterceptor):
                     checked = self._checked(call, request, streaming=request_streaming)
                     async with asyncio.timeout_at(call.default_deadline), self._slot(method):
                         return await behavior(checked, context)
-            except Exception as error:  # noqa: BLE001 - whatever a stage raises must not reach the caller
+            except Exception as error:  # noqa: BLE001 - no exception of a stage may reach the caller
                 await self._abort(context, call, error)
 
         return run
@@ -141,13 +141,13 @@ class Pipeline(grpc.aio.ServerInterceptor):
         if not isinstance(error, BraidError):
             self._log.exception("defect", method=call.method, request_id=call.request_id)
             error = InternalError()
-        with suppress(grpc.aio.InternalError):  # the call is over: there is no caller any more
+        with suppress(grpc.aio.InternalError):  # the call has ended already
             await context.abort_with_status(self._status(error, call))
 
     def _status(self, error: BraidError, call: Call) -> grpc.Status:
         try:
             return to_status(error, call.request_id)
-        except Exception:  # noqa: BLE001 - gRPC would tell the caller whatever it says
+        except Exception:  # noqa: BLE001 - gRPC would send the exception's text to the caller
             self._log.exception("defect", method=call.method, request_id=call.request_id)
             return to_status(InternalError(), call.request_id)
 
@@ -189,7 +189,7 @@ class Pipeline(grpc.aio.ServerInterceptor):
 
 
 def _reading(deserialize: Callable[[bytes], Any] | None) -> Callable[[bytes], Any] | None:
-    """Leaves bytes that are no message to the pipeline: gRPC itself would answer with a code that says nothing."""
+    """Returns a deserializer that leaves invalid bytes to the pipeline: gRPC itself would use an unspecific code."""
     if deserialize is None:
         return None
 

@@ -1,4 +1,4 @@
-"""Gives each call its request id, from the caller or new."""
+"""Assigns each call a request id, the caller's or a new one."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from services.runtime.interceptors.stage import Call, Stage
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# A request id goes into logs and answers: anything else than this could forge lines in them.
+# A request id appears in logs and answers: other characters could forge log lines.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
 class RequestIdStage(Stage):
-    """First of all stages, so that every later one can name the call."""
+    """The first of all stages, so that every later one can name the call."""
 
     name: ClassVar[str] = "request_id"
 

@@ -1,4 +1,4 @@
-"""One stage of the pipeline, and what the stages know of a call."""
+"""The interface of a pipeline stage, and the call data that stages share."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Call:
     """A call on its way through the stages.
 
     `method` is the full path, `/package.Service/Method`; `deadline` is on the event loop's clock, in seconds.
-    `default_deadline` is the same where the caller set none: gRPC does not end the call then.
+    `default_deadline` equals it if the caller set none, as gRPC then does not end the call.
     """
 
     method: str
@@ -31,16 +31,16 @@ class Call:
 
 
 class Stage:
-    """Something that happens around every call. Stages share no state but the call."""
+    """A step around every call. Stages share no state except the call."""
 
     name: ClassVar[str]
 
     async def prepare(self, call: Call) -> None:
-        """Does what has to be waited for, after the stages before this one have begun; raises to refuse the call."""
+        """Does asynchronous work, after the earlier stages have been entered; raises to refuse the call."""
 
     def around(self, call: Call) -> AbstractContextManager[None]:  # noqa: ARG002 - a hook
-        """Encloses the stages after this one and the handler."""
+        """Wraps the later stages and the handler."""
         return nullcontext()
 
     def on_message(self, call: Call, message: Message) -> None:
-        """Sees each request message before the handler does; raises to refuse it."""
+        """Checks each request message before the handler receives it; raises to refuse it."""

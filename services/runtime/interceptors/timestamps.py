@@ -1,4 +1,4 @@
-"""Finds timestamps in a message that are no instant: outside of the years 1 to 9999, or with impossible nanoseconds."""
+"""Finds timestamps that are not valid instants: outside of the years 1 to 9999, or with invalid nanoseconds."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _SECOND = 1_000_000_000
 
 
 class Timestamps:
-    """Looks only into fields that may hold timestamps, whatever the message."""
+    """Visits only fields that may contain timestamps, in any message."""
 
     def __init__(self) -> None:
         self._leading: dict[str, list[FieldDescriptor]] = {}
 
     def wrong(self, message: Message, path: str = "") -> Iterator[str]:
-        """The paths of all fields that hold no instant."""
+        """Yields the paths of all fields without a valid instant."""
         for field in self._fields(message):
             name = f"{path}{field.name}"
             if field.is_repeated:
@@ -42,7 +42,7 @@ class Timestamps:
             yield from self.wrong(value, f"{name}.")
 
     def _fields(self, message: Message) -> list[FieldDescriptor]:
-        # The stubs know two kinds of descriptors, of which this is either.
+        # The stubs have two descriptor types; this may be either.
         descriptor = cast("Descriptor", message.DESCRIPTOR)
         found = self._leading.get(descriptor.full_name)
         if found is None:
@@ -52,7 +52,7 @@ class Timestamps:
 
 
 def _leads(field: FieldDescriptor, seen: set[str]) -> bool:
-    """Whether timestamps may be found through a field."""
+    """Returns whether timestamps can be reached through a field."""
     kind = field.message_type
     if kind is None or kind.GetOptions().map_entry or kind.full_name in seen:
         return False

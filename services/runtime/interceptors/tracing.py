@@ -1,4 +1,4 @@
-"""A span for each call, within the caller's trace, that says how the call ended."""
+"""A span for each call, within the caller's trace, with the call's outcome."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 
 class TraceStage(Stage):
-    """Before the log: its lines name the trace."""
+    """Runs before the log stage, whose lines name the trace."""
 
     name: ClassVar[str] = "trace"
 
     def __init__(self) -> None:
-        # Made once: making one costs more than the span that it starts.
+        # Created once, as creating one costs more than the span that it starts.
         self._tracer = trace.get_tracer("braid")
 
     @contextmanager
@@ -34,7 +34,7 @@ class TraceStage(Stage):
             kind=trace.SpanKind.SERVER,
             attributes={"rpc.system": "grpc", "braid.request_id": call.request_id},
         )
-        # Never detached: an RPC has a task, and so a context, of its own.
+        # Never detached: an RPC has its own task, and so its own context.
         trace_context.attach(trace.set_span_in_context(span, parent))
         try:
             with record_outcome(lambda outcome: _record(span, call, outcome)):

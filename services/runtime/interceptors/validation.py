@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 _NO_INSTANT = "must be an instant of the years 1 to 9999"
 _WHOLE = "request"
-# Each broken rule takes some 30 µs of the event loop, and two bytes of a message are enough for one: of a larger
-# message not all are looked for.
+# Each violated rule takes some 30 µs of the event loop, and two bytes of a message are enough for one, so not all
+# violations of a larger message are collected.
 _LISTED_BYTES = 2_048
-# More than the end of a call can carry.
+# More than a call's status can carry.
 _MOST = 50
 
 
 class ValidationStage(Stage):
-    """Refuses a message that breaks a `buf.validate` rule or holds no instant where one belongs: names each field.
+    """Refuses messages that violate a `buf.validate` rule or contain an invalid instant, naming each field.
 
-    Of a message over 2 KiB it names the first wrong field; where that is in a message of a list of the request itself,
-    the first of each of these.
+    For a message over 2 KiB only the first invalid field is named. If it is in a list of messages directly in the
+    request, the first one of each of the list's messages is named.
     """
 
     name: ClassVar[str] = "validation"
@@ -42,11 +42,11 @@ class ValidationStage(Stage):
 
     def on_message(self, call: Call, message: Message) -> None:  # noqa: ARG002 - the hook's shape
         if message.ByteSize() <= _LISTED_BYTES:
-            # First: rules that compare timestamps are about instants.
+            # First, as rules that compare timestamps expect valid instants.
             self._check_instants(message)
             _refuse(_field_errors(self._validator.collect_violations(message)))
             return
-        # First: no list is longer than it may be when each of its items is looked at.
+        # First, so that no list exceeds its limit when each of its items is checked.
         try:
             _refuse(self._first(message))
         except protovalidate.EvaluationError:
@@ -64,12 +64,12 @@ class ValidationStage(Stage):
         elements = violations[0].proto.field.elements if violations[0].proto.field else ()
         if not elements or elements[0].subscript is None:
             return _field_errors(violations)
-        # None of them is wrong by itself where the rule is one of the list.
+        # If the rule concerns the list, none of its items is invalid by itself.
         found = list(islice(self._check_each(elements[0].field_name, message), _MOST))
         return iter(found) if found else _field_errors(violations)
 
     def _check_each(self, name: str, message: Message) -> Iterator[FieldError]:
-        """The first wrong field of each message of a list; nothing for other lists."""
+        """Yields the first invalid field of each message of a list; nothing for other lists."""
         kind = message.DESCRIPTOR.fields_by_name[name].message_type
         if kind is None or kind.GetOptions().map_entry:
             return
@@ -92,7 +92,7 @@ def _within(item: str, path: str) -> str:
 
 
 def _path(violation: Any) -> str:
-    """`documents[2].chunks[0].content`: the field's path; `request` for a rule about the whole message."""
+    """Returns the field's path, such as `documents[2].chunks[0].content`; `request` for a rule about it as a whole."""
     parts: list[str] = []
     for element in violation.field.elements if violation.field else ():
         subscript = element.subscript

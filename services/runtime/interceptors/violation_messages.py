@@ -1,4 +1,4 @@
-"""Plain messages for violated field rules: the validator's own quote regular expressions and rule ids."""
+"""Plain messages for violated field rules, as the validator's own quote regular expressions and rule ids."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _RULES = MappingProxyType(
 
 
 def message_of(violation: Violation) -> str:
-    """The message of a violation: the contract's own where the rule has one."""
+    """Returns the message of a violation: the contract's own if the rule has one."""
     proto = violation.proto
     if proto.rule_id == "string.pattern":
         return PATTERNS.get(str(violation.rule_value), _OTHER_PATTERN)
     if proto.rule_id == "required" and violation.rule_value is None:
-        return proto.message  # of a oneof: one of its fields is required
+        return proto.message  # A oneof: one of its fields is required.
     return _RULES.get(proto.rule_id) or proto.message or proto.rule_id

@@ -1,1 +1,1 @@
-"""Credentials and transport security: API keys, tokens, certificates, and the events that they give rise to."""
+"""Credentials and transport security: API keys, tokens, certificates, and security events."""

@@ -1,4 +1,4 @@
-"""API keys: the file of hashed keys, and the keys in force. The file is read again when it changes."""
+"""API keys: the file of hashed keys, and the keys in force. The file is reloaded when it changes."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ _HASH_PATTERN = "^sha256:[0-9a-f]{64}$"
 
 
 class KeyRecord(BaseModel):
-    """One API key as the file has it: never the key, only its hash.
+    """An API key as stored in the file: its hash, never the key itself.
 
     After a rotation the previous key stays valid until `previous_expires_at`. A revoked key stays in the file, so that
-    its use can be told from that of an unknown one.
+    its use can be distinguished from that of an unknown one.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -70,7 +70,7 @@ class KeyRecord(BaseModel):
         return sorted(scopes)
 
     def state(self, now: datetime) -> str:
-        """`active`, `expired` or `revoked`."""
+        """Returns `active`, `expired` or `revoked`."""
         if self.revoked_at is not None:
             return "revoked"
         expired = self.expires_at is not None and self.expires_at <= now
@@ -100,19 +100,19 @@ class KeyFileError(SetupError):
 
 
 class Lookup(NamedTuple):
-    """A presented key: its record where there is one, and why it is refused; empty when it is valid."""
+    """The result of looking up a presented key: its record, if any, and why it is refused; empty if it is valid."""
 
     record: KeyRecord | None
     refusal: str
 
 
 def hash_key(key: str) -> str:
-    """A key as the file has it. Keys are 256 random bits, so a plain SHA-256 is enough."""
+    """Returns a key's hash as stored. Keys are 256 random bits, so a plain SHA-256 is enough."""
     return "sha256:" + hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 def read_key_file(path: Path) -> KeyFile:
-    """The file's content. KeyFileError, which repeats nothing of the file, when it cannot be read."""
+    """Reads the file. Raises KeyFileError, which repeats nothing of the file, if it cannot be read."""
     try:
         return KeyFile.model_validate_json(path.read_bytes())
     except (OSError, ValidationError) as error:
@@ -120,7 +120,7 @@ def read_key_file(path: Path) -> KeyFile:
 
 
 class KeyRing:
-    """Keys by hash. The file is looked at again on use, at most once a second, so keys rotate without a restart."""
+    """Keys by hash. The file is checked on use, at most once a second, so keys rotate without a restart."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class KeyRing:
         self._looked = -math.inf
 
     def reload(self) -> None:
-        """Reads the file if it changed. KeyFileError when it cannot be read; the keys then stay as they were."""
+        """Reads the file if it changed. Raises KeyFileError if it cannot be read; the keys then stay unchanged."""
         try:
             stat = self._path.stat()
         except OSError as error:
@@ -162,7 +162,7 @@ class KeyRing:
                 self._events.record(event, key_id=key_id)
 
     def find(self, key: str) -> Lookup:
-        """What is known of a key. Looked up by hash, so timing reveals nothing."""
+        """Looks up a key. The lookup is by hash, so timing reveals nothing."""
         self._reload_if_changed()
         hashed, now = hash_key(key), utc_now()
         if record := self._current.get(hashed):
@@ -182,14 +182,14 @@ class KeyRing:
         try:
             self.reload()
         except KeyFileError as error:
-            # A half-written file must not lock everybody out: the keys known so far go on working.
+            # A half-written file must not lock out all callers: the keys known so far stay valid.
             self._events.record(events.KEY_FILE_UNREADABLE, error=str(error))
 
 
 def _changes(
     before: dict[str, KeyRecord], after: dict[str, KeyRecord]
 ) -> Iterator[tuple[str, str]]:
-    """What happened to which key between two readings of the file."""
+    """Yields the events of keys that changed between two reads of the file."""
     for key_id, record in after.items():
         known = before.get(key_id)
         if known is None:

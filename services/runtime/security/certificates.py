@@ -1,4 +1,4 @@
-"""Certificates from files, read again when the files change, for gRPC servers and for TLS contexts."""
+"""Certificates from files, reloaded when the files change, for gRPC servers and TLS contexts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class CertificateError(SetupError):
 
 
 class Material(NamedTuple):
-    """What the files contain, as PEM; None for a file that is not named. `version` counts the changes."""
+    """The content of the files, as PEM; None for a file that is not configured. `version` counts the changes."""
 
     chain: bytes | None
     key: bytes | None
@@ -34,9 +34,9 @@ class Material(NamedTuple):
 
 
 class Certificates:
-    """A certificate chain, its key and the authorities to trust. Safe to use from several threads.
+    """A certificate chain, its key and the trusted authorities. Safe to use from several threads.
 
-    The files are looked at on use, at most once a second. While new ones cannot be used, the last good ones serve.
+    The files are checked on use, at most once a second. While new ones cannot be used, the last valid ones serve.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Certificates:
         self._material: Material | None = None
 
     def current(self) -> Material:
-        """The files' content. CertificateError when they could not be read yet."""
+        """Returns the files' content. Raises CertificateError if they have never been readable."""
         with self._lock:
             if self._material is None:
                 self._read()
@@ -68,7 +68,7 @@ class Certificates:
             return self._material
 
     def context(self, *, server: bool, require_peer: bool) -> ssl.SSLContext:
-        """A TLS context of what the files contain now. CertificateError when it cannot be made of them."""
+        """Returns a TLS context of the files' current content. Raises CertificateError if it cannot be created."""
         chain, key, authorities = self.paths
         protocol = ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT
         context = ssl.SSLContext(protocol)
@@ -93,7 +93,7 @@ class Certificates:
                 return
             self._read()
         except (OSError, CertificateError) as error:
-            # Files that are being replaced must not end the service.
+            # Files that are being replaced must not stop the service.
             self._events.record(events.CERTIFICATES_UNREADABLE, error=_reason(error))
             return
         self._events.record(events.CERTIFICATES_CHANGED, files=_named(self.paths))
@@ -104,7 +104,7 @@ class Certificates:
             chain, key, authorities = (path.read_bytes() if path else None for path in self.paths)
         except OSError as error:
             raise CertificateError(f"{error.filename}: {_reason(error)}") from None
-        # A key that belongs to another certificate, as in the middle of a replacement, is found here.
+        # Detects a key that belongs to another certificate, as in the middle of a replacement.
         self.context(server=True, require_peer=False)
         version = self._material.version + 1 if self._material else 1
         self._material, self._stamps = Material(chain, key, authorities, version), stamps
@@ -115,7 +115,7 @@ class Certificates:
 
 
 class ReloadingContext(ssl.SSLContext):
-    """A TLS context that follows its certificates: each new connection gets what the files contain by then."""
+    """A TLS context that follows its certificates: each new connection uses the files' current content."""
 
     def __new__(cls, *_args: object, server: bool, **_options: object) -> ReloadingContext:
         protocol = ssl.PROTOCOL_TLS_SERVER if server else ssl.PROTOCOL_TLS_CLIENT
@@ -124,7 +124,7 @@ class ReloadingContext(ssl.SSLContext):
     def __init__(
         self, certificates: Certificates, *, server: bool, require_peer: bool = False
     ) -> None:
-        """CertificateError when there is nothing to begin with."""
+        """Raises CertificateError if there are no valid files at the start."""
         self._certificates = certificates
         self._server = server
         self._require_peer = require_peer
@@ -132,7 +132,7 @@ class ReloadingContext(ssl.SSLContext):
         self._context = self._build()
 
     def wrap_bio(self, *args: Any, **options: Any) -> ssl.SSLObject:
-        """The TLS side of a new connection."""
+        """Creates the TLS side of a new connection."""
         version = self._certificates.current().version
         if version != self._version:
             self._context, self._version = self._build(), version
@@ -143,7 +143,7 @@ class ReloadingContext(ssl.SSLContext):
 
 
 class _LoggedHandshake(ssl.SSLObject):
-    """Records a handshake that fails: the event loop itself only closes the connection."""
+    """Records a failed handshake: the event loop itself only closes the connection."""
 
     def do_handshake(self) -> None:
         try:
@@ -157,24 +157,27 @@ class _LoggedHandshake(ssl.SSLObject):
 
 
 def server_credentials(certificates: Certificates, *, require_peer: bool) -> grpc.ServerCredentials:
-    """Credentials of a gRPC server that follow the certificates; CertificateError when there are none to begin with."""
+    """Returns credentials of a gRPC server that follow the certificates.
+
+    Raises CertificateError if there are no valid files at the start.
+    """
     first = certificates.current()
     seen = [first.version]
 
     def fetch() -> grpc.ServerCertificateConfiguration | None:
-        """What gRPC asks for at each new connection, in a thread of its own."""
+        """Returns changed credentials, else None; gRPC calls it at each new connection, in its own thread."""
         material = certificates.current()
         if material.version == seen[0]:
             return None
         seen[0] = material.version
         return _configuration(material)
 
-    # Its types do not know that None means no change.
+    # Its type stubs do not know that None means no change.
     return grpc.dynamic_ssl_server_credentials(_configuration(first), fetch, require_peer)  # type: ignore[arg-type]
 
 
 def channel_credentials(material: Material) -> grpc.ChannelCredentials:
-    """Credentials of a gRPC channel: they stay as they are."""
+    """Returns credentials of a gRPC channel; they do not change."""
     return grpc.ssl_channel_credentials(material.authorities, material.key, material.chain)
 
 
@@ -188,7 +191,7 @@ def _named(paths: tuple[Path | None, ...]) -> str:
 
 
 def _reason(error: Exception) -> str:
-    """What went wrong in a word or two, without what a peer sent."""
+    """Returns a failure's reason in a word or two, without content from the peer."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"{error.reason}: {error.verify_message}"
     if isinstance(error, ssl.SSLError):

@@ -1,4 +1,4 @@
-"""Security events: one structured log line each, counted by name. Never a credential, never a user's text."""
+"""Security events: one structured log line each, counted by name. Never contain a credential or a user's text."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.metrics import Meter
 
-# The names that dashboards and alert rules refer to.
+# Dashboards and alert rules refer to these names.
 CREDENTIAL_REFUSED = "credential_refused"
 SCOPE_MISSING = "scope_missing"
 DELEGATION_REFUSED = "delegation_refused"
@@ -32,7 +32,7 @@ _INFORMATIONAL = frozenset(
     {KEY_ADDED, KEY_REVOKED, KEY_ROTATED, KEY_CHANGED, KEY_REMOVED}
     | {KEY_SET_CHANGED, CERTIFICATES_CHANGED}
 )
-# Attributes with few values; others, such as key ids, stand in the log line alone.
+# Attributes with few values; others, such as key ids, appear in the log line only.
 _COUNTED = ("reason",)
 
 
@@ -44,7 +44,7 @@ class SecurityEvents:
         self._count = counter(SECURITY_EVENTS, meter)
 
     def record(self, event: str, **attributes: object) -> None:
-        """Logs the event with its attributes: at level info where an operator caused it, else as a warning."""
+        """Logs the event with its attributes: at level info if an operator caused it, else as a warning."""
         counted: Mapping[str, str] = {
             name: str(attributes[name]) for name in _COUNTED if name in attributes
         }

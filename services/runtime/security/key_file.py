@@ -1,4 +1,4 @@
-"""Changes to the API key file: under a lock, written as a whole, readable by its owner only."""
+"""Changes to the API key file: under a lock, replaced as a whole, readable by its owner only."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PRIVATE = 0o600
 
 
 class KeyChangeError(Exception):
-    """The change was refused, and nothing was changed; `field` names what is wrong with it, where something is."""
+    """The change was refused, and nothing was changed; `field` names the invalid argument, if any."""
 
     def __init__(self, message: str, field: str = "") -> None:
         super().__init__(message)
@@ -33,18 +33,18 @@ class KeyChangeError(Exception):
 
 
 class UnknownKeyError(KeyChangeError):
-    """There is no key of this id."""
+    """There is no key with this id."""
 
 
 class KeyEditor:
     """Creates, rotates and revokes keys of one file. Secrets are returned once and stored nowhere."""
 
     def __init__(self, path: Path) -> None:
-        # The file itself: a link to it must not be replaced by a file.
+        # The resolved file: a symbolic link to it must not be replaced by a file.
         self._path = path.resolve()
 
     def records(self) -> list[KeyRecord]:
-        """All keys, in the file's order; none when there is no file. KeyFileError when it cannot be read."""
+        """Returns all keys, in the file's order; empty without a file. Raises KeyFileError if it cannot be read."""
         return read_key_file(self._path).keys if self._path.exists() else []
 
     def create(
@@ -56,7 +56,10 @@ class KeyEditor:
         scopes: Collection[str],
         expires_at: datetime | None,
     ) -> tuple[KeyRecord, str]:
-        """Adds a key; its record and its secret. KeyChangeError where an argument is wrong or the id is taken."""
+        """Adds a key; returns its record and its secret.
+
+        Raises KeyChangeError if an argument is invalid or the id exists.
+        """
         secret = new_secret()
         record = _valid(
             id=key_id,
@@ -82,7 +85,10 @@ class KeyEditor:
         return record, secret
 
     def rotate(self, key_id: str, *, grace: timedelta) -> tuple[KeyRecord, str]:
-        """Gives an active key a new secret; the old one stays valid for `grace`. KeyChangeError for other keys."""
+        """Gives an active key a new secret; the old one stays valid for `grace`.
+
+        Raises KeyChangeError for other keys.
+        """
         secret, now = new_secret(), utc_now()
         with self._locked() as keys:
             known = _find(keys, key_id)
@@ -96,7 +102,7 @@ class KeyEditor:
         return record, secret
 
     def revoke(self, key_id: str) -> KeyRecord:
-        """Ends a key, both its secrets, for good. Revoking one again changes nothing."""
+        """Revokes a key permanently, with both its secrets. Revoking one again changes nothing."""
         with self._locked() as keys:
             known = _find(keys, key_id)
             if known.revoked_at is not None:
@@ -107,7 +113,7 @@ class KeyEditor:
 
     @contextmanager
     def _locked(self) -> Iterator[list[KeyRecord]]:
-        """The keys as they are, with no other writer until the block is left."""
+        """Yields the current keys, without other writers until the block is left."""
         lock = self._path.with_name(f".{self._path.name}.lock")
         with os.fdopen(os.open(lock, os.O_RDWR | os.O_CREAT, _PRIVATE), "r+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -129,7 +135,7 @@ class KeyEditor:
 
 
 def new_secret() -> str:
-    """A new key: 256 random bits with a prefix that secret scanners can search for."""
+    """Returns a new key: 256 random bits with a prefix that secret scanners can search for."""
     return _PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
 
 

@@ -1,4 +1,4 @@
-"""The public keys that tokens are signed with: a JWKS document from a file or an HTTPS endpoint, cached."""
+"""The public keys of token issuers: a JWKS document from a file or an HTTPS endpoint, cached."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RETRY_SECONDS = 1.0
 """Seconds between two attempts while the key set cannot be fetched."""
 _MAX_BYTES = 1024 * 1024
 _MAX_KEYS = 100
-# Symmetric keys (`oct`) have no place in a public key set.
+# Symmetric keys (`oct`) do not belong in a public key set.
 _KEY_TYPES = frozenset({"RSA", "EC", "OKP"})
 _OK = 200
 
@@ -33,7 +33,7 @@ Fetch = Callable[[], Awaitable[bytes]]
 
 
 class KeySetUnavailableError(StoreUnavailableError):
-    """A token cannot be checked now, because its signing keys cannot be fetched. It says nothing of the token."""
+    """A token cannot be checked now, because its signing keys cannot be fetched. The token may be valid."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -44,9 +44,9 @@ class KeySetUnavailableError(StoreUnavailableError):
 
 
 class KeySet:
-    """Signing keys by id. They are refreshed in the background while known keys serve; close it at the end.
+    """Signing keys by id, refreshed in the background while known keys serve; to be closed at the end.
 
-    `refresh_seconds` is how long a fetched set is used without another look, `refetch_seconds` the shortest time
+    `refresh_seconds` is how long a fetched set is used before it is refreshed, `refetch_seconds` the minimum time
     between two fetches for a key that is not in the set, `max_stale_seconds` how long known keys serve while the set
     cannot be fetched.
     """
@@ -74,7 +74,10 @@ class KeySet:
         self._fetching: asyncio.Task[None] | None = None
 
     async def find(self, key_id: str | None, algorithm: str) -> PyJWK | None:
-        """The key of a token's header; None when there is none. KeySetUnavailableError when that cannot be known."""
+        """Returns the key named by a token's header; None if unknown.
+
+        Raises KeySetUnavailableError if that cannot be determined.
+        """
         age = self._clock() - self._fetched
         if age >= self._max_stale_seconds:
             await self._attempt(RETRY_SECONDS)
@@ -91,7 +94,7 @@ class KeySet:
         return key
 
     async def close(self) -> None:
-        """Ends a fetch that is under way."""
+        """Cancels a running fetch."""
         if self._fetching is not None:
             self._fetching.cancel()
             await asyncio.gather(self._fetching, return_exceptions=True)
@@ -104,18 +107,18 @@ class KeySet:
                 return None
             try:
                 self._keys[place] = PyJWK(dict(jwk), algorithm)
-            except jwt.PyJWTError:  # a key of another kind than the algorithm's
+            except jwt.PyJWTError:  # The key's type does not match the algorithm.
                 return None
         return self._keys[place]
 
     def _jwk(self, key_id: str | None) -> Mapping[str, Any] | None:
-        # Without an id a token means the only key.
+        # A token without an id refers to the only key.
         if key_id is None and len(self._jwks) == 1:
             return next(iter(self._jwks.values()))
         return self._jwks.get(key_id)
 
     async def _attempt(self, interval: float) -> None:
-        """Waits for a fetch: the one under way, or a new one where the last is `interval` seconds ago."""
+        """Waits for a fetch: the running one, or a new one if the last was at least `interval` seconds ago."""
         task = self._start(interval)
         if task is not None:
             await asyncio.shield(task)
@@ -133,7 +136,7 @@ class KeySet:
         try:
             async with asyncio.timeout(FETCH_SECONDS):
                 jwks = parse_key_set(await self._fetch())
-        except Exception as error:  # noqa: BLE001 - whatever it is, there is no new key set
+        except Exception as error:  # noqa: BLE001 - any failure means that there is no new key set
             self._failed = True
             self._events.record(
                 events.KEY_SET_UNAVAILABLE, reason=type(error).__name__, has_keys=bool(self._jwks)
@@ -147,11 +150,11 @@ class KeySet:
 
 
 def parse_key_set(data: bytes) -> dict[str | None, Mapping[str, Any]]:
-    """The signing keys of a JWKS document by id. ValueError when it is none, or has no usable key."""
+    """Parses the signing keys of a JWKS document by id. Raises ValueError if it is not one, or has no usable key."""
     document = json.loads(data)
     keys = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(keys, list):
-        raise ValueError("the document is no JSON Web Key Set")  # noqa: TRY004 - a value of it, as the others
+        raise ValueError("the document is no JSON Web Key Set")  # noqa: TRY004 - an invalid value, like the others
     found: dict[str | None, Mapping[str, Any]] = {}
     for jwk in keys[:_MAX_KEYS]:
         if isinstance(jwk, dict) and jwk.get("kty") in _KEY_TYPES and jwk.get("use") != "enc":
@@ -163,7 +166,7 @@ def parse_key_set(data: bytes) -> dict[str | None, Mapping[str, Any]]:
 
 
 def from_file(path: Path) -> Fetch:
-    """Reads the document from a file."""
+    """Returns a function that reads the document from a file."""
 
     async def fetch() -> bytes:
         return await asyncio.to_thread(path.read_bytes)
@@ -172,10 +175,10 @@ def from_file(path: Path) -> Fetch:
 
 
 def from_url(url: str, ca_file: Path | None) -> Fetch:
-    """Reads the document over HTTP; `ca_file` has the authorities to trust, by default those of the system."""
+    """Returns a function that reads the document over HTTP, trusting the authorities in `ca_file` or the system's."""
 
     async def fetch() -> bytes:
-        # Here, so that a process without tokens never pays for the library.
+        # Imported here, so that a process without tokens does not load the library.
         import httpx2  # noqa: PLC0415
 
         context = await asyncio.to_thread(ssl.create_default_context, cafile=ca_file)

@@ -1,4 +1,4 @@
-"""A gRPC channel with TLS that follows its certificates: calls that begin after a change use a new connection."""
+"""A gRPC channel with TLS that follows its certificates: calls started after a change use a new connection."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ import grpc
 if TYPE_CHECKING:
     from services.runtime.security.certificates import Certificates, Material
 
-# The longest calls, which watch a job, have ended by then.
+# By then the longest calls, which watch a job, have ended.
 RETIRE_SECONDS = 3600.0
 
 OpenChannel = Callable[["Material"], grpc.aio.Channel]
 
 
 class ReloadingChannel(grpc.aio.Channel):
-    """Opens channels with `open_channel`: one at first, and one after each change of the certificates.
+    """Opens a channel with `open_channel`, and a new one after each change of the certificates.
 
-    Calls on an earlier channel end there, within an hour.
+    Calls on an earlier channel finish there, within an hour.
     """
 
     def __init__(self, certificates: Certificates, open_channel: OpenChannel) -> None:
-        """CertificateError when there is nothing to begin with."""
+        """Raises CertificateError if there are no valid files at the start."""
         self._certificates = certificates
         self._open = open_channel
         material = certificates.current()
@@ -39,7 +39,7 @@ class ReloadingChannel(grpc.aio.Channel):
         await self.close()
 
     async def close(self, grace: float | None = None) -> None:
-        """Closes it, and what is left of earlier ones."""
+        """Closes the current channel and the remaining earlier ones."""
         for task in self._retired.values():
             task.cancel()
         channels = [self._channel, *self._retired]
@@ -47,7 +47,7 @@ class ReloadingChannel(grpc.aio.Channel):
         await asyncio.gather(*(channel.close(grace) for channel in channels))
 
     def current(self) -> grpc.aio.Channel:
-        """The channel for a new call."""
+        """Returns the channel for a new call."""
         material = self._certificates.current()
         if material.version != self._version:
             retired, self._channel = self._channel, self._open(material)
@@ -58,7 +58,7 @@ class ReloadingChannel(grpc.aio.Channel):
         return self._channel
 
     def get_state(self, try_to_connect: bool = False) -> grpc.ChannelConnectivity:
-        """The state of the current channel."""
+        """Returns the state of the current channel."""
         return self.current().get_state(try_to_connect)
 
     async def wait_for_state_change(self, last_observed_state: grpc.ChannelConnectivity) -> None:
@@ -70,24 +70,24 @@ class ReloadingChannel(grpc.aio.Channel):
         await self.current().channel_ready()
 
     def unary_unary(self, *args: Any, **options: Any) -> Any:
-        """A method, called on the channel that is current when it is called."""
+        """Returns a method that uses the channel current at the time of the call."""
         return _Method(self, "unary_unary", args, options)
 
     def unary_stream(self, *args: Any, **options: Any) -> Any:
-        """A method, called on the channel that is current when it is called."""
+        """Returns a method that uses the channel current at the time of the call."""
         return _Method(self, "unary_stream", args, options)
 
     def stream_unary(self, *args: Any, **options: Any) -> Any:
-        """A method, called on the channel that is current when it is called."""
+        """Returns a method that uses the channel current at the time of the call."""
         return _Method(self, "stream_unary", args, options)
 
     def stream_stream(self, *args: Any, **options: Any) -> Any:
-        """A method, called on the channel that is current when it is called."""
+        """Returns a method that uses the channel current at the time of the call."""
         return _Method(self, "stream_stream", args, options)
 
 
 class _Method:
-    """One method of a contract on whichever channel is current."""
+    """One method of a contract, on the channel current at the time of the call."""
 
     def __init__(
         self, owner: ReloadingChannel, shape: str, args: tuple[Any, ...], options: dict[str, Any]

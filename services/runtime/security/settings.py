@@ -1,4 +1,4 @@
-"""Settings of credentials and transport security, which every process has."""
+"""Settings of credentials and transport security, shared by all processes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Words = Annotated[tuple[str, ...], NoDecode]
 
 
 class SecuritySettings(BaseSettings):
-    """`BRAID_JWT_*`: whose tokens are accepted beside API keys. `BRAID_TLS_*`: certificates of this process."""
+    """`BRAID_JWT_*`: accepted token issuers, in addition to API keys. `BRAID_TLS_*`: certificates of this process."""
 
     jwt_jwks: str | None = Field(
         default=None, description="The issuer's JWKS: an https address or a file. None: no tokens."
@@ -96,7 +96,7 @@ class SecuritySettings(BaseSettings):
     @field_validator("jwt_jwks")
     @classmethod
     def _fetched_safely(cls, source: str | None) -> str | None:
-        # Whoever can change the answer on its way can sign tokens.
+        # An attacker who can change the answer in transit could sign tokens.
         if source is not None and "://" in source:
             url = urlsplit(source)
             loopback = url.scheme == "http" and is_loopback(f"{url.hostname or ''}:0")
@@ -116,5 +116,5 @@ class SecuritySettings(BaseSettings):
 
     @property
     def tokens_accepted(self) -> bool:
-        """Whether callers may present tokens."""
+        """Returns whether callers may present tokens."""
         return self.jwt_jwks is not None

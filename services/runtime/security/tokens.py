@@ -1,4 +1,4 @@
-"""JSON Web Tokens (RFC 7519): checked against the issuer's keys, then read as space, user and scopes."""
+"""JSON Web Tokens (RFC 7519): checked against the issuer's keys, then mapped to space, user and scopes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from services.runtime.security.events import SecurityEvents
     from services.runtime.security.settings import SecuritySettings
 
-# Longer ones do not fit into a call's metadata anyway.
+# Longer ones exceed a call's metadata limit anyway.
 _MAX_TOKEN_CHARACTERS = 16 * 1024
 _MAX_KEY_ID_CHARACTERS = 256
 _USER = re.compile(USER_PATTERN)
@@ -47,7 +47,7 @@ class TokenRefusedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TokenRules:
-    """What a token must be, and which claims carry what."""
+    """The requirements on a token, and the names of its claims."""
 
     issuer: str
     audience: tuple[str, ...]
@@ -61,7 +61,7 @@ class TokenRules:
 
 @dataclass(frozen=True, slots=True)
 class TokenClaims:
-    """What a valid token says of its bearer; `space` is None where it names none."""
+    """The claims of a valid token; `space` is None if it names none."""
 
     token_id: str
     space: str | None
@@ -70,7 +70,7 @@ class TokenClaims:
 
 
 def looks_like_token(credential: str) -> bool:
-    """Whether a credential has the three parts of a token. Braid's own keys never do."""
+    """Returns whether a credential has the three parts of a token. Braid's own keys never do."""
     return credential.count(".") == 2  # noqa: PLR2004
 
 
@@ -82,7 +82,10 @@ class TokenVerifier:
         self._key_set = key_set
 
     async def verify(self, token: str) -> TokenClaims:
-        """The token's claims. TokenRefusedError if it is not valid, KeySetUnavailableError if that cannot be known."""
+        """Returns the token's claims.
+
+        Raises TokenRefusedError if it is not valid, KeySetUnavailableError if that cannot be determined.
+        """
         key_id, algorithm = self._header(token)
         key = await self._key_set.find(key_id, algorithm)
         if key is None:
@@ -102,11 +105,14 @@ class TokenVerifier:
         return self._read(claims)
 
     async def close(self) -> None:
-        """Ends what runs in the background."""
+        """Stops background work."""
         await self._key_set.close()
 
     def _header(self, token: str) -> tuple[str | None, str]:
-        """The key id and the algorithm that a token names: whatever else is wrong with it, no key is fetched for it."""
+        """Returns a token's key id and algorithm.
+
+        Raises TokenRefusedError for a malformed token or algorithm, before any key is fetched for it.
+        """
         if len(token) > _MAX_TOKEN_CHARACTERS or not token.isascii():
             raise TokenRefusedError("malformed")
         try:
@@ -146,7 +152,7 @@ class TokenVerifier:
 def build_token_verifier(
     settings: SecuritySettings, security: SecurityEvents
 ) -> TokenVerifier | None:
-    """The verifier that the settings describe; None where they name no key set."""
+    """Returns the verifier described by the settings; None if they name no key set."""
     if settings.jwt_jwks is None:
         return None
     is_url = "://" in settings.jwt_jwks
@@ -181,6 +187,6 @@ def _refusal(error: jwt.PyJWTError) -> str:
 
 
 def _token_id(claims: Mapping[str, Any]) -> str:
-    """What names the token in logs: its id where it has one, else its subject."""
+    """Returns a token's name in logs: its id if it has one, else its subject."""
     named = claims.get("jti") or claims["sub"]
     return f"jwt:{named}" if _USER.fullmatch(named) else "jwt"

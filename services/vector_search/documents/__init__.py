@@ -1,1 +1,1 @@
-"""Documents: versions in time, their chunks, writes, deletions, and lists of what a space holds."""
+"""Documents: versions in time, their chunks, writes, deletions, and listings of a space's content."""

@@ -1,4 +1,4 @@
-"""Documents in PostgreSQL: what a space holds, and writes as transactions."""
+"""Documents in PostgreSQL: reads of a space's content, and writes as transactions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PostgresDocuments(Database):
     """Documents, lists and counts of a space."""
 
     async def get_document(self, space: str, document_id: str) -> tuple[Document, list[str]]:
-        """A document and its chunks' ids."""
+        """Returns a document and its chunks' ids."""
         row = await self._readers.read(
             space, lambda session: session.row(self._queries["get_document"], space, document_id)
         )
@@ -40,7 +40,7 @@ class PostgresDocuments(Database):
     async def list_versions(
         self, space: str, document_id: str, below: int, limit: int
     ) -> list[DocumentVersion]:
-        """A page of a document's versions."""
+        """Returns a page of a document's versions."""
         rows = await self._readers.read(
             space,
             lambda session: session.fetch(
@@ -61,7 +61,7 @@ class PostgresDocuments(Database):
         ]
 
     async def list_documents(self, space: str, after: str, limit: int) -> list[Document]:
-        """A page of documents by id."""
+        """Returns a page of documents by id."""
         rows = await self._readers.read(
             space,
             lambda session: session.fetch(self._queries["list_documents"], space, after, limit),
@@ -69,7 +69,7 @@ class PostgresDocuments(Database):
         return [_document(row) for row in rows]
 
     async def stats(self, space: str) -> SpaceStats:
-        """The space in numbers."""
+        """Returns the space's counts."""
         async with self._writers.session() as session:
             row = await session.row(self._queries["space_stats"], space)
         if row is None:
@@ -78,13 +78,13 @@ class PostgresDocuments(Database):
         return SpaceStats(row["documents"], row["chunks"], model, row["revision"])
 
     async def space_model(self, space: str) -> Model | None:
-        """The space's model; None while it holds nothing."""
+        """Returns the space's model; None if the space is empty."""
         return (await self.stats(space)).model
 
     async def unchanged_documents(
         self, space: str, fingerprints: Sequence[tuple[str, str]]
     ) -> dict[str, datetime]:
-        """Documents whose version in force has the given hash, and since when it holds."""
+        """Returns the documents whose version in force has the given hash, and since when it has been valid."""
         async with self._writers.session() as session:
             rows = await session.fetch(
                 self._queries["unchanged_documents"],
@@ -95,7 +95,7 @@ class PostgresDocuments(Database):
         return {row["document_id"]: row["valid_from"] for row in rows}
 
     async def text_language(self, space: str) -> TextLanguage:
-        """The space's text-search configuration by name."""
+        """Returns the name of the space's text-search configuration."""
         async with self._writers.session() as session:
             row = await session.row(self._queries["read_language"], space)
         if row is None:
@@ -103,13 +103,13 @@ class PostgresDocuments(Database):
         return TextLanguage(row["language"], tuple(row["available"]))
 
     async def set_text_language(self, space: str, language: str) -> None:
-        """Waits for the space's running writes."""
+        """Sets the language, after the space's running writes."""
         async with self._writers.session() as session:
             if not await session.value(self._queries["set_language"], space, language):
                 raise WrongStateError(LANGUAGE_IN_USE)
 
     async def missing_vectors(self, space: str, documents: Sequence[NewDocument]) -> frozenset[str]:
-        """Ids of chunks without a vector of their text, given or stored."""
+        """Returns ids of chunks whose text has no vector, given or stored."""
         wanted = [
             (c.id, d.title, d.valid_time) for d in documents for c in d.chunks if c.vector is None
         ]
@@ -123,7 +123,7 @@ class PostgresDocuments(Database):
     async def upsert(
         self, space: str, model: Model, documents: Sequence[NewDocument]
     ) -> WriteResult:
-        """One transaction for all documents."""
+        """Writes all documents in one transaction."""
         async with self._writers.session() as session:
             await open_space(session, self._queries, space, model)
         async with self._writers.transaction() as session:
@@ -147,7 +147,7 @@ class PostgresDocuments(Database):
     async def delete_document(
         self, space: str, document_id: str, deletion_id: str | None = None
     ) -> Deletion:
-        """One transaction for the document, the space's counters, and what is kept of the deletion."""
+        """Deletes the document, updates the space's counters and records the deletion in one transaction."""
         async with self._writers.transaction() as session:
             deletion = await DocumentDeletion(session, self._queries, space).run(
                 document_id, deletion_id

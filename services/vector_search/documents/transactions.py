@@ -1,7 +1,7 @@
 """One write of documents in PostgreSQL: a transaction of set-based steps.
 
-Locks are taken in one order by every writer, so none deadlock: documents by id, terms by lexeme, the space's row.
-Terms and the space come last, so that writers of one space hold each other up as briefly as can be.
+Every writer takes locks in the same order, so that none deadlock: documents by id, terms by lexeme, the space's row.
+Terms and the space come last, so that writers of one space block each other as briefly as possible.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from services.vector_search.store import MissingVectorsError, SpaceModelError
 
 
 class DocumentWrite:
-    """Runs within one transaction of `session`."""
+    """Writes documents within one transaction of `session`."""
 
     def __init__(self, session: Session, queries: Queries, space: str) -> None:
         self._session = session
@@ -49,13 +49,13 @@ class DocumentWrite:
         self._space = space
 
     async def run(self, model: Model, documents: Sequence[NewDocument]) -> WriteResult:
-        """Writes what is new of `documents`. See `VectorStore.upsert`."""
+        """Writes the new content of `documents`. See `VectorStore.upsert`."""
         await self._fetch("share_model_lock")
         state = checked(await self._row("read_space"), model)
         due = await self._due_documents() if state["change_due"] else []
         before = await self._read_versions([d.document_id for d in documents])
         now = await self._clock()
-        # Compared as of now: a document that was unchanged when its write arrived need not be written again.
+        # Compared as of now: a document with unchanged content need not be written again.
         same = same_versions(documents, before, now)
         changed = [d for d in documents if d.document_id not in same]
         if not changed and not due:
@@ -79,7 +79,7 @@ class DocumentWrite:
     async def _unlock_missing(
         self, locked: list[str], stored: Stored, planned: list[Planned]
     ) -> None:
-        """Deletes rows that locking created for documents that were deleted meanwhile and are not written here."""
+        """Deletes rows created by locking, for documents that were deleted concurrently and are not written here."""
         written = {p.document.document_id for p in planned}
         missing = [key for key in locked if not stored[key] and key not in written]
         if missing:
@@ -147,7 +147,7 @@ class DocumentWrite:
         return {str(row["id"]): row for row in made}
 
     async def _retitle(self, planned: list[Planned], made: dict[str, Row]) -> dict[str, Row]:
-        """Chunks that were stored with a title that is no longer theirs: indexed again, now without vectors."""
+        """Reindexes chunks whose title changed; their vectors are removed."""
         rows = [(p, c.id) for p in planned for c in p.document.chunks if c.id not in made]
         if not rows:
             return {}
@@ -256,7 +256,7 @@ def _result(
 
 
 class DocumentDeletion:
-    """Runs within one transaction of `session`. Takes locks in the order that every write takes them."""
+    """Deletes a document within one transaction of `session`. Takes locks in the same order as every write."""
 
     def __init__(self, session: Session, queries: Queries, space: str) -> None:
         self._session = session
@@ -264,15 +264,15 @@ class DocumentDeletion:
         self._space = space
 
     async def run(self, document_id: str, deletion_id: str | None) -> Deletion | None:
-        """What it removed, or what the deletion of this id removed before; None where there is no such document."""
+        """Returns what it removed, or what an earlier deletion of this id removed; None without such a document."""
         if earlier := await self._recall(deletion_id):
             return earlier
-        # Removing a model takes vectors of all documents, in an order of its own.
+        # Removing a model deletes vectors of all documents, in a different order.
         await self._session.fetch(self._queries["share_model_lock"], self._space)
         row = await self._session.row(self._queries["remove_document"], self._space, document_id)
         # A row without a version is not a document and was not counted.
         if row is None or not row["versions"]:
-            # The same deletion may have ended elsewhere while this one waited for the document.
+            # The same deletion may have finished in another process while this one waited for the document.
             return await self._recall(deletion_id)
         deletion = Deletion(row["versions"], len(row["ids"]), [str(i) for i in row["ids"]])
         if deletion_id:
@@ -305,7 +305,7 @@ class DocumentDeletion:
 
 
 def checked(state: Row | None, model: Model) -> Row:
-    """The space's row. SpaceModelError when the space is embedded with another model."""
+    """Returns the space's row. Raises SpaceModelError if the space is embedded with another model."""
     if state is None or state["name"] != model.name:
         raise SpaceModelError("is not the model that the space is embedded with")
     if state["dimension"] != model.dimension:

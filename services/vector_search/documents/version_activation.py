@@ -1,7 +1,7 @@
-"""Versions with a valid time in the future become the current ones once they are in force.
+"""Makes versions with a valid time in the future current once they are in force.
 
-Searches find such a version from its first moment. Until a write of the space, or this, has updated the flags of its
-chunks, each search compares the versions' times, which costs more, and no cached result is used.
+Searches find such a version from its first moment. Until a write of the space, or an activation, has updated the flags
+of its chunks, each search compares the versions' times, which costs more, and no cached result is used.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ _NAME = "version_activation"
 
 
 class ActivationStore(Protocol):
-    """Raises StoreUnavailableError, OverloadedError or DeadlineError when it cannot answer."""
+    """Activates versions. Raises StoreUnavailableError, OverloadedError or DeadlineError if the store cannot answer."""
 
     async def due_spaces(self) -> list[str]:
-        """Spaces in which a version has come into force since their last write."""
+        """Returns spaces in which a version has come into force since their last write."""
         ...
 
     async def activate_versions(self, space: str) -> None:
-        """Makes these versions the current ones. OverloadedError also while the space's writes are on hold."""
+        """Makes due versions of the space current. Raises OverloadedError also while the space's writes are on hold."""
         ...
 
 
 class VersionActivation:
-    """Of one process; several do not disturb each other."""
+    """Activates versions in the background; several processes may do so concurrently."""
 
     def __init__(self, store: ActivationStore, *, seconds: float = ROUND_SECONDS) -> None:
-        """`seconds` pass between two rounds."""
+        """`seconds` is the time between two rounds."""
         self._store = store
         self._seconds = seconds
 
@@ -42,13 +42,13 @@ class VersionActivation:
         return in_background(self._run(), _NAME)
 
     async def round(self) -> None:
-        """Activates all that is due now. A space that fails is retried in the next round. StoreUnavailableError."""
+        """Activates all due versions. A space that fails is retried in the next round. Raises StoreUnavailableError."""
         for space in await self._store.due_spaces():
             try:
                 await self._store.activate_versions(space)
             except StoreUnavailableError:
                 raise
-            except Exception as error:  # noqa: BLE001 - other spaces must not wait for it
+            except Exception as error:  # noqa: BLE001 - other spaces must not be affected
                 log_failure(_NAME, error)
 
     async def _run(self) -> None:

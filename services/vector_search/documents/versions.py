@@ -1,4 +1,4 @@
-"""Versions in time: what writing a document's content makes of the versions that are there."""
+"""Versions in time: how a document's new content changes its existing versions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TICK = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """A version as stored: it holds at t when valid_from <= t < valid_until."""
+    """A version as stored, valid at t if valid_from <= t < valid_until."""
 
     version: int
     valid_from: datetime
@@ -24,13 +24,13 @@ class StoredVersion:
     content_hash: str
 
     def holds_at(self, instant: datetime) -> bool:
-        """Whether this version is in force at `instant`."""
+        """Returns whether this version is in force at `instant`."""
         return self.valid_from <= instant < self.valid_until
 
 
 @dataclass(frozen=True, slots=True)
 class NewVersion:
-    """A version to write; `closes` is the version that it ends, the one in force just before it."""
+    """A version to write; `closes` is the version that it ends: the one in force just before it."""
 
     version: int
     valid_from: datetime
@@ -41,7 +41,7 @@ class NewVersion:
 def same_content(
     stored: list[StoredVersion], document: NewDocument, now: datetime
 ) -> StoredVersion | None:
-    """The version that already has this content: the one in force, the latest, or the one of the same valid time."""
+    """Returns the version that already has this content: in force, the latest, or of the same valid time."""
     for version in stored:
         if version.content_hash != document.content_hash:
             continue
@@ -53,10 +53,10 @@ def same_content(
 
 
 def plan_version(stored: list[StoredVersion], document: NewDocument, now: datetime) -> NewVersion:
-    """Where a new content goes among the versions. InvalidFieldError when its valid time is taken.
+    """Plans the version of new content. Raises InvalidFieldError if its valid time is taken.
 
-    Without a valid time the content holds from `now`, or right after a version written in the same instant. Content
-    whose chunks have times of their own replaces all that is there: each chunk has its own time since when it holds.
+    Without a valid time the content is valid from `now`, or right after a version written in the same instant. If
+    chunks have valid times of their own, the content replaces all existing versions, as each chunk has its own start.
     """
     valid_from = document.valid_time or _free_instant(stored, now)
     if has_own_times(document) and stored:
@@ -78,12 +78,12 @@ def plan_version(stored: list[StoredVersion], document: NewDocument, now: dateti
 
 
 def has_own_times(document: NewDocument) -> bool:
-    """Whether some of the document's chunks hold since a time of their own."""
+    """Returns whether some of the document's chunks have a valid time of their own."""
     return any(chunk.valid_time is not None for chunk in document.chunks)
 
 
 def own_time(chunk: NewChunk, now: datetime) -> datetime | None:
-    """Since when a chunk that is written at `now` holds by itself. What is dated later is there all the same."""
+    """Returns the own valid time of a chunk that is written at `now`; a later one is reduced to `now`."""
     return None if chunk.valid_time is None else min(chunk.valid_time, now)
 
 
@@ -99,7 +99,7 @@ Stored = dict[str, list[StoredVersion]]
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A document to write and the version that it becomes."""
+    """A document to write, and the version to create for it."""
 
     document: NewDocument
     version: NewVersion
@@ -109,7 +109,7 @@ class Planned:
 def same_versions(
     documents: Sequence[NewDocument], stored: Stored, now: datetime
 ) -> dict[str, StoredVersion]:
-    """The versions of those documents that are stored like that already, by document."""
+    """Returns, by document, the versions of those documents that are stored unchanged."""
     found = {d.document_id: same_content(stored[d.document_id], d, now) for d in documents}
     return {key: version for key, version in found.items() if version is not None}
 
@@ -117,7 +117,7 @@ def same_versions(
 def planned_versions(
     changed: Sequence[NewDocument], stored: Stored, now: datetime
 ) -> list[Planned]:
-    """The documents, each with the version that it becomes."""
+    """Returns the documents, each with the version to create for it."""
     planned = []
     for document in changed:
         version = plan_version(stored[document.document_id], document, now)
@@ -127,7 +127,7 @@ def planned_versions(
 
 
 def refuse_other_chunks(planned: list[Planned], others: set[str]) -> None:
-    """InvalidFieldError for chunks whose ids are `others`' already."""
+    """Raises InvalidFieldError for chunks whose ids belong to `others`."""
     wrong = [
         FieldError(f"{p.document.path}.chunks[{i}].id", "is the id of another text or document")
         for p in planned
@@ -139,7 +139,7 @@ def refuse_other_chunks(planned: list[Planned], others: set[str]) -> None:
 
 
 def version_columns(planned: list[Planned]) -> tuple[list[object], ...]:
-    """Columns of the versions' rows."""
+    """Returns the columns of the versions' rows."""
     return (
         [p.document.document_id for p in planned],
         [p.version.version for p in planned],
@@ -154,7 +154,7 @@ def version_columns(planned: list[Planned]) -> tuple[list[object], ...]:
 
 
 def version_chunk_columns(planned: list[Planned], now: datetime) -> tuple[list[object], ...]:
-    """Columns of the rows that give versions their chunks, as written at `now`."""
+    """Returns the columns of the rows that assign chunks to versions, as written at `now`."""
     rows: list[tuple[Planned, int, NewChunk]] = [
         (p, ordinal, chunk) for p in planned for ordinal, chunk in enumerate(p.document.chunks)
     ]
@@ -172,7 +172,7 @@ def version_chunk_columns(planned: list[Planned], now: datetime) -> tuple[list[o
 
 @dataclass(slots=True)
 class Counts:
-    """What a write adds to the space's counters."""
+    """The changes of the space's counters by a write."""
 
     documents: int = 0
     chunks: int = 0
@@ -187,7 +187,7 @@ def counts_of(
     retitled: dict[str, Row],
     flips: list[Row],
 ) -> Counts:
-    """What a write that made, retitled and flagged these chunks adds."""
+    """Returns the changes by a write that inserted, retitled and flagged these chunks."""
     counts = Counts(chunks=len(made))
     counts.length = sum(row["length_change"] for row in retitled.values() if row["current"])
     counts.documents = sum(not stored[p.document.document_id] for p in planned)
@@ -208,7 +208,7 @@ def outcomes_of(
     retitled: dict[str, Row],
     retired: dict[str, int],
 ) -> dict[str, Outcome]:
-    """What became of the planned documents, by id."""
+    """Returns the outcomes of the planned documents, by id."""
     return {
         p.document.document_id: Outcome(
             document_id=p.document.document_id,
@@ -223,7 +223,7 @@ def outcomes_of(
 
 
 def unchanged(document_id: str, same: StoredVersion) -> Outcome:
-    """What became of a document that is stored like that already."""
+    """Returns the outcome of an unchanged document."""
     return Outcome(
         document_id=document_id,
         version=same.version,

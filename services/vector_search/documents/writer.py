@@ -1,4 +1,4 @@
-"""Writes: documents are checked, chunks without vectors embedded, and everything stored in one transaction."""
+"""Writes: checks documents, embeds chunks without vectors, and stores everything in one transaction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from services.vector_search.embedding_models.query_embedders import Registry
 from services.vector_search.indexing.index_queue import IndexQueue
 from services.vector_search.store import MissingVectorsError, SpaceModelError, VectorStore
 
-# Chunks may be deleted, or the space's model change, between looking and writing: then vectors are needed after all.
+# Between read and write, chunks may be deleted or the space's model may change: then more vectors are needed.
 _ATTEMPTS = 3
 
 
@@ -35,9 +35,9 @@ class DocumentWriter:
         registry: Registry | None = None,
         indexing: IndexQueue | None = None,
     ) -> None:
-        """`registry` has the models of spaces that are embedded with another one than `embedder`'s.
+        """`registry` has the models of spaces that are embedded with another model than `embedder`'s.
 
-        `indexing` is notified of what is written.
+        `indexing` is notified of writes.
         """
         self._store = store
         self._embedder = embedder
@@ -45,7 +45,7 @@ class DocumentWriter:
         self._indexing = indexing
 
     async def write(self, documents: Sequence[NewDocument], model_name: str) -> WriteResult:
-        """All documents or none. InvalidFieldError for what is wrong with them; see `VectorStore.upsert`."""
+        """Writes all documents or none. Raises InvalidFieldError for invalid ones; see `VectorStore.upsert`."""
         space = current_call().space
         result = await self._write(space, documents, model_name)
         if self._indexing:
@@ -62,7 +62,7 @@ class DocumentWriter:
             try:
                 return await self._embed_and_store(space, documents, model)
             except SpaceModelError:
-                # The space changed its model meanwhile. A caller that named the former one gets the error.
+                # The space changed its model concurrently. A caller that named the former one gets the error.
                 if model_name:
                     raise
         raise OverloadedError(1.0)
@@ -90,7 +90,7 @@ class DocumentWriter:
     def _model(
         self, recorded: Model | None, documents: Sequence[NewDocument], name: str
     ) -> Model | None:
-        """The model to write with; None for the tier's own while its dimension is not known."""
+        """Returns the model to write with; None for the tier's own while its dimension is unknown."""
         dimension = _given_dimension(documents)
         if dimension is not None and not name:
             raise _wrong_model("must name the model that made the given vectors")
@@ -107,7 +107,7 @@ class DocumentWriter:
         return None if dimension is None else Model(self._embedder.model, dimension)
 
     def _check_own(self, name: str, dimension: int) -> None:
-        """InvalidFieldError when the tier cannot make the vectors that are not given."""
+        """Raises InvalidFieldError if the tier cannot make the missing vectors."""
         if name != self._embedder.model:
             # The registry would build and keep an embedder for any name that a caller sends.
             raise _wrong_model("is not the one that this service embeds with: give all vectors")
@@ -116,12 +116,12 @@ class DocumentWriter:
             raise _wrong_model(f"makes vectors of {own} values here: give all vectors")
 
     def _own(self, embedded: Sequence[NewDocument]) -> Model:
-        """The tier's own model, of the dimension of the vectors that it has just made."""
+        """Returns the tier's own model, with the dimension of the vectors that it has just made."""
         dimension = _given_dimension(embedded) or self._embedder.dimension
         return Model(self._embedder.model, dimension)
 
     def _embedder_of(self, model: Model | None) -> Embedder:
-        """The embedder of the model, None for the tier's own. WrongStateError when it is not available."""
+        """Returns the embedder of the model, None for the tier's own. Raises WrongStateError if it is not available."""
         if model is None:
             return self._embedder
         if self._embedder.model == model.name and has_length(self._embedder, model.dimension):
@@ -150,7 +150,7 @@ class DocumentWriter:
 
 
 def _wrong_model(description: str) -> InvalidFieldError:
-    """The error that says what is wrong with the model that was named."""
+    """Returns the error for an invalid model name."""
     return InvalidFieldError(FieldError("embedding_model", description))
 
 
@@ -159,7 +159,7 @@ def _unavailable_model() -> WrongStateError:
 
 
 def check_documents(documents: Iterable[NewDocument]) -> None:
-    """InvalidFieldError for ids that occur twice and for chunks that end before they start."""
+    """Raises InvalidFieldError for duplicate ids and for chunks that end before they start."""
     wrong: list[FieldError] = []
     seen_documents: set[str] = set()
     seen_chunks: set[str] = set()
@@ -182,7 +182,7 @@ def check_documents(documents: Iterable[NewDocument]) -> None:
 
 
 def _given_dimension(documents: Sequence[NewDocument]) -> int | None:
-    """Dimension of the given vectors, None without any. InvalidFieldError when they differ."""
+    """Returns the dimension of the given vectors, None without any. Raises InvalidFieldError if they differ."""
     dimension: int | None = None
     for field, vector in _given(documents):
         dimension = dimension or len(vector)

@@ -1,1 +1,1 @@
-"""Embedding models: which one a space has, who embeds its queries, and the change from one model to another."""
+"""Embedding models: a space's model, the embedder of its queries, and the change from one model to another."""

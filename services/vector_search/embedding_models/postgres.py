@@ -1,4 +1,4 @@
-"""A space's embedding models in PostgreSQL: a second one is filled in while the first serves, then takes over."""
+"""A space's embedding models in PostgreSQL: a second model is filled in while the first serves, then replaces it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from services.vector_search.domain import (
 
 
 async def open_space(session: Session, queries: Queries, space: str, model: Model) -> None:
-    """Creates the space for `model`, and the model's tables, where they do not exist yet.
+    """Creates the space for `model`, and the model's tables, if they do not exist yet.
 
-    Runs in transactions of its own: first writers of a space must not hold its row while they write.
+    Uses transactions of its own, as a space's first writers must not lock its row while they write.
     """
     state = await session.row(queries["read_space"], space)
     if state is not None and (state["name"], state["dimension"]) == (model.name, model.dimension):
@@ -41,7 +41,7 @@ async def open_space(session: Session, queries: Queries, space: str, model: Mode
 
 
 async def registered(session: Session, queries: Queries, space: str, model: Model) -> int:
-    """The model's number. WrongStateError when it is new and the space has brought as many as it may."""
+    """Returns the model's number. Raises WrongStateError if it is new and the space has registered its maximum."""
     found: int | None = await session.value(
         queries["register_model"], model.name, model.dimension, space
     )
@@ -51,7 +51,7 @@ async def registered(session: Session, queries: Queries, space: str, model: Mode
 
 
 class PostgresModels(Database):
-    """The part of the store that administers models."""
+    """The part of the store that manages models."""
 
     async def list_models(self, space: str) -> SpaceModels:
         """See `ModelStore`."""
@@ -101,7 +101,8 @@ class PostgresModels(Database):
             if model["active"]:
                 raise WrongStateError("The model is active: writes keep its vectors.")
             _check(vectors, model["dimension"])
-            # Two calls for the same chunks take their rows in the same order, and so wait instead of deadlocking.
+            # Concurrent calls for the same chunks lock their rows in the same order, and so wait instead of
+            # deadlocking.
             vectors = sorted(vectors, key=lambda vector: vector.chunk_id)
             stored: int = await session.value(
                 self._queries["fill_embeddings"],
@@ -166,10 +167,10 @@ _FLOAT = np.dtype("<f4")
 
 
 class StoredEmbeddings:
-    """Implements `EmbeddingStore` within the current call's space, so that no tenant learns what another asked."""
+    """Implements `EmbeddingStore` within the current call's space, so that no tenant can detect another's queries."""
 
     def __init__(self, pool: Pool, queries: Queries, max_rows: int) -> None:
-        """Keeps the `max_rows` vectors of each space that were used last, at least 1."""
+        """Keeps the `max_rows` most recently used vectors of each space, at least 1."""
         self._pool = pool
         self._queries = queries
         self._max_rows = max_rows

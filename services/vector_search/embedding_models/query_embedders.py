@@ -1,4 +1,4 @@
-"""Which model a space has, and its query embedder: the space's recorded model wins over the configured one."""
+"""A space's model and its query embedder: the space's recorded model overrides the configured one."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ MAX_SPACES = 10_000
 
 
 class Registry(Protocol):
-    """Embedders by model."""
+    """Provides embedders by model."""
 
     def named(self, model: str, dimension: int | None = None) -> Embedder | None:
-        """The model's embedder, with `dimension` values where that can be chosen; None when it is not available."""
+        """Returns the model's embedder, with `dimension` values if that can be chosen; None if it is not available."""
         ...
 
 
 class QueryEmbedders:
-    """The configured model's embedder, and those of spaces that are embedded with another one."""
+    """The configured model's embedder, and those of spaces that are embedded with another model."""
 
     def __init__(
         self,
@@ -31,7 +31,7 @@ class QueryEmbedders:
         registry: Registry | None = None,
         build: Callable[[Embedder], QueryEmbedder] = QueryEmbedder,
     ) -> None:
-        """`build` wraps an embedder of the registry: with a cache and a store, or without."""
+        """`build` wraps an embedder of the registry, for example with a cache and a store."""
         self.default = default
         self._registry = registry
         self._build = build
@@ -39,12 +39,12 @@ class QueryEmbedders:
         self._spaces: LRUCache[str, Model] = LRUCache(MAX_SPACES)
 
     def of(self, space: str) -> QueryEmbedder | None:
-        """The embedder of the space's model; None while that is not known, or where it is not available."""
+        """Returns the embedder of the space's model; None if the model is unknown or not available."""
         model = self._spaces.get(space)
         return None if model is None else self._named(model)
 
     def knows_better(self, space: str, vector: QueryVector) -> bool:
-        """Whether the space is known to have another model than the vector's, and its embedder is available."""
+        """Returns whether the space is known to have another model than the vector's, with an available embedder."""
         model = self._spaces.get(space)
         return model is not None and not is_of(vector, model) and self._named(model) is not None
 
@@ -53,7 +53,7 @@ class QueryEmbedders:
         self._spaces[space] = model
 
     async def close(self) -> None:
-        """Waits for vectors that are being stored. Whoever built the embedders closes them."""
+        """Waits for vectors that are being stored. The owner of the embedders closes them."""
         for queries in (self.default, *self._others.values()):
             await queries.close()
 
@@ -61,7 +61,7 @@ class QueryEmbedders:
         if self.default.model == model.name and self.default.dimension in (None, model.dimension):
             return self.default
         found = self._others.get(model) or self._built(model)
-        # A model of another dimension is of no use, and its provider must not see the query.
+        # A model of another dimension is useless, and its provider must not receive the query.
         return found if found and found.dimension in (None, model.dimension) else None
 
     def _built(self, model: Model) -> QueryEmbedder | None:
@@ -73,5 +73,5 @@ class QueryEmbedders:
 
 
 def is_of(vector: QueryVector, model: Model) -> bool:
-    """Whether a vector is of the model, and as long as its vectors are."""
+    """Returns whether a vector is of the model, and of its dimension."""
     return vector.model == model.name and len(vector.values) == model.dimension

@@ -1,1 +1,1 @@
-"""The HNSW index: vectors that were written enter it in the background."""
+"""The HNSW index: written vectors are added in the background."""

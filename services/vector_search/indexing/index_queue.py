@@ -33,18 +33,18 @@ _NAME = "indexing"
 
 
 class IndexStore(Protocol):
-    """Raises StoreUnavailableError, OverloadedError or DeadlineError when it cannot answer."""
+    """Indexes vectors. Raises StoreUnavailableError, OverloadedError or DeadlineError if the store cannot answer."""
 
     async def unindexed_count(self, space: str, limit: int) -> int:
-        """How many vectors of a large space are not indexed yet, counted up to `limit`; 0 for a small space."""
+        """Returns how many vectors of a large space are not indexed yet, at most `limit`; 0 for a small space."""
         ...
 
     async def spaces_to_index(self) -> list[str]:
-        """Large spaces with vectors that are not indexed yet."""
+        """Returns large spaces with vectors that are not indexed yet."""
         ...
 
     async def index_vectors(self, space: str, limit: int) -> int:
-        """Indexes up to `limit` vectors: how many. 0 also when other processes have locked the rest."""
+        """Indexes up to `limit` vectors; returns how many. Returns 0 also if other processes have locked the rest."""
         ...
 
 
@@ -57,7 +57,7 @@ class _Waiting:
 
 
 class IndexQueue:
-    """Of one process; several do not disturb each other."""
+    """Indexes vectors in the background; several processes may do so concurrently."""
 
     def __init__(
         self,
@@ -68,9 +68,7 @@ class IndexQueue:
         busy_backlog: int = BUSY_BACKLOG,
         max_backlog: int = MAX_BACKLOG,
     ) -> None:
-        """A space is due once it was not written to for `idle_seconds`, or has `busy_backlog` vectors queued, or some
-        have waited for `max_wait_seconds`.
-        """
+        """A space is due after `idle_seconds` without writes, `max_wait_seconds`, or with `busy_backlog` vectors."""
         self._store = store
         self._idle = idle_seconds
         self._max_wait = max_wait_seconds
@@ -80,7 +78,7 @@ class IndexQueue:
         self._written = asyncio.Event()
 
     async def written(self, space: str, vectors: int) -> None:
-        """Records a write of `vectors` vectors. With a full backlog it indexes as many itself. Never raises."""
+        """Records a write of `vectors` vectors. If the backlog is full, it indexes as many itself. Never raises."""
         if not vectors:
             return
         try:
@@ -104,18 +102,18 @@ class IndexQueue:
         return in_background(self._run(), _NAME)
 
     async def round(self) -> None:
-        """Finds what other processes left, such as one that crashed, and indexes all queued spaces.
+        """Finds vectors that other processes left, for example after a crash, and indexes all queued spaces.
 
-        StoreUnavailableError, OverloadedError, or DeadlineError of the looking.
+        Raises StoreUnavailableError, OverloadedError, or DeadlineError if finding them takes too long.
         """
         for space in await self._store.spaces_to_index():
             self._spaces.setdefault(space, _Waiting(LONG_AGO, LONG_AGO))
         await self.turn()
 
     async def turn(self) -> None:
-        """Indexes the known spaces that are due, in turns of one batch each, for up to a round.
+        """Indexes the known spaces that are due, one batch at a time in turn, for up to a round.
 
-        StoreUnavailableError, OverloadedError. A space that fails is retried in the next round.
+        Raises StoreUnavailableError or OverloadedError. A space that fails is retried in the next round.
         """
         until = time.monotonic() + ROUND_SECONDS
         more = True
@@ -150,24 +148,24 @@ class IndexQueue:
             return
 
     async def _try(self, space: str, waiting: _Waiting) -> bool:
-        """As `_index_batch`; False for a space that fails, so that other spaces go on."""
+        """Runs `_index_batch`; returns False for a space that fails, so that other spaces continue."""
         try:
             return await self._index_batch(space, waiting)
         except (StoreUnavailableError, OverloadedError):
             raise
-        except Exception as error:  # noqa: BLE001 - other spaces must not wait for it
+        except Exception as error:  # noqa: BLE001 - other spaces must not be affected
             del self._spaces[space]
             log_failure(_NAME, error)
             return False
 
     async def _index_batch(self, space: str, waiting: _Waiting) -> bool:
-        """Indexes one batch if the space is due; whether there may be more."""
+        """Indexes one batch if the space is due; returns whether there may be more."""
         if not await self._is_due(space, waiting):
             return False
         last_write = waiting.written
         if await self._store.index_vectors(space, BATCH_SIZE):
             return True
-        # Nothing is left, or other writers have locked it: they enqueue the space again, perhaps just now.
+        # Nothing is left, or other writers have locked the rest: they enqueue the space again, perhaps concurrently.
         waiting.since = waiting.written
         if waiting.written == last_write:
             del self._spaces[space]

@@ -1,4 +1,4 @@
-"""Bringing vectors into the index in PostgreSQL."""
+"""Adds vectors to the index in PostgreSQL."""
 
 from __future__ import annotations
 

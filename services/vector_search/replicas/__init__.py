@@ -1,1 +1,1 @@
-"""Reads from streaming replicas of PostgreSQL, never of a state before what a caller has written."""
+"""Reads from streaming replicas of PostgreSQL, never in a state older than the caller's own writes."""

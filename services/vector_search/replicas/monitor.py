@@ -1,7 +1,7 @@
-"""Watches how far replicas are behind: one that lags beyond a limit, or does not answer, is left out until it is back.
+"""Monitors the lag of replicas: one that exceeds a limit, or does not answer, is excluded until it recovers.
 
-The primary's position in its log is noted with the time. A replica that has replayed it is at most as old as the note:
-this takes no clock of another machine, and sees a replica that has lost its primary.
+The primary's log position is recorded with the time. A replica that has replayed it is at most as old as the record.
+This needs no clock of another machine, and detects a replica that has lost its primary.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS = 1.0
 _ANSWER_SECONDS = 2.0
-# Notes of the primary's position: as far back as lag is told apart.
+# The number of recorded positions of the primary, and so the longest lag that can be measured.
 _NOTES = 3_600
 
 
 class ReplicaMonitor:
-    """Looks at all replicas once in a while, and takes them in or leaves them out."""
+    """Checks all replicas periodically, and includes or excludes them."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class ReplicaMonitor:
         every: float = EVERY_SECONDS,
         meter: Meter | None = None,
     ) -> None:
-        """`primary` is a pool of its own. `max_lag` is the limit, `every` the time between two looks, in seconds."""
+        """`primary` is a pool of its own. `max_lag` is the limit, `every` the time between two checks, in seconds."""
         self._replicas = readers.replicas
         self._primary = primary
         self._queries = queries
@@ -55,7 +55,7 @@ class ReplicaMonitor:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
-        """Looks until the block is left; not at all without replicas."""
+        """Checks periodically while the block runs; never without replicas."""
         if not self._replicas:
             yield
             return
@@ -67,7 +67,7 @@ class ReplicaMonitor:
             await asyncio.gather(looking, return_exceptions=True)
 
     async def check_all(self) -> None:
-        """Looks once."""
+        """Checks once."""
         written = await position(self._primary, self._queries, _ANSWER_SECONDS)
         now = asyncio.get_running_loop().time()
         if written is not None:
@@ -88,7 +88,7 @@ class ReplicaMonitor:
         replica.use(usable=replica.lag <= self._max_lag, reason="lag")
 
     def _lag(self, replayed: int) -> float:
-        """Seconds since the first note of a position that the replica has not reached; 0 where there is none."""
+        """Returns the seconds since the first record of a position that the replica has not reached; 0 without one."""
         now = asyncio.get_running_loop().time()
         for when, written in self._written:
             if written > replayed:

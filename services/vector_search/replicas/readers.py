@@ -1,12 +1,12 @@
-"""Reads by round robin over usable replicas; by the primary where a replica lacks what the caller may have written.
+"""Reads by round robin over usable replicas, or from the primary if a replica lacks a possible write of the caller.
 
-While a replica reads, the primary is asked for the space's revision, which every write raises in its own transaction.
-The replica's is in what it found, or is read before on the same connection. Where it is older, what was found is not
-used, and the primary answers: through whichever process the write went, and without a token that callers would have to
-carry. The primary answers one row by its key for each read; searching is the replica's.
+While a replica reads, the primary is queried for the space's revision, which every write raises in its own transaction.
+The replica's revision is part of the result, or is read before it on the same connection. If it is older, the result is
+discarded and the primary answers. This works whichever process made the write, and without a token that callers would
+have to carry. The primary answers one row by its key for each read; the search itself runs on the replica.
 
-A replica that hangs answers nothing, not even that it fails. It has half of the caller's time, and none once it is left
-out: the rest is the primary's.
+A hanging replica returns nothing, not even an error. It gets half of the caller's time, or less once it is excluded;
+the rest is for the primary.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _REPLICA_SHARE = 0.5
 
 
 class _BehindError(Exception):
-    """The replica has not replayed all that the caller may have written."""
+    """The replica has not replayed everything that the caller may have written."""
 
 
 class Replica:
-    """One replica: its connections, whether it is used, and how far behind it is, in seconds."""
+    """One replica: its connections, whether it is usable, and its lag in seconds."""
 
     def __init__(self, name: str, pool: Pool, probe: Pool) -> None:
-        """`name` is its place in the settings; `probe` is for the monitor, so that it never queues behind reads."""
+        """`name` is its position in the settings; `probe` is for the monitor, so that it never queues behind reads."""
         self.name = name
         self.pool = pool
         self.probe = probe
@@ -49,7 +49,7 @@ class Replica:
         self._left_out: asyncio.Future[None] | None = None
 
     async def wait(self, reading: asyncio.Task[T], seconds: float | None) -> None:
-        """Until the task is done, the replica is left out, or so many seconds are over."""
+        """Waits until the task is done, the replica is excluded, or `seconds` have passed."""
         if self._left_out is None:
             self._left_out = asyncio.get_running_loop().create_future()
         await asyncio.wait(
@@ -57,7 +57,7 @@ class Replica:
         )
 
     def use(self, *, usable: bool, reason: str = "") -> None:
-        """Takes it in or leaves it out; a change is logged."""
+        """Includes or excludes the replica; logs a change."""
         if usable != self.usable:
             log = get_logger("replicas")
             if usable:
@@ -76,7 +76,7 @@ class Replica:
 
 
 class Readers:
-    """Where reads go. Without replicas, straight to the primary."""
+    """Routes reads. Without replicas, all go to the primary."""
 
     def __init__(
         self,
@@ -95,9 +95,9 @@ class Readers:
     async def read(
         self, space: str, work: Work[T], revision_of: Callable[[T], int] | None = None
     ) -> T:
-        """What `work` finds in a state of the space that has all that was written before this call.
+        """Runs `work` in a state of the space that includes all writes before this call, and returns its result.
 
-        `revision_of` takes the space's revision from what was found, where that has it: then it is not asked for first.
+        `revision_of` returns the space's revision from the result if it is included; else the revision is read first.
         """
         if not self.replicas:
             return await self._on_primary(work)
@@ -119,7 +119,7 @@ class Readers:
             reason = "behind"
         except StoreUnavailableError:
             if _has_failed(asking):
-                raise  # the primary is away: there is no telling what was written
+                raise  # The primary is unavailable: it is unknown what was written.
             replica.use(usable=False, reason="unavailable")
             reason = "unavailable"
         finally:
@@ -151,7 +151,7 @@ class Readers:
             return found
 
     def _give_up(self, reading: asyncio.Task[T]) -> None:
-        """Ends what is still running. Not awaited: a connection to a server that hangs takes its time to end."""
+        """Cancels a running read. Not awaited, as a connection to a hanging server takes time to end."""
         if not reading.done():
             reading.cancel()
             self._given_up.add(reading)
@@ -190,11 +190,11 @@ def _has_failed(task: asyncio.Task[int]) -> bool:
 
 
 async def position(pool: Pool, queries: Queries, seconds: float) -> int | None:
-    """How far a server's log goes, in bytes; None while it does not answer in time."""
+    """Returns a server's log position, in bytes; None if it does not answer in time."""
     asking = asyncio.create_task(_position(pool, queries))
     done, _ = await asyncio.wait({asking}, timeout=seconds)
     if not done:
-        # Not awaited: a connection to a server that hangs takes its time to be given up.
+        # Not awaited, as a connection to a hanging server takes time to close.
         asking.cancel()
         return None
     return asking.result()

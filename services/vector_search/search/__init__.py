@@ -1,1 +1,1 @@
-"""Searches: by meaning, by words, or both fused; scores and chunks by id."""
+"""Searches: by vector, by words, or both fused; scores and chunks by id."""

@@ -1,4 +1,4 @@
-"""Answers within the caller's deadline: when the full search is late, a cheaper one starts and replaces it."""
+"""Answers within the caller's deadline: if the full search takes too long, a cheaper one starts and replaces it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ MAX_MARGIN = 0.05
 async def with_fallback(
     full: Callable[[], Awaitable[T]], fallback: Callable[[], Awaitable[T]], left: float
 ) -> T:
-    """The result of `full`, or that of `fallback` when `full` has not ended shortly before `left` seconds are over.
+    """Returns the result of `full`, or that of `fallback` if `full` has not ended shortly before the deadline.
 
-    Work that is in time costs two timers and no task. Raises what `full` raises, and DeadlineError or what `fallback`
-    raises when both are late; both must end by themselves at the deadline.
+    `left` is the time until the deadline in seconds. Work that ends in time costs two timers and no task. Raises what
+    `full` raises; if both take too long, raises DeadlineError or what `fallback` raises. Both must end by themselves at
+    the deadline.
     """
     margin = min(max(left * MARGIN_SHARE, MIN_MARGIN), MAX_MARGIN, left / 4)
     standby = _Standby(fallback)
@@ -50,13 +51,13 @@ class _Standby(Generic[T]):
         self._task = asyncio.ensure_future(self._work())
 
     async def answer(self) -> T:
-        """DeadlineError when it never started."""
+        """Returns the work's result. Raises DeadlineError if it never started."""
         if self._task is None:
             raise DeadlineError
         return await self._task
 
     async def end(self) -> None:
-        """Cancels it if it runs, and drops its result or error."""
+        """Cancels the work if it runs, and drops its result or error."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Searches and reads in PostgreSQL: one stored function a search, and rows turned into the tier's own types."""
+"""Searches and reads in PostgreSQL: one stored function per search, with rows mapped to domain types."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class PostgresSearch(Database):
     """Searches, scores and chunks by id."""
 
     async def search(self, space: str, search: Search) -> SearchResult:
-        """One call of the stored function."""
+        """Calls the stored function once."""
         query: str = "search_chunks"
         more: tuple[int, ...] = ()
         if search.match is not TextMatch.ANY:
@@ -50,8 +50,8 @@ class PostgresSearch(Database):
         )
 
     async def space_state(self, space: str) -> SpaceState:
-        """One row by its key."""
-        # The primary's: a replica would be asked for no more than this.
+        """Reads one row by its key."""
+        # From the primary: checking a replica's answer would take the same query there.
         async with self._readers.primary.session() as session:
             row = await session.row(self._queries["space_state"], space)
         if row is None:
@@ -69,7 +69,7 @@ class PostgresSearch(Database):
         *,
         at: datetime | None = None,
     ) -> tuple[Model | None, list[ChunkScore]]:
-        """Exact scores, in the order asked for."""
+        """Returns exact scores, in the requested order."""
         rows = await self._readers.read(
             space,
             lambda session: session.fetch(
@@ -103,7 +103,7 @@ class PostgresSearch(Database):
     async def get_chunks(
         self, space: str, chunk_ids: Sequence[str], as_of: datetime | None = None
     ) -> list[Chunk]:
-        """Chunks in the order asked for."""
+        """Returns chunks in the requested order."""
         rows = await self._readers.read(
             space,
             lambda session: session.fetch(

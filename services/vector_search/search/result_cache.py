@@ -26,10 +26,10 @@ class _Entry:
 
 
 class ResultCache:
-    """Searches of a store; the results used last are cached within `max_bytes`, none if 0.
+    """Runs searches of a store; caches the most recently used results within `max_bytes`, none if 0.
 
-    A cached result is used only when the space still has the revision it was read at, so a write through any replica
-    invalidates it. Keys are digests: neither query nor vector is stored.
+    A cached result is used only while the space has the revision at which it was read, so a write through any replica
+    of the service invalidates it. Keys are digests: neither query nor vector is stored.
     """
 
     def __init__(self, store: VectorStore, max_bytes: int, meter: Meter | None = None) -> None:
@@ -59,8 +59,8 @@ class ResultCache:
         if entry is None:
             return None
         state = await self._store.space_state(space)
-        # What is in force changes with time alone once a version of a later time has come into force; what was
-        # in force at a given instant does not.
+        # Once a version with a future valid time has come into force, what is in force changes with time alone; what
+        # was in force at a given instant does not.
         if state.revision != entry.result.revision or not (state.flags_current or search.as_of):
             return None
         return replace(entry.result, cached=True)
@@ -76,7 +76,7 @@ def _entry_size(entry: _Entry) -> int:
 
 
 def _key(space: str, search: Search) -> bytes:
-    """A digest of everything that a result depends on except the data."""
+    """Returns a digest of everything that a result depends on except the data."""
     vector = search.vector
     parts = (
         space,
@@ -95,7 +95,7 @@ def _key(space: str, search: Search) -> bytes:
 
 
 def _size(result: SearchResult) -> int:
-    """Approximate bytes of a result."""
+    """Returns the approximate size of a result in bytes."""
     chunks = [hit.chunk for hit in result.hits]
     texts = (text for c in chunks for text in (c.content, c.title, c.source, c.document_id))
     more = sum(4 * len(repr(chunk.metadata)) for chunk in chunks)

@@ -1,4 +1,4 @@
-"""Searches of a space, with the caller's query vector where it fits the space, else with one of the tier's own."""
+"""Searches of a space, with the caller's query vector if it fits the space, else with one of the tier's own."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ from services.vector_search.store import VectorStore
 
 # The share of the time left that embedding may take; the rest is for the answer.
 EMBEDDING_SHARE = 0.9
-# The first reply says which model the space has now; the second attempt embeds with it.
+# The first reply names the space's current model; the second attempt embeds with it.
 _ATTEMPTS = 2
 
 
 class DegradationReason(Enum):
-    """Why a hybrid search is of words alone."""
+    """Why a hybrid search used words alone."""
 
     EMBEDDER_UNAVAILABLE = auto()
     MODEL_MISMATCH = auto()
@@ -56,9 +56,9 @@ class DegradationReason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class HybridResult:
-    """What was found, and what was missing, if anything.
+    """The search result, and the degradation, if any.
 
-    `floor` is the score that the best hit needed, `list_floor` that which the others needed; 0 where none was.
+    `floor` is the minimum score of the best hit, `list_floor` that of the others; 0 without a minimum.
     """
 
     result: SearchResult
@@ -95,7 +95,10 @@ class Searcher:
     async def search_vector(
         self, query: str, search: Search, given: QueryVector | None
     ) -> SearchResult:
-        """Needs a vector of the space's model: EmbedderUnavailableError or WrongStateError without one."""
+        """Searches by vector.
+
+        Raises EmbedderUnavailableError or WrongStateError without a vector of the space's model.
+        """
         result = await self._try(search, given)
         if result is None:
             result = await self._by_own_vector(query, search)
@@ -104,13 +107,13 @@ class Searcher:
         return result
 
     async def search_text(self, search: Search) -> SearchResult:
-        """Needs no vector."""
+        """Searches by words; needs no vector."""
         return await self._run(search)
 
     async def search_hybrid(
         self, query: str, search: Search, given: QueryVector | None, *, text_only: bool
     ) -> HybridResult:
-        """Falls back to words alone, and says why, when there is no vector of the space's model or no time for it."""
+        """Searches by vector and words; by words alone, with the reason, without a vector or the time for one."""
         if text_only:
             return await self._by_words_for(search, DegradationReason.EMBEDDER_UNAVAILABLE)
         if current_call().deadline is None:
@@ -132,9 +135,9 @@ class Searcher:
         at: datetime | None = None,
         use_cache: bool = True,
     ) -> tuple[list[ChunkScore], VectorSource]:
-        """Exact scores, and where the query's vector came from.
+        """Returns exact scores, and the source of the query's vector.
 
-        EmbedderUnavailableError or WrongStateError without a vector of the space's model.
+        Raises EmbedderUnavailableError or WrongStateError without a vector of the space's model.
         """
         if given is not None:
             model, scores = await self._score(query, given, chunk_ids, text_weight, at)
@@ -152,7 +155,7 @@ class Searcher:
         if result is not None:
             return HybridResult(result)
         try:
-            # At most half of the time: a search by words alone needs some too.
+            # At most half of the time, as a search by words alone needs some too.
             result = await self._by_own_vector(query, search, share=0.5)
         except EmbedderUnavailableError:
             return await self._by_words_for(search, DegradationReason.EMBEDDER_UNAVAILABLE)
@@ -165,9 +168,9 @@ class Searcher:
         return HybridResult(result)
 
     def _relevant(self, found: HybridResult, search: Search) -> HybridResult:
-        """Without hits that are not relevant, unless the request says how low scores may be.
+        """Removes hits that are not relevant, unless the request has a minimum score.
 
-        Scores by words alone have no floor: common words reach what a relevant chunk has.
+        Scores by words alone have no floor: common words score as high as a relevant chunk.
         """
         result = found.result
         if (
@@ -202,7 +205,7 @@ class Searcher:
         return HybridResult(await self._run(search), shortfall)
 
     async def _try(self, search: Search, given: QueryVector | None) -> SearchResult | None:
-        """The answer with the caller's vector; None when there is none that fits the space."""
+        """Searches with the caller's vector; None if there is none that fits the space."""
         if given is None:
             return None
         result = await self._run(replace(search, vector=given), VectorSource.GIVEN)
@@ -250,7 +253,10 @@ class Searcher:
     async def _embed(
         self, query: str, *, use_cache: bool, share: float = EMBEDDING_SHARE
     ) -> tuple[QueryVector, VectorSource]:
-        """EmbedderUnavailableError, also after `share` of the time that is left; DeadlineError when that is little."""
+        """Embeds the query.
+
+        Raises EmbedderUnavailableError, also after `share` of the remaining time; DeadlineError if that is too short.
+        """
         embedder = await self._embedder()
         seconds = share_of_remaining(share)
         try:
@@ -264,7 +270,7 @@ class Searcher:
         return vector, embedded.source
 
     async def _embedder(self) -> QueryEmbedder:
-        """That of the space's model. No other provider is sent the query."""
+        """Returns the embedder of the space's model. No other provider receives the query."""
         space = current_call().space
         found = self._embedders.of(space)
         if found is not None:
@@ -280,7 +286,7 @@ class Searcher:
 
 
 def _usable(model: Model, vector: QueryVector) -> bool:
-    """Whether a vector is of the space's model. InvalidFieldError when it says so and has another dimension."""
+    """Returns whether a vector is of the space's model. Raises InvalidFieldError if it is but has another dimension."""
     if vector.model != model.name:
         return False
     if len(vector.values) != model.dimension:

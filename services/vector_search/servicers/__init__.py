@@ -1,1 +1,1 @@
-"""The gRPC services: messages to domain types and back."""
+"""The gRPC services, which map messages to domain types and back."""

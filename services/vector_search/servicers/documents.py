@@ -1,4 +1,4 @@
-"""DocumentService, DocumentDeletionService and InventoryService: messages to domain types and back."""
+"""DocumentService, DocumentDeletionService and InventoryService: map messages to domain types and back."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _MAX_PAGE_SIZE = 200
 _DEFAULT_IDS_PAGE_SIZE = 1_000
 _MAX_IDS_PAGE_SIZE = 10_000
 _ABOVE_ALL_VERSIONS = 2**31 - 1
-# A page ends at this size: 200 documents with large metadata do not fit into one message.
+# A page ends at this size, as 200 documents with large metadata do not fit into one message.
 _FULL_PAGE_BYTES = 1024 * 1024
 
 
@@ -121,7 +121,7 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
         query = ("documents", space)
         after = text_position(request.page_token, query)
         size = page_size(request.page_size, default=_DEFAULT_PAGE_SIZE, largest=_MAX_PAGE_SIZE)
-        # One more than asked for shows whether there is a next page.
+        # One more than requested shows whether there is a next page.
         found = await self._store.list_documents(space, after, size + 1)
         page = documents_pb2.ListDocumentsResponse(documents=_page(found[:size]))
         if len(page.documents) < len(found):
@@ -165,7 +165,7 @@ class DocumentServicer(documents_pb2_grpc.DocumentServiceServicer):
 
 
 class DocumentDeletionServicer(deletion_pb2_grpc.DocumentDeletionServiceServicer):
-    """Removal of documents of the caller's space from this tier alone."""
+    """Deletes documents of the caller's space from this tier alone."""
 
     def __init__(self, store: VectorStore) -> None:
         self._store = store
@@ -185,7 +185,7 @@ class DocumentDeletionServicer(deletion_pb2_grpc.DocumentDeletionServiceServicer
 
 
 class InventoryServicer(inventory_pb2_grpc.InventoryServiceServicer):
-    """Ids of what the caller's space holds."""
+    """Lists ids of the caller's space."""
 
     def __init__(self, store: InventoryStore) -> None:
         self._store = store
@@ -200,7 +200,7 @@ class InventoryServicer(inventory_pb2_grpc.InventoryServiceServicer):
         size = page_size(
             request.page_size, default=_DEFAULT_IDS_PAGE_SIZE, largest=_MAX_IDS_PAGE_SIZE
         )
-        # One more than asked for shows whether there is a next page.
+        # One more than requested shows whether there is a next page.
         found = await self._store.list_chunk_ids(space, after or None, size + 1)
         more = len(found) > size
         return inventory_pb2.ListChunkIdsResponse(

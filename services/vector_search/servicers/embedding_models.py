@@ -1,4 +1,4 @@
-"""EmbeddingModelService: messages in, messages out."""
+"""EmbeddingModelService: maps messages to the store and back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class ModelServicer(models_pb2_grpc.EmbeddingModelServiceServicer):
     """Embedding models of the caller's space."""
 
     def __init__(self, store: ModelStore, indexing: IndexQueue | None = None) -> None:
-        """`indexing` is notified of vectors that are stored."""
+        """`indexing` is notified of stored vectors."""
         self._store = store
         self._indexing = indexing
 
@@ -63,7 +63,7 @@ class ModelServicer(models_pb2_grpc.EmbeddingModelServiceServicer):
         query = ("chunks-without-embedding", space, request.embedding_model)
         after = uuid_position(request.page_token, query)
         size = page_size(request.page_size, default=_DEFAULT_PAGE_SIZE, largest=_MAX_PAGE_SIZE)
-        # One more than asked for shows whether there is a next page.
+        # One more than requested shows whether there is a next page.
         found = await self._store.unembedded_chunks(
             space, request.embedding_model, after or None, size + 1
         )

@@ -1,4 +1,4 @@
-"""Between the contract's messages and the tier's own types; nothing else happens here."""
+"""Maps the contract's messages to domain types and back."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from services.vector_search.domain import (
 
 
 def query_vector(message: retrieval_pb2.QueryEmbedding) -> QueryVector:
-    """A given query vector, checked."""
+    """Maps and checks a given query vector."""
     no_nul(message.embedding_model, "query_embedding.embedding_model")
     return QueryVector(
         message.embedding_model, unit_vector(message.values, "query_embedding.values")
@@ -38,7 +38,7 @@ def query_vector(message: retrieval_pb2.QueryEmbedding) -> QueryVector:
 
 
 def instant(message: timestamp_pb2.Timestamp, field: str) -> datetime:
-    """A point in time. InvalidFieldError outside of the years 1–9999."""
+    """Maps a point in time. Raises InvalidFieldError outside of the years 1–9999."""
     try:
         return to_datetime(message)
     except (ValueError, OverflowError):
@@ -46,7 +46,10 @@ def instant(message: timestamp_pb2.Timestamp, field: str) -> datetime:
 
 
 def metadata(message: struct_pb2.Struct, field: str) -> Metadata:
-    """A JSON object. InvalidFieldError for what JSON in PostgreSQL or an answer cannot hold."""
+    """Maps a JSON object.
+
+    Raises InvalidFieldError for values that JSON in PostgreSQL or in an answer cannot represent.
+    """
     if not message.fields:
         return {}
     if message.ByteSize() > MAX_METADATA_BYTES:
@@ -67,7 +70,7 @@ def metadata(message: struct_pb2.Struct, field: str) -> Metadata:
 
 
 def chunk_filter(message: chunks_pb2.ChunkFilter) -> tuple[tuple[str, ...], Metadata]:
-    """Document ids and metadata of a filter. InvalidFieldError for a wish that is not known here."""
+    """Maps a filter's document ids and metadata. Raises InvalidFieldError for fields unknown to this process."""
     reject_unknown_fields(message, "filter")
     for i, document_id in enumerate(message.document_ids):
         no_nul(document_id, f"filter.document_ids[{i}]")
@@ -75,14 +78,14 @@ def chunk_filter(message: chunks_pb2.ChunkFilter) -> tuple[tuple[str, ...], Meta
 
 
 def no_nul(value: str, field: str) -> str:
-    """The value. InvalidFieldError when it holds a NUL character, which the store cannot take."""
+    """Returns the value. Raises InvalidFieldError if it contains a NUL character, which the store cannot store."""
     if "\x00" in value:
         raise InvalidFieldError(FieldError(field, "must not contain a NUL character"))
     return value
 
 
 def new_document(message: documents_pb2.DocumentInput, path: str) -> NewDocument:
-    """A document to store."""
+    """Maps a document to store."""
     return NewDocument(
         path=path,
         document_id=message.document_id,
@@ -114,7 +117,7 @@ def _new_chunk(message: documents_pb2.ChunkInput, path: str) -> NewChunk:
 
 
 def hit_message(hit: Hit) -> chunks_pb2.ChunkHit:
-    """A found chunk."""
+    """Maps a found chunk."""
     parts = hit.scores
     return chunks_pb2.ChunkHit(
         chunk=chunk_message(hit.chunk),
@@ -131,7 +134,7 @@ def hit_message(hit: Hit) -> chunks_pb2.ChunkHit:
 
 
 def chunk_message(chunk: Chunk) -> chunks_pb2.Chunk:
-    """A stored chunk."""
+    """Maps a stored chunk."""
     return chunks_pb2.Chunk(
         id=chunk.id,
         document_id=chunk.document_id,
@@ -148,7 +151,7 @@ def chunk_message(chunk: Chunk) -> chunks_pb2.Chunk:
 
 
 def document_message(document: Document) -> documents_pb2.Document:
-    """A stored document."""
+    """Maps a stored document."""
     return documents_pb2.Document(
         document_id=document.document_id,
         title=document.title,
@@ -162,7 +165,7 @@ def document_message(document: Document) -> documents_pb2.Document:
 
 
 def version_message(version: DocumentVersion) -> documents_pb2.DocumentVersion:
-    """A version of a document."""
+    """Maps a version of a document."""
     return documents_pb2.DocumentVersion(
         version=version.version,
         title=version.title,
@@ -175,7 +178,7 @@ def version_message(version: DocumentVersion) -> documents_pb2.DocumentVersion:
 
 
 def outcome_message(outcome: Outcome) -> documents_pb2.UpsertOutcome:
-    """What a write did."""
+    """Maps the outcome of a write."""
     return documents_pb2.UpsertOutcome(
         document_id=outcome.document_id,
         unchanged=outcome.unchanged,
@@ -197,7 +200,7 @@ def _struct(values: Metadata) -> struct_pb2.Struct | None:
 
 
 def _nested(value: object, levels: int) -> bool:
-    """Whether values stand within each other no deeper than that."""
+    """Returns whether values are nested no deeper than the limit."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return levels >= 0 and all(_nested(item, levels - 1) for item in inner)
 

@@ -1,4 +1,4 @@
-"""VectorSearchService: messages in, messages out."""
+"""VectorSearchService: maps messages to the searcher and back."""
 
 from __future__ import annotations
 
@@ -191,7 +191,7 @@ def _given_vector(
 
 
 def _ids(values: Sequence[str]) -> list[str]:
-    """Ids as the store writes them, each once."""
+    """Returns ids in the store's form, without duplicates."""
     return list(dict.fromkeys(value.lower() for value in values))
 
 

@@ -1,2 +1,2 @@
--- Whether the schema is there: its last migration's number.
+-- The number of the schema's last migration; fails without a schema.
 select max(number) from schema_migration

@@ -1,4 +1,5 @@
-// Puts vectors of another model in the place of those in use, for some of the space's findings; those without lose theirs.
+// Replaces the active vectors of some of the space's findings with the staged ones; findings without a staged vector
+// lose theirs.
 UNWIND $p.uuids AS uuid
 MATCH (e:BraidFinding {uuid: uuid}) USING INDEX SEEK e:BraidFinding(uuid) WHERE e.group_id = $p.space
 WITH e, e.embedding IS NOT NULL AS had, coalesce(e.next_model, '') = $p.model AND size(e.next_embedding) = coalesce($p.dimension, size(e.next_embedding)) AS has

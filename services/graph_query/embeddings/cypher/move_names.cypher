@@ -1,4 +1,5 @@
-// Puts vectors of another model in the place of those in use, for the names of some of the space's entities; those without lose theirs.
+// Replaces the active name vectors of some of the space's entities with the staged ones; entities without a staged
+// vector lose theirs.
 UNWIND $p.uuids AS uuid
 MATCH (e:Entity {uuid: uuid}) USING INDEX SEEK e:Entity(uuid) WHERE e.group_id = $p.space
 WITH e, e.name_embedding IS NOT NULL AS had, coalesce(e.next_model, '') = $p.model AND size(e.next_embedding) = coalesce($p.dimension, size(e.next_embedding)) AS has

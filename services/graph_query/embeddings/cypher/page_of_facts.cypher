@@ -1,4 +1,4 @@
-// A page of the space's stated facts of later starts than one, in the order of an index.
+// A page of the space's stated facts that start after a given start, in index order.
 MATCH ()-[e:RELATES_TO]->()
 USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
 WHERE e.group_id = $p.space AND e.valid_from > $p.after_from AND e.uuid >= ''

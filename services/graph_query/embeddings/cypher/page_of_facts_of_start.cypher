@@ -1,4 +1,4 @@
-// A page of the space's stated facts of one start, after a uuid, in the order of an index.
+// A page of the space's stated facts with a given start, after a uuid, in index order.
 MATCH ()-[e:RELATES_TO]->()
 USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
 WHERE e.group_id = $p.space AND e.valid_from = $p.after_from AND e.uuid > $p.after_uuid

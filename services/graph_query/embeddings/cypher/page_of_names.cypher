@@ -1,4 +1,4 @@
-// A page of the space's entities, after a uuid, in the order of an index.
+// A page of the space's entities, after a uuid, in index order.
 MATCH (e:Entity) USING INDEX SEEK e:Entity(group_id, uuid)
 WHERE e.group_id = $p.space AND e.uuid > $p.after_uuid
 WITH e ORDER BY e.group_id, e.uuid LIMIT $p.limit

@@ -1,4 +1,4 @@
-// Lays vectors of another model beside those in use: stated facts.
+// Stages vectors of another model next to the active ones: stated facts.
 UNWIND $p.rows AS row
 MATCH ()-[e:RELATES_TO {uuid: row.uuid}]->() USING INDEX SEEK e:RELATES_TO(uuid) WHERE e.group_id = $p.space
 SET e.next_model = $p.model

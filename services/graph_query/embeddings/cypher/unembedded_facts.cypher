@@ -1,4 +1,5 @@
-// A page of the space's stated facts of later starts than one that have no vector of a model: none in use of the space's own, none laid beside of another.
+// A page of the space's stated facts that start after a given start and lack a vector of a model: no active vector if
+// it is the space's own model, else no staged one.
 MATCH ()-[e:RELATES_TO]->()
 USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
 WHERE e.group_id = $p.space AND e.valid_from > $p.after_from AND e.uuid >= ''

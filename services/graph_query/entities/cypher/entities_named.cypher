@@ -1,4 +1,4 @@
-// The entities of a name, most mentioned first.
+// The entities with a name, most mentioned first.
 MATCH (k:EntityName {group_id: $p.space, name_key: $p.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type) WHERE k.type >= ''
 MATCH (n:Entity {uuid: k.entity_uuid}) USING INDEX SEEK n:Entity(uuid)
 RETURN n.uuid AS uuid, n.name AS name, labels(n) AS labels, coalesce(n.summary, '') AS summary,

@@ -1,4 +1,4 @@
-// Entities by uuid, and whether a document is about each.
+// Entities by uuid, and whether each is the title of a document.
 UNWIND $p.uuids AS wanted
 MATCH (n:Entity {uuid: wanted}) USING INDEX SEEK n:Entity(uuid) WHERE n.group_id = $p.space
 RETURN n.uuid AS uuid, n.name AS name, labels(n) AS labels, coalesce(n.summary, '') AS summary,

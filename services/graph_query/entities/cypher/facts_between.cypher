@@ -1,5 +1,5 @@
-// The best fact between each two entities at a time: stated before local, then the latest to begin.
-// Sentences are left out as in neighbors.
+// The best fact between the entities of each pair at a time: stated before local, then the latest start. Sentences are
+// excluded as in the query `neighbors`.
 CYPHER 25
 UNWIND $p.pairs AS pair
 MATCH (c:Entity {uuid: pair[0]}) USING INDEX SEEK c:Entity(uuid) WHERE c.group_id = $p.space

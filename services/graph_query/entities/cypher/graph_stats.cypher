@@ -1,4 +1,4 @@
-// The space's graph in numbers.
+// Counts of the space's graph.
 OPTIONAL MATCH (s:BraidSpace {group_id: $p.space}) USING INDEX SEEK s:BraidSpace(group_id)
 CALL () {
   MATCH (n:Entity) USING INDEX SEEK n:Entity(group_id, name, uuid) WHERE n.group_id = $p.space AND n.name >= '' AND n.uuid >= ''

@@ -1,5 +1,5 @@
-// Of the space's next `scan` entities by their names' keys and uuid, after a position: those that fit, at most `limit`, and
-// where the scan ended. An entity keeps both, however it is spelt. `titles` null: whether or not they are documents' titles.
+// Scans the space's next `scan` entities by name key and uuid after a position; returns up to `limit` matching ones and
+// where the scan ended. Neither key depends on an entity's spelling. `titles` null: documents' titles or not.
 CALL () {
   MATCH (k:EntityName) USING INDEX SEEK k:EntityName(group_id, name_key, type)
   WHERE k.group_id = $p.space AND k.name_key >= $p.after_key AND k.type >= '' AND (k.name_key > $p.after_key OR k.entity_uuid > $p.after_uuid)

@@ -1,5 +1,5 @@
-// Of the space's next `scan` entities, most mentioned first, then by their names' keys and uuid, after a position: those that
-// fit, at most `limit`, and where the scan ended. `titles` null: whether or not they are documents' titles.
+// Scans the space's next `scan` entities by mentions (descending), name key and uuid after a position; returns up to
+// `limit` matching ones and where the scan ended. `titles` null: documents' titles or not.
 CALL () {
   CALL () {
     MATCH (k:EntityName) USING INDEX SEEK k:EntityName(group_id, mention_rank, name_key, entity_uuid)

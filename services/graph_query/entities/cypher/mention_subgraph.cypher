@@ -1,7 +1,8 @@
-// The chunks around some chunks and entities: those begun with, then those that rarer shared entities and their facts lead to;
-// and who names whom among them: the entities that two of them share, and those that a chunk names that was begun with. A
-// mention is 4 · the chunk's place + its kind, in one row for all: rows by the hundred take longer to send than to find. A fact
-// is of an instant, or an event before it; an entity with more facts than `max_mentions` is not led on by them.
+// The chunks around some chunks and entities: the seeds, then the chunks reached from them over shared entities, rarer
+// ones first, and over these entities' facts. Also the mentions among these chunks, of entities that two of them share
+// or that a seed names. A mention is encoded as 4 · the chunk's position + its kind, and all are in one row, as sending
+// hundreds of rows takes longer than finding them. Only facts valid at the instant count, and earlier events; facts of
+// an entity with more than `max_mentions` facts are not followed.
 CYPHER 25
 CALL () {
   UNWIND $p.chunks AS uuid

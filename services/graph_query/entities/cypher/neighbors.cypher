@@ -1,8 +1,8 @@
-// An entity's neighbours at a time: how many there are, and the first by stated facts, number of facts, name. A
-// co-occurrence of no version holds at any time; facts of a space join entities of that space alone. Properties are read at once
-// and names of those alone that may be shown, and each kind is looked at by what it has: thousands of neighbours have to be
-// ranked. Where a stated fact of more than a day between two entities does not hold at the time, sentences that name both
-// among their first 17 are left out: of the first twenty of a neighbour.
+// An entity's neighbors at a time: their number, and the first by stated facts, number of facts, name. A co-occurrence
+// without a version is valid at any time; facts of a space join entities of that space alone. To rank thousands of
+// neighbors quickly, properties are read early, names only of neighbors that may be shown, and each kind of edge is
+// checked by its own properties. A sentence is excluded if a stated fact of more than a day between two of its first 17
+// names is not valid at the time; this is checked for the first twenty of a neighbor's edges.
 MATCH (c:Entity {uuid: $p.uuid}) USING INDEX SEEK c:Entity(uuid) WHERE c.group_id = $p.space
 CALL (c) {
   CALL (c) {

@@ -1,5 +1,5 @@
-// From entities to their neighbours at a time. Co-occurrences do not join what a stated fact of more than a day joins at
-// another time alone.
+// From entities to their neighbors at a time. A co-occurrence is ignored if a stated fact of more than a day joins the
+// same entities at another time.
 UNWIND $p.uuids AS uuid
 MATCH (n:Entity {uuid: uuid})-[r:RELATES_TO|CO_OCCURS]-(m:Entity) USING INDEX SEEK n:Entity(uuid)
 WHERE n.group_id = $p.space AND m <> n AND CASE type(r)

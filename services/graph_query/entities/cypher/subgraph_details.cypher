@@ -1,4 +1,4 @@
-// Of some chunks their documents and titles, and the sentences in which they name entities.
+// Returns documents and titles of some chunks, and the sentences in which they name entities.
 CYPHER 25
 UNWIND $p.episodes AS uuid
 MATCH (o:Episodic {uuid: uuid}) USING INDEX SEEK o:Episodic(uuid)

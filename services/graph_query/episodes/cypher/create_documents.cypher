@@ -1,5 +1,6 @@
-// Documents that episodes belong to, with the versions that these bring; tells which have several, or one that not all their
-// episodes may stand in: those of none, `bare`, hold until it begins.
+// Creates or updates the documents of episodes with their versions. Returns documents whose validity must be
+// recomputed: those with several versions, and those with one version that may not contain all their episodes (episodes
+// without a version, `bare`, are valid until it begins).
 UNWIND $p.rows AS row
 MERGE (d:Document {uuid: row.uuid})
 ON CREATE SET d.group_id = $p.space, d.document_id = row.document_id

@@ -1,4 +1,4 @@
-// Removes those of the given documents that have no episode left, and tells them.
+// Deletes and returns the given documents that have no episode left.
 UNWIND $p.uuids AS uuid
 MATCH (d:Document {uuid: uuid}) USING INDEX SEEK d:Document(uuid) WHERE NOT EXISTS { (d)-[:HAS_EPISODE]->() }
 WITH d, d.document_id AS document_id

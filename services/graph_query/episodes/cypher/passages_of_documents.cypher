@@ -1,4 +1,4 @@
-// Documents' versions, and their passages with those that each stands in.
+// Returns documents' versions, and their passages with the versions that contain each.
 UNWIND $p.documents AS uuid
 MATCH (d:Document {uuid: uuid}) USING INDEX SEEK d:Document(uuid) WHERE d.group_id = $p.space
 MATCH (d)-[:HAS_EPISODE]->(e:Episodic)

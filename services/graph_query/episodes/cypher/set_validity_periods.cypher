@@ -1,4 +1,4 @@
-// Sets when passages, their sentences and what these put together hold.
+// Sets the validity of passages, of their sentences and of the co-occurrences in these.
 UNWIND $p.rows AS row
 MATCH (p:BraidPassage {uuid: row.uuid, group_id: $p.space}) USING INDEX SEEK p:BraidPassage(uuid)
 SET p.valid_from = row.since, p.valid_until = row.until, p.gaps = row.gaps

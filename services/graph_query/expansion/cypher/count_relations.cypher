@@ -1,4 +1,4 @@
-// How many chunks the graph has of the space, and how many relations of each type start at them.
+// Returns how many chunks of the space the graph has, and how many relations of each type start at them.
 CALL () {
   MATCH (p:BraidPassage) USING INDEX SEEK p:BraidPassage(group_id) WHERE p.group_id = $p.space
   RETURN count(p) AS chunks

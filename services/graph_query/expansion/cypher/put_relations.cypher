@@ -1,4 +1,4 @@
-// Stores relations between chunks of the space; one that is there is changed.
+// Stores relations between chunks of the space; an existing one is updated.
 UNWIND $p.rows AS row
 MATCH (a:Episodic {uuid: row.source, group_id: $p.space}) USING INDEX SEEK a:Episodic(uuid)
 MATCH (b:Episodic {uuid: row.target, group_id: $p.space}) USING INDEX SEEK b:Episodic(uuid)

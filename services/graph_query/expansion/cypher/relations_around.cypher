@@ -1,4 +1,4 @@
-// Relations around some chunks, level by level, up to three steps; a contradiction leads no further.
+// Relations around some chunks, level by level, up to three steps; relations beyond a contradiction are not followed.
 CYPHER 25
 CALL () {
   UNWIND $p.seeds AS uuid

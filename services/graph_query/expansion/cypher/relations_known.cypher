@@ -1,4 +1,4 @@
-// What is stored of given relations, by place, and which of their ends are chunks of the space.
+// Returns the stored form of given relations, by position, and which of their ends are chunks of the space.
 UNWIND range(0, size($p.rows) - 1) AS place
 WITH place, $p.rows[place] AS row
 OPTIONAL MATCH (a:Episodic {uuid: row.source, group_id: $p.space}) USING INDEX SEEK a:Episodic(uuid)

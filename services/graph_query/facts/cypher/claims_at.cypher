@@ -1,4 +1,4 @@
-// The claims of the given entities' facts, with the ends that each fact has now and the interval that it was stated with.
+// Returns the claims of the given entities' facts, with the current ends and the stated interval of each fact.
 UNWIND $p.uuids AS uuid
 MATCH (n:Entity {uuid: uuid})-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
 WITH DISTINCT e

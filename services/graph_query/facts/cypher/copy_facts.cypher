@@ -1,4 +1,4 @@
-// Facts again between other entities, under uuids of their own.
+// Copies facts to other entities, under new uuids.
 UNWIND $p.rows AS row
 MATCH ()-[e:RELATES_TO {uuid: row.from}]->() USING INDEX SEEK e:RELATES_TO(uuid)
 MATCH (a:Entity {uuid: row.source}) USING INDEX SEEK a:Entity(uuid)

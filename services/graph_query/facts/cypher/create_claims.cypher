@@ -1,5 +1,5 @@
-// Notes with which document or episode a fact was given, and how its ends were. Those of somebody are found by claimant: a
-// fact that many documents gave has as many claims.
+// Records which document or episode stated a fact, and with which ends. A fact stated by many documents has as many
+// claims, so claims with a claimant are looked up by claimant.
 UNWIND $p.rows AS row
 CALL (row) {
   WITH row WHERE row.document_id <> ''

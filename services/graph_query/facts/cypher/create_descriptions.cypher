@@ -1,4 +1,4 @@
-// An episode's mentions of the entities that it describes, with what it says of each.
+// Creates an episode's mentions of the entities that it describes, with its description of each.
 MATCH (e:Episodic {uuid: $p.episode}) USING INDEX SEEK e:Episodic(uuid)
 UNWIND $p.rows AS row
 MATCH (n:Entity {uuid: row.uuid}) USING INDEX SEEK n:Entity(uuid)

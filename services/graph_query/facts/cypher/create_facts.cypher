@@ -1,8 +1,8 @@
-// New facts in the order of their uuids, each with how documents and episodes gave it. What is known of a fact now is the fact
-// itself, since `braid_known_from`; versions are of the past alone. A row is uuid, subject, object, relation with its key and
-// its full-text term, text, origin, the interval as instants (seconds and nanoseconds: the driver takes long to send them whole) and as numbers,
-// attributes, claims, added words; a claim is document's id and uuid, episode, ends. `braid_ends` holds the words that searches filter by:
-// half of each end's uuid, and the relation's term.
+// Creates facts in the order of their uuids, each with its claims. The edge itself is the current version, known since
+// `braid_known_from`; version nodes hold past versions only. A row is: uuid, subject, object, relation, its key and its
+// full-text term, text, origin, the interval as instants (as seconds and nanoseconds: whole instants are slow to send)
+// and as numbers, attributes, claims, added words. A claim is: document id, document uuid, episode, ends. `braid_ends`
+// holds the words that searches filter by: half of each end's uuid, and the relation's term.
 UNWIND $p.rows AS row
 MATCH (a:Entity {uuid: row[1]}) USING INDEX SEEK a:Entity(uuid)
 MATCH (b:Entity {uuid: row[2]}) USING INDEX SEEK b:Entity(uuid)

@@ -1,5 +1,5 @@
-// Keeps what is known of facts as past versions, before they are changed or removed. What a fact has become in this same
-// write was never known and is not kept. An end's type is the one that it had when this became known.
+// Saves the current state of facts as past versions before they are changed or removed. A state written by this same
+// transaction was never visible and is not saved. An end's type is the one it had when the state became known.
 UNWIND $p.rows AS row
 MATCH (a)-[e:RELATES_TO {uuid: row.fact_uuid}]->(b) USING INDEX SEEK e:RELATES_TO(uuid) WHERE e.braid_known_from < $p.now
 CREATE (v:FactVersion)

@@ -1,4 +1,5 @@
-// Takes back how documents gave facts; a claim of which nothing is left goes. Those of somebody are found by claimant.
+// Removes stated ends from claims, and deletes claims that have none left. Claims with a claimant are looked up by
+// claimant.
 UNWIND $p.rows AS row
 CALL (row) {
   WITH row WHERE row.document_id <> ''

@@ -1,4 +1,4 @@
-// Drops what the given documents claimed; tells of which facts, and how their ends were given.
+// Deletes the claims of the given documents; returns their facts and the ends as stated.
 UNWIND $p.documents AS document_id
 MATCH (c:FactClaim {group_id: $p.space, claimant: document_id}) USING INDEX SEEK c:FactClaim(group_id, claimant, fact_uuid) WHERE c.fact_uuid >= ''
 WITH c, document_id, c.fact_uuid AS uuid, c.given AS given

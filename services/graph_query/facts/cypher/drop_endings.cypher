@@ -1,5 +1,5 @@
-// Forgets what ended facts that are no more, and tells it; what episodes that are there say of them is kept for when they are
-// told again.
+// Deletes the endings of deleted facts and returns them. Endings by existing episodes are kept in case the fact is
+// stated again, unless the fact has moved.
 UNWIND $p.uuids AS uuid
 MATCH (x:FactEnding {fact_uuid: uuid}) USING INDEX SEEK x:FactEnding(fact_uuid)
 WHERE $p.moved OR x.cause = '' OR NOT EXISTS { MATCH (e:Episodic {uuid: x.cause}) USING INDEX SEEK e:Episodic(uuid) }

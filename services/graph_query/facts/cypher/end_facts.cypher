@@ -1,5 +1,5 @@
-// Facts end at another time than they did, or hold on; how they were stated to end stays on record. Without a cause the first
-// episode that a fact cites is taken for it. Whose word the end itself is stands beside that.
+// Sets or removes the end of facts; the stated end is kept. Without a cause, the first episode that a fact cites is the
+// cause of the change. `braid_ended_by` is the cause of the end itself.
 UNWIND $p.rows AS row
 MATCH ()-[e:RELATES_TO {uuid: row.uuid}]->() USING INDEX SEEK e:RELATES_TO(uuid)
 SET e.stated_at = CASE WHEN e.stated_until IS NULL THEN e.invalid_at ELSE e.stated_at END

@@ -1,4 +1,4 @@
-// How the given facts end: as stated, as now and by which episode's word, and all that has ended them.
+// Returns how the given facts end: the stated end, the current end with its cause, and all endings.
 UNWIND $p.uuids AS uuid
 MATCH ()-[e:RELATES_TO {uuid: uuid}]->() USING INDEX SEEK e:RELATES_TO(uuid) WHERE e.group_id = $p.space
 RETURN uuid, e.valid_from AS since, e.valid_until AS until, CASE WHEN e.stated_until IS NULL THEN e.invalid_at ELSE e.stated_at END AS stated,

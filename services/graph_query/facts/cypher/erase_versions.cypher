@@ -1,4 +1,4 @@
-// Removes all that was known of facts; how much of it had ended being known before this write.
+// Deletes all versions of facts; returns how many were already past before this write.
 UNWIND $p.uuids AS uuid
 MATCH (v:FactVersion {fact_uuid: uuid}) USING INDEX SEEK v:FactVersion(fact_uuid) WHERE v.group_id = $p.space
 WITH v, v.known_until < $p.now AS past

@@ -1,4 +1,4 @@
-// Which of the given facts are there, whether they have a vector, and how documents gave them.
+// Returns which of the given facts exist, whether they have a vector, and their claims.
 UNWIND $p.uuids AS uuid
 MATCH ()-[e:RELATES_TO {uuid: uuid}]->() USING INDEX SEEK e:RELATES_TO(uuid)
 RETURN uuid, e.fact_embedding IS NOT NULL AS embedded,

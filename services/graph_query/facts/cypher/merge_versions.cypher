@@ -1,4 +1,5 @@
-// Takes versions out of what was known, and lets those before them be known as long, and found as long after their facts went.
+// Deletes versions; each preceding version takes over the deleted one's end of knowledge, and its mark as the last
+// version of a removed fact.
 FOREACH (row IN $p.longer |
   MERGE (v:FactVersion {uuid: row.uuid}) SET v.known_until = row.until
   FOREACH (_ IN CASE WHEN row.removed THEN [1] ELSE [] END | SET v:BraidPastFact))

@@ -1,4 +1,4 @@
-// What episodes say of entities is said of others.
+// Moves episodes' descriptions from entities to other entities.
 UNWIND $p.rows AS row
 MATCH (e:Episodic {uuid: row[0]}) USING INDEX SEEK e:Episodic(uuid)
 MATCH (a:Entity {uuid: row[1]}) USING INDEX SEEK a:Entity(uuid)

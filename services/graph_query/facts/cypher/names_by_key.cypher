@@ -1,5 +1,6 @@
-// The types of the given names, whether questions are linked to them, and how their entities are shown where that is not as
-// the name is written here (a stated fact's spelling is 1); in one row, as rows take the driver time.
+// Returns the types of the given names, whether questions are linked to them, and the display names of their entities
+// that differ from the name given here (a stated fact's spelling has source 1). All in one row, as rows cost the driver
+// time.
 UNWIND $p.names AS told
 MATCH (k:EntityName {group_id: $p.space, name_key: told[0]}) USING INDEX SEEK k:EntityName(group_id, name_key, type) WHERE k.type >= ''
 MATCH (n:Entity {uuid: k.entity_uuid}) USING INDEX SEEK n:Entity(uuid)

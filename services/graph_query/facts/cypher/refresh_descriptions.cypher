@@ -1,4 +1,4 @@
-// Entities show the latest that any episode says of them, or nothing.
+// Sets each entity's description to the latest given by any episode, or removes it.
 UNWIND $p.uuids AS uuid
 MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)
 OPTIONAL MATCH (n)<-[m:MENTIONS]-() WHERE m.summary <> '' OR size(coalesce(m.attribute_names, [])) > 0

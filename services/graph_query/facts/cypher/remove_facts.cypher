@@ -1,4 +1,4 @@
-// Removes facts. The last that was known of each, which was kept in this same write, is what a search of the past finds.
+// Deletes facts. The last version of each, saved in this same write, is marked so that searches of the past find it.
 UNWIND $p.uuids AS uuid
 MATCH ()-[e:RELATES_TO {uuid: uuid}]->() USING INDEX SEEK e:RELATES_TO(uuid)
 DELETE e

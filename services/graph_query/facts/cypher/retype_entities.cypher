@@ -1,4 +1,4 @@
-// Entities take another type, or lose their own; until when they had which stays on record for what is asked of the past.
+// Changes or removes the type of entities; former types are kept with their end, for queries about the past.
 UNWIND $p.rows AS row
 MATCH (k:EntityName {group_id: $p.space, name_key: row[1], type: row[2]}) USING INDEX SEEK k:EntityName(group_id, name_key, type)
 SET k.type = row[3]

@@ -1,4 +1,5 @@
-// Takes back what episodes say of entities, and what was said of the same ones afterwards; tells how they were named.
+// Deletes episodes' descriptions of entities and clears later descriptions of the same entities; returns the names and
+// types that the deleted ones used.
 UNWIND $p.episodes AS episode
 MATCH (e:Episodic {uuid: episode, group_id: $p.space})-[m:MENTIONS]->(n:Entity) USING INDEX SEEK e:Episodic(uuid)
 WITH m, n, n.uuid AS uuid, m.name AS name, m.type AS type, m.created_at AS since

@@ -1,4 +1,5 @@
-// Forgets what a document had claimed; those of the facts that are not there and that no other document had claimed.
+// Deletes the records of a document's former claims; returns the facts that no longer exist and that no other document
+// had claimed.
 MATCH (c:BraidPastClaim {group_id: $p.space, document_id: $p.document_id}) USING INDEX SEEK c:BraidPastClaim(group_id, document_id, fact_uuid)
 WHERE c.fact_uuid >= ''
 WITH c, c.fact_uuid AS uuid

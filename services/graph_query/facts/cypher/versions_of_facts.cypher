@@ -1,5 +1,6 @@
-// What was known of facts, of each in the order of knowing: whose word its end is, where that is not noted by which episode it
-// became known; whether it can end as stated, and whether searches of the past find it.
+// Returns the versions of facts, ordered by when they became known: the cause of the end (if none is stored, the
+// episode from which the version became known), whether the end can be reset to the stated one, and whether searches of
+// the past find the version.
 UNWIND $p.uuids AS fact
 MATCH (v:FactVersion {fact_uuid: fact}) USING INDEX SEEK v:FactVersion(fact_uuid) WHERE v.group_id = $p.space
 RETURN v.uuid AS uuid, fact, v.known_from AS since, v.known_until AS until, coalesce(v.ended_by, v.episode_uuid, '') AS told_by,

@@ -1,4 +1,5 @@
-// Cuts what was read in the given episodes from these, and removes what comes from none then; tells how many had vectors.
+// Unlinks extracted findings from the given episodes and deletes those without any episode left; returns how many of
+// these had vectors.
 UNWIND $p.uuids AS uuid
 MATCH (f:BraidFinding {origin: 'extracted'})-[r:FROM]->(s:BraidSource {uuid: uuid, group_id: $p.space}) USING INDEX SEEK s:BraidSource(uuid)
 WITH f, collect(r) AS links

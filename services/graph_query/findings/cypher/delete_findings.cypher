@@ -1,4 +1,4 @@
-// Removes findings that come from the given episodes alone; tells how many, and how many of them had vectors.
+// Deletes findings that come from the given episodes alone; returns how many, and how many of them had vectors.
 UNWIND $p.uuids AS uuid
 MATCH (s:BraidSource {uuid: uuid, group_id: $p.space}) USING INDEX SEEK s:BraidSource(uuid)
 WITH collect(s) AS sources, COLLECT { UNWIND $p.uuids AS u MATCH (f)-[:FROM]->(s1:BraidSource {uuid: u, group_id: $p.space}) USING INDEX SEEK s1:BraidSource(uuid) RETURN DISTINCT f } AS found

@@ -1,4 +1,4 @@
-// Removes those of the given names and episodes that no finding is linked to any more.
+// Deletes the given names and episodes that no finding is linked to any more.
 CALL () {
   UNWIND $p.subjects AS subject
   MATCH (s:BraidSubject {group_id: $p.space, name_key: subject[0], type: subject[1]}) USING INDEX SEEK s:BraidSubject(group_id, name_key, type)

@@ -1,4 +1,4 @@
-// Findings with what they are about, as entities where there are any, and the chunks that they come from.
+// Findings with their subjects, as entities where these exist, and the chunks that they come from.
 CYPHER 25
 UNWIND $p.uuids AS wanted
 MATCH (f:BraidFinding {uuid: wanted, group_id: $p.space}) USING INDEX SEEK f:BraidFinding(uuid)

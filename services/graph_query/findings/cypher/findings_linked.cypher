@@ -1,4 +1,4 @@
-// The names and episodes that findings are linked to: those given, and those from the given episodes.
+// Returns the names and episodes that the given findings, and the findings from the given episodes, are linked to.
 CALL () {
   UNWIND $p.uuids AS uuid
   MATCH (f:BraidFinding {uuid: uuid, group_id: $p.space}) USING INDEX SEEK f:BraidFinding(uuid)

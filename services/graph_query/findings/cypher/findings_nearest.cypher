@@ -1,4 +1,4 @@
-// Findings nearest to a vector, by the approximate index with the space and the fields of one value inside its filter.
+// Findings nearest to a vector, by the approximate index; its filter covers the space and the single-valued fields.
 CYPHER 25
 MATCH (f:BraidFinding)
 SEARCH f IN (VECTOR INDEX braid_finding_meaning FOR $p.vector

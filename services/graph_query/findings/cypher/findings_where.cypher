@@ -1,5 +1,5 @@
-// Findings that pass a filter, from one source: their words, an entity's name, an episode, their uuids, or the whole space;
-// scored by words or by exact similarity, or not scored and listed newest first after a position.
+// Findings that pass a filter, from one source: their words, an entity's name, an episode, their uuids, or the whole
+// space. They are scored by words or by exact similarity, or listed without a score, newest first, after a position.
 CYPHER 25
 CALL () {
   UNWIND CASE $p.source WHEN 'words' THEN [$p.lucene] ELSE [] END AS lucene

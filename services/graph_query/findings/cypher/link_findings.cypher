@@ -1,4 +1,4 @@
-// Links findings to the names and the findings that they are about, and to the episodes that they come from.
+// Links findings to the names and findings that they are about, and to the episodes that they come from.
 UNWIND $p.rows AS row
 MATCH (f:BraidFinding {uuid: row.uuid}) USING INDEX SEEK f:BraidFinding(uuid)
 CALL (f, row) {

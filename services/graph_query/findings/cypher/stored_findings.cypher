@@ -1,4 +1,4 @@
-// Those of the given findings that are there, and what tells whether a write changes them.
+// Returns the given findings that exist, with what a write is compared to.
 UNWIND $p.uuids AS uuid
 MATCH (f:BraidFinding {uuid: uuid, group_id: $p.space}) USING INDEX SEEK f:BraidFinding(uuid)
 RETURN uuid, f.digest AS digest, f.statement AS statement, f.embedding IS NOT NULL AS embedded,

@@ -1,5 +1,5 @@
-// An entity's stated facts that hold at one of two times only, and that no other fact says at the other time.
-// An event that ended on its day has happened at every later time.
+// An entity's stated facts that are valid at only one of two times, without an equal fact at the other time. An event
+// that ended on its day counts as having happened at every later time.
 CYPHER 25
 CALL () {
   MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type)

@@ -1,5 +1,5 @@
-// The space's stated facts that hold at one of two times only, and that no other fact says at the other time.
-// An event that ended on its day has happened at every later time.
+// The space's stated facts that are valid at only one of two times, without an equal fact at the other time. An event
+// that ended on its day counts as having happened at every later time.
 CYPHER 25
 MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
 WHERE e.group_id = $p.space AND e.valid_from <= $p.begun AND e.uuid >= '' AND e.valid_until > $p.over

@@ -1,5 +1,5 @@
-// The entities that are meant, and, when that is one, all of its stated facts in brief (if asked for), and in full a page of
-// them and the latest of those that hold at an instant.
+// The selected entities; if there is exactly one, all of its stated facts as summaries (if requested), and in full a
+// page of them and the latest of those valid at an instant.
 CYPHER 25
 CALL () {
   MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type)

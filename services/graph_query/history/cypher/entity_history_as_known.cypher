@@ -1,4 +1,5 @@
-// An entity's facts in brief as they were known at an instant, with the ends that they had: all, or those of a page.
+// Summaries of an entity's facts as they were known at an instant, with the ends that they had: all, or those of a
+// page.
 CYPHER 25
 CALL () {
   OPTIONAL MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id)

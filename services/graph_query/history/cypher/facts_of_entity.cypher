@@ -1,4 +1,5 @@
-// A page of an entity's stated facts in time order, at either end or at one, and with another entity at the other.
+// A page of an entity's stated facts in time order, with the entity at either end or at one, optionally with another
+// entity at the other end.
 CYPHER 25
 CALL () {
   MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type)

@@ -1,4 +1,5 @@
-// A page of the stated facts that are said of an entity, in time order: the plain case of facts_of_entity, twice as fast.
+// A page of the stated facts whose subject is an entity, in time order: the common case of facts_of_entity, twice as
+// fast.
 MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type)
 WHERE k.type >= '' AND ($p.anchor.type = '' OR k.type = $p.anchor.type)
 MATCH (n:Entity {uuid: k.entity_uuid})-[e:RELATES_TO]->() USING INDEX SEEK n:Entity(uuid)

@@ -1,4 +1,4 @@
-// The same as differences_of_entity, of the facts as they were known at an instant.
+// As differences_of_entity, for the facts as they were known at an instant.
 CYPHER 25
 CALL () {
   MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type)

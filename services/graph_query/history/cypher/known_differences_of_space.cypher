@@ -1,4 +1,4 @@
-// The same as differences_of_space, of the facts as they were known at an instant.
+// As differences_of_space, for the facts as they were known at an instant.
 CYPHER 25
 CALL () {
   MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)

@@ -1,4 +1,4 @@
-// Facts as they were known at an instant: as they are, or as a past version.
+// Facts as they were known at an instant: the current version or a past one.
 CYPHER 25
 UNWIND $p.uuids AS wanted
 CALL (wanted) {

@@ -1,4 +1,4 @@
-// A page of an entity's facts as they were known at an instant, in time order: as they are, or as past versions.
+// A page of an entity's facts as they were known at an instant, in time order: current versions or past ones.
 CYPHER 25
 CALL () {
   MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type)

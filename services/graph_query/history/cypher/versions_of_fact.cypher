@@ -1,4 +1,4 @@
-// The last versions of a fact, the one that it is itself among them.
+// The last versions of a fact, including the current one.
 CYPHER 25
 CALL () {
   MATCH ()-[e:RELATES_TO {uuid: $p.uuid}]->() USING INDEX SEEK e:RELATES_TO(uuid) WHERE e.group_id = $p.space AND e.braid_known_from IS NOT NULL

@@ -1,4 +1,4 @@
-// A page of the space's facts as they were known at an instant, in time order: as they are, or as past versions.
+// A page of the space's facts as they were known at an instant, in time order: current versions or past ones.
 CYPHER 25
 CALL () {
   MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)

@@ -1,4 +1,4 @@
-// Keeps what a deletion removed so far, and drops what the space's deletions of long ago did.
+// Records what a deletion has removed so far, and deletes the space's old records of deletions.
 MERGE (d:BraidDeletion {group_id: $p.space, id: $p.id})
 SET d += $p.counts, d.ended = $p.ended, d.kept_at = $p.now
 WITH d

@@ -1,4 +1,4 @@
-// Of a page of the space's entities by name and uuid, after a position, those that are joined to nothing.
+// Returns the entities without connections from a page of the space's entities, by name and uuid, after a position.
 CALL () {
   MATCH (n:Entity) USING INDEX SEEK n:Entity(group_id, name, uuid)
   WHERE n.group_id = $p.space AND n.name >= $p.after_name AND n.uuid >= '' AND (n.name > $p.after_name OR n.uuid > $p.after_uuid)

@@ -1,4 +1,4 @@
-// Entities by their names' similarity, all of the space compared.
+// Entities by their names' similarity, comparing all of the space.
 MATCH (n:Entity) USING INDEX SEEK n:Entity(group_id, name, uuid)
 WHERE n.group_id = $p.space AND n.name >= '' AND n.uuid >= '' AND size(n.name_embedding) = size($p.vector)
 WITH n, vector.similarity.cosine(n.name_embedding, $p.vector) AS score WHERE score > $p.least

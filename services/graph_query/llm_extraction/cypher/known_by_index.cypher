@@ -1,4 +1,4 @@
-// Entities by their names' similarity, by the approximate index with the space inside its filter.
+// Entities by their names' similarity, by the approximate index, whose filter covers the space.
 CYPHER 25
 MATCH (n:Entity)
 SEARCH n IN (VECTOR INDEX braid_entity_meaning FOR $p.vector WHERE n.group_id = $p.space LIMIT $p.limit) SCORE AS score

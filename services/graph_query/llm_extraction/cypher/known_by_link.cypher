@@ -1,4 +1,4 @@
-// Entities whose linking keys are given, as Graphiti needs them, most mentioned first.
+// Entities with the given linking keys, as Graphiti needs them, most mentioned first.
 UNWIND $p.keys AS key
 MATCH (k:EntityName {group_id: $p.space, link_key: key}) USING INDEX SEEK k:EntityName(group_id, link_key)
 WITH DISTINCT k.entity_uuid AS uuid

@@ -1,4 +1,4 @@
-// Entities of the given names, as Graphiti needs them.
+// Entities with the given names, as Graphiti needs them.
 UNWIND $p.keys AS key
 MATCH (k:EntityName {group_id: $p.space, name_key: key}) USING INDEX SEEK k:EntityName(group_id, name_key, type) WHERE k.type >= ''
 MATCH (n:Entity {uuid: k.entity_uuid}) USING INDEX SEEK n:Entity(uuid)

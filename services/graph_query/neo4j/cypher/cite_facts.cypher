@@ -1,5 +1,5 @@
-// Cites, for these facts and every fact that these documents and episodes claim, the claiming episodes, and the episodes of
-// each claiming document that name both its ends; else the document's best.
+// Sets the citations of these facts and of every fact that these documents claim: the claiming episodes, and for each
+// claiming document its episodes that name both ends of the fact, or else its best episode.
 CALL () {
   UNWIND $p.documents AS document_id
   MATCH (c:FactClaim {group_id: $p.space, claimant: document_id}) USING INDEX SEEK c:FactClaim(group_id, claimant, fact_uuid) WHERE c.fact_uuid >= ''

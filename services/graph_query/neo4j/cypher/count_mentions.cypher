@@ -1,4 +1,5 @@
-// Counts mentions of entities anew, for the order of listings; `title`: whether only documents of this title mention one.
+// Recounts mentions of entities, for the order of listings; `title`: whether an entity is mentioned only by documents
+// that it is the title of.
 UNWIND $p.uuids AS uuid
 MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)
 MATCH (k:EntityName {entity_uuid: uuid}) USING INDEX SEEK k:EntityName(entity_uuid)

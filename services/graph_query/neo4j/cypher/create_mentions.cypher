@@ -1,4 +1,4 @@
-// Episodes' mentions of entities: how each is named and spelt, and in which sentences, counted from 0.
+// Creates episodes' mentions of entities: kind, spelling, and sentences, counted from 0.
 UNWIND $p.rows AS row
 MATCH (e:Episodic {uuid: row[0]}) USING INDEX SEEK e:Episodic(uuid)
 UNWIND row[1] AS mention

@@ -1,4 +1,4 @@
-// New episodes, with what Braid keeps of each beside Graphiti's own properties.
+// Creates episodes, with Braid's own properties in addition to Graphiti's.
 UNWIND $p.rows AS row
 MATCH (d:Document {uuid: row.document}) USING INDEX SEEK d:Document(uuid)
 CREATE (e:Episodic {uuid: row.uuid, group_id: $p.space, name: row.title, source: 'text', source_description: row.source,

@@ -1,4 +1,4 @@
-// Sentences, and the co-occurrences that each of them is the source of.
+// Creates sentences and their co-occurrences.
 UNWIND $p.rows AS row
 CREATE (:BraidSentence {uuid: row[0], group_id: $p.space, episode_uuid: row[1], ordinal: row[2], text: row[3],
                         subject_uuid: row[4], target_uuids: row[5], valid_from: row[6], valid_until: row[7], gaps: row[8],

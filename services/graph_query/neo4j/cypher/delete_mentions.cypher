@@ -1,4 +1,4 @@
-// Takes mentions back.
+// Deletes mentions.
 UNWIND $p.rows AS row
 MATCH (e:Episodic {uuid: row[0]}) USING INDEX SEEK e:Episodic(uuid)
 MATCH (n:Entity {uuid: row[1]}) USING INDEX SEEK n:Entity(uuid)

@@ -1,4 +1,4 @@
-// Removes those of the given entities that nothing names and no fact joins any more.
+// Deletes the given entities that no mention and no fact refers to any more.
 UNWIND $p.uuids AS uuid
 MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid) WHERE NOT EXISTS { (n)--() }
 OPTIONAL MATCH (k:EntityName {entity_uuid: uuid}) USING INDEX SEEK k:EntityName(entity_uuid)

@@ -1,4 +1,4 @@
-// Takes sentences and their co-occurrences back.
+// Deletes sentences and their co-occurrences.
 UNWIND $p.rows AS row
 MATCH (s:BraidSentence {uuid: row[0]}) USING INDEX SEEK s:BraidSentence(uuid)
 DELETE s

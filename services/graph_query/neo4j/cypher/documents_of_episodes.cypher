@@ -1,4 +1,4 @@
-// Those of the given documents, and of the documents that the given episodes belong to, that claim facts.
+// Returns the documents that claim facts, among the given ones and those of the given episodes.
 CALL () {
   UNWIND $p.uuids AS uuid
   MATCH (p:BraidPassage {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:BraidPassage(uuid)

@@ -1,4 +1,5 @@
-// Those of the given entities that are not there yet, and those that a spelling may be better for than their own.
+// Returns the given entities that do not exist yet, and those whose given spelling may be better than the
+// stored one.
 UNWIND $p.rows AS row
 OPTIONAL MATCH (n:Entity {uuid: row[0]}) USING INDEX SEEK n:Entity(uuid)
 WITH row, n, coalesce(n.name_source, 3) AS source

@@ -1,4 +1,4 @@
-// Takes the space's write lock; answers with its state, and whether it has any text.
+// Takes the space's write lock; returns its state, and whether it has any text.
 MATCH (s:BraidSpace {group_id: $p.space}) USING INDEX SEEK s:BraidSpace(group_id)
 SET s.locked = true
 RETURN s.revision AS revision, s.name_revision AS name_revision, s.embedding_model AS model, s.embedding_dimension AS dimension, s.changing AS changing, s.last_write AS last_write,

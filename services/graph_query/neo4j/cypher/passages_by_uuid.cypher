@@ -1,4 +1,4 @@
-// Passages by uuid, with all that extraction needs; those of another space as well, without their text.
+// Passages by uuid, with all data that extraction needs; those of another space too, without their text.
 UNWIND $p.uuids AS uuid
 MATCH (e:Episodic {uuid: uuid}) USING INDEX SEEK e:Episodic(uuid)
 OPTIONAL MATCH (p:BraidPassage {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:BraidPassage(uuid)

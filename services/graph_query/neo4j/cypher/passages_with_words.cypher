@@ -1,4 +1,4 @@
-// Passages of the space in which any of the given word sequences stands.
+// Passages of the space that contain any of the given word sequences.
 CALL db.index.fulltext.queryNodes('braid_passage_words', $p.lucene) YIELD node AS p
 WHERE p.group_id = $p.space
 MATCH (e:Episodic {uuid: p.uuid}) USING INDEX SEEK e:Episodic(uuid)

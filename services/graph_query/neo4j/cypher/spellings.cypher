@@ -1,4 +1,5 @@
-// All spellings of those of the given entities that are shown as nothing spells them any more; with `all` of every one.
+// Returns all spellings of the given entities whose displayed spelling has no source any more; with `all`, of
+// every one.
 UNWIND $p.uuids AS uuid
 MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)
 WHERE $p.all OR NOT (

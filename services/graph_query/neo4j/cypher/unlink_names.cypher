@@ -1,4 +1,4 @@
-// Names among these entities' that no title and no fact gives any more: unmarked, and told.
+// Unmarks and returns those of these entities' names that no title and no fact states any more.
 UNWIND $p.uuids AS uuid
 MATCH (k:EntityName {entity_uuid: uuid, group_id: $p.space}) USING INDEX SEEK k:EntityName(entity_uuid) WHERE k.linked
 MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)

@@ -1,4 +1,4 @@
-// Takes the lock of the space's ontology, making its node where there is none; answers with what it holds.
+// Locks the space's ontology, creating its node if there is none; returns its content.
 MERGE (o:BraidOntology {group_id: $p.space})
 ON CREATE SET o.version = 0, o.text = ''
 SET o.locked = true

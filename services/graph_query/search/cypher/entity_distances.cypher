@@ -1,4 +1,4 @@
-// How many facts of the time lie between entities and the nearest of others; nothing where there are more than four.
+// Returns how many facts valid at the time lie between entities and the nearest of others; no row for more than four.
 UNWIND $p.uuids AS uuid
 MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid) WHERE n.group_id = $p.space
 UNWIND $p.centers AS center

@@ -1,4 +1,5 @@
-// The space as of the search, and how many facts all spaces have; its stated facts by their words and by the entities that are named, as uuids with scores, statements and relations.
+// The space's state, and how many facts all spaces have; the space's stated facts by their words and by named entities,
+// as uuids with scores, statements and relations.
 CYPHER 25
 CALL () {
   OPTIONAL MATCH (s:BraidSpace {group_id: $p.space}) USING INDEX SEEK s:BraidSpace(group_id)

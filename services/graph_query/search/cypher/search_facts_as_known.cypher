@@ -1,5 +1,5 @@
-// The space as of the search; facts by their words as they were known at an instant, those that were removed since included,
-// and those of the entities that are named.
+// The space's state; facts by their words as they were known at an instant, including those deleted since, and facts of
+// the named entities.
 CYPHER 25
 CALL () {
   OPTIONAL MATCH (s:BraidSpace {group_id: $p.space}) USING INDEX SEEK s:BraidSpace(group_id)

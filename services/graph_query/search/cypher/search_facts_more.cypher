@@ -1,4 +1,4 @@
-// Stated facts by their words beyond the first: where those that pass the filter are rare among those with the words.
+// Stated facts by their words beyond the first ones, for filters that few of the facts with these words pass.
 CYPHER 25
 CALL db.index.fulltext.queryRelationships('braid_fact_terms', $p.lucene, {skip: $p.skip, limit: $p.fetch}) YIELD relationship AS e, score
 WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND (coalesce(e.valid_until, $p.open) > $p.since

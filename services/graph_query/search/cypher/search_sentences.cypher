@@ -1,6 +1,6 @@
-// Sentences of the local graph by their words, with the entities that each puts together, its subject first; the space as of
-// the search, and whether it has stated facts. A sentence is left out that names two entities between which a stated fact, of
-// more than a day, does not hold at the time: of the first 17; a few more than wanted are looked at, so that others take its place.
+// Sentences of the local graph by their words, with the entities of each, its subject first; the space's state, and
+// whether it has stated facts. A sentence is excluded if a stated fact of more than a day between two of its first 17
+// entities is not valid at the time; a few more sentences than requested are checked, to replace excluded ones.
 CYPHER 25
 CALL () {
   OPTIONAL MATCH (b:BraidSpace {group_id: $p.space}) USING INDEX SEEK b:BraidSpace(group_id)

@@ -1,4 +1,5 @@
-// Stated facts, as uuids with scores, statements and relations, of an entity nearest to a vector, every fact that passes the filter compared.
+// Stated facts of an entity nearest to a vector, as uuids with scores, statements and relations; every fact that passes
+// the filter is compared.
 CYPHER 25
 MATCH (k:EntityName {group_id: $p.space, name_key: $p.entity_key}) USING INDEX SEEK k:EntityName(group_id, name_key, type) WHERE k.type >= ''
 MATCH (n:Entity {uuid: k.entity_uuid})-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)

@@ -1,4 +1,4 @@
-// Stated facts, with scores, nearest to a vector, every fact of the space that passes the filter compared.
+// Stated facts nearest to a vector, with scores; every fact of the space that passes the filter is compared.
 CYPHER 25
 MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
 WHERE e.group_id = $p.space AND e.uuid >= '' AND size(e.fact_embedding) = size($p.vector) AND e.valid_from <= $p.until

@@ -1,5 +1,5 @@
-// Stated facts, with scores, nearest to a vector, by the approximate index with space and time inside its filter; beside them
-// past events, nearest of each relation that is an event.
+// Stated facts nearest to a vector, with scores, by the approximate index, whose filter covers space and time; in
+// addition, the nearest past events of each relation that is an event.
 CYPHER 25
 CALL () {
   MATCH ()-[e:RELATES_TO]->()

@@ -1,5 +1,5 @@
-// Stated facts, as uuids with scores, statements and relations, of a relation nearest to a vector, by the approximate index with
-// all of that inside its filter; past events too, where the relation is an event.
+// Stated facts of a relation nearest to a vector, as uuids with scores, statements and relations, by the approximate
+// index, whose filter covers space, relation and time; past events too, if the relation is an event.
 CYPHER 25
 CALL () {
   MATCH ()-[e:RELATES_TO]->()

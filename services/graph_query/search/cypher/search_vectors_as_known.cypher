@@ -1,4 +1,4 @@
-// Facts nearest to a vector by the approximate index, those of them that were known at an instant.
+// Facts nearest to a vector by the approximate index, restricted to those known at an instant.
 CYPHER 25
 MATCH ()-[e:RELATES_TO]->()
 SEARCH e IN (VECTOR INDEX braid_fact_meaning FOR $p.vector WHERE e.group_id = $p.space LIMIT $p.fetch) SCORE AS score

@@ -1,4 +1,4 @@
-// Facts nearest to a vector, every one compared that was known at an instant and is there still.
+// Facts nearest to a vector; every existing fact that was known at an instant is compared.
 CYPHER 25
 MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
 WHERE e.group_id = $p.space AND e.valid_from >= -$p.open AND e.uuid >= '' AND size(e.fact_embedding) = size($p.vector) AND ($p.relation = '' OR e.relation_key = $p.relation)

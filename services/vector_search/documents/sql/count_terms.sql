@@ -1,2 +1,2 @@
--- Adds chunks to the terms' statistics or subtracts them: the last lock but one that a write takes.
+-- Adds chunks to the terms' statistics or subtracts them: the second-to-last lock that a write takes.
 select count_terms($1, $2, $3, $4)

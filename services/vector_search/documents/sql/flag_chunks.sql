@@ -1,2 +1,2 @@
--- Sets `current` of chunks, of their postings and of their vectors.
+-- Sets `current` for chunks, their postings and their vectors.
 select flag_chunks($1, $2, $3)

@@ -1,4 +1,4 @@
--- Stores the chunks that do not exist yet, with their postings; returns those.
+-- Stores the chunks that do not exist yet, with their postings; returns these.
 with made as (
   insert into chunk (space, id, document_id, title, content, tsv, length, current)
   select $1, u.id, u.document_id, u.title, u.content, u.tsv,

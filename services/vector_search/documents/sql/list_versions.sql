@@ -1,4 +1,4 @@
--- A page of a document's versions, the latest first: those with numbers below $3. One without an end has none here.
+-- A page of a document's versions with numbers below $3, latest first. An open end is null.
 select v.version, v.title, v.source, v.valid_from, nullif(v.valid_until, 'infinity') as valid_until, v.known_from,
        v.chunk_count
 from document_version v

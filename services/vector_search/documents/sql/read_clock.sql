@@ -1,2 +1,2 @@
--- The time now: read after locks are held, so that later writers read later times.
+-- The current time, read after locks are taken, so that later writers read later times.
 select clock_timestamp()

@@ -1,4 +1,5 @@
--- Records what a deletion removed, and deletes the space's records older than 30 days, except those that another one deletes now.
+-- Records what a deletion removed, and deletes the space's records older than 30 days, except those locked by
+-- concurrent deletions.
 with expired as (
   select deletion_id from deletion
   where space = $1 and deleted_at < now() - interval '30 days'

@@ -1,2 +1,3 @@
--- Indexes stored chunks again whose title differs and is set by the latest version; returns their former words.
+-- Reindexes stored chunks with a different title if the written version is the latest that has them; returns their
+-- former words.
 select id, was, length_change, current from retitle_chunks($1, $2, $3, $4)

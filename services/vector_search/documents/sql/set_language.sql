@@ -1,2 +1,2 @@
--- Gives a space without chunks another language; whether it has that language now.
+-- Sets the language of a space without chunks; returns whether the space has that language now.
 select set_language($1, $2)

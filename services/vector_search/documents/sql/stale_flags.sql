@@ -1,4 +1,4 @@
--- Chunks of documents whose flag `current` is not what the versions in force say.
+-- Chunks of documents whose flag `current` does not match the versions in force.
 select c.id, c.length, not c.current as wanted
 from chunk c
 where c.space = $1 and c.document_id = any ($2) and c.current <> exists (

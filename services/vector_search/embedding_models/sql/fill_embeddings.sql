@@ -1,2 +1,2 @@
--- Stores vectors of a model that is being added; how many are stored now.
+-- Stores vectors of a model that is being added; returns how many were stored.
 select fill_embeddings($2, $1, $3, $4, $5)

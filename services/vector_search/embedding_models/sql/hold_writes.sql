@@ -1,2 +1,2 @@
--- Makes writes of the space wait for some seconds, once running ones have ended.
+-- Puts the space's writes on hold for some seconds, after running ones have ended.
 select hold_writes($1, $2)

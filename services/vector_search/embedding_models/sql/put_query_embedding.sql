@@ -1,4 +1,4 @@
--- Stores a query's vector; of the space's others only the $4 used last are kept.
+-- Stores a query's vector; keeps the space's $4 most recently used ones.
 with kept as (
   insert into query_embedding (space, digest, vector) values ($1, $2, $3)
   on conflict (space, digest) do update set vector = excluded.vector, used_at = now()

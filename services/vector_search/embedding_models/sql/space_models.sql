@@ -1,4 +1,4 @@
--- The space's models by name, none while it holds nothing; how many vectors it has of each, and how many of these
+-- The space's models by name, no rows while it is empty, with the number of its vectors of each, and how many of these
 -- are not in the index yet.
 select m.id, m.name, m.dimension, m.id = s.model_id as active, count_embeddings(m.id, $1) as embedded, s.chunks,
        case when is_large($1) then count_unindexed(m.id, $1) else 0 end as unindexed

@@ -1,2 +1,2 @@
--- Takes the lock of the space's models, so that this transaction alone may change them.
+-- Takes the exclusive lock on the space's models, so that only this transaction may change them.
 select pg_advisory_xact_lock(space_lock($1))

@@ -1,2 +1,2 @@
--- Moves some vectors of a large space into the index: how many.
+-- Moves some vectors of a large space into the index; returns how many.
 select index_vectors($1, $2)

@@ -1,2 +1,2 @@
--- The space's revision, null for one that was never written: asked of the primary and of a replica to compare both.
+-- The space's revision, null for a space that was never written; read from the primary and a replica to compare both.
 select revision from space_stats where space = $1
