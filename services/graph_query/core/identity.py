@@ -17,9 +17,9 @@ def document_uuid(space: str, document_id: str) -> str:
     return derived_uuid("document", space, document_id)
 
 
-def sentence_uuid(episode: str, ordinal: int) -> str:
-    """Uuid of a sentence of an episode."""
-    return derived_uuid("sentence", episode, str(ordinal))
+def sentence_uuid(space: str, episode: str, ordinal: int) -> str:
+    """Uuid of a sentence of an episode, whose own uuid is the caller's choice."""
+    return derived_uuid("sentence", space, episode, str(ordinal))
 
 
 def co_occurrence_uuid(sentence: str, subject: str, target: str) -> str:

@@ -64,7 +64,7 @@ class ExtractionStore(Protocol):
     """Episodes with what was read in them. Raises what `GraphStore` says."""
 
     async def unread(self, space: str, passages: Sequence[Passage]) -> list[Passage]:
-        """Those that no model has read as they are. InvalidFieldError for uuids of another space."""
+        """Those that no model has read as they are."""
 
     async def add_extraction(
         self, space: str, passage: Passage, reading: ExtractionResult, model: str

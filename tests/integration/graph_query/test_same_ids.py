@@ -146,7 +146,7 @@ async def test_what_a_language_model_reads_under_the_same_id_is_each_spaces_own(
         for found, leader in ((ours, "Mira Okafor"), (theirs, "Anna Bell")):
             found.script.entities = [(leader, "Person"), ("Payments Guild", "Team")]
             found.script.facts = [(leader, "LEADS", "Payments Guild", {})]
-        one = ours.episode("d1", "Mira Okafor leads the Payments Guild.")
+        one = ours.episode("d1", "Mira Okafor and Anna Bell lead the Payments Guild.")
         assert (await ours.intake.add(ours.space, [one])).facts == 1
         before = await facts_of(ours)
         assert (await theirs.intake.add(theirs.space, [one])).facts == 1

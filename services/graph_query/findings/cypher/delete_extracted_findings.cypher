@@ -1,6 +1,6 @@
 // Cuts what was read in the given episodes from these, and removes what comes from none then; tells how many had vectors.
 UNWIND $p.uuids AS uuid
-MATCH (f:BraidFinding {origin: 'extracted'})-[r:FROM]->(s:BraidSource {uuid: uuid, group_id: $p.space}) USING INDEX SEEK s:BraidSource(uuid)
+MATCH (f:BraidFinding {origin: 'extracted'})-[r:FROM]->(s:BraidSource {group_id: $p.space, uuid: uuid}) USING INDEX SEEK s:BraidSource(group_id, uuid)
 WITH f, collect(r) AS links
 FOREACH (r IN links | DELETE r)
 WITH f WHERE NOT EXISTS { (f)-[:FROM]->() }
