@@ -36,7 +36,7 @@ _SAMPLE_SECONDS = 2.0
 _TIMEOUT = 30.0
 _LIMIT_SECONDS = 600.0
 _MIB = 1024 * 1024
-_TIERS = ("vector_search", "graph_query", "agent_orchestrator", "gateway")
+_TIERS = ("vector_search", "graph_query", "agent_orchestrator", "agent_worker", "gateway")
 _STORES = ("postgres", "neo4j")
 # Logs that a store keeps for a while, whatever its size.
 _LOG_FOLDERS = {"pg_wal", "transactions", "logs"}
