@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from typing import Any
 
 import grpc
 import pytest
@@ -174,7 +175,7 @@ async def test_a_span_names_the_server_that_the_channel_was_opened_for(
     exported: InMemorySpanExporter, target: str, server: dict[str, str | int]
 ) -> None:
     async with open_channel(target, retry=False) as channel:
-        call = channel.unary_unary("/braid.v1.Service/Method")
+        call: Any = channel.unary_unary("/braid.v1.Service/Method")
         with root_span("asking"):
             call(b"", timeout=5).cancel()
         [client] = await ended(exported, SpanKind.CLIENT)
