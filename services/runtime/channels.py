@@ -13,6 +13,7 @@ from services.runtime.errors import SetupError
 from services.runtime.rate_limits import ADMITTED
 from services.runtime.security.certificates import Certificates, channel_credentials
 from services.runtime.security.reloading_channel import ReloadingChannel
+from services.runtime.traced_channel import TracedChannel
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
@@ -33,13 +34,14 @@ def open_channel(
 ) -> grpc.aio.Channel:
     """Opens a lazily connecting channel to `target`, balanced over all its addresses.
 
+    Each call within a recorded trace has a client span.
     With `retry`, idempotent reads that fail with UNAVAILABLE are tried up to three times within the call's deadline. If
     `security` names authorities, the channel uses TLS and follows its certificates; raises CertificateError if they
     cannot be used.
     """
     options = channel_options(retry=retry, max_message_bytes=max_message_bytes)
     if security is None or security.tls_ca_file is None:
-        return grpc.aio.insecure_channel(target, options=options)
+        return TracedChannel(grpc.aio.insecure_channel(target, options=options), target)
     if security.tls_server_name is not None:
         options.append(("grpc.ssl_target_name_override", security.tls_server_name))
 
@@ -51,7 +53,7 @@ def open_channel(
         key=security.tls_key_file,
         authorities=security.tls_ca_file,
     )
-    return ReloadingChannel(certificates, secure)
+    return TracedChannel(ReloadingChannel(certificates, secure), target)
 
 
 class ServiceKeyError(SetupError):

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import httpx
@@ -34,8 +34,9 @@ _SENTENCES_PER_CHUNK = 10
 _SEARCHES, _CALLERS, _WARM_UP = 400, 2, 40
 _SAMPLE_SECONDS = 2.0
 _TIMEOUT = 30.0
+_LIMIT_SECONDS = 600.0
 _MIB = 1024 * 1024
-_TIERS = ("vector_search", "graph_query", "agent_orchestrator", "gateway")
+_TIERS = ("vector_search", "graph_query", "agent_orchestrator", "agent_worker", "gateway")
 _STORES = ("postgres", "neo4j")
 # Logs that a store keeps for a while, whatever its size.
 _LOG_FOLDERS = {"pg_wal", "transactions", "logs"}
@@ -44,32 +45,61 @@ Sizes = dict[str, float]
 
 
 async def run(options: Options) -> None:
-    """Stores 20,000 chunks and as many facts, or as many as `--mode` says, and searches them."""
+    """Stores 20,000 chunks and as many facts, or as many as `--mode` says; measures at half of them and at all.
+
+    MeasureError when it takes more than ten minutes.
+    """
     count = _count(options)
     figures = Figures(options.name)
-    if count != _UNIT:
-        note(f"{count} chunks and facts are stored; what is for {_UNIT} is counted up from them")
-    async with running_stack() as stack, _Peaks(stack) as peaks:
+    note(
+        f"measured with {count // 2} and {count} chunks and facts, counted up to {_UNIT} along a line"
+    )
+    try:
+        async with asyncio.timeout(_LIMIT_SECONDS), running_stack() as stack:
+            await _measure(stack, options, figures, count)
+    except TimeoutError:
+        raise MeasureError(
+            f"not done within {_LIMIT_SECONDS:.0f} s: try MODE={count // 4}"
+        ) from None
+
+
+async def _measure(stack: LocalStack, options: Options, figures: Figures, count: int) -> None:
+    async with _Peaks(stack) as peaks:
         rest, empty = _memory(stack), _disk(stack)
-        chunks = _Cost(stack)
-        await store(stack, list(_passages(options.seed, count)), model=MODEL)
-        filled = _memory(stack)
-        _put_cost(figures, "chunks", chunks, count)
-        facts = _Cost(stack)
-        await _store_facts(stack, options, count)
-        _put_cost(figures, "facts", facts, count)
-        await _measure_searches(stack, options, figures)
-        loaded = _memory(stack)
+        rows, vectors = fact_rows(options, count), _vectors(options.seed + 1, count)
+        passages = list(_passages(options.seed, count))
+        half = slice(None, count // 2)
+        await store(stack, passages[half], model=MODEL)
+        await load_facts(stack, rows[half], vectors[half], LOCAL_SPACE)
+        await _measure_searches(stack, options)
+        smaller = _memory(stack)
+        rest_of = slice(count // 2, None)
+        cost = _Cost(stack)
+        await store(stack, passages[rest_of], model=MODEL)
+        _put_cost(figures, "chunks", cost, count - count // 2)
+        cost = _Cost(stack)
+        await load_facts(stack, rows[rest_of], vectors[rest_of], LOCAL_SPACE)
+        _put_cost(figures, "facts", cost, count - count // 2)
+        searched = await _measure_searches(stack, options)
+        larger = _memory(stack)
         for name in (*_TIERS, *_STORES):
-            figures.put(f"rest_mib.{name}", rest[name], "MiB")
-            figures.put(f"searching_mib.{name}", loaded[name], "MiB")
-            figures.put(f"peak_mib.{name}", max(peaks.of(name), loaded[name]), "MiB")
-        growth = (filled["postgres"] - rest["postgres"]) * _UNIT / count
-        figures.put("mib_per_100k_chunks.postgres", growth, "MiB")
+            sizes = {count // 2: smaller[name], count: larger[name]}
+            figures.put(f"memory_mib.{name}.empty", rest[name], "MiB")
+            for size, mib in sizes.items():
+                figures.put(f"memory_mib.{name}.{size}", mib, "MiB")
+            figures.put(f"memory_mib.{name}.peak", max(peaks.of(name), larger[name]), "MiB")
+            figures.put(f"memory_mib.{name}.at_100k", counted_up(sizes, _UNIT), "MiB")
+            figures.put(f"cores_for_10_searches_a_second.{name}", 10 * searched[name], "cores")
         await stack.stop_process("neo4j")  # it writes what it has in memory
         for name, what in zip(_STORES, ("chunks", "facts"), strict=True):
             written = (_disk(stack)[name] - empty[name]) * _UNIT / count
             figures.put(f"disk_mib_per_100k_{what}.{name}", written, "MiB")
+
+
+def counted_up(sizes: Mapping[int, float], size: int) -> float:
+    """What is needed at `size` by what two sizes need, along a line; never less than what the larger one does."""
+    (less, low), (more, high) = sorted(sizes.items())
+    return high + max(0.0, high - low) * (size - more) / (more - less)
 
 
 def _count(options: Options) -> int:
@@ -94,14 +124,8 @@ def _vectors(seed: int, count: int) -> Matrix:
     return rows
 
 
-async def _store_facts(stack: LocalStack, options: Options, count: int) -> None:
-    await load_facts(
-        stack, fact_rows(options, count), _vectors(options.seed + 1, count), LOCAL_SPACE
-    )
-
-
-async def _measure_searches(stack: LocalStack, options: Options, figures: Figures) -> None:
-    """Processor time of a comprehensive search over HTTP, by process."""
+async def _measure_searches(stack: LocalStack, options: Options) -> dict[str, float]:
+    """Processor seconds of a comprehensive search over HTTP, by process."""
     texts = itertools.islice(invented_sentences(options.seed + 1), _WARM_UP + _SEARCHES)
     questions = [" ".join(text.split()[:6]) for text in texts]
     address = stack.addresses["gateway"]
@@ -109,8 +133,7 @@ async def _measure_searches(stack: LocalStack, options: Options, figures: Figure
         await _ask(client, questions[:_WARM_UP])
         cost = _Cost(stack)
         await _ask(client, questions[_WARM_UP:])
-    for name, seconds in cost.seconds().items():
-        figures.put(f"search_cpu_ms.{name}", 1000 * seconds / _SEARCHES, "ms")
+    return {name: seconds / _SEARCHES for name, seconds in cost.seconds().items()}
 
 
 async def _ask(client: httpx.AsyncClient, questions: Sequence[str]) -> None:

@@ -107,6 +107,19 @@ def test_a_search_is_one_trace_through_all_processes_to_the_stores(
     for span in spans:
         if span.name.startswith("postgresql "):
             assert set(span.attributes) == {"db.system.name", "db.query.summary"}
+    served = [span for span in spans if "rpc.code" in span.attributes]
+    assert served
+    for span in served:
+        client = made[span.parent_id]
+        assert (client.name, client.service != span.service) == (span.name, True)
+        assert "/".join((client.attributes["rpc.service"], client.attributes["rpc.method"])) == (
+            span.name
+        )
+        assert (client.attributes["rpc.system"], client.attributes["rpc.grpc.status_code"]) == (
+            "grpc",
+            "0",
+        )
+        assert client.attributes["server.address"]
 
 
 def test_a_question_is_one_trace_with_the_agents_tools(told: str, collector: Collector) -> None:

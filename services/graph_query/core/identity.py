@@ -19,9 +19,9 @@ def document_uuid(space: str, document_id: str) -> str:
     return derived_uuid("document", space, document_id)
 
 
-def sentence_uuid(episode: str, ordinal: int) -> str:
-    """Returns the uuid of a sentence of an episode."""
-    return derived_uuid("sentence", episode, str(ordinal))
+def sentence_uuid(space: str, episode: str, ordinal: int) -> str:
+    """Returns the uuid of a sentence of an episode. The space is part of it: the caller chooses the episode's uuid."""
+    return derived_uuid("sentence", space, episode, str(ordinal))
 
 
 def co_occurrence_uuid(sentence: str, subject: str, target: str) -> str:

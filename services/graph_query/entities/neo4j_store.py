@@ -264,7 +264,7 @@ class Neo4jEntityStore:
             return Subgraph()
         found = rows[0]
         shown = found["episodes"][: seeds.max_episodes]
-        details = await self._subgraph_details(shown) if seeds.details else {}
+        details = await self._subgraph_details(space, shown) if seeds.details else {}
         episodes = [
             SubgraphEpisode(
                 uuid,
@@ -299,8 +299,10 @@ class Neo4jEntityStore:
             truncated=len(found["episodes"]) > len(shown),
         )
 
-    async def _subgraph_details(self, episodes: Sequence[str]) -> dict[str, dict[str, Any]]:
-        rows = await self._database.read("subgraph_details", episodes=list(episodes))
+    async def _subgraph_details(
+        self, space: str, episodes: Sequence[str]
+    ) -> dict[str, dict[str, Any]]:
+        rows = await self._database.read("subgraph_details", space=space, episodes=list(episodes))
         return {row["uuid"]: row for row in rows}
 
 

@@ -64,10 +64,7 @@ class ExtractionStore(Protocol):
     """Stores episodes with what was extracted from them. Raises what `GraphStore` raises."""
 
     async def unread(self, space: str, passages: Sequence[Passage]) -> list[Passage]:
-        """Returns passages that no model has read in their present form.
-
-        Raises InvalidFieldError for uuids of another space.
-        """
+        """Returns passages that no model has read in their present form."""
 
     async def add_extraction(
         self, space: str, passage: Passage, reading: ExtractionResult, model: str

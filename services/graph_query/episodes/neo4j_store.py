@@ -8,7 +8,7 @@ from dataclasses import replace
 from services.graph_query.core.domain import EpisodeCounts, Passage
 from services.graph_query.episodes.extraction_result import ExtractionResult
 from services.graph_query.episodes.extraction_writes import write_extraction
-from services.graph_query.episodes.writes import add_episodes, is_same, refuse_foreign
+from services.graph_query.episodes.writes import add_episodes, is_same
 from services.graph_query.neo4j.database import Database, Rows
 from services.graph_query.neo4j.space_writer import SpaceWriter, Write, as_passage
 
@@ -45,6 +45,5 @@ class Neo4jExtractions:
 
 
 def _unread(rows: Rows, passages: Sequence[Passage]) -> list[Passage]:
-    refuse_foreign(rows)
     read = {row["uuid"]: as_passage(row) for row in rows if row["read"]}
     return [passage for passage in passages if not is_same(read.get(passage.uuid), passage)]

@@ -81,7 +81,7 @@ async def update_periods(writer: SpaceWriter, documents: Collection[str]) -> Non
         changed |= _changed(row["passages"], versions)
     if changed:
         rows = await writer.passages(sorted(changed))
-        passages = [as_passage(row) for row in rows if row["own"]]
+        passages = [as_passage(row) for row in rows]
         gazetteer = writer.gazetteer
         put = await asyncio.to_thread(_rows, writer.space, passages, gazetteer, changed)
         await writer.write("set_validity_periods", rows=put)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Sequence
 
 from services.graph_query.core.domain import DeletionCounts, EpisodeCounts, Passage
 from services.graph_query.core.identity import document_uuid, entity_uuid
@@ -34,13 +33,11 @@ from services.graph_query.local_extraction.cooccurrence import (
 from services.graph_query.local_extraction.gazetteer import Gazetteer
 from services.graph_query.neo4j.run_in_thread import run_in_thread
 from services.graph_query.neo4j.space_writer import SpaceWriter, as_passage
-from services.runtime.errors import FieldError, InvalidFieldError
 
 
 async def add_episodes(writer: SpaceWriter, passages: Sequence[Passage]) -> EpisodeCounts:
     """Adds passages that do not exist yet and replaces those that differ."""
     known = {row["uuid"]: row for row in await writer.passages([p.uuid for p in passages])}
-    refuse_foreign(known.values())
     stored = {uuid: as_passage(row) for uuid, row in known.items()}
     fresh = [
         with_starts(p, stored.get(p.uuid)) for p in passages if not is_same(stored.get(p.uuid), p)
@@ -77,8 +74,7 @@ async def add_episodes(writer: SpaceWriter, passages: Sequence[Passage]) -> Epis
 
 async def delete_episodes(writer: SpaceWriter, uuids: Sequence[str]) -> DeletionCounts:
     """Removes episodes and everything that only they state or name."""
-    rows = [row for row in await writer.passages(uuids) if row["own"]]
-    gone = [as_passage(row) for row in rows]
+    gone = [as_passage(row) for row in await writer.passages(uuids)]
     if not gone:
         return DeletionCounts()
     return await remove_passages(writer, gone, {passage.document_id for passage in gone})
@@ -202,12 +198,6 @@ def is_same(stored: Passage | None, given: Passage) -> bool:
         given.source,
         given.content,
     )
-
-
-def refuse_foreign(rows: Iterable[Mapping[str, Any]]) -> None:
-    """Raises InvalidFieldError if an episode belongs to another space."""
-    if any(not row["own"] for row in rows):
-        raise InvalidFieldError(FieldError("uuid", "is not the id of a chunk of this space"))
 
 
 def _new_mentions(changes: Changes, cut: Changes) -> int:

@@ -89,7 +89,7 @@ async def _remove_some(writer: SpaceWriter, document_id: str) -> tuple[DeletionC
         limit=EPISODES_AT_ONCE,
     )
     rows = await writer.passages([row["uuid"] for row in found])
-    gone = [as_passage(row) for row in rows if row["own"]]
+    gone = [as_passage(row) for row in rows]
     ended = len(gone) < EPISODES_AT_ONCE
     claims = {document_id} if ended else set()
     removed = await remove_passages(writer, gone, {document_id}, claims, erase=True)

@@ -114,7 +114,7 @@ def passage_rows(space: str, read: TokenizedPassage, gazetteer: Gazetteer) -> Pa
             rows.mentions[uuid] = MentionRow(
                 read.passage.uuid, uuid, int(mention.kind), tuple(mention.sentences), mention.name
             )
-    for row in _sentence_rows(read, found, resolved):
+    for row in _sentence_rows(space, read, found, resolved):
         rows.sentences[row.uuid] = row
     return rows
 
@@ -167,7 +167,10 @@ def _periods(sentences: Iterable[SentenceRow], period: Period) -> dict[str, Peri
 
 
 def _sentence_rows(
-    read: TokenizedPassage, found: Extraction, resolved: dict[str, tuple[str, ...]]
+    space: str,
+    read: TokenizedPassage,
+    found: Extraction,
+    resolved: dict[str, tuple[str, ...]],
 ) -> list[SentenceRow]:
     rows = []
     for number, keys in sorted(_keys_by_sentence(found).items()):
@@ -175,7 +178,7 @@ def _sentence_rows(
         passed_over = {subject, *found.subjects}
         targets = [uuid for key in keys if key not in passed_over for uuid in resolved[key]]
         if targets:
-            uuid = sentence_uuid(read.passage.uuid, number)
+            uuid = sentence_uuid(space, read.passage.uuid, number)
             text = read.sentences[number].text
             rows.append(
                 SentenceRow(

@@ -7,8 +7,8 @@ CREATE CONSTRAINT braid_space IF NOT EXISTS FOR (s:BraidSpace) REQUIRE s.group_i
 // Entities by uuid.
 CREATE CONSTRAINT braid_entity_uuid IF NOT EXISTS FOR (n:Entity) REQUIRE n.uuid IS UNIQUE;
 
-// Episodes by uuid.
-CREATE CONSTRAINT braid_episode_uuid IF NOT EXISTS FOR (n:Episodic) REQUIRE n.uuid IS UNIQUE;
+// Episodes by space and uuid: callers choose the uuids, and a space's are its own. Pages of a space's episodes use it as well.
+CREATE CONSTRAINT braid_episode_uuid IF NOT EXISTS FOR (n:Episodic) REQUIRE (n.group_id, n.uuid) IS UNIQUE;
 
 // An entity's identity: one name and type in a space, however many writers. Queries by name alone add `type >= ''`,
 // without which the index behind the constraint cannot serve them.
@@ -17,8 +17,8 @@ CREATE CONSTRAINT braid_entity_name IF NOT EXISTS FOR (n:EntityName) REQUIRE (n.
 // Documents by uuid.
 CREATE CONSTRAINT braid_document_uuid IF NOT EXISTS FOR (n:Document) REQUIRE n.uuid IS UNIQUE;
 
-// Passages (what Braid keeps of an episode) by uuid.
-CREATE CONSTRAINT braid_passage_uuid IF NOT EXISTS FOR (n:BraidPassage) REQUIRE n.uuid IS UNIQUE;
+// Passages (what Braid keeps of an episode) by space and uuid, as episodes.
+CREATE CONSTRAINT braid_passage_uuid IF NOT EXISTS FOR (n:BraidPassage) REQUIRE (n.group_id, n.uuid) IS UNIQUE;
 
 // Sentences that put entities together, by uuid.
 CREATE CONSTRAINT braid_sentence_uuid IF NOT EXISTS FOR (n:BraidSentence) REQUIRE n.uuid IS UNIQUE;
@@ -43,9 +43,6 @@ CREATE INDEX braid_name_by_entity IF NOT EXISTS FOR (n:EntityName) ON (n.entity_
 
 // The versions of a fact.
 CREATE INDEX braid_version_by_fact IF NOT EXISTS FOR (v:FactVersion) ON (v.fact_uuid);
-
-// Passages of a space.
-CREATE INDEX braid_passage_by_space IF NOT EXISTS FOR (n:BraidPassage) ON (n.group_id);
 
 // What ended a fact: each cause has one word.
 CREATE CONSTRAINT braid_fact_ending IF NOT EXISTS FOR (x:FactEnding) REQUIRE (x.group_id, x.cause, x.fact_uuid) IS UNIQUE;
@@ -105,7 +102,7 @@ CREATE CONSTRAINT braid_finding_uuid IF NOT EXISTS FOR (f:BraidFinding) REQUIRE 
 CREATE CONSTRAINT braid_finding_subject IF NOT EXISTS FOR (s:BraidSubject) REQUIRE (s.group_id, s.name_key, s.type) IS UNIQUE;
 
 // The episodes that findings come from: one node each, which outlives an episode's replacement.
-CREATE CONSTRAINT braid_finding_source IF NOT EXISTS FOR (s:BraidSource) REQUIRE s.uuid IS UNIQUE;
+CREATE CONSTRAINT braid_finding_source IF NOT EXISTS FOR (s:BraidSource) REQUIRE (s.group_id, s.uuid) IS UNIQUE;
 
 // Findings of a space by the time of their creation.
 CREATE INDEX braid_finding_listing IF NOT EXISTS FOR (f:BraidFinding) ON (f.group_id, f.created, f.uuid);
@@ -117,9 +114,6 @@ OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}};
 // Findings by similarity, with the space and the fields of one value filtered inside the index; a vector is compared with those of its length.
 CYPHER 25 CREATE VECTOR INDEX braid_finding_meaning IF NOT EXISTS FOR (f:BraidFinding) ON f.embedding
 WITH [f.group_id, f.kind, f.type_key, f.confidence_key, f.status_key, f.priority, f.owner_key, f.origin, f.created] OPTIONS $options;
-
-// Episodes of a space by uuid.
-CREATE INDEX braid_episode_listing IF NOT EXISTS FOR (n:Episodic) ON (n.group_id, n.uuid);
 
 // Documents of a space by uuid.
 CREATE INDEX braid_document_listing IF NOT EXISTS FOR (n:Document) ON (n.group_id, n.uuid);

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from services.graph_query.neo4j.database import Database
 from services.runtime.errors import StoreUnavailableError
 
-VERSION = 1
+VERSION = 2
 OTHER_BASELINE = (
     "This Neo4j database was made by another version of Braid: stop Braid, delete its data folder (by default .braid) "
     "or all nodes of this database, and ingest your documents again."

@@ -332,11 +332,25 @@ async def test_control_characters_in_a_header_are_refused(doors: Doors, value: b
     assert await doors.ask_grpc(("authorization", f"Bearer {doors.secrets['reader']}")) == ""
 
 
-async def raw_http(doors: Doors, header: bytes) -> tuple[int, bytes]:
-    """Status and body of an answer to a request with a header as no client sends it."""
+@pytest.mark.parametrize("named", ["braid-space", "braid-user"])
+@pytest.mark.parametrize("value", [b"team-a\x00", b"team\x01a", b"team-a\x7f", b"team-a\xff"])
+async def test_control_characters_name_no_space_and_no_user(
+    doors: Doors, named: str, value: bytes
+) -> None:
+    key = f"Bearer {doors.secrets['service']}".encode()
+    pairs = {b"braid-space": b"team-a", b"authorization": key, named.encode(): value}
+    status, body = await raw_http(doors, *(b": ".join(pair) for pair in pairs.items()))
+    assert status == 400 or (status, named.encode() + b": must be" in body) == (422, True)
+    assert await raw_grpc(doors, *pairs.items())
+    assert doors.script.seen == []
+    assert await doors.ask_grpc(("authorization", f"Bearer {doors.secrets['reader']}")) == ""
+
+
+async def raw_http(doors: Doors, *headers: bytes) -> tuple[int, bytes]:
+    """Status and body of an answer to a request with headers as no client sends them."""
     host, _, port = doors.url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
-    lines = [b"POST /api/search/text HTTP/1.1", b"host: 127.0.0.1", header, b"content-length: 2"]
+    lines = [b"POST /api/search/text HTTP/1.1", b"host: 127.0.0.1", *headers, b"content-length: 2"]
     body = b""
     async with asyncio.timeout(10):
         writer.write(b"\r\n".join([*lines, b"connection: close", b"", b"{}"]))

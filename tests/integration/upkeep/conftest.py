@@ -32,7 +32,7 @@ from services.agent_orchestrator.worker import open_worker
 from services.graph_query import app as graph_app
 from services.graph_query.neo4j_store import Neo4jStore
 from services.models.embedding.embedder import Embedder
-from services.runtime.channels import open_channel
+from services.runtime.channels import Metadata, open_channel
 from services.runtime.security.api_keys import hash_key
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
@@ -43,7 +43,7 @@ from tests.store_suite.graph.neo4j_graph import opened, prepare
 from tests.stores import TestDatabase, open_vector_store
 from tests.stubs.embedders import StubEmbedder
 
-OURS = (("authorization", "Bearer our-key"),)
+OURS: Metadata = (("authorization", "Bearer our-key"),)
 DIMENSION = 384
 
 
@@ -112,11 +112,15 @@ class World:
         chosen = models.default if models else self.embedder
         await stack.enter_async_context(open_worker(self.agent, self.runtime, chosen, models))
 
-    async def put(self, document_id: str, text: str, title: str = "") -> jobs_pb2.Job:
+    async def put(
+        self, document_id: str, text: str, title: str = "", caller: Metadata = OURS
+    ) -> jobs_pb2.Job:
         """Uploads a document and waits for its job."""
-        return await self.ended((await self.send(document_id, text, title)).id)
+        return await self.ended((await self.send(document_id, text, title, caller)).id, caller)
 
-    async def send(self, document_id: str, text: str, title: str = "") -> jobs_pb2.Job:
+    async def send(
+        self, document_id: str, text: str, title: str = "", caller: Metadata = OURS
+    ) -> jobs_pb2.Job:
         """Uploads a document."""
         about = ingest_pb2.DocumentMetadata(
             document_id=document_id, content_type="text/plain", title=title
@@ -125,14 +129,14 @@ class World:
             ingest_pb2.IngestDocumentRequest(metadata=about),
             ingest_pb2.IngestDocumentRequest(data=text.encode()),
         ]
-        answer = await self.ingest.IngestDocument(iter(parts), metadata=OURS, timeout=20)
+        answer = await self.ingest.IngestDocument(iter(parts), metadata=caller, timeout=20)
         return answer.job
 
-    async def ended(self, job_id: str) -> jobs_pb2.Job:
+    async def ended(self, job_id: str, caller: Metadata = OURS) -> jobs_pb2.Job:
         """A job once it has ended."""
         request = jobs_pb2.WatchJobRequest(job_id=job_id)
         job = jobs_pb2.Job()
-        async for answer in self.jobs.WatchJob(request, metadata=OURS, timeout=60):
+        async for answer in self.jobs.WatchJob(request, metadata=caller, timeout=60):
             job = answer.job
         return job
 

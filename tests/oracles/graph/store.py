@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from datetime import datetime
@@ -80,9 +80,6 @@ class Writer(Protocol):
     def writable(self, space: str) -> FakeSpace:
         """The space to write to."""
 
-    def refuse_foreign(self, space: str, passages: Sequence[Passage]) -> None:
-        """InvalidFieldError for episodes of another space."""
-
 
 class FakeExtractions:
     """`ExtractionStore` in memory, for unit tests."""
@@ -93,7 +90,6 @@ class FakeExtractions:
     async def unread(self, space: str, passages: Sequence[Passage]) -> list[Passage]:
         """Those that no model has read as they are."""
         stored = self._store.writable(space)
-        self._store.refuse_foreign(space, passages)
         return [one for one in passages if not _is_read(stored, one)]
 
     async def add_extraction(
@@ -101,7 +97,6 @@ class FakeExtractions:
     ) -> EpisodeCounts:
         """Adds a passage with what was read in it; one that is read already changes nothing."""
         stored = self._store.writable(space)
-        self._store.refuse_foreign(space, [passage])
         stored.check_vectors(model, reading.vector_length())
         further = stored.note_starts([passage])
         if _is_read(stored, passage):
@@ -214,7 +209,6 @@ class FakeGraphStore(FakeReads):
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
         """Adds passages; one that is there and unchanged changes nothing."""
         stored = self.writable(space)
-        self.refuse_foreign(space, passages)
         fresh = [one.untimed() for one in passages]
         further = stored.note_starts(passages)
         if not further and all(stored.passages.get(passage.uuid) == passage for passage in fresh):
@@ -313,13 +307,6 @@ class FakeGraphStore(FakeReads):
                 one.endings[CALLER] = at
             stored.rebuild()
         return EndedFact(as_fact(stored, stored.facts[uuid]), before != at, stored.revision)
-
-    def refuse_foreign(self, space: str, passages: Iterable[Passage]) -> None:
-        """InvalidFieldError for episodes of another space."""
-        others = (stored for name, stored in self.spaces.items() if name != space)
-        taken = {uuid for stored in others for uuid in stored.passages}
-        if any(passage.uuid in taken for passage in passages):
-            raise InvalidFieldError(FieldError("uuid", "is not the id of a chunk of this space"))
 
     def writable(self, space: str) -> FakeSpace:
         """The space to write to. Raises `failure` when it is set."""

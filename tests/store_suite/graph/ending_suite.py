@@ -384,14 +384,31 @@ class ReadingSuite:
             await store.extractions.add_extraction(space, one, ExtractionResult(), "two")
         assert (await store.stats(space)).episodes == 0
 
-    async def test_an_episode_of_another_space_is_refused(self, store: Graph) -> None:
-        space, other = new_space(), new_space()
-        one = passage(space, "d1", "Note", TEXT)
-        await store.extractions.add_extraction(space, one, ExtractionResult(), "")
-        with pytest.raises(InvalidFieldError):
-            await store.extractions.unread(other, [one])
-        with pytest.raises(InvalidFieldError):
-            await store.extractions.add_extraction(other, one, ExtractionResult(), "")
+    async def test_each_space_reads_an_episode_of_the_same_id_for_itself(
+        self, store: Graph
+    ) -> None:
+        ours, theirs = new_space(), new_space()
+        one = passage(ours, "d1", "Note", TEXT)
+        led = fact("Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
+        ended = Contradicted(await _uuid_of(store, theirs, led), day("2021-01-01"))
+        await _uuid_of(store, ours, led)
+        reading = ExtractionResult(contradicted=(ended,))
+        await store.extractions.add_extraction(ours, one, ExtractionResult(), "")
+        assert await store.extractions.unread(theirs, [one]) == [one]
+        counts = await store.extractions.add_extraction(theirs, one, reading, "")
+        assert (counts.episodes, counts.ended) == (1, 1)
+        assert await store.extractions.unread(theirs, [one]) == []
+        await store.delete_episodes(ours, [one.uuid])
+        assert await store.extractions.unread(ours, [one]) == [one]
+        near = await store.neighborhood(theirs, "guild", "", 5, ALWAYS)
+        assert day("2021-01-01") in [edge.invalid_at for edge in near.edges]
+
+
+async def _uuid_of(store: Graph, space: str, given: GivenFact) -> str:
+    """Adds a fact that joins two entities alone."""
+    await store.add_facts(space, [given], "")
+    near = await store.neighborhood(space, given.subject.name.casefold(), "", 5, ALWAYS)
+    return near.edges[0].uuid
 
 
 async def _described(store: Graph, space: str) -> list[tuple[str, object]]:

@@ -30,7 +30,7 @@ _FACTS = """MATCH (a:Entity)-[e:RELATES_TO {group_id: $space}]->(b:Entity)
 RETURN e.uuid, a.uuid, b.uuid, e.episodes"""
 _STRAYS = """MATCH (n {group_id: $space})
 WHERE n:EntityName AND NOT EXISTS { MATCH (e:Entity {uuid: n.entity_uuid}) }
-   OR n:BraidPassage AND NOT EXISTS { MATCH (e:Episodic {uuid: n.uuid}) }
+   OR n:BraidPassage AND NOT EXISTS { MATCH (e:Episodic {uuid: n.uuid, group_id: $space}) }
    OR n:FactClaim AND NOT EXISTS { MATCH ()-[e:RELATES_TO {uuid: n.fact_uuid}]->() }
    OR n:Document AND NOT EXISTS { (n)-[:HAS_EPISODE]->() }
 RETURN labels(n), properties(n)"""

@@ -10,6 +10,7 @@ from tests.store_suite.graph.facts_suite import FactsSuite
 from tests.store_suite.graph.history_suite import HistorySuite
 from tests.store_suite.graph.listing_suite import ListingSuite
 from tests.store_suite.graph.reading_suite import ReadingSuite
+from tests.store_suite.graph.spaces_suite import SpacesSuite
 from tests.store_suite.graph.versions_suite import VersionsSuite
 from tests.store_suite.graph.writing_suite import WritingSuite
 
@@ -21,6 +22,10 @@ def store() -> GraphStore:
 
 class TestWriting(WritingSuite):
     """Episodes in memory."""
+
+
+class TestSpaces(SpacesSuite):
+    """Spaces beside each other in memory."""
 
 
 class TestFacts(FactsSuite):

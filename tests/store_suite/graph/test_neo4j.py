@@ -15,6 +15,7 @@ from tests.store_suite.graph.listing_suite import ListingSuite
 from tests.store_suite.graph.mentions_suite import MentionsSuite
 from tests.store_suite.graph.neo4j_graph import opened
 from tests.store_suite.graph.reading_suite import ReadingSuite
+from tests.store_suite.graph.spaces_suite import SpacesSuite
 from tests.store_suite.graph.structure_suite import StructureSuite
 from tests.store_suite.graph.versions_suite import VersionsSuite
 from tests.store_suite.graph.writing_suite import WritingSuite
@@ -28,6 +29,10 @@ async def store(graph_stores: LocalStores) -> AsyncIterator[GraphStore]:
 
 class TestWriting(WritingSuite):
     """Episodes in Neo4j."""
+
+
+class TestSpaces(SpacesSuite):
+    """Spaces beside each other in Neo4j."""
 
 
 class TestFacts(FactsSuite):

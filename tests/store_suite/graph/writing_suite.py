@@ -9,7 +9,6 @@ import pytest
 from services.graph_query.core.domain import DeletionCounts, FactFilter
 from services.graph_query.core.intervals import OPEN
 from services.graph_query.core.store import GraphStore
-from services.runtime.errors import InvalidFieldError, NotFoundError
 from tests.store_suite.graph.builders import fact, listed, new_space, passage
 
 ALWAYS = FactFilter(-OPEN, OPEN)
@@ -112,16 +111,3 @@ class WritingSuite:
         assert counts.facts == 1
         stats = await store.stats(space)
         assert (stats.facts, stats.entities) == (1, 2)
-
-    async def test_an_episode_of_another_space_can_be_neither_taken_nor_deleted(
-        self, store: GraphStore
-    ) -> None:
-        space, other = new_space(), new_space()
-        one = passage(space, "d1", "Lothair II", "He was married to Teutberga.")
-        await store.add_episodes(space, [one])
-        with pytest.raises(InvalidFieldError):
-            await store.add_episodes(other, [one])
-        assert await store.delete_episodes(other, [one.uuid]) == DeletionCounts()
-        with pytest.raises(NotFoundError):
-            await store.neighborhood(other, "teutberga", "", 10, ALWAYS)
-        assert (await store.stats(space)).episodes == 1

@@ -10,7 +10,7 @@ CALL () {
   RETURN collect([labels, number]) AS types
 }
 CALL () {
-  MATCH (p:BraidPassage) USING INDEX SEEK p:BraidPassage(group_id) WHERE p.group_id = $p.space
+  MATCH (p:BraidPassage) USING INDEX SEEK p:BraidPassage(group_id, uuid) WHERE p.group_id = $p.space AND p.uuid >= ''
   RETURN count(p) AS episodes
 }
 RETURN coalesce(s.revision, 0) AS revision, s.last_write AS last_write, entities, facts, local_facts, types, episodes

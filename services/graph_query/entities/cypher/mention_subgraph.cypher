@@ -6,7 +6,7 @@
 CYPHER 25
 CALL () {
   UNWIND $p.chunks AS uuid
-  MATCH (s:Episodic {uuid: uuid}) USING INDEX SEEK s:Episodic(uuid) WHERE s.group_id = $p.space
+  MATCH (s:Episodic {group_id: $p.space, uuid: uuid}) USING INDEX SEEK s:Episodic(group_id, uuid)
   RETURN s
   UNION
   UNWIND $p.entities AS uuid
@@ -23,7 +23,7 @@ CALL () {
     MATCH (n)-[f:RELATES_TO]-() WHERE f.group_id = $p.space AND f.valid_from <= $p.at
       AND (f.valid_until > $p.at OR f.valid_until <= (floor(f.valid_from / 86400) + 1) * 86400)
     UNWIND f.episodes[..$p.max_cited] AS cited
-    MATCH (s:Episodic {uuid: cited}) USING INDEX SEEK s:Episodic(uuid)
+    MATCH (s:Episodic {group_id: $p.space, uuid: cited}) USING INDEX SEEK s:Episodic(group_id, uuid)
     RETURN s
   }
   RETURN s
@@ -50,7 +50,7 @@ CALL (seeds) {
     MATCH (n)-[f:RELATES_TO]-() WHERE f.group_id = $p.space AND f.valid_from <= $p.at
       AND (f.valid_until > $p.at OR f.valid_until <= (floor(f.valid_from / 86400) + 1) * 86400)
     UNWIND f.episodes[..$p.max_cited] AS cited
-    MATCH (o:Episodic {uuid: cited}) USING INDEX SEEK o:Episodic(uuid)
+    MATCH (o:Episodic {group_id: $p.space, uuid: cited}) USING INDEX SEEK o:Episodic(group_id, uuid)
     RETURN o
   }
   RETURN o, hits / log(2.0 + degree) AS weight

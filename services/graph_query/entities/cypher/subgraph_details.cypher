@@ -1,8 +1,8 @@
 // Returns documents and titles of some chunks, and the sentences in which they name entities.
 CYPHER 25
 UNWIND $p.episodes AS uuid
-MATCH (o:Episodic {uuid: uuid}) USING INDEX SEEK o:Episodic(uuid)
-MATCH (b:BraidPassage {uuid: uuid}) USING INDEX SEEK b:BraidPassage(uuid)
+MATCH (o:Episodic {group_id: $p.space, uuid: uuid}) USING INDEX SEEK o:Episodic(group_id, uuid)
+MATCH (b:BraidPassage {group_id: $p.space, uuid: uuid}) USING INDEX SEEK b:BraidPassage(group_id, uuid)
 CALL (o) {
   MATCH (o)-[m:BRAID_MENTIONS]->(n)
   RETURN collect([n.uuid, m.sentences]) AS named

@@ -2,6 +2,6 @@
 UNWIND $p.documents AS uuid
 MATCH (d:Document {uuid: uuid}) USING INDEX SEEK d:Document(uuid) WHERE d.group_id = $p.space
 MATCH (d)-[:HAS_EPISODE]->(e:Episodic)
-MATCH (p:BraidPassage {uuid: e.uuid}) USING INDEX SEEK p:BraidPassage(uuid)
+MATCH (p:BraidPassage {group_id: $p.space, uuid: e.uuid}) USING INDEX SEEK p:BraidPassage(group_id, uuid)
 RETURN uuid AS document, coalesce(d.versions, []) AS versions,
        collect([p.uuid, coalesce(p.starts, []), p.own_start, p.valid_from, p.valid_until, p.gaps]) AS passages

@@ -1,6 +1,6 @@
 // Sets the validity of passages, of their sentences and of the co-occurrences in these.
 UNWIND $p.rows AS row
-MATCH (p:BraidPassage {uuid: row.uuid, group_id: $p.space}) USING INDEX SEEK p:BraidPassage(uuid)
+MATCH (p:BraidPassage {group_id: $p.space, uuid: row.uuid}) USING INDEX SEEK p:BraidPassage(group_id, uuid)
 SET p.valid_from = row.since, p.valid_until = row.until, p.gaps = row.gaps
 WITH row
 UNWIND row.sentences AS told

@@ -2,7 +2,7 @@
 CYPHER 25
 CALL () {
   UNWIND $p.seeds AS uuid
-  MATCH (s:Episodic {uuid: uuid}) USING INDEX SEEK s:Episodic(uuid) WHERE s.group_id = $p.space
+  MATCH (s:Episodic {group_id: $p.space, uuid: uuid}) USING INDEX SEEK s:Episodic(group_id, uuid)
   RETURN collect(s) AS seeds, sum(COUNT { (s)-[:BRAID_RELATION]-() }) AS incident
 }
 CALL (seeds) {

@@ -1,5 +1,5 @@
 // A page of a chunk's relations, by source, target and type.
-MATCH (n:Episodic {uuid: $p.chunk, group_id: $p.space}) USING INDEX SEEK n:Episodic(uuid)
+MATCH (n:Episodic {group_id: $p.space, uuid: $p.chunk}) USING INDEX SEEK n:Episodic(group_id, uuid)
 MATCH (n)-[r:BRAID_RELATION]-(:Episodic)
 WHERE r.type IN $p.types AND r.origin IN $p.origins
   AND ($p.direction = 'both' OR ($p.direction = 'outgoing') = (startNode(r) = n))

@@ -1,7 +1,7 @@
 // A page of the space's relations, by source, target and type.
-MATCH (p:BraidPassage) USING INDEX SEEK p:BraidPassage(group_id) WHERE p.group_id = $p.space AND p.uuid >= $p.source
+MATCH (p:BraidPassage) USING INDEX SEEK p:BraidPassage(group_id, uuid) WHERE p.group_id = $p.space AND p.uuid >= $p.source
 WITH p.uuid AS source ORDER BY source
-MATCH (n:Episodic {uuid: source}) USING INDEX SEEK n:Episodic(uuid)
+MATCH (n:Episodic {group_id: $p.space, uuid: source}) USING INDEX SEEK n:Episodic(group_id, uuid)
 MATCH (n)-[r:BRAID_RELATION]->(o:Episodic)
 WHERE r.type IN $p.types AND r.origin IN $p.origins
 WITH source, o.uuid AS target, r

@@ -1,5 +1,5 @@
 // Creates an episode's mentions of the entities that it describes, with its description of each.
-MATCH (e:Episodic {uuid: $p.episode}) USING INDEX SEEK e:Episodic(uuid)
+MATCH (e:Episodic {group_id: $p.space, uuid: $p.episode}) USING INDEX SEEK e:Episodic(group_id, uuid)
 UNWIND $p.rows AS row
 MATCH (n:Entity {uuid: row.uuid}) USING INDEX SEEK n:Entity(uuid)
 MERGE (e)-[m:MENTIONS]->(n)

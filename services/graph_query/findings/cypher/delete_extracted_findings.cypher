@@ -1,7 +1,7 @@
 // Unlinks extracted findings from the given episodes and deletes those without any episode left; returns how many of
 // these had vectors.
 UNWIND $p.uuids AS uuid
-MATCH (f:BraidFinding {origin: 'extracted'})-[r:FROM]->(s:BraidSource {uuid: uuid, group_id: $p.space}) USING INDEX SEEK s:BraidSource(uuid)
+MATCH (f:BraidFinding {origin: 'extracted'})-[r:FROM]->(s:BraidSource {group_id: $p.space, uuid: uuid}) USING INDEX SEEK s:BraidSource(group_id, uuid)
 WITH f, collect(r) AS links
 FOREACH (r IN links | DELETE r)
 WITH f WHERE NOT EXISTS { (f)-[:FROM]->() }

@@ -5,7 +5,7 @@ CALL () {
   RETURN s
   UNION
   UNWIND $p.episodes AS uuid
-  MATCH (s:BraidSource {uuid: uuid, group_id: $p.space}) USING INDEX SEEK s:BraidSource(uuid)
+  MATCH (s:BraidSource {group_id: $p.space, uuid: uuid}) USING INDEX SEEK s:BraidSource(group_id, uuid)
   RETURN s
 }
 WITH s WHERE NOT EXISTS { (s)<--() }

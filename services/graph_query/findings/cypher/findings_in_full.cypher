@@ -21,7 +21,7 @@ CALL (f) {
 CALL (f) {
   MATCH (f)-[:FROM]->(s:BraidSource)
   WITH s.uuid AS uuid
-  MATCH (p:Episodic {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:Episodic(uuid)
+  MATCH (p:Episodic {group_id: $p.space, uuid: uuid}) USING INDEX SEEK p:Episodic(group_id, uuid)
   OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
   WITH p, d ORDER BY p.uuid LIMIT $p.citations
   RETURN collect([p.uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited

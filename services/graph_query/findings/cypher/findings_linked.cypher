@@ -5,7 +5,7 @@ CALL () {
   RETURN f
   UNION
   UNWIND $p.episodes AS uuid
-  MATCH (f:BraidFinding)-[:FROM]->(s1:BraidSource {uuid: uuid, group_id: $p.space}) USING INDEX SEEK s1:BraidSource(uuid)
+  MATCH (f:BraidFinding)-[:FROM]->(s1:BraidSource {group_id: $p.space, uuid: uuid}) USING INDEX SEEK s1:BraidSource(group_id, uuid)
   RETURN f
 }
 RETURN COLLECT { WITH f MATCH (f)-[:ABOUT]->(s:BraidSubject) RETURN [s.name_key, s.type] } AS subjects,

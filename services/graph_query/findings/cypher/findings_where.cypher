@@ -12,7 +12,7 @@ CALL () {
   RETURN DISTINCT f, 0.0 AS score
   UNION ALL
   UNWIND CASE $p.source WHEN 'episode' THEN [$p.episode] ELSE [] END AS uuid
-  MATCH (s1:BraidSource {uuid: uuid})<-[:FROM]-(f:BraidFinding) USING INDEX SEEK s1:BraidSource(uuid)
+  MATCH (s1:BraidSource {group_id: $p.space, uuid: uuid})<-[:FROM]-(f:BraidFinding) USING INDEX SEEK s1:BraidSource(group_id, uuid)
   RETURN f, 0.0 AS score
   UNION ALL
   UNWIND CASE $p.source WHEN 'uuids' THEN $p.uuids ELSE [] END AS uuid
@@ -32,7 +32,7 @@ WITH f, score WHERE f.group_id = $p.space AND f.kind IN $p.kinds AND f.type_key 
   AND ($p.metric = '' OR any(i IN range(0, size(f.metric_keys) - 1) WHERE
     f.metric_keys[i] = $p.metric AND f.metric_values[i] >= $p.metric_from AND f.metric_values[i] <= $p.metric_until))
   AND ($p.uuids IS NULL OR f.uuid IN $p.uuids)
-  AND ($p.episode = '' OR EXISTS { MATCH (f)-[:FROM]->(source:BraidSource {uuid: $p.episode}) USING INDEX SEEK source:BraidSource(uuid) })
+  AND ($p.episode = '' OR EXISTS { MATCH (f)-[:FROM]->(source:BraidSource {group_id: $p.space, uuid: $p.episode}) USING INDEX SEEK source:BraidSource(group_id, uuid) })
   AND (size($p.about_findings) = 0 OR EXISTS { MATCH (f)-[:ABOUT]->(g:BraidFinding) USING INDEX SEEK g:BraidFinding(uuid) WHERE g.uuid IN $p.about_findings })
   AND ($p.about_key = '' OR EXISTS { (f)-[:ABOUT]->(s:BraidSubject) WHERE s.name_key = $p.about_key AND 
     ($p.about_type = '' OR s.type = $p.about_type OR head($p.about_known) = $p.about_type AND NOT s.type IN $p.about_known) })

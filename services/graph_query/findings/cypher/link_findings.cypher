@@ -14,7 +14,6 @@ CALL (f, row) {
 }
 CALL (f, row) {
   UNWIND row.episodes AS uuid
-  MERGE (s:BraidSource {uuid: uuid})
-  ON CREATE SET s.group_id = $p.space
+  MERGE (s:BraidSource {group_id: $p.space, uuid: uuid})
   MERGE (f)-[:FROM]->(s)
 }

@@ -1,7 +1,7 @@
 // Returns the documents that claim facts, among the given ones and those of the given episodes.
 CALL () {
   UNWIND $p.uuids AS uuid
-  MATCH (p:BraidPassage {uuid: uuid, group_id: $p.space}) USING INDEX SEEK p:BraidPassage(uuid)
+  MATCH (p:BraidPassage {group_id: $p.space, uuid: uuid}) USING INDEX SEEK p:BraidPassage(group_id, uuid)
   RETURN p.document_id AS document_id
   UNION
   UNWIND $p.documents AS document_id

@@ -1,4 +1,4 @@
 // Returns the given episodes that belong to the space.
 UNWIND $p.uuids AS uuid
-MATCH (e:Episodic {uuid: uuid, group_id: $p.space}) USING INDEX SEEK e:Episodic(uuid)
+MATCH (e:Episodic {group_id: $p.space, uuid: uuid}) USING INDEX SEEK e:Episodic(group_id, uuid)
 RETURN uuid

@@ -2,4 +2,4 @@
 MATCH (s:BraidSpace {group_id: $p.space}) USING INDEX SEEK s:BraidSpace(group_id)
 SET s.locked = true
 RETURN s.revision AS revision, s.name_revision AS name_revision, s.embedding_model AS model, s.embedding_dimension AS dimension, s.changing AS changing, s.last_write AS last_write,
-  EXISTS { MATCH (p:BraidPassage) USING INDEX SEEK p:BraidPassage(group_id) WHERE p.group_id = $p.space } AS texts
+  EXISTS { MATCH (p:BraidPassage) USING INDEX SEEK p:BraidPassage(group_id, uuid) WHERE p.group_id = $p.space AND p.uuid >= '' } AS texts

@@ -35,4 +35,4 @@ CALL () {
   MATCH ()-[e:RELATES_TO]->()
   RETURN count(e) AS stored
 }
-RETURN revision, vectors, model, dimension, text, entity, stored, EXISTS { MATCH (p:BraidPassage) USING INDEX SEEK p:BraidPassage(group_id) WHERE p.group_id = $p.space } AS episodes
+RETURN revision, vectors, model, dimension, text, entity, stored, EXISTS { MATCH (p:BraidPassage) USING INDEX SEEK p:BraidPassage(group_id, uuid) WHERE p.group_id = $p.space AND p.uuid >= '' } AS episodes

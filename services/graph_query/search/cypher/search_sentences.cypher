@@ -25,7 +25,7 @@ CALL () {
       AND x.valid_until > (floor(x.valid_from / 86400) + 1) * 86400
   }
   WITH s, score ORDER BY score DESC LIMIT $p.limit
-  MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {uuid: s.episode_uuid}) USING INDEX SEEK p:Episodic(uuid)
+  MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {group_id: $p.space, uuid: s.episode_uuid}) USING INDEX SEEK p:Episodic(group_id, uuid)
   CALL (s) {
     UNWIND [s.subject_uuid] + s.target_uuids[..16] AS uuid
     MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import re
+
+import pytest
+
 from services.graph_query.neo4j.queries import load_queries, load_schema
 
 SCHEMA = load_schema()
+QUERIES = load_queries()
+# What is kept under ids that callers choose.
+_CALLERS_OWN = re.compile(r":(?:Episodic|BraidPassage|BraidSource)(?: \{|\()([^})]*)")
 
 
 def test_each_statement_makes_one_thing_where_it_is_missing() -> None:
@@ -21,3 +28,16 @@ def test_all_rooms_queries_are_loaded() -> None:
     assert {"index_states", "create_facts", "search_facts", "entity_history"} <= set(
         load_queries().names()
     )
+
+
+@pytest.mark.parametrize("name", QUERIES.names())
+def test_no_query_finds_what_callers_name_without_its_space(name: str) -> None:
+    """An id says nothing by itself: another space may have chosen the same."""
+    for properties in _CALLERS_OWN.findall(QUERIES[name]):
+        assert properties == "" or "group_id" in properties
+
+
+@pytest.mark.parametrize("label", ["Episodic", "BraidPassage", "BraidSource"])
+def test_an_id_that_callers_choose_is_unique_within_its_space_alone(label: str) -> None:
+    (one,) = [text for text in SCHEMA.statements if f":{label})" in text and "UNIQUE" in text]
+    assert re.search(r"REQUIRE \((\w)\.group_id, \1\.uuid\) IS UNIQUE", one)
