@@ -1,8 +1,8 @@
 """Asks a running Braid one question, as another backend would: `python protos/clients/python/example.py "Who owns …?"`.
 
-Start the system with `make run` first. `BRAID_TARGET` and `BRAID_API_KEY` name another one. With `--write` it first
-keeps a note, finds it again and removes it: that needs the scope `write`, and `BRAID_VECTOR_TARGET` where the vector
-tier is elsewhere.
+Start the system with `make run` first. Set `BRAID_TARGET` and `BRAID_API_KEY` to use another one. With `--write` it
+first stores a note, finds it and removes it: this needs the scope `write`, and `BRAID_VECTOR_TARGET` if the vector tier
+has another address.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ NOTE = "# Turbine Hall\n\nThe Turbine Hall hums in the key of B flat.\n"
 
 
 async def main(question: str, *, write: bool) -> int:
-    """Prints what Braid answers; 1 when a call failed."""
+    """Prints Braid's answer; returns 1 if a call failed."""
     async with AsyncBraid(
         os.environ.get("BRAID_TARGET", "127.0.0.1:50050"),
         vector_target=os.environ.get("BRAID_VECTOR_TARGET", "127.0.0.1:50051"),
@@ -51,7 +51,7 @@ async def ask(braid: AsyncBraid, question: str) -> None:
 
 
 async def keep_find_and_remove(braid: AsyncBraid) -> None:
-    """Brings a note into both tiers, finds it by a phrase, and prints the receipt of its removal."""
+    """Ingests a note into both tiers, finds it by a phrase, and prints the receipt of its removal."""
     job = await braid.ingest_document(NOTE, content_type="text/markdown", document_id=NOTE_ID)
     ended = await braid.wait_for_job(job.id, timeout=60)
     print(f"ingested: {jobs_pb2.JobState.Name(ended.state)}")

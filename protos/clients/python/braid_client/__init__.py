@@ -3,9 +3,9 @@
     async with AsyncBraid("127.0.0.1:50050", api_key=key) as braid:
         answer = await braid.comprehensive_search("Who owns the Ledger Service?")
 
-`Braid` is the same without `await`. Answers are the contracts' own messages (`braid.agent.v1`, …);
-failures are `BraidCallError` with the contract's reason, the wrong fields and the delay to wait.
-For calls that neither has, `channel_options`, `call_metadata` and `failure_of` give a raw stub the same behaviour.
+`Braid` is the synchronous client. Methods return the contracts' own messages (`braid.agent.v1`, …); failed calls raise
+`BraidCallError` with the contract's reason, the invalid fields and the delay before a retry.
+For other RPCs, `channel_options`, `call_metadata` and `failure_of` give a raw stub the same behavior.
 """
 
 from braid_client.asynchronous import AsyncBraid

@@ -26,15 +26,15 @@ class AsyncBraid(
     Documents,
     Chat,
 ):
-    """One connection to each tier that is used; opened when first needed, closed by `close` or `async with`.
+    """A client with one connection to each tier, opened at first use, closed by `close` or `async with`.
 
-    `timeout` is a call's deadline in seconds, which travels through all hops; each method takes another one by the same
-    name. `tls` switches to TLS with certificates in files, `credentials` with those of gRPC.
-    `api_key`, `space` and `user` are printable ASCII: ValueError otherwise,
-    TypeError for what is not str. `space` and `user` are for keys with the scope `delegate`.
+    `timeout` is the deadline of a call in seconds, which is propagated through all hops; each method has a parameter
+    `timeout` that overrides it. `tls` enables TLS with certificates in files, `credentials` with gRPC credentials.
+    `api_key`, `space` and `user` must be printable ASCII: raises ValueError otherwise, and TypeError for other types
+    than str. `space` and `user` are for keys with the scope `delegate`.
 
-    Each method raises `BraidCallError` when the call fails, also for values that break the contract's rules. Arguments
-    that no request can carry raise before anything is sent: TypeError for another type, ValueError for a naive time, a
-    number that is too large, text that is no Unicode. Methods that stream raise when they are first read. RuntimeError
-    once the client is closed.
+    Each method raises `BraidCallError` if the call fails, also for values that violate the contract's rules. Arguments
+    that cannot be encoded in a request raise before anything is sent: TypeError for a wrong type, ValueError for a
+    naive time, a number that is too large, or text that is not valid Unicode. Streaming methods raise when they are
+    first read. All methods raise RuntimeError after the client is closed.
     """

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from braid.agent.v1.agent_pb2 import SearchPreferences, ToolProfile
 
-# An answer by a language model takes longer than other calls.
+# An answer of a language model takes longer than other calls.
 ASK_SECONDS = 120.0
 _CODES = {
     "DEADLINE": grpc.StatusCode.DEADLINE_EXCEEDED,
@@ -32,7 +32,7 @@ _CODES = {
 
 @dataclass(slots=True)
 class Answer:
-    """An answer to a question. `text` names its `citations` by their numbers, as in `[1]`."""
+    """An answer to a question. `text` refers to its `citations` by number, as in `[1]`."""
 
     text: str = ""
     citations: list[agent_pb2.AnswerCitation] = field(default_factory=list)
@@ -45,7 +45,7 @@ class Answer:
     usage: agent_pb2.RunUsage = field(default_factory=agent_pb2.RunUsage)
 
     def add(self, event: agent_pb2.RunEvent) -> None:
-        """Adds what an event of the run says."""
+        """Adds the content of an event of the run."""
         match event.WhichOneof("event"):
             case "started":
                 self.run_id = event.started.run_id
@@ -77,9 +77,10 @@ class Chat(Connection):
         reference_time: datetime | None = None,
         timeout: float | None = None,
     ) -> Answer:
-        """The whole answer. `time_zone` is an IANA name, `reference_time` what counts as now; `timeout` is 120 s.
+        """Returns the whole answer. `time_zone` is an IANA name, `reference_time` what counts as now; `timeout` is 120
+        s.
 
-        With `conversation_id` the question is understood from the turns before it, and kept with its answer.
+        With `conversation_id` the question is interpreted with the preceding messages, and stored with its answer.
         """
         answer = Answer()
         events = self._ask(
@@ -110,9 +111,9 @@ class Chat(Connection):
         reference_time: datetime | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[agent_pb2.RunEvent]:
-        """The same with the same arguments as events, as they happen. A run that fails raises BraidCallError.
+        """Streams the events of the answer; the arguments are those of `ask`. Raises BraidCallError if the run fails.
 
-        A run whose reader goes away goes on for some seconds: `run_events` resumes it, `cancel_run` stops it.
+        If the reader stops, the run continues for some seconds: `run_events` resumes it, `cancel_run` stops it.
         """
         events = self._ask(
             agent_pb2.AskRequest(
@@ -132,7 +133,7 @@ class Chat(Connection):
     async def run_events(
         self, run_id: str, *, after_event_id: int = 0, timeout: float | None = None
     ) -> AsyncIterator[agent_pb2.RunEvent]:
-        """The events of a run after a given one, those to come included."""
+        """Streams the events of a run after a given one, including events that are still to come."""
         stub = agent_pb2_grpc.AgentServiceStub(self._channel("agent"))
         request = agent_pb2.StreamRunEventsRequest(run_id=run_id, after_event_id=after_event_id)
         seconds = ASK_SECONDS if timeout is None else timeout
@@ -145,7 +146,7 @@ class Chat(Connection):
             call.cancel()
 
     async def cancel_run(self, run_id: str, *, timeout: float | None = None) -> None:
-        """Stops a run and its tools; one that has ended is left as it is."""
+        """Stops a run and its tools; has no effect on a run that has ended."""
         stub = agent_pb2_grpc.AgentServiceStub(self._channel("agent"))
         with self._typed_errors(timeout):
             await stub.CancelRun(
@@ -155,7 +156,7 @@ class Chat(Connection):
     async def create_conversation(
         self, title: str = "", *, timeout: float | None = None
     ) -> agent_pb2.Conversation:
-        """A new conversation; without a title it takes one from its first question."""
+        """Creates a conversation; without a title, the title is taken from the first question."""
         stub = agent_pb2_grpc.AgentServiceStub(self._channel("agent"))
         with self._typed_errors(timeout):
             answer = await stub.CreateConversation(
@@ -170,7 +171,7 @@ class Chat(Connection):
         message_limit: int | None = None,
         timeout: float | None = None,
     ) -> agent_pb2.GetConversationResponse:
-        """A conversation with its latest messages, 0–200 of them (50)."""
+        """Returns a conversation with its latest messages, 0–200 of them (default 50)."""
         stub = agent_pb2_grpc.AgentServiceStub(self._channel("agent"))
         request = agent_pb2.GetConversationRequest(
             conversation_id=conversation_id, message_limit=message_limit
@@ -181,7 +182,7 @@ class Chat(Connection):
     async def list_conversations(
         self, *, page_size: int = 200, timeout: float | None = None
     ) -> AsyncIterator[agent_pb2.Conversation]:
-        """Every conversation of the user, the one that was last used first; `timeout` is each page's deadline."""
+        """Lists all conversations of the user, most recently used first; `timeout` applies to each page."""
         token = ""
         while True:
             request = agent_pb2.ListConversationsRequest(page_size=page_size, page_token=token)
@@ -197,7 +198,7 @@ class Chat(Connection):
     async def list_messages(
         self, conversation_id: str, *, page_size: int = 200, timeout: float | None = None
     ) -> AsyncIterator[agent_pb2.Message]:
-        """Every message of a conversation, latest first; `timeout` is each page's deadline."""
+        """Lists all messages of a conversation, latest first; `timeout` applies to each page."""
         token = ""
         while True:
             request = agent_pb2.ListMessagesRequest(
@@ -215,7 +216,7 @@ class Chat(Connection):
     async def rename_conversation(
         self, conversation_id: str, title: str, *, timeout: float | None = None
     ) -> agent_pb2.Conversation:
-        """Gives a conversation another title."""
+        """Changes the title of a conversation."""
         stub = agent_pb2_grpc.AgentServiceStub(self._channel("agent"))
         request = agent_pb2.RenameConversationRequest(conversation_id=conversation_id, title=title)
         with self._typed_errors(timeout):
@@ -246,7 +247,7 @@ class Chat(Connection):
 
 
 def _checked(event: agent_pb2.RunEvent) -> agent_pb2.RunEvent:
-    """The event; BraidCallError for the one that says that the run failed."""
+    """Returns the event. Raises BraidCallError if it reports that the run failed."""
     if event.WhichOneof("event") == "error":
         raise BraidCallError(_failure(event.error))
     return event

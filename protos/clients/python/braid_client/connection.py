@@ -1,4 +1,4 @@
-"""What every method of the asyncio client stands on: channels, deadlines and typed errors."""
+"""The connection of the asyncio client: channels, deadlines and typed errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CLOSED = "the client is closed"
 
 
 class Connection:
-    """A channel to each tier that is used: opened when first needed, closed once and for all."""
+    """A channel to each tier, opened at first use. A closed connection cannot be opened again."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Connection:
         await self.close()
 
     async def close(self) -> None:
-        """Closes every channel that was opened; calls that run, and calls after it, raise RuntimeError."""
+        """Closes all open channels; running and later calls raise RuntimeError."""
         self._closed = True
         channels, self._channels = list(self._channels.values()), {}
         await asyncio.gather(*(channel.close() for channel in channels))
@@ -78,10 +78,10 @@ class Connection:
 
     @contextmanager
     def _typed_errors(self, timeout: float | None = None) -> Iterator[None]:
-        """Turns gRPC's error of a call with this `timeout` into `BraidCallError`.
+        """Converts gRPC's error of a call with this `timeout` into `BraidCallError`.
 
-        gRPC cancels the calls of a channel that is closed, and a call whose requests it cannot send to the end. Where
-        nobody has cancelled the task itself that would look like a wish of the caller's.
+        gRPC cancels the calls of a closed channel, and a call whose requests it cannot send completely. Unless the task
+        itself was cancelled, this CancelledError would look like a cancellation by the caller.
         """
         ends_at = time.monotonic() + (self._timeout if timeout is None else timeout)
         try:

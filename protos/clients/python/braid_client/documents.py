@@ -1,4 +1,4 @@
-"""Stored documents and settings of a space, straight from the vector tier."""
+"""Documents and settings of a space, for the asyncio client, with direct calls to the vector tier."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Documents(Connection):
     async def upsert_document(
         self, document: DocumentInput, *, embedding_model: str = "", timeout: float | None = None
     ) -> documents_pb2.UpsertDocumentResponse:
-        """Writes a document's version with chunks of the caller's own; `document_input` makes one of texts.
+        """Writes a version of a document with the caller's own chunks; `document_input` builds it from texts.
 
-        Chunks without a vector are embedded by the tier; `embedding_model` names the model of given vectors, which
-        must be the space's. The same content again changes nothing. The document is searchable when this answers, and
-        is not in the graph: `ingest_document` brings it into both, `RepairConsistency` gives it to the graph later.
+        Chunks without a vector are embedded by the tier; `embedding_model` is the model of given vectors, which must be
+        the space's. Writing the same content again changes nothing. When the call returns, the document is searchable
+        but not in the graph: `ingest_document` writes to both tiers, `RepairConsistency` adds it to the graph later.
         """
         request = documents_pb2.UpsertDocumentRequest(
             document=document, embedding_model=embedding_model
@@ -38,7 +38,7 @@ class Documents(Connection):
         embedding_model: str = "",
         timeout: float | None = None,
     ) -> documents_pb2.BatchUpsertDocumentsResponse:
-        """As `upsert_document`, for 1–500 documents in one transaction: all of them or none. 16 MiB in all."""
+        """Writes 1–500 documents, as `upsert_document`, in one transaction: all or none. At most 16 MiB in total."""
         request = documents_pb2.BatchUpsertDocumentsRequest(
             documents=documents, embedding_model=embedding_model
         )
@@ -48,7 +48,7 @@ class Documents(Connection):
     async def get_document(
         self, document_id: str, *, timeout: float | None = None
     ) -> documents_pb2.GetDocumentResponse:
-        """A document's current version and its chunks' ids."""
+        """Returns a document's current version and its chunks' ids."""
         request = documents_pb2.GetDocumentRequest(document_id=document_id)
         with self._typed_errors(timeout):
             return await self._documents().GetDocument(request, **self._options(timeout))
@@ -56,7 +56,7 @@ class Documents(Connection):
     async def list_document_versions(
         self, document_id: str, *, page_size: int = 200, timeout: float | None = None
     ) -> AsyncIterator[documents_pb2.DocumentVersion]:
-        """Every version of a document, the latest first; `timeout` is each page's deadline."""
+        """Lists all versions of a document, latest first; `timeout` applies to each page."""
         token = ""
         while True:
             request = documents_pb2.ListDocumentVersionsRequest(
@@ -74,7 +74,7 @@ class Documents(Connection):
     async def list_documents(
         self, *, page_size: int = 200, timeout: float | None = None
     ) -> AsyncIterator[documents_pb2.Document]:
-        """Every document of the space by id, page after page; `timeout` is each page's deadline."""
+        """Lists all documents of the space by id; `timeout` applies to each page."""
         token = ""
         while True:
             request = documents_pb2.ListDocumentsRequest(page_size=page_size, page_token=token)
@@ -89,13 +89,13 @@ class Documents(Connection):
     async def get_text_language(
         self, *, timeout: float | None = None
     ) -> documents_pb2.GetTextLanguageResponse:
-        """The language that the space's words are read by, and the names of all there are."""
+        """Returns the language of the space's text search, and the names of all available languages."""
         request = documents_pb2.GetTextLanguageRequest()
         with self._typed_errors(timeout):
             return await self._documents().GetTextLanguage(request, **self._options(timeout))
 
     async def set_text_language(self, language: str, *, timeout: float | None = None) -> None:
-        """Sets it, while the space holds no chunks: WRONG_STATE afterwards."""
+        """Sets the language of the space's text search. WRONG_STATE if the space has chunks."""
         request = documents_pb2.SetTextLanguageRequest(language=language)
         with self._typed_errors(timeout):
             await self._documents().SetTextLanguage(request, **self._options(timeout))

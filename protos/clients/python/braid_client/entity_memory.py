@@ -29,7 +29,7 @@ class EntityMemory(Connection):
         provenance: pb.MemoryProvenance | None = None,
         timeout: float | None = None,
     ) -> pb.SaveEntityResponse:
-        """Saves an entity of the user, or adds evidence to it. A reached limit is an outcome, not an error."""
+        """Saves an entity of the user, or adds evidence to it. A limit that is reached is an outcome, not an error."""
         request = pb.SaveEntityRequest(
             name=name,
             type=entity_type,
@@ -71,7 +71,7 @@ class EntityMemory(Connection):
         provenance: pb.MemoryProvenance | None = None,
         timeout: float | None = None,
     ) -> pb.SaveTurnResponse:
-        """Extracts what the last of some turns says, and saves it; the ones before it are its context."""
+        """Extracts and saves entities and relationships from the last message; earlier messages are its context."""
         request = pb.SaveTurnRequest(turns=list(turns), provenance=provenance)
         with self._typed_errors(timeout):
             return await self._entity_memory().SaveTurn(request, **self._options(timeout))
@@ -85,7 +85,7 @@ class EntityMemory(Connection):
         page_token: str = "",
         timeout: float | None = None,
     ) -> pb.QueryEntitiesResponse:
-        """A page of entities by name, alias, spelling and meaning, best first; without a query all of them."""
+        """Returns a page of entities by name, alias, spelling and meaning, best first; without a query of all."""
         request = pb.QueryEntitiesRequest(
             query=query, types=list(types), page_size=page_size, page_token=page_token
         )
@@ -102,7 +102,7 @@ class EntityMemory(Connection):
         page_token: str = "",
         timeout: float | None = None,
     ) -> pb.AnswerRelationshipQueryResponse:
-        """A page of relationships that answer a question such as "What do I use for monitoring?"."""
+        """Returns a page of relationships that answer a question such as "What do I use for monitoring?"."""
         request = pb.AnswerRelationshipQueryRequest(
             query=query,
             entity_type=entity_type,
@@ -115,7 +115,7 @@ class EntityMemory(Connection):
             return await stub.AnswerRelationshipQuery(request, **self._options(timeout))
 
     async def delete_memory_entity(self, entity_id: str, *, timeout: float | None = None) -> int:
-        """Takes an entity out of the memory; how many relationships went with it."""
+        """Deletes an entity; returns how many relationships were deleted with it."""
         request = pb.DeleteEntityRequest(entity_id=entity_id)
         with self._typed_errors(timeout):
             answer = await self._entity_memory().DeleteEntity(request, **self._options(timeout))
@@ -130,7 +130,7 @@ class EntityMemory(Connection):
         page_token: str = "",
         timeout: float | None = None,
     ) -> pb.QueryRelationshipsResponse:
-        """Relationships of the user's memory, the last mentioned first."""
+        """Returns a page of relationships of the user's memory, most recently mentioned first."""
         request = pb.QueryRelationshipsRequest(
             types=list(types), entity_id=entity_id, page_size=page_size, page_token=page_token
         )
@@ -147,7 +147,7 @@ class EntityMemory(Connection):
         page_token: str = "",
         timeout: float | None = None,
     ) -> pb.GetRelatedEntitiesResponse:
-        """Entities around one, or around the user, one or two relationships away."""
+        """Returns entities one or two relationships away from an entity, or from the user."""
         request = pb.GetRelatedEntitiesRequest(
             entity_id=entity_id,
             types=list(types),
@@ -161,7 +161,7 @@ class EntityMemory(Connection):
     async def merge_memory_entities(
         self, entity_id: str, other_entity_id: str, *, timeout: float | None = None
     ) -> pb.MemoryEntity:
-        """Makes the other entity part of the first: its names, relationships and evidence."""
+        """Merges the other entity into the first, with its names, relationships and evidence."""
         request = pb.MergeEntitiesRequest(entity_id=entity_id, other_entity_id=other_entity_id)
         with self._typed_errors(timeout):
             answer = await self._entity_memory().MergeEntities(request, **self._options(timeout))
@@ -170,7 +170,7 @@ class EntityMemory(Connection):
     async def rename_memory_entity(
         self, entity_id: str, name: str, *, timeout: float | None = None
     ) -> pb.MemoryEntity:
-        """Gives an entity another name; the former one stays as an alias."""
+        """Renames an entity; the former name becomes an alias."""
         request = pb.RenameEntityRequest(entity_id=entity_id, name=name)
         with self._typed_errors(timeout):
             answer = await self._entity_memory().RenameEntity(request, **self._options(timeout))
@@ -179,7 +179,7 @@ class EntityMemory(Connection):
     async def restore_memory_entity(
         self, entity_id: str, *, timeout: float | None = None
     ) -> pb.MemoryEntity:
-        """Brings a deleted entity back with the relationships that were deleted with it."""
+        """Restores a deleted entity with the relationships that were deleted with it."""
         request = pb.RestoreEntityRequest(entity_id=entity_id)
         with self._typed_errors(timeout):
             answer = await self._entity_memory().RestoreEntity(request, **self._options(timeout))
@@ -188,7 +188,7 @@ class EntityMemory(Connection):
     async def delete_memory_relationship(
         self, relationship_id: str, *, timeout: float | None = None
     ) -> None:
-        """Takes a relationship out of the memory."""
+        """Deletes a relationship."""
         request = pb.DeleteRelationshipRequest(relationship_id=relationship_id)
         with self._typed_errors(timeout):
             await self._entity_memory().DeleteRelationship(request, **self._options(timeout))
@@ -196,7 +196,7 @@ class EntityMemory(Connection):
     async def memory_quota(
         self, *, conversation_id: str = "", timeout: float | None = None
     ) -> pb.GetMemoryQuotaResponse:
-        """What may still be saved today, and in a conversation where one is named."""
+        """Returns how much may still be saved today and, if a conversation is given, in it."""
         request = pb.GetMemoryQuotaRequest(conversation_id=conversation_id)
         with self._typed_errors(timeout):
             return await self._entity_memory().GetMemoryQuota(request, **self._options(timeout))
@@ -204,7 +204,7 @@ class EntityMemory(Connection):
     async def export_memory(
         self, *, page_size: int = 1_000, timeout: float | None = None
     ) -> AsyncIterator[pb.ExportUserMemoryResponse]:
-        """Everything that is kept of the user, page after page; `timeout` is each page's deadline."""
+        """Streams the pages of all data that is stored about the user; `timeout` applies to each page."""
         token = ""
         while True:
             request = pb.ExportUserMemoryRequest(page_size=page_size, page_token=token)
@@ -218,7 +218,7 @@ class EntityMemory(Connection):
                 return
 
     async def erase_memory(self, *, timeout: float | None = None) -> pb.EraseUserMemoryResponse:
-        """Erases everything of the user for good; the receipt."""
+        """Erases all data of the user permanently; returns the receipt."""
         request = pb.EraseUserMemoryRequest()
         with self._typed_errors(timeout):
             return await self._entity_memory().EraseUserMemory(request, **self._options(timeout))

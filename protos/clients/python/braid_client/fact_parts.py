@@ -1,4 +1,4 @@
-"""Facts as the stream of messages that the contract wants."""
+"""Facts as the stream of messages that the contract requires."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MAX_FACTS = 1000
-# A message is closed once it holds this much, so that vectors do not fill it beyond what a service takes.
+# Size in bytes at which a message is closed, so that vectors do not make it larger than a service accepts.
 PART_BYTES = 1024 * 1024
 
 
 def fact_parts(
     facts: Iterable[FactInput], embedding_model: str
 ) -> list[ingest_pb2.IngestFactsRequest]:
-    """All messages, made before the call: gRPC answers a stream of requests that fails with a cancelled call.
+    """Builds all messages before the call, because gRPC reports an error in a stream of requests as a cancelled call.
 
-    TypeError for what is no `FactInput`; ValueError for a fact that is larger than a message may be.
+    Raises TypeError for values that are not a `FactInput`, and ValueError for a fact that exceeds the maximum message
+    size.
     """
     parts = [ingest_pb2.IngestFactsRequest(embedding_model=embedding_model)]
     held = 0

@@ -25,9 +25,9 @@ class Findings(Connection):
         embedding_model: str = "",
         timeout: float | None = None,
     ) -> findings_pb2.AddFindingsResponse:
-        """Adds 1–500 findings, intents and outcomes in one transaction; refused ones leave the others be.
+        """Adds 1–500 findings, intents and outcomes in one transaction; refused ones do not affect the others.
 
-        `embedding_model` names the model of given vectors, the space's; without vectors the tier embeds.
+        `embedding_model` is the model of given vectors, which must be the space's; without vectors the tier embeds.
         """
         request = findings_pb2.AddFindingsRequest(
             findings=list(findings), embedding_model=embedding_model
@@ -45,7 +45,7 @@ class Findings(Connection):
         query_embedding: QueryEmbedding | None = None,
         timeout: float | None = None,
     ) -> findings_pb2.SearchFindingsResponse:
-        """Findings by words, by similarity and by their fields, best first. `limit` is 1–200."""
+        """Finds findings by words, by similarity and by their fields, best first. `limit` is 1–200."""
         request = findings_pb2.SearchFindingsRequest(
             query=query,
             filter=finding_filter,
@@ -63,7 +63,7 @@ class Findings(Connection):
         page_size: int = 200,
         timeout: float | None = None,
     ) -> AsyncIterator[findings_pb2.Finding]:
-        """Every finding that passes the filter, newest first, page after page; `timeout` is each page's deadline."""
+        """Lists all findings that match the filter, newest first; `timeout` applies to each page."""
         token = ""
         while True:
             request = findings_pb2.SearchFindingsRequest(
@@ -81,7 +81,7 @@ class Findings(Connection):
     async def get_ontology(
         self, *, timeout: float | None = None
     ) -> ontology_pb2.GetOntologyResponse:
-        """The kinds of things and relations that the space is about, and their version (0: none was put)."""
+        """Returns the entity and relation types of the space, and their version (0: none was stored)."""
         stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
         with self._typed_errors(timeout):
             return await stub.GetOntology(
@@ -95,7 +95,7 @@ class Findings(Connection):
         expected_version: int | None = None,
         timeout: float | None = None,
     ) -> int:
-        """Replaces the space's ontology; its version. WRONG_STATE when another than `expected_version` is there."""
+        """Replaces the space's ontology; returns its version. WRONG_STATE if `expected_version` is not stored."""
         request = ontology_pb2.PutOntologyRequest(
             ontology=ontology, expected_version=expected_version
         )

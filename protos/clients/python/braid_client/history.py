@@ -1,4 +1,4 @@
-"""Facts in time, for the asyncio client: histories, snapshots, differences, versions, ends and paths."""
+"""Facts over time, for the asyncio client: histories, snapshots, differences, versions, ends and paths."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 class History(Connection):
     """Part of `AsyncBraid`. An entity is given by its name, letter case ignored, or by an `EntitySelector` (by id, or
-    by name and type); a time by an aware datetime, or by a `TimeRange` where `TimeLike` is taken.
+    by name and type); a time is an aware datetime, or also a `TimeRange` if the parameter is a `TimeLike`.
     """
 
     async def entity_history(
@@ -39,11 +39,11 @@ class History(Connection):
         page_token: str = "",
         timeout: float | None = None,
     ) -> history_pb2.GetEntityHistoryResponse:
-        """A page of an entity's facts, current and past, in time order; on the first page the whole in numbers.
+        """Returns a page of an entity's facts, current and past, in time order; the first page has a summary.
 
-        `relation_type` is an exact name, letter case ignored; `since` leaves out what had ended by then; `as_of` is the
-        time that counts as now; `known_at` tells it as it was known then. `page_size` is up to 200 facts (0: 50).
-        `page_token` is the `next_page_token` of the page before. Where several entities share the name, `homonyms`
+        `relation_type` is an exact name, letter case ignored; `since` leaves out facts that had ended by then; `as_of`
+        is the time that counts as now; `known_at` selects the facts as known then. `page_size` is up to 200 facts (0:
+        50). `page_token` is the `next_page_token` of the previous page. If several entities share the name, `homonyms`
         lists them and nothing else is set.
         """
         request = history_pb2.GetEntityHistoryRequest(
@@ -70,9 +70,9 @@ class History(Connection):
         page_token: str = "",
         timeout: float | None = None,
     ) -> history_pb2.GetSnapshotResponse:
-        """A page of the facts that held at a time, and on the first page what has changed since.
+        """Returns a page of the facts that held at a time; the first page also has the changes since.
 
-        `entity` stands at either end of the facts; the other arguments are those of `entity_history`.
+        `entity` is at either end of the facts; the other arguments are those of `entity_history`.
         """
         request = history_pb2.GetSnapshotRequest(
             time=time_selector(as_of),
@@ -97,7 +97,8 @@ class History(Connection):
         limit: int | None = None,
         timeout: float | None = None,
     ) -> history_pb2.GraphDiff:
-        """What changed between two times: facts added, ended, and replaced by others of their subject and relation.
+        """Returns changes between two times: facts added, ended, and replaced by others with their subject and
+        relation.
 
         `after` is now when None; `limit` is 1–200 of each kind; the other arguments are those of `snapshot`.
         """
@@ -125,10 +126,10 @@ class History(Connection):
         include_local: bool = False,
         timeout: float | None = None,
     ) -> structure_pb2.FindPathsResponse:
-        """The shortest paths between two entities.
+        """Finds the shortest paths between two entities.
 
         `max_hops` is 1–6 facts and `limit` 1–20 paths; all facts of a path hold at `as_of` (now when None);
-        `include_local` also goes along names that stand in one sentence.
+        `include_local` also follows co-occurrences of names in one sentence.
         """
         request = structure_pb2.FindPathsRequest(
             source=entity_selector(source),
@@ -153,9 +154,9 @@ class History(Connection):
         page_size: int = 200,
         timeout: float | None = None,
     ) -> AsyncIterator[facts_pb2.Fact]:
-        """Every stated fact that fits, page after page; `timeout` is each page's deadline.
+        """Lists all stated facts that match; `timeout` applies to each page.
 
-        Those that hold now when `as_of` is None; an empty `TimeRange()` is all time.
+        If `as_of` is None, lists the facts that hold now; an empty `TimeRange()` means all time.
         """
         token = ""
         while True:
@@ -180,7 +181,7 @@ class History(Connection):
     async def get_fact(
         self, fact_id: str, *, timeout: float | None = None
     ) -> structure_pb2.GetFactResponse:
-        """A fact (unset when it was taken back), and all that was ever known of it."""
+        """Returns a fact (unset if it was withdrawn) and all its versions."""
         request = structure_pb2.GetFactRequest(fact_id=fact_id)
         stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
         with self._typed_errors(timeout):
@@ -189,7 +190,7 @@ class History(Connection):
     async def end_fact(
         self, fact_id: str, invalid_time: datetime, *, timeout: float | None = None
     ) -> ingest_pb2.EndFactResponse:
-        """Ends a fact: `invalid_time` is the first instant at which it no longer holds. Another one is a correction."""
+        """Ends a fact: `invalid_time` is the first instant at which it no longer holds. Another time corrects it."""
         request = ingest_pb2.EndFactRequest(fact_id=fact_id, invalid_time=timestamp(invalid_time))
         stub = ingest_pb2_grpc.GraphIngestServiceStub(self._channel("graph"))
         with self._typed_errors(timeout):

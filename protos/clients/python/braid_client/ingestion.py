@@ -1,4 +1,4 @@
-"""Ingestion of the asyncio client, through the orchestrator: into both tiers, as durable jobs."""
+"""Ingestion for the asyncio client, through the orchestrator into both tiers, as durable jobs."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class Ingestion(Connection):
         valid_time: datetime | None = None,
         timeout: float | None = None,
     ) -> jobs_pb2.Job:
-        """Uploads a document, or JSON lines of documents; answers with the job at once.
+        """Uploads a document, or JSON lines of documents; returns the job immediately.
 
-        What describes it is as in `DocumentMetadata`: `metadata` holds values of JSON by name, `valid_time` is an aware
-        time. Before anything is sent: TypeError for arguments and names of another type, ValueError for a naive time
-        and for metadata that JSON does not have.
+        The other arguments are those of `DocumentMetadata`: `metadata` maps names to JSON values, `valid_time` is an
+        aware time. Raises before anything is sent: TypeError for arguments and names of a wrong type, ValueError for a
+        naive time and for metadata that is not valid JSON.
         """
         parts = document_parts(
             data,
@@ -63,9 +63,10 @@ class Ingestion(Connection):
             return (await outcome_of(stub.IngestDocument(parts, **self._options(timeout)))).job
 
     async def wait_for_job(self, job_id: str, *, timeout: float = 600.0) -> jobs_pb2.Job:
-        """Watches a job until it has ended, at most `timeout` seconds; answers with it as it stands then.
+        """Watches a job until it has ended, at most `timeout` seconds; returns its last known state.
 
-        `state` tells whether it has ended. BraidCallError with DEADLINE_EXCEEDED when nothing was heard of it by then.
+        `state` shows whether it has ended. Raises BraidCallError with DEADLINE_EXCEEDED if no state was received in
+        time.
         """
         ends_at = asyncio.get_running_loop().time() + timeout
         stub = jobs_pb2_grpc.JobServiceStub(self._channel("agent"))
@@ -92,11 +93,12 @@ class Ingestion(Connection):
         embedding_model: str = "",
         timeout: float | None = None,
     ) -> ingest_pb2.IngestFactsResponse:
-        """Adds dated facts to the graph; answers with how many are new, were there, or are refused and why.
+        """Adds dated facts to the graph; returns how many are new, existed already, or are refused and why.
 
-        Statements without a vector are embedded; `embedding_model` names the model of given vectors. Facts of the
-        messages before a failure may stay: sending all of them again changes nothing. Before anything is sent:
-        TypeError for what is no `FactInput`, ValueError for one that is larger than a message may be.
+        Statements without a vector are embedded; `embedding_model` is the model of given vectors. After a failure,
+        facts of earlier messages may remain: sending all facts again does not duplicate them. Raises before anything is
+        sent: TypeError for values that are not a `FactInput`, ValueError for a fact that exceeds the maximum message
+        size.
         """
         parts = fact_parts(facts, embedding_model)
         stub = ingest_pb2_grpc.IngestServiceStub(self._channel("agent"))
@@ -106,11 +108,11 @@ class Ingestion(Connection):
     async def delete_document(
         self, document_id: str, *, timeout: float | None = None
     ) -> ingest_pb2.DeleteDocumentResponse:
-        """Removes a document with all its versions from both stores; answers with what was removed, by store and kind.
+        """Removes a document with all its versions from both stores; returns what was removed, by store and kind.
 
-        Once accepted it is done, whatever goes down. Where it takes longer than the deadline, `removed` is empty and
-        `job` goes on: `wait_for_job(answer.job.id)`. NOT_FOUND for a document that is neither stored nor on its way,
-        hence also where a deletion is sent again.
+        Once accepted, the deletion is completed in spite of outages. If it takes longer than the deadline, `removed` is
+        empty and `job` continues: `wait_for_job(answer.job.id)`. NOT_FOUND for a document that is neither stored nor
+        being ingested, and therefore also for a repeated deletion.
         """
         request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
         stub = ingest_pb2_grpc.IngestServiceStub(self._channel("agent"))
@@ -119,6 +121,6 @@ class Ingestion(Connection):
 
 
 def _is_time_up(failure: Failure, ends_at: float) -> bool:
-    # A store that gives up earlier, by a limit of its own, fails with the same code and Braid's reason.
+    # A store that stops earlier because of its own limit fails with the same code, but with Braid's reason.
     late = not failure.reason or asyncio.get_running_loop().time() >= ends_at
     return failure.code is grpc.StatusCode.DEADLINE_EXCEEDED and late

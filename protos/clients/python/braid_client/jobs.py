@@ -1,4 +1,4 @@
-"""Jobs for the asyncio client: what uploads, deletions and migrations became of, to cancel and to retry."""
+"""Jobs, for the asyncio client: state of uploads, deletions and migrations, cancellation and retry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Jobs(Connection):
     """Part of `AsyncBraid`."""
 
     async def get_job(self, job_id: str, *, timeout: float | None = None) -> jobs_pb2.Job:
-        """A job as it stands."""
+        """Returns the current state of a job."""
         stub = jobs_pb2_grpc.JobServiceStub(self._channel("agent"))
         request = jobs_pb2.GetJobRequest(job_id=job_id)
         with self._typed_errors(timeout):
@@ -29,9 +29,7 @@ class Jobs(Connection):
         page_size: int = 200,
         timeout: float | None = None,
     ) -> AsyncIterator[jobs_pb2.Job]:
-        """Every job in one of the states and of one of the kinds (all by default), the latest first; `timeout` is each
-        page's deadline.
-        """
+        """Lists all jobs of the states and kinds (default: all), latest first; `timeout` applies to each page."""
         wanted, of_kinds, token = list(states), list(kinds), ""
         while True:
             stub = jobs_pb2_grpc.JobServiceStub(self._channel("agent"))
@@ -47,14 +45,14 @@ class Jobs(Connection):
                 return
 
     async def cancel_job(self, job_id: str, *, timeout: float | None = None) -> jobs_pb2.Job:
-        """Ends a job; what is searchable of it still goes into the graph."""
+        """Cancels a job; its documents that are searchable already are still added to the graph."""
         stub = jobs_pb2_grpc.JobServiceStub(self._channel("agent"))
         request = jobs_pb2.CancelJobRequest(job_id=job_id)
         with self._typed_errors(timeout):
             return (await stub.CancelJob(request, **self._options(timeout))).job
 
     async def retry_job(self, job_id: str, *, timeout: float | None = None) -> jobs_pb2.Job:
-        """Tries again what an ended job did not do."""
+        """Retries the unfinished part of an ended job."""
         stub = jobs_pb2_grpc.JobServiceStub(self._channel("agent"))
         request = jobs_pb2.RetryJobRequest(job_id=job_id)
         with self._typed_errors(timeout):
@@ -63,7 +61,7 @@ class Jobs(Connection):
     async def list_dead_documents(
         self, *, page_size: int = 200, timeout: float | None = None
     ) -> AsyncIterator[jobs_pb2.DeadDocument]:
-        """Every document that was accepted and failed for good, with its reason; `timeout` is each page's deadline."""
+        """Lists all documents that were accepted and failed for good, with reasons; `timeout` applies to each page."""
         token = ""
         while True:
             stub = jobs_pb2_grpc.JobServiceStub(self._channel("agent"))

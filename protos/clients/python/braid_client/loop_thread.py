@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, for callers without one."""
+"""An event loop in its own thread, for synchronous callers."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ T = TypeVar("T")
 
 
 class LoopThread:
-    """Runs coroutines for any number of threads until it is closed; RuntimeError from then on."""
+    """Runs coroutines for any number of threads until it is closed; then raises RuntimeError."""
 
     def __init__(self, name: str) -> None:
         self._loop = asyncio.new_event_loop()
-        # Between the check and the handing over of a call the loop must not end: its caller would wait for ever.
-        # Taken again within itself where garbage is collected meanwhile that leaves a stream.
+        # The loop must not end between the check and the submission of a call: its caller would wait forever.
+        # Reentrant, because garbage collection of a stream in the same thread may acquire it again.
         self._lock = threading.RLock()
         self._closed = False
         self._thread = threading.Thread(target=self._loop.run_forever, name=name, daemon=True)
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What the coroutine returns or raises."""
+        """Runs the coroutine; returns its result or raises its exception."""
         if threading.current_thread() is self._thread:
             work.close()
             raise RuntimeError("a call within a call would wait for itself")
@@ -44,11 +44,11 @@ class LoopThread:
                 raise RuntimeError(CLOSED) from None
             raise
         except BaseException:
-            running.cancel()  # Ctrl-C ends the wait, and so the call; one that has ended takes no notice
+            running.cancel()  # Ctrl-C ends the wait, so cancel the call; this has no effect on a call that has ended
             raise
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
-        """Has the coroutine run without waiting for it; once closed nothing is left to do."""
+        """Starts the coroutine without waiting for it; does nothing after `close`."""
         with self._lock:
             if self._closed:
                 work.close()
@@ -56,7 +56,7 @@ class LoopThread:
             asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def close(self, first: Callable[[], Awaitable[None]]) -> None:
-        """Awaits `first` on the loop, ends what still runs there, then the thread; harmless when done before."""
+        """Awaits `first` on the loop, ends all running tasks, then the thread; may be called again."""
         with self._lock:
             if self._closed:
                 return

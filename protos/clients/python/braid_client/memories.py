@@ -41,9 +41,9 @@ class Memories(Connection):
         infer: bool = True,
         timeout: float | None = None,
     ) -> memories_pb2.CreateMemoryResponse:
-        """Stores a memory; once this returns it is found, and its relations are followed.
+        """Stores a memory; when this returns, searches find it and follow its relations.
 
-        `relations` are pairs of a relation's type, such as "FIXES", and the id of the memory that it leads to.
+        `relations` are pairs of a relation type, such as "FIXES", and the id of the target memory.
         """
         known = Struct()
         known.update(dict(metadata or {}))
@@ -64,7 +64,7 @@ class Memories(Connection):
     async def get_memory(
         self, memory_id: str, *, timeout: float | None = None
     ) -> memories_pb2.GetMemoryResponse:
-        """A memory with its relations. NOT_FOUND when the caller has none of this id."""
+        """Returns a memory with its relations. NOT_FOUND if the caller has no memory with this id."""
         request = memories_pb2.GetMemoryRequest(memory_id=memory_id)
         with self._typed_errors(timeout):
             return await self._memories().GetMemory(request, **self._options(timeout))
@@ -77,7 +77,7 @@ class Memories(Connection):
         page_size: int = 200,
         timeout: float | None = None,
     ) -> AsyncIterator[memories_pb2.Memory]:
-        """The caller's memories, newest first, page after page; `timeout` is each page's deadline."""
+        """Lists the caller's memories, newest first; `timeout` applies to each page."""
         token = ""
         while True:
             request = memories_pb2.ListMemoriesRequest(
@@ -92,7 +92,7 @@ class Memories(Connection):
                 return
 
     async def delete_memory(self, memory_id: str, *, timeout: float | None = None) -> None:
-        """Removes a memory and its relations. NOT_FOUND when the caller has none of this id."""
+        """Removes a memory and its relations. NOT_FOUND if the caller has no memory with this id."""
         request = memories_pb2.DeleteMemoryRequest(memory_id=memory_id)
         with self._typed_errors(timeout):
             await self._memories().DeleteMemory(request, **self._options(timeout))
@@ -108,7 +108,7 @@ class Memories(Connection):
         invalid_time: datetime | None = None,
         timeout: float | None = None,
     ) -> memories_pb2.MemoryRelation:
-        """Stores a relation such as "FIXES", or changes the one that is there. ValueError for another type."""
+        """Stores a relation such as "FIXES", or changes the existing one. Raises ValueError for an unknown type."""
         relation = _relation(relation_type, target_id)
         request = memories_pb2.PutMemoryRelationRequest(
             memory_id=memory_id,
@@ -132,7 +132,7 @@ class Memories(Connection):
         relation_type: str | None = None,
         timeout: float | None = None,
     ) -> int:
-        """Removes the relations to another memory, of one type or of all; how many. NOT_FOUND when there is none."""
+        """Removes relations to another memory, of one type or all; returns their number. NOT_FOUND if none exist."""
         request = memories_pb2.DeleteMemoryRelationRequest(
             memory_id=memory_id,
             target_id=target_id,
@@ -158,7 +158,7 @@ class Memories(Connection):
         keep_ranking: bool = False,
         timeout: float | None = None,
     ) -> memories_pb2.SearchMemoriesResponse:
-        """Memories that answer a question, expanded along relations where `expansion` has the mode FORMULA."""
+        """Finds memories that answer a question, expanded along relations if `expansion` has the mode FORMULA."""
         request = memories_pb2.SearchMemoriesRequest(
             query=query,
             limit=limit,
@@ -178,14 +178,14 @@ class Memories(Connection):
     async def close_memory_session(
         self, session_id: str, *, timeout: float | None = None
     ) -> memories_pb2.Memory:
-        """Closes a session; the summary that each of its memories is part of. NOT_FOUND when it has none."""
+        """Closes a session; returns the summary of its memories. NOT_FOUND if it has no memories."""
         request = memories_pb2.CloseMemorySessionRequest(session_id=session_id)
         with self._typed_errors(timeout):
             answer = await self._memories().CloseMemorySession(request, **self._options(timeout))
         return answer.summary
 
     async def memory_types(self, *, timeout: float | None = None) -> list[str]:
-        """The types that memories of the space may have."""
+        """Returns the types that memories of the space may have."""
         request = memories_pb2.GetMemoryTypesRequest()
         with self._typed_errors(timeout):
             answer = await self._memories().GetMemoryTypes(request, **self._options(timeout))
@@ -194,7 +194,7 @@ class Memories(Connection):
     async def put_memory_types(
         self, types: Sequence[str], *, timeout: float | None = None
     ) -> list[str]:
-        """Replaces them, for memories to come; the types as they are now."""
+        """Replaces the types for new memories; returns the new types."""
         request = memories_pb2.PutMemoryTypesRequest(types=types)
         with self._typed_errors(timeout):
             answer = await self._memories().PutMemoryTypes(request, **self._options(timeout))
@@ -203,7 +203,7 @@ class Memories(Connection):
     async def run_memory_inference(
         self, *, memory_limit: int = 0, timeout: float | None = None
     ) -> memories_pb2.RunMemoryInferenceResponse:
-        """Infers relations between the caller's newest memories, and removes inferred ones that no longer follow."""
+        """Infers relations between the caller's newest memories, and removes inferred ones without evidence."""
         request = memories_pb2.RunMemoryInferenceRequest(memory_limit=memory_limit)
         with self._typed_errors(timeout):
             return await self._memories().RunMemoryInference(request, **self._options(timeout))
@@ -211,7 +211,7 @@ class Memories(Connection):
     async def start_memory_inference(
         self, *, memory_limit: int = 0, timeout: float | None = None
     ) -> jobs_pb2.Job:
-        """The same as a job, over all memories by default; the job that waits or runs, if there is one."""
+        """Starts the inference as a job, by default for all memories; returns the waiting or running job if any."""
         request = memories_pb2.StartMemoryInferenceRequest(memory_limit=memory_limit)
         with self._typed_errors(timeout):
             answer = await self._memories().StartMemoryInference(request, **self._options(timeout))
@@ -220,7 +220,7 @@ class Memories(Connection):
     async def memory_stats(
         self, *, timeout: float | None = None
     ) -> memories_pb2.GetMemoryStatsResponse:
-        """The caller's memories and the relations between them in numbers."""
+        """Returns counts of the caller's memories and the relations between them."""
         request = memories_pb2.GetMemoryStatsRequest()
         with self._typed_errors(timeout):
             return await self._memories().GetMemoryStats(request, **self._options(timeout))
@@ -234,5 +234,5 @@ def _relation(kind: str, target: str) -> memories_pb2.MemoryRelationInput:
 
 
 def _relation_type(name: str) -> ChunkRelationType.ValueType:
-    """A type by its name; ValueError for one that there is not."""
+    """Returns the type with this name. Raises ValueError for an unknown name."""
     return ChunkRelationType.Value(f"{_TYPE}{name.upper()}")

@@ -38,7 +38,7 @@ class Relations(Connection):
         keep_ranking: bool = False,
         timeout: float | None = None,
     ) -> expansion_pb2.ExpandResponse:
-        """A ranked list, chunks' ids with their scores, expanded along relations. None is the contract's default."""
+        """Expands a ranked list of chunk ids with scores along relations. None means the contract's default."""
         request = expansion_pb2.ExpandRequest(
             seeds=[
                 expansion_pb2.ExpansionSeed(chunk_id=chunk, score=score)
@@ -64,7 +64,7 @@ class Relations(Connection):
         *,
         timeout: float | None = None,
     ) -> relations_pb2.PutRelationsResponse:
-        """Stores 1–1,000 relations between chunks in one transaction; those that are there are changed."""
+        """Stores 1–1,000 relations between chunks in one transaction; existing ones are changed."""
         request = relations_pb2.PutRelationsRequest(relations=list(relations))
         stub = ingest_pb2_grpc.GraphIngestServiceStub(self._channel("graph"))
         with self._typed_errors(timeout):
@@ -73,7 +73,7 @@ class Relations(Connection):
     async def delete_relations(
         self, relations: Iterable[relations_pb2.RelationRef], *, timeout: float | None = None
     ) -> int:
-        """Removes relations; how many there were."""
+        """Removes relations; returns how many were removed."""
         request = relations_pb2.DeleteRelationsRequest(relations=list(relations))
         stub = ingest_pb2_grpc.GraphIngestServiceStub(self._channel("graph"))
         with self._typed_errors(timeout):
@@ -88,7 +88,7 @@ class Relations(Connection):
         page_size: int = 1000,
         timeout: float | None = None,
     ) -> AsyncIterator[relations_pb2.ChunkRelation]:
-        """Relations of a chunk, or of the whole space, page after page; `timeout` is each page's deadline."""
+        """Lists relations of a chunk, or of the whole space; `timeout` applies to each page."""
         token = ""
         while True:
             request = relations_pb2.ListRelationsRequest(

@@ -1,4 +1,4 @@
-"""The contracts' messages from plain Python values, where more than one call needs them."""
+"""Builders of the contracts' messages from plain Python values, shared by several calls."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from braid.common.v1.reranking_pb2 import RerankMode
     from braid.common.v1.retrieval_pb2 import QueryEmbedding
 
-# An entity's name, or which one of several is meant.
+# An entity by its name or by a selector.
 EntityLike: TypeAlias = str | EntitySelector
 # How to expand: a mode, or options with one.
 ExpansionLike: TypeAlias = "ExpansionOptions | ExpansionMode.ValueType"
-# An instant, or a half-open span.
+# An instant, or a half-open range.
 TimeLike: TypeAlias = datetime | TimeRange
 _HEADER_TEXT = re.compile(r"[ -~]*")
 
@@ -46,7 +46,7 @@ def comprehensive(
     expansion: ExpansionLike | None,
     rerank: RerankMode.ValueType | None,
 ) -> search_pb2.ComprehensiveSearchRequest:
-    """A question for all tiers; None leaves the contract's default."""
+    """Builds a comprehensive search; None means the contract's default."""
     return search_pb2.ComprehensiveSearchRequest(
         query=query,
         limit=limit,
@@ -75,7 +75,7 @@ def hybrid(
     query_embedding: QueryEmbedding | None,
     cache: retrieval_pb2.CacheMode.ValueType | None,
 ) -> vector_pb2.HybridSearchRequest:
-    """A search by meaning and words; None leaves the contract's default."""
+    """Builds a hybrid search; None means the contract's default."""
     return vector_pb2.HybridSearchRequest(
         query=query,
         limit=limit,
@@ -90,7 +90,7 @@ def hybrid(
 
 
 def expansion_options(expansion: ExpansionLike | None) -> ExpansionOptions | None:
-    """A mode alone as options with that mode; TypeError for what is neither."""
+    """Returns the options, or options with the given mode. Raises TypeError for other types."""
     if expansion is None or isinstance(expansion, ExpansionOptions):
         return expansion
     if isinstance(expansion, bool) or not isinstance(expansion, int):
@@ -103,17 +103,17 @@ def expansion_options(expansion: ExpansionLike | None) -> ExpansionOptions | Non
 def cache_mode(
     cache: retrieval_pb2.CacheMode.ValueType | None,
 ) -> retrieval_pb2.CacheMode.ValueType:
-    """The contract's default for None; TypeError for a bool."""
-    # As a number, False would be the default, which uses the cache.
+    """Returns the cache mode, the contract's default for None. Raises TypeError for a bool."""
+    # As a number, False would be the default mode, which uses the cache.
     if isinstance(cache, bool):
         raise TypeError("cache must be a CacheMode, such as chunks_pb2.CACHE_MODE_BYPASS")
     return retrieval_pb2.CACHE_MODE_UNSPECIFIED if cache is None else cache
 
 
 def timestamp(value: datetime | None) -> Timestamp | None:
-    """An aware datetime as a timestamp.
+    """Converts an aware datetime to a timestamp.
 
-    TypeError for what is no datetime; ValueError for a naive one, and for one before year 1 or after 9999 in UTC.
+    Raises TypeError for other types, and ValueError for a naive datetime or one before year 1 or after 9999 in UTC.
     """
     if value is None:
         return None
@@ -130,7 +130,7 @@ def timestamp(value: datetime | None) -> Timestamp | None:
 
 
 def entity_selector(entity: EntityLike) -> EntitySelector:
-    """Which entity is meant; TypeError for what is neither a name nor a selector."""
+    """Returns the selector, or a selector for the given name. Raises TypeError for other types."""
     if isinstance(entity, EntitySelector):
         return entity
     if not isinstance(entity, str):
@@ -139,7 +139,7 @@ def entity_selector(entity: EntityLike) -> EntitySelector:
 
 
 def time_selector(value: TimeLike | None) -> TimeSelector | None:
-    """An aware datetime or a range as the time that an answer is about. Errors as for `timestamp`."""
+    """Converts an aware datetime or a range to a time selector. Raises as `timestamp` does."""
     if isinstance(value, TimeRange):
         return TimeSelector(range=value)
     return None if value is None else TimeSelector(instant=timestamp(value))
@@ -148,9 +148,10 @@ def time_selector(value: TimeLike | None) -> TimeSelector | None:
 def call_metadata(
     api_key: str | None, space: str | None, user: str | None
 ) -> Sequence[tuple[str, str]]:
-    """The credential of a call, and for a delegate the space and user that it works for.
+    """Returns the metadata of a call: the credential and, for a delegate, the space and user on whose behalf it calls.
 
-    TypeError for what is not str; ValueError for characters other than printable ASCII, which no header carries.
+    Raises TypeError for other types than str, and ValueError for characters that headers do not allow (only printable
+    ASCII).
     """
     for argument, text in (("api_key", api_key), ("space", space), ("user", user)):
         _check_header(argument, text)
@@ -163,7 +164,7 @@ def call_metadata(
 
 
 def _check_header(argument: str, text: str | None) -> None:
-    # Without the text itself: it may be a key.
+    # The message omits the text itself, which may be a key.
     if text is None:
         return
     if not isinstance(text, str):

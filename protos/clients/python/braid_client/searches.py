@@ -1,4 +1,4 @@
-"""Searches of the asyncio client: of all tiers, of chunks, of the graph."""
+"""Searches, for the asyncio client: across all tiers, of chunks, and of the graph."""
 
 from __future__ import annotations
 
@@ -52,16 +52,16 @@ class Searches(Connection):
         rerank: RerankMode.ValueType | None = None,
         timeout: float | None = None,
     ) -> search_pb2.ComprehensiveSearchResponse:
-        """Chunks and facts for a question, fused, with how each leg ended.
+        """Searches chunks and facts for a question; returns the fused list and the outcome of each leg.
 
-        `limit` is 1–50 hits from each leg and in the fused list; `use_vector`, `use_graph` and `use_memories` choose
-        the legs (memories are the calling user's, listed among the results);
-        `text_weight` is 0–1, the text score's share in the chunks' leg; `as_of` is an aware time; `chunk_filter` is for
-        the chunks' leg; `cache` says whether earlier answers of the tiers, and an earlier vector of the query, may be
-        used (`CACHE_MODE_BYPASS`: neither); `include` names the parts of the answer that are wanted, such as
-        `[search_pb2.ANSWER_PART_RESULTS]`: the other lists stay empty; `expansion` says how the fused list is expanded
-        along the graph, by a mode or by `ExpansionOptions` (`EXPANSION_MODE_NONE`: not at all), and `rerank` by what it
-        is reranked before that. None, or no part, leaves the contract's default.
+        `limit` is 1–50 hits from each leg and in the fused list; `use_vector`, `use_graph` and `use_memories` select
+        the legs (memories are the calling user's, listed among the results); `text_weight` is 0–1, the weight of the
+        text score in the chunks' leg; `as_of` is an aware time; `chunk_filter` applies to the chunks' leg; `cache` sets
+        whether cached answers of the tiers and a cached query vector may be used (`CACHE_MODE_BYPASS`: neither);
+        `include` selects the parts of the answer, such as `[search_pb2.ANSWER_PART_RESULTS]`: the other lists are
+        empty; `expansion` sets how the fused list is expanded along the graph, by a mode or by `ExpansionOptions`
+        (`EXPANSION_MODE_NONE`: not at all), and `rerank` how it is reranked before that. None, or an empty `include`,
+        means the contract's default.
         """
         request = comprehensive(
             query,
@@ -98,9 +98,9 @@ class Searches(Connection):
         rerank: RerankMode.ValueType | None = None,
         timeout: float | None = None,
     ) -> AsyncIterator[search_pb2.StreamComprehensiveSearchResponse]:
-        """The same with the same arguments: a message for each leg as it ends, then one with the whole answer.
+        """Streams a comprehensive search: a message for each leg when it ends, then the whole answer.
 
-        `include` is about that last one.
+        The arguments are those of `comprehensive_search`; `include` applies to the last message.
         """
         search = comprehensive(
             query,
@@ -124,7 +124,7 @@ class Searches(Connection):
                 async for part in call:
                     yield part
         finally:
-            call.cancel()  # whoever leaves it waits for nothing more: nor do the services
+            call.cancel()  # when the caller leaves the stream, the services stop as well
 
     async def hybrid_search(
         self,
@@ -140,12 +140,12 @@ class Searches(Connection):
         cache: CacheMode.ValueType | None = None,
         timeout: float | None = None,
     ) -> vector_pb2.HybridSearchResponse:
-        """Chunks by meaning and words, straight from the vector tier.
+        """Finds chunks by meaning and words, with a direct call to the vector tier.
 
-        `limit` is 1–50 hits; `text_weight` is 0–1, the text score's share; `fusion` says how the two lists become one;
-        `as_of` is an aware time; hits below `min_score`, a fused score of 0–1, are left out; `query_embedding` is
-        the query's vector, of the space's model; `cache` says whether an earlier answer may be used
-        (`CACHE_MODE_BYPASS`: no). None leaves the contract's default.
+        `limit` is 1–50 hits; `text_weight` is 0–1, the weight of the text score; `fusion` sets how the two lists are
+        fused; `as_of` is an aware time; hits below `min_score`, a fused score of 0–1, are left out; `query_embedding`
+        is the query's vector, from the space's model; `cache` sets whether a cached answer may be used
+        (`CACHE_MODE_BYPASS`: no). None means the contract's default.
         """
         request = hybrid(
             query,
@@ -178,9 +178,9 @@ class Searches(Connection):
         cache: CacheMode.ValueType | None = None,
         timeout: float | None = None,
     ) -> search_pb2.ExpandedHybridSearchResponse:
-        """Chunks by meaning and words, reranked and expanded along the graph; how that went stands in the answer.
+        """Finds chunks by meaning and words, reranked and expanded along the graph; the answer reports both steps.
 
-        `expansion` is a mode, such as `EXPANSION_MODE_QUERY_AWARE`, or `ExpansionOptions`; `rerank` says by what the
+        `expansion` is a mode, such as `EXPANSION_MODE_QUERY_AWARE`, or `ExpansionOptions`; `rerank` sets how the
         hits are reranked before that; the other arguments are those of `hybrid_search`.
         """
         request = search_pb2.ExpandedHybridSearchRequest(
@@ -214,7 +214,7 @@ class Searches(Connection):
         cache: CacheMode.ValueType | None = None,
         timeout: float | None = None,
     ) -> vector_pb2.VectorSearchResponse:
-        """Chunks nearest in meaning, straight from the vector tier.
+        """Finds the chunks nearest in meaning, with a direct call to the vector tier.
 
         `min_score` is the lowest cosine similarity, −1 to 1; the other arguments are those of `hybrid_search`.
         """
@@ -243,10 +243,10 @@ class Searches(Connection):
         cache: CacheMode.ValueType | None = None,
         timeout: float | None = None,
     ) -> vector_pb2.TextSearchResponse:
-        """Chunks by their words (BM25), straight from the vector tier; needs no embedding.
+        """Finds chunks by their words (BM25), with a direct call to the vector tier; needs no embedding.
 
-        `match` says how words are looked for: any of them (`TEXT_MATCH_ANY`, the default), as a phrase
-        (`TEXT_MATCH_PHRASE`), or the last one as a beginning (`TEXT_MATCH_PREFIX`). `min_score` is the lowest
+        `match` sets how words are matched: any of them (`TEXT_MATCH_ANY`, the default), as a phrase
+        (`TEXT_MATCH_PHRASE`), or the last one as a prefix (`TEXT_MATCH_PREFIX`). `min_score` is the lowest
         score, 0–1; the other arguments are those of `hybrid_search`.
         """
         request = vector_pb2.TextSearchRequest(
@@ -273,11 +273,11 @@ class Searches(Connection):
         min_score: float | None = None,
         timeout: float | None = None,
     ) -> query_pb2.SearchFactsResponse:
-        """Facts that answer a question, straight from the graph tier.
+        """Finds facts that answer a question, with a direct call to the graph tier.
 
         `limit` is 1–50 facts; `entity_name` and `relation_type` are whole names, letter case ignored; `as_of` is an
-        aware time; facts below `min_score`, 0–1, are left out (0 lists everything). None, or an empty name, leaves the
-        contract's default.
+        aware time; facts below `min_score`, 0–1, are left out (0 lists everything). None, or an empty name, means
+        the contract's default.
         """
         request = query_pb2.SearchFactsRequest(
             query=query,
@@ -294,9 +294,9 @@ class Searches(Connection):
     async def neighborhood(
         self, entity_name: str, *, limit: int | None = None, timeout: float | None = None
     ) -> query_pb2.GetNeighborhoodResponse:
-        """An entity's direct neighbours and the facts that join them.
+        """Returns an entity's direct neighbors and the facts that connect them.
 
-        `entity_name` is exact, letter case ignored; None leaves the contract's default `limit`.
+        `entity_name` is exact, letter case ignored; `limit` None means the contract's default.
         """
         request = query_pb2.GetNeighborhoodRequest(entity_name=entity_name, limit=limit)
         stub = query_pb2_grpc.GraphQueryServiceStub(self._channel("graph"))
@@ -312,11 +312,12 @@ class Searches(Connection):
         page_size: int = 200,
         timeout: float | None = None,
     ) -> AsyncIterator[facts_pb2.Entity]:
-        """Every entity of the space, page after page; `timeout` is each page's deadline.
+        """Lists all entities of the space; `timeout` applies to each page.
 
         `order_by` is by name (`ENTITY_ORDER_NAME`, the default) or most mentioned first (`ENTITY_ORDER_MENTIONS`);
-        `document_titles` leaves out what is known only as the title of a document (`DOCUMENT_TITLES_EXCLUDE`), or lists
-        only that (`DOCUMENT_TITLES_ONLY`); `document_title` of an entity marks it.
+        `document_titles` leaves out entities that are known only as the title of a document
+        (`DOCUMENT_TITLES_EXCLUDE`), or lists only these (`DOCUMENT_TITLES_ONLY`); `document_title` of an entity marks
+        them.
         """
         token = ""
         while True:

@@ -1,4 +1,4 @@
-"""The same client without `await`: each method is derived from that of `AsyncBraid`, and so cannot differ from it."""
+"""The synchronous client, whose methods are derived from those of `AsyncBraid`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _END = object()
 
 
 class ConnectionOptions(TypedDict, total=False):
-    """Of the clients themselves; described at `AsyncBraid`."""
+    """Options of both clients; documented at `AsyncBraid`."""
 
     vector_target: str
     graph_target: str
@@ -38,7 +38,7 @@ class ConnectionOptions(TypedDict, total=False):
 def _call(
     method: Callable[Concatenate[AsyncBraid, P], Coroutine[Any, Any, T]],
 ) -> Callable[Concatenate[Braid, P], T]:
-    """A coroutine method as one that waits for its result."""
+    """Converts a coroutine method to one that waits for its result."""
 
     @wraps(method)
     def call(self: Braid, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -50,7 +50,7 @@ def _call(
 def _stream(
     method: Callable[Concatenate[AsyncBraid, P], AsyncIterator[T]],
 ) -> Callable[Concatenate[Braid, P], Iterator[T]]:
-    """A method that answers with an asynchronous iterator as one that answers with an iterator."""
+    """Converts a method that returns an asynchronous iterator to one that returns an iterator."""
 
     @wraps(method)
     def stream(self: Braid, /, *args: P.args, **kwargs: P.kwargs) -> Iterator[T]:
@@ -65,9 +65,9 @@ def _stream(
 def _start(
     method: Callable[..., T], client: AsyncBraid, args: Iterable[Any], kwargs: Mapping[str, Any]
 ) -> T:
-    """Calls the asynchronous method with iterables as lists.
+    """Calls the asynchronous method with iterables converted to lists.
 
-    They are read here: on the loop, one that calls the client itself would wait for itself.
+    They are read here because an iterable that calls the client would deadlock on the loop's thread.
     """
     return method(client, *map(_read, args), **{name: _read(kwargs[name]) for name in kwargs})
 
@@ -78,12 +78,12 @@ def _read(value: object) -> object:
 
 
 class Braid:
-    """Takes what `AsyncBraid` takes, and may be used from any number of threads. Close it, or use `with`."""
+    """Takes the options of `AsyncBraid`, and may be used from any number of threads. Close it, or use `with`."""
 
     def __init__(
         self, target: str = "127.0.0.1:50050", **options: Unpack[ConnectionOptions]
     ) -> None:
-        self._client = AsyncBraid(target, **options)  # before the thread: wrong options leave none
+        self._client = AsyncBraid(target, **options)  # first: invalid options start no thread
         self._thread = LoopThread("braid-client")
 
     def __enter__(self) -> Self:
@@ -93,7 +93,7 @@ class Braid:
         self.close()
 
     def close(self) -> None:
-        """Closes every channel and ends the thread; calls that run, and calls after it, raise RuntimeError."""
+        """Closes all channels and ends the thread; running and later calls raise RuntimeError."""
         self._thread.close(self._client.close)
 
     comprehensive_search = _call(AsyncBraid.comprehensive_search)
@@ -200,7 +200,7 @@ class Braid:
 
 
 async def _left(stream: AsyncIterator[Any]) -> None:
-    """Ends a stream that its caller may have left before its end."""
+    """Ends a stream that its caller may have left early."""
     if isinstance(stream, AsyncGenerator):
         await stream.aclose()
 

@@ -1,4 +1,4 @@
-"""Documents as the contracts' messages: an upload for the orchestrator, chunks for the vector tier."""
+"""Builders of the contracts' messages for documents: an upload for the orchestrator, chunks for the vector tier."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def document_parts(
     metadata: Mapping[str, Any] | None = None,
     valid_time: datetime | None = None,
 ) -> Iterator[ingest_pb2.IngestDocumentRequest]:
-    """An upload as the stream that the contract wants: what it is, then its bytes.
+    """Returns an upload as the stream that the contract requires: its metadata, then its bytes.
 
-    TypeError or ValueError for wrong arguments, here and not in the stream: gRPC answers a stream of requests that
-    fails with a cancelled call, and nobody learns why.
+    Raises TypeError or ValueError for invalid arguments here instead of in the stream, because gRPC reports an error in
+    a stream of requests as a cancelled call without a cause.
     """
     described = ingest_pb2.DocumentMetadata(
         document_id=document_id,
@@ -57,7 +57,7 @@ def _first_part(
     try:
         _fill(described.metadata, metadata)
         return ingest_pb2.IngestDocumentRequest(metadata=described)
-    except (DecodeError, RecursionError):  # a copy is encoded and read again: reading has a limit
+    except (DecodeError, RecursionError):  # the copy is parsed, with a nesting limit
         raise ValueError(_TOO_DEEP) from None
 
 
@@ -97,13 +97,13 @@ def document_input(
     metadata: Mapping[str, Any] | None = None,
     valid_time: datetime | None = None,
 ) -> documents_pb2.DocumentInput:
-    """A document of chunks that the caller has cut, with the ids and the hash that Braid gives them.
+    """Builds a document from the caller's own chunks, with the ids and the hash that Braid would assign.
 
-    `space` is the one that the key, or the client's `space`, stands for (`local` without keys): ids are made of it.
-    `embeddings` holds a vector for each text, of the model that `upsert_document` is told; else the tier embeds.
-    Characters are counted as if the texts followed each other, with a line feed between. The hash is of that text: one
-    that is only cut at other line feeds is unchanged for the tier, and stays cut as it was. TypeError and ValueError as
-    for `ingest_document`; ValueError also where there are not as many vectors as texts.
+    `space` is the space of the key, or the client's `space` (`local` without keys): ids are derived from it.
+    `embeddings` has a vector for each text, of the model given to `upsert_document`; without it the tier embeds.
+    Character positions refer to the texts joined with line feeds. The hash is computed from that text: if only the
+    split at line feeds differs, the document is unchanged for the tier and keeps its former split. Raises TypeError and
+    ValueError as `ingest_document` does, and ValueError if the numbers of vectors and texts differ.
     """
     if isinstance(texts, str):
         raise TypeError("texts must be a sequence of str, not one str")
@@ -111,7 +111,7 @@ def document_input(
         document_id=document_id, title=title, source=source, valid_time=timestamp(valid_time)
     )
     _describe(made, dict(metadata or {}))
-    # Of what the message holds: equal values and times have one form there, however they were given.
+    # Computed from the message, where equal values and times have the same form.
     since = made.valid_time.ToDatetime(tzinfo=UTC).isoformat() if valid_time else None
     made.content_hash = document_hash(
         title=title,
@@ -141,5 +141,5 @@ def _describe(document: documents_pb2.DocumentInput, metadata: dict[str, Any]) -
     try:
         _fill(document.metadata, metadata)
         documents_pb2.UpsertDocumentRequest(document=document)
-    except (DecodeError, RecursionError):  # as for an upload: what cannot be copied cannot be sent
+    except (DecodeError, RecursionError):  # as above: cannot be copied or sent
         raise ValueError(_TOO_DEEP) from None

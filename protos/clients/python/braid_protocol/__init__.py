@@ -1,1 +1,1 @@
-"""What both ends of a call agree on beyond the messages: ids, channel options, errors on the wire, how calls end."""
+"""Conventions of client and server in addition to the messages: ids, channel options, errors, outcomes of calls."""

@@ -1,4 +1,4 @@
-"""How a call ended, also where gRPC loses it: its server ends the call while a message of it is on its way."""
+"""The outcome of a call, also if gRPC loses it because the server ends the call while a request is being sent."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _T = TypeVar("_T")
 async def outcome_of(
     call: grpc.aio.StreamUnaryCall[Any, _T] | grpc.aio.UnaryUnaryCall[Any, _T],
 ) -> _T:
-    """The answer of a call that was just started; AioRpcError with the status that the server gave it.
+    """Returns the answer of a call that was just started. Raises AioRpcError with the status from the server.
 
-    A message that cannot be sent any more writes its own error over the status of its call (grpc/aio/_call.py,
-    `_write`). The call tells of each status that it is given, so that the server's own can be kept.
+    A message that can no longer be sent overwrites the status of its call with its own error (grpc/aio/_call.py,
+    `_write`). The call notifies callbacks of each status that is set, so that the server's status can be recorded.
     """
     given: list[grpc.aio.AioRpcError] = []
     call.add_done_callback(lambda ended: given.append(_status_of(ended)))
@@ -31,7 +31,7 @@ async def outcome_of(
 
 
 def _status_of(ended: grpc.aio.Call) -> grpc.aio.AioRpcError:
-    """A call's status at this very moment: a task would come to it after it was written over."""
+    """Returns a call's current status without yielding to the loop: later the status would be overwritten."""
     return grpc.aio.AioRpcError(
         _known(ended.code()),
         grpc.aio.Metadata(),
@@ -41,7 +41,7 @@ def _status_of(ended: grpc.aio.Call) -> grpc.aio.AioRpcError:
 
 
 def _known(value: Coroutine[Any, Any, _T]) -> _T:
-    """What a coroutine returns that has nothing to wait for: a call that has ended knows its status."""
+    """Returns the result of a coroutine that does not suspend: a call that has ended knows its status."""
     try:
         value.send(None)
     except StopIteration as returned:

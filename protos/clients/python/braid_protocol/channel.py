@@ -1,4 +1,4 @@
-"""How a channel to Braid behaves: retries of reads, round robin over all addresses, keepalive."""
+"""Options of channels to Braid: retries of reads, round robin over all addresses, keepalive."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ TAKES_CALLS = "braid.takes_calls"
 
 
 def methods() -> Iterator[MethodDescriptor]:
-    """Every method of every contract."""
+    """Yields every method of every contract."""
     for file in CONTRACTS:
         for service in file.services_by_name.values():
             yield from service.methods
@@ -62,9 +62,9 @@ def methods() -> Iterator[MethodDescriptor]:
 def channel_options(
     *, retry: bool = True, max_message_bytes: int = MAX_MESSAGE_BYTES
 ) -> list[tuple[str, str | int]]:
-    """Options for `grpc.insecure_channel` and its kin, sync or asyncio.
+    """Returns options for `grpc.insecure_channel` and similar functions, sync or asyncio.
 
-    With `retry`, reads that fail with UNAVAILABLE are tried up to three times within the call's deadline.
+    With `retry`, reads that fail with UNAVAILABLE are attempted up to three times within the call's deadline.
     """
     return [
         ("grpc.service_config", service_config(retry=retry)),
@@ -72,18 +72,18 @@ def channel_options(
         ("grpc.max_send_message_length", max_message_bytes),
         ("grpc.keepalive_time_ms", 10_000),
         ("grpc.keepalive_timeout_ms", 5_000),
-        # Names are looked up again when a connection ends: a replica that comes in its place is found soon.
+        # Names are resolved again when a connection ends, so that a replacement replica is found soon.
         ("grpc.dns_min_time_between_resolutions_ms", 1_000),
-        # A replica that was restarted is found by all its callers before the next one is stopped.
+        # All callers must reconnect to a restarted replica before the next one is stopped.
         ("grpc.initial_reconnect_backoff_ms", 100),
         ("grpc.max_reconnect_backoff_ms", 200),
-        # Despite its name: how long one attempt to connect may take, TLS included.
+        # Despite its name, this limits one attempt to connect, including TLS.
         ("grpc.min_reconnect_backoff_ms", 2_000),
     ]
 
 
 def service_config(*, retry: bool) -> str:
-    """The gRPC service config as JSON: replicas in turn, without those that drain."""
+    """Returns the gRPC service config as JSON: round robin over replicas, without those that drain."""
     config: dict[str, object] = {
         "loadBalancingConfig": [{"round_robin": {}}],
         "healthCheckConfig": {"serviceName": TAKES_CALLS},
@@ -95,7 +95,7 @@ def service_config(*, retry: bool) -> str:
             if _is_unary_read(method)
         ]
         config["methodConfig"] = [{"name": names, "retryPolicy": _RETRY}]
-        # After many failures a service is left alone: retries must not feed an overload.
+        # After many failures retries stop, so that they do not increase an overload.
         config["retryThrottling"] = {"maxTokens": 10, "tokenRatio": 0.1}
     return json.dumps(config)
 

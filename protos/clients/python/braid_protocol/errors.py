@@ -1,4 +1,4 @@
-"""What a failed call says, read from its rich status."""
+"""The details of a failed call, read from its rich status."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grpc_status import rpc_status
 from braid_protocol.field_error import FieldError
 
 DOMAIN = "braid"
-# gRPC's own words, under INTERNAL, for a message of a stream that it could not send: the connection broke.
+# gRPC's message, with INTERNAL, when a message of a stream could not be sent because the connection broke.
 _NOT_SENT = "Internal error from Core"
 
 
@@ -20,8 +20,8 @@ _NOT_SENT = "Internal error from Core"
 class Failure:
     """A failed call.
 
-    `reason` is a name of `braid.common.v1.ErrorReason` without its prefix, or empty when the answer was not Braid's
-    own (no connection, a deadline that passed on the way). `retry_after` is in seconds.
+    `reason` is a name of `braid.common.v1.ErrorReason` without its prefix, or empty if the error is not Braid's
+    own (no connection, a deadline that passed in transit). `retry_after` is in seconds.
     """
 
     code: grpc.StatusCode
@@ -37,7 +37,7 @@ TIME_UP = Failure(grpc.StatusCode.DEADLINE_EXCEEDED, "", "Deadline Exceeded")
 
 
 def is_not_sent(error: Any) -> bool:
-    """Whether gRPC could not send a message of a stream of requests: it tells nothing of why."""
+    """Whether gRPC could not send a message of a stream of requests; gRPC gives no cause."""
     return error.code() is grpc.StatusCode.INTERNAL and error.details() == _NOT_SENT
 
 
@@ -49,7 +49,7 @@ def failure_of(error: Any) -> Failure:
     try:
         status = rpc_status.from_call(error)
     except ValueError:
-        status = None  # its details did not fit, and gRPC ended the call with a code of its own
+        status = None  # its details were too large, and gRPC ended the call with its own code
     return (status and _from_details(code, status)) or Failure(code, "", error.details() or "")
 
 

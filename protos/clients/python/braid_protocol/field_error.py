@@ -1,4 +1,4 @@
-"""One wrong field of a request: free of gRPC, since code below the servers uses it too."""
+"""An invalid field of a request, without a dependency on gRPC, because code below the servers uses it too."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class FieldError(NamedTuple):
-    """One wrong field of a request: its path in the message, and what would be right."""
+    """An invalid field of a request: its path in the message, and what would be valid."""
 
     field: str
     description: str

@@ -1,4 +1,4 @@
-"""Identities as Braid's services make them, for writers that bring chunks of their own."""
+"""Ids as Braid's services compute them, for writers with their own chunks."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def chunk_id(space: str, document_id: str, content_hash: str, occurrence: int) -
 
 
 def derived_uuid(*parts: str) -> str:
-    """UUIDv5 of a list of strings; no two different lists share one."""
-    # What `uuid5` of `json.dumps` makes, in a third of the time: ingestion derives several for each fact.
+    """UUIDv5 of a list of strings; different lists have different ids."""
+    # Equals `uuid5` of `json.dumps` in a third of the time: ingestion derives several ids for each fact.
     encoded = f"[{', '.join(map(encode_basestring, parts))}]"
     digest = hashlib.sha1(_NAMESPACE.bytes + encoded.encode(), usedforsecurity=False).hexdigest()
     variant = "89ab"[int(digest[16], 16) & 3]
@@ -42,7 +42,7 @@ def document_hash(
     valid_time: str | None,
     text: str,
 ) -> str:
-    """SHA-256 of everything that makes a document's version, as 64 hexadecimal digits."""
+    """SHA-256 of all parts of a document's version, as 64 hexadecimal digits."""
     encoded = json.dumps(
         [title, source, metadata, valid_time, text], sort_keys=True, ensure_ascii=False
     )
