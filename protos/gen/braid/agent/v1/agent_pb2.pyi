@@ -34,21 +34,21 @@ class _ToolProfileEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ToolProfi
     TOOL_PROFILE_ALL: _ToolProfile.ValueType  # 1
     """Every tool."""
     TOOL_PROFILE_SEARCH: _ToolProfile.ValueType  # 2
-    """Searches alone: vector_search, graph_search, hybrid_search, comprehensive_search."""
+    """Only searches: vector_search, graph_search, hybrid_search, comprehensive_search."""
     TOOL_PROFILE_GRAPH: _ToolProfile.ValueType  # 3
-    """The knowledge graph alone."""
+    """Only the knowledge graph."""
 
 class ToolProfile(_ToolProfile, metaclass=_ToolProfileEnumTypeWrapper):
-    """Which tools a run may use. A short list of tools is routed more accurately."""
+    """The tools that a run may use. With fewer tools the model selects more accurately."""
 
 TOOL_PROFILE_UNSPECIFIED: ToolProfile.ValueType  # 0
 """The default: all."""
 TOOL_PROFILE_ALL: ToolProfile.ValueType  # 1
 """Every tool."""
 TOOL_PROFILE_SEARCH: ToolProfile.ValueType  # 2
-"""Searches alone: vector_search, graph_search, hybrid_search, comprehensive_search."""
+"""Only searches: vector_search, graph_search, hybrid_search, comprehensive_search."""
 TOOL_PROFILE_GRAPH: ToolProfile.ValueType  # 3
-"""The knowledge graph alone."""
+"""Only the knowledge graph."""
 Global___ToolProfile: _TypeAlias = ToolProfile  # noqa: Y015
 
 class _ToolStatus:
@@ -62,15 +62,15 @@ class _ToolStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ToolStatus
     TOOL_STATUS_OK: _ToolStatus.ValueType  # 1
     """It found something."""
     TOOL_STATUS_NO_MATCH: _ToolStatus.ValueType  # 2
-    """It looked and found nothing."""
+    """It searched and found nothing."""
     TOOL_STATUS_UNAVAILABLE: _ToolStatus.ValueType  # 3
-    """It could not look."""
+    """It could not search."""
     TOOL_STATUS_DEGRADED: _ToolStatus.ValueType  # 4
-    """It found something, and a part of it could not look."""
+    """It found something, and a part of it could not search."""
     TOOL_STATUS_UNKNOWN_ENTITY: _ToolStatus.ValueType  # 5
-    """The entity that it was asked about is not known."""
+    """The requested entity is unknown."""
     TOOL_STATUS_EMPTY_GRAPH: _ToolStatus.ValueType  # 6
-    """The graph holds nothing yet."""
+    """The graph is empty."""
     TOOL_STATUS_AMBIGUOUS: _ToolStatus.ValueType  # 7
     """Several entities have the name."""
     TOOL_STATUS_REJECTED: _ToolStatus.ValueType  # 8
@@ -84,15 +84,15 @@ TOOL_STATUS_UNSPECIFIED: ToolStatus.ValueType  # 0
 TOOL_STATUS_OK: ToolStatus.ValueType  # 1
 """It found something."""
 TOOL_STATUS_NO_MATCH: ToolStatus.ValueType  # 2
-"""It looked and found nothing."""
+"""It searched and found nothing."""
 TOOL_STATUS_UNAVAILABLE: ToolStatus.ValueType  # 3
-"""It could not look."""
+"""It could not search."""
 TOOL_STATUS_DEGRADED: ToolStatus.ValueType  # 4
-"""It found something, and a part of it could not look."""
+"""It found something, and a part of it could not search."""
 TOOL_STATUS_UNKNOWN_ENTITY: ToolStatus.ValueType  # 5
-"""The entity that it was asked about is not known."""
+"""The requested entity is unknown."""
 TOOL_STATUS_EMPTY_GRAPH: ToolStatus.ValueType  # 6
-"""The graph holds nothing yet."""
+"""The graph is empty."""
 TOOL_STATUS_AMBIGUOUS: ToolStatus.ValueType  # 7
 """Several entities have the name."""
 TOOL_STATUS_REJECTED: ToolStatus.ValueType  # 8
@@ -110,9 +110,9 @@ class _RunEndEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RunEnd.ValueTy
     RUN_END_COMPLETE: _RunEnd.ValueType  # 1
     """The answer is complete."""
     RUN_END_CANCELLED: _RunEnd.ValueType  # 2
-    """The run was cancelled; the answer is what there was by then."""
+    """The run was cancelled; the answer is the text written until then."""
     RUN_END_LENGTH: _RunEnd.ValueType  # 3
-    """The model wrote as much as it may; the answer is cut off."""
+    """The model reached its output limit; the answer is truncated."""
 
 class RunEnd(_RunEnd, metaclass=_RunEndEnumTypeWrapper):
     """Why a run ended."""
@@ -122,9 +122,9 @@ RUN_END_UNSPECIFIED: RunEnd.ValueType  # 0
 RUN_END_COMPLETE: RunEnd.ValueType  # 1
 """The answer is complete."""
 RUN_END_CANCELLED: RunEnd.ValueType  # 2
-"""The run was cancelled; the answer is what there was by then."""
+"""The run was cancelled; the answer is the text written until then."""
 RUN_END_LENGTH: RunEnd.ValueType  # 3
-"""The model wrote as much as it may; the answer is cut off."""
+"""The model reached its output limit; the answer is truncated."""
 Global___RunEnd: _TypeAlias = RunEnd  # noqa: Y015
 
 class _MessageRole:
@@ -141,7 +141,7 @@ class _MessageRoleEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_MessageRo
     """The agent."""
 
 class MessageRole(_MessageRole, metaclass=_MessageRoleEnumTypeWrapper):
-    """Who says a message."""
+    """The author of a message."""
 
 MESSAGE_ROLE_UNSPECIFIED: MessageRole.ValueType  # 0
 """Never sent."""
@@ -165,7 +165,7 @@ class SearchPreferences(_message.Message):
     use_graph: _builtins.bool
     """Search the graph. Default true."""
     default_limit: _builtins.int
-    """How many hits a search brings unless the model asks for another number, 1–50. Default 10."""
+    """Number of hits of a search unless the model requests another number, 1–50. Default 10."""
     def __init__(
         self,
         *,
@@ -194,16 +194,16 @@ Global___SearchPreferences: _TypeAlias = SearchPreferences  # noqa: Y015
 
 @_typing.final
 class PriorMessage(_message.Message):
-    """A turn of a conversation that Braid does not keep."""
+    """A message of a conversation that Braid does not store."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     ROLE_FIELD_NUMBER: _builtins.int
     TEXT_FIELD_NUMBER: _builtins.int
     role: Global___MessageRole.ValueType
-    """Who said it."""
+    """The author of the message."""
     text: _builtins.str
-    """What was said, at most 100,000 characters."""
+    """The text of the message, at most 100,000 characters."""
     def __init__(
         self,
         *,
@@ -237,29 +237,29 @@ class AskRequest(_message.Message):
     question: _builtins.str
     """The question, 1–8,192 characters that are not all white space."""
     conversation_id: _builtins.str
-    """The conversation that the question belongs to. Empty: the question stands alone and is not kept as a message."""
+    """The conversation that the question belongs to. Empty: the question is independent and is not stored as a message."""
     profile: Global___ToolProfile.ValueType
     """Which tools may be used. Default: all."""
     time_zone: _builtins.str
-    """The caller's time zone by its IANA name, such as Europe/Berlin: "today" and "last month" are read in it. Default: UTC."""
+    """The caller's time zone by its IANA name, such as Europe/Berlin: "today" and "last month" refer to it. Default: UTC."""
     cancel_on_disconnect: _builtins.bool
-    """End the run as soon as the caller goes away."""
+    """End the run as soon as the caller disconnects."""
     session_id: _builtins.str
-    """An id of the caller's own for this session, up to 200 characters: it is logged with the run's tool calls."""
+    """The caller's id for this session, up to 200 characters; it is logged with the run's tool calls."""
     skip_memory: _builtins.bool
-    """Save nothing of this question in the user's entity memory. Default: what it says is saved after the answer."""
+    """Do not save anything from this question in the user's entity memory. Default: its statements are saved after the answer."""
     @_builtins.property
     def search_preferences(self) -> Global___SearchPreferences:
         """How tools search by default."""
 
     @_builtins.property
     def reference_time(self) -> _timestamp_pb2.Timestamp:
-        """The instant that counts as now for "last month" and the like. Default: the server's clock."""
+        """The instant that counts as now for expressions such as "last month". Default: the server's clock."""
 
     @_builtins.property
     def prior_messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___PriorMessage]:
-        """Turns before the question, oldest first, for callers that keep the conversation themselves; not with
-        `conversation_id`. At most 500.
+        """Messages before the question, oldest first, for callers that store the conversation themselves; not allowed together
+        with `conversation_id`. At most 500.
         """
 
     def __init__(
@@ -327,7 +327,7 @@ class RunEvent(_message.Message):
     ERROR_FIELD_NUMBER: _builtins.int
     NOTICE_FIELD_NUMBER: _builtins.int
     id: _builtins.int
-    """The event's number within its run, from 1. StreamRunEvents goes on after it."""
+    """The event's number within its run, from 1. StreamRunEvents continues after it."""
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
         """When it happened."""
@@ -362,15 +362,15 @@ class RunEvent(_message.Message):
 
     @_builtins.property
     def done(self) -> Global___RunDone:
-        """The run has ended with an answer; nothing follows."""
+        """The run has ended with an answer; this is the last event."""
 
     @_builtins.property
     def error(self) -> Global___RunFailed:
-        """The run has failed; nothing follows."""
+        """The run has failed; this is the last event."""
 
     @_builtins.property
     def notice(self) -> Global___RunNotice:
-        """Something that the reader should know: a part of the system that was unavailable, another model that answers."""
+        """A notice for the reader, such as that a part of the system was unavailable or that another model answers."""
 
     def __init__(
         self,
@@ -411,7 +411,7 @@ class RunStarted(_message.Message):
     run_id: _builtins.str
     """The run's id."""
     conversation_id: _builtins.str
-    """The conversation's id; empty for a question that stands alone."""
+    """The conversation's id; empty for an independent question."""
     model: _builtins.str
     """Name of the model that answers; `local-planner` without a language model."""
     @_builtins.property
@@ -485,9 +485,9 @@ class ToolReturned(_message.Message):
     status: Global___ToolStatus.ValueType
     """How it ended."""
     item_count: _builtins.int
-    """How many things it found in all, those that were left out of its text included."""
+    """Total number of items that it found, including those left out of its text."""
     message: _builtins.str
-    """One sentence on how it ended; empty where there is nothing to say."""
+    """One sentence on how it ended; empty if there is nothing to report."""
     @_builtins.property
     def elapsed(self) -> _duration_pb2.Duration:
         """Time that the call took."""
@@ -549,7 +549,7 @@ class TextAdded(_message.Message):
     text: _builtins.str
     """The text that follows what was sent before."""
     restart: _builtins.bool
-    """The text sent before is not part of the answer: the answer begins here."""
+    """The text sent before is not part of the answer; the answer starts with this text."""
     def __init__(
         self,
         *,
@@ -580,7 +580,7 @@ class AnswerCitation(_message.Message):
     QUOTE_FIELD_NUMBER: _builtins.int
     SPANS_FIELD_NUMBER: _builtins.int
     number: _builtins.int
-    """The number that the answer names it by, as in `[1]`."""
+    """The number by which the answer cites it, as in `[1]`."""
     document_id: _builtins.str
     """The document's id."""
     document_title: _builtins.str
@@ -594,10 +594,10 @@ class AnswerCitation(_message.Message):
     end_char: _builtins.int
     """First character after it."""
     quote: _builtins.str
-    """What the document says there, at most 1,000 characters."""
+    """The quoted text, at most 1,000 characters."""
     @_builtins.property
     def spans(self) -> _containers.RepeatedCompositeFieldContainer[Global___TextSpan]:
-        """Where the answer names it: the places of its number in `RunDone.answer`."""
+        """Where the answer cites it: the positions of its number in `RunDone.answer`."""
 
     def __init__(
         self,
@@ -648,7 +648,7 @@ Global___TextSpan: _TypeAlias = TextSpan  # noqa: Y015
 
 @_typing.final
 class RunUsage(_message.Message):
-    """What a run has used."""
+    """The resources that a run has used."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -670,7 +670,7 @@ class RunUsage(_message.Message):
     """Tools called."""
     @_builtins.property
     def tool_elapsed(self) -> _duration_pb2.Duration:
-        """Time spent in tools, those that ran side by side counted once."""
+        """Time spent in tools; time in which several tools ran concurrently counts once."""
 
     def __init__(
         self,
@@ -701,14 +701,14 @@ class RunDone(_message.Message):
     MODEL_FIELD_NUMBER: _builtins.int
     UNAVAILABLE_FIELD_NUMBER: _builtins.int
     answer: _builtins.str
-    """The whole answer: plain text, in which `[1]` names a citation by its number."""
+    """The whole answer: plain text, in which `[1]` refers to a citation by its number."""
     end: Global___RunEnd.ValueType
     """Why it ended."""
     model: _builtins.str
     """Name of the model that answered."""
     @_builtins.property
     def unavailable(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Parts of the system that could not be asked: `documents`, `graph`, `memory`, `conversations`, `language_model`."""
+        """Parts of the system that were unavailable: `documents`, `graph`, `memory`, `conversations`, `language_model`."""
 
     def __init__(
         self,
@@ -738,10 +738,10 @@ class RunFailed(_message.Message):
     reason: _builtins.str
     """The reason, as in braid.common.v1.ErrorReason without its prefix."""
     message: _builtins.str
-    """A sentence for people."""
+    """A message for users."""
     @_builtins.property
     def retry_delay(self) -> _duration_pb2.Duration:
-        """When to try again, where a wait is known to help."""
+        """When to try again, if a retry is known to help."""
 
     def __init__(
         self,
@@ -760,16 +760,16 @@ Global___RunFailed: _TypeAlias = RunFailed  # noqa: Y015
 
 @_typing.final
 class RunNotice(_message.Message):
-    """Something that the reader should know."""
+    """A notice for the reader."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     MESSAGE_FIELD_NUMBER: _builtins.int
     UNAVAILABLE_FIELD_NUMBER: _builtins.int
     message: _builtins.str
-    """A sentence for people."""
+    """A message for users."""
     unavailable: _builtins.str
-    """The part that could not be asked, as in RunDone.unavailable; empty where all were asked."""
+    """The part that was unavailable, as in RunDone.unavailable; empty if none was."""
     def __init__(
         self,
         *,
@@ -858,7 +858,7 @@ Global___CancelRunRequest: _TypeAlias = CancelRunRequest  # noqa: Y015
 
 @_typing.final
 class CancelRunResponse(_message.Message):
-    """Empty: the run's events say how it ended."""
+    """Empty: the run's events report how it ended."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -896,7 +896,7 @@ class Conversation(_message.Message):
 
     @_builtins.property
     def update_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was last asked or renamed."""
+        """When a question was last asked in it, or when it was last renamed."""
 
     def __init__(
         self,
@@ -932,7 +932,7 @@ class Message(_message.Message):
     number: _builtins.int
     """Its number within the conversation, from 1."""
     role: Global___MessageRole.ValueType
-    """Who says it."""
+    """The author of the message."""
     text: _builtins.str
     """Its text."""
     run_id: _builtins.str
@@ -947,7 +947,7 @@ class Message(_message.Message):
 
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was said."""
+        """When it was written."""
 
     def __init__(
         self,
@@ -1026,7 +1026,7 @@ class GetConversationRequest(_message.Message):
     conversation_id: _builtins.str
     """Its id."""
     message_limit: _builtins.int
-    """How many of its latest messages, 0–200. Default 50."""
+    """Number of its latest messages, 0–200. Default 50."""
     def __init__(
         self,
         *,
@@ -1082,9 +1082,9 @@ class ListConversationsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """How many at most; 0 for the default of 50, more than 200 counts as 200."""
+    """Maximum number of entries; 0 means the default of 50, values above 200 count as 200."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before."""
+    """Where to continue: `next_page_token` of the previous page."""
     def __init__(
         self,
         *,
@@ -1108,10 +1108,10 @@ class ListConversationsResponse(_message.Message):
     CONVERSATIONS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end, and only there."""
+    """Token of the next page; empty on the last page, and only there."""
     @_builtins.property
     def conversations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Conversation]:
-        """The one that was last used first."""
+        """Most recently used first."""
 
     def __init__(
         self,
@@ -1139,9 +1139,9 @@ class ListMessagesRequest(_message.Message):
     conversation_id: _builtins.str
     """The conversation."""
     page_size: _builtins.int
-    """How many at most; 0 for the default of 50, more than 200 counts as 200."""
+    """Maximum number of entries; 0 means the default of 50, values above 200 count as 200."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before."""
+    """Where to continue: `next_page_token` of the previous page."""
     def __init__(
         self,
         *,
@@ -1166,7 +1166,7 @@ class ListMessagesResponse(_message.Message):
     MESSAGES_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end, and only there."""
+    """Token of the next page; empty on the last page, and only there."""
     @_builtins.property
     def messages(self) -> _containers.RepeatedCompositeFieldContainer[Global___Message]:
         """Latest first."""
@@ -1259,7 +1259,7 @@ Global___DeleteConversationRequest: _TypeAlias = DeleteConversationRequest  # no
 
 @_typing.final
 class DeleteConversationResponse(_message.Message):
-    """Empty: the conversation is gone."""
+    """Empty: the conversation is deleted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

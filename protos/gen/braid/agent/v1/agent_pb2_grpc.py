@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class AgentServiceStub:
-    """Answers questions in plain words from the caller's space, names its sources, and keeps conversations.
-    Conversations and runs belong to the caller's user: those of others are NOT_FOUND.
+    """Answers questions in natural language from the caller's space, cites its sources, and stores conversations.
+    Conversations and runs belong to the caller's user: those of other users are NOT_FOUND.
     """
 
     def __init__(self, channel):
@@ -84,29 +84,29 @@ class AgentServiceStub:
 
 
 class AgentServiceServicer:
-    """Answers questions in plain words from the caller's space, names its sources, and keeps conversations.
-    Conversations and runs belong to the caller's user: those of others are NOT_FOUND.
+    """Answers questions in natural language from the caller's space, cites its sources, and stores conversations.
+    Conversations and runs belong to the caller's user: those of other users are NOT_FOUND.
     """
 
     def Ask(self, request, context):
-        """Answers a question as a stream of events, `started` first and `done` or `error` last. The run goes on for a while
-        (10 seconds, a setting) when the caller goes away, so that StreamRunEvents can resume it, unless
-        `cancel_on_disconnect` is set. A second question to a conversation waits for the first one, at most 10 seconds
-        (a setting), then fails with WRONG_STATE.
+        """Answers a question as a stream of events, `started` first and `done` or `error` last. When the caller disconnects, the
+        run continues for a while (10 seconds, a setting), so that StreamRunEvents can resume it, unless `cancel_on_disconnect`
+        is set. A second question in a conversation waits for the first one, at most 10 seconds (a setting), and then fails
+        with WRONG_STATE.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def StreamRunEvents(self, request, context):
-        """The events of a run after a given one, those to come included. Any replica can answer.
+        """Streams the events of a run after a given one, including events that are still to come. Any replica can answer.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CancelRun(self, request, context):
-        """Stops a run and the tools that it is running. A run that has ended is left as it is.
+        """Stops a run and the tools that it is running. Has no effect on a run that has ended.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -120,21 +120,21 @@ class AgentServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetConversation(self, request, context):
-        """A conversation with its latest messages.
+        """Returns a conversation with its latest messages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListConversations(self, request, context):
-        """The caller's conversations, the one that was last used first.
+        """Lists the caller's conversations, most recently used first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListMessages(self, request, context):
-        """A conversation's messages, latest first.
+        """Lists a conversation's messages, latest first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -211,8 +211,8 @@ def add_AgentServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class AgentService:
-    """Answers questions in plain words from the caller's space, names its sources, and keeps conversations.
-    Conversations and runs belong to the caller's user: those of others are NOT_FOUND.
+    """Answers questions in natural language from the caller's space, cites its sources, and stores conversations.
+    Conversations and runs belong to the caller's user: those of other users are NOT_FOUND.
     """
 
     @staticmethod

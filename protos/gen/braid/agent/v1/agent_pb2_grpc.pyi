@@ -13,37 +13,37 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class AgentServiceStub:
-    """Answers questions in plain words from the caller's space, names its sources, and keeps conversations.
-    Conversations and runs belong to the caller's user: those of others are NOT_FOUND.
+    """Answers questions in natural language from the caller's space, cites its sources, and stores conversations.
+    Conversations and runs belong to the caller's user: those of other users are NOT_FOUND.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     Ask: _aio.UnaryStreamMultiCallable[_agent_pb2.AskRequest, _agent_pb2.AskResponse]
-    """Answers a question as a stream of events, `started` first and `done` or `error` last. The run goes on for a while
-    (10 seconds, a setting) when the caller goes away, so that StreamRunEvents can resume it, unless
-    `cancel_on_disconnect` is set. A second question to a conversation waits for the first one, at most 10 seconds
-    (a setting), then fails with WRONG_STATE.
+    """Answers a question as a stream of events, `started` first and `done` or `error` last. When the caller disconnects, the
+    run continues for a while (10 seconds, a setting), so that StreamRunEvents can resume it, unless `cancel_on_disconnect`
+    is set. A second question in a conversation waits for the first one, at most 10 seconds (a setting), and then fails
+    with WRONG_STATE.
     """
     StreamRunEvents: _aio.UnaryStreamMultiCallable[_agent_pb2.StreamRunEventsRequest, _agent_pb2.StreamRunEventsResponse]
-    """The events of a run after a given one, those to come included. Any replica can answer."""
+    """Streams the events of a run after a given one, including events that are still to come. Any replica can answer."""
     CancelRun: _aio.UnaryUnaryMultiCallable[_agent_pb2.CancelRunRequest, _agent_pb2.CancelRunResponse]
-    """Stops a run and the tools that it is running. A run that has ended is left as it is."""
+    """Stops a run and the tools that it is running. Has no effect on a run that has ended."""
     CreateConversation: _aio.UnaryUnaryMultiCallable[_agent_pb2.CreateConversationRequest, _agent_pb2.CreateConversationResponse]
     """Starts a conversation."""
     GetConversation: _aio.UnaryUnaryMultiCallable[_agent_pb2.GetConversationRequest, _agent_pb2.GetConversationResponse]
-    """A conversation with its latest messages."""
+    """Returns a conversation with its latest messages."""
     ListConversations: _aio.UnaryUnaryMultiCallable[_agent_pb2.ListConversationsRequest, _agent_pb2.ListConversationsResponse]
-    """The caller's conversations, the one that was last used first."""
+    """Lists the caller's conversations, most recently used first."""
     ListMessages: _aio.UnaryUnaryMultiCallable[_agent_pb2.ListMessagesRequest, _agent_pb2.ListMessagesResponse]
-    """A conversation's messages, latest first."""
+    """Lists a conversation's messages, latest first."""
     RenameConversation: _aio.UnaryUnaryMultiCallable[_agent_pb2.RenameConversationRequest, _agent_pb2.RenameConversationResponse]
     """Gives a conversation another title."""
     DeleteConversation: _aio.UnaryUnaryMultiCallable[_agent_pb2.DeleteConversationRequest, _agent_pb2.DeleteConversationResponse]
     """Deletes a conversation with its messages and runs."""
 
 class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Answers questions in plain words from the caller's space, names its sources, and keeps conversations.
-    Conversations and runs belong to the caller's user: those of others are NOT_FOUND.
+    """Answers questions in natural language from the caller's space, cites its sources, and stores conversations.
+    Conversations and runs belong to the caller's user: those of other users are NOT_FOUND.
     """
 
     @_abc_1.abstractmethod
@@ -52,10 +52,10 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agent_pb2.AskRequest,
         context: _aio.ServicerContext[_agent_pb2.AskRequest, _abc.AsyncIterator[_agent_pb2.AskResponse]],
     ) -> _abc.AsyncIterator[_agent_pb2.AskResponse]:
-        """Answers a question as a stream of events, `started` first and `done` or `error` last. The run goes on for a while
-        (10 seconds, a setting) when the caller goes away, so that StreamRunEvents can resume it, unless
-        `cancel_on_disconnect` is set. A second question to a conversation waits for the first one, at most 10 seconds
-        (a setting), then fails with WRONG_STATE.
+        """Answers a question as a stream of events, `started` first and `done` or `error` last. When the caller disconnects, the
+        run continues for a while (10 seconds, a setting), so that StreamRunEvents can resume it, unless `cancel_on_disconnect`
+        is set. A second question in a conversation waits for the first one, at most 10 seconds (a setting), and then fails
+        with WRONG_STATE.
         """
 
     @_abc_1.abstractmethod
@@ -64,7 +64,7 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agent_pb2.StreamRunEventsRequest,
         context: _aio.ServicerContext[_agent_pb2.StreamRunEventsRequest, _abc.AsyncIterator[_agent_pb2.StreamRunEventsResponse]],
     ) -> _abc.AsyncIterator[_agent_pb2.StreamRunEventsResponse]:
-        """The events of a run after a given one, those to come included. Any replica can answer."""
+        """Streams the events of a run after a given one, including events that are still to come. Any replica can answer."""
 
     @_abc_1.abstractmethod
     def CancelRun(
@@ -72,7 +72,7 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agent_pb2.CancelRunRequest,
         context: _aio.ServicerContext[_agent_pb2.CancelRunRequest, _abc.Awaitable[_agent_pb2.CancelRunResponse]],
     ) -> _abc.Awaitable[_agent_pb2.CancelRunResponse]:
-        """Stops a run and the tools that it is running. A run that has ended is left as it is."""
+        """Stops a run and the tools that it is running. Has no effect on a run that has ended."""
 
     @_abc_1.abstractmethod
     def CreateConversation(
@@ -88,7 +88,7 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agent_pb2.GetConversationRequest,
         context: _aio.ServicerContext[_agent_pb2.GetConversationRequest, _abc.Awaitable[_agent_pb2.GetConversationResponse]],
     ) -> _abc.Awaitable[_agent_pb2.GetConversationResponse]:
-        """A conversation with its latest messages."""
+        """Returns a conversation with its latest messages."""
 
     @_abc_1.abstractmethod
     def ListConversations(
@@ -96,7 +96,7 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agent_pb2.ListConversationsRequest,
         context: _aio.ServicerContext[_agent_pb2.ListConversationsRequest, _abc.Awaitable[_agent_pb2.ListConversationsResponse]],
     ) -> _abc.Awaitable[_agent_pb2.ListConversationsResponse]:
-        """The caller's conversations, the one that was last used first."""
+        """Lists the caller's conversations, most recently used first."""
 
     @_abc_1.abstractmethod
     def ListMessages(
@@ -104,7 +104,7 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agent_pb2.ListMessagesRequest,
         context: _aio.ServicerContext[_agent_pb2.ListMessagesRequest, _abc.Awaitable[_agent_pb2.ListMessagesResponse]],
     ) -> _abc.Awaitable[_agent_pb2.ListMessagesResponse]:
-        """A conversation's messages, latest first."""
+        """Lists a conversation's messages, latest first."""
 
     @_abc_1.abstractmethod
     def RenameConversation(

@@ -28,34 +28,34 @@ class _InconsistencyKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Inc
     INCONSISTENCY_KIND_UNSPECIFIED: _InconsistencyKind.ValueType  # 0
     """Never sent."""
     INCONSISTENCY_KIND_CHUNK_WITHOUT_EPISODE: _InconsistencyKind.ValueType  # 1
-    """A chunk of a document that the graph has no episode of. Repair: its text is given to the graph again."""
+    """A chunk without an episode in the graph. Repair: its text is sent to the graph again."""
     INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK: _InconsistencyKind.ValueType  # 2
-    """An episode of the graph whose chunk is not there. Repair: removed, with what only it says."""
+    """An episode of the graph whose chunk does not exist. Repair: removed, with everything that only it states."""
     INCONSISTENCY_KIND_UNKNOWN_DOCUMENT: _InconsistencyKind.ValueType  # 3
-    """A document of the graph that is not there. Repair: removed, with its episodes and what only it claims."""
+    """A document of the graph that does not exist. Repair: removed, with its episodes and everything that only it states."""
     INCONSISTENCY_KIND_ENTITY_WITHOUT_MENTION: _InconsistencyKind.ValueType  # 4
     """An entity that no episode names and no fact joins. Repair: removed."""
     INCONSISTENCY_KIND_DEAD_JOB: _InconsistencyKind.ValueType  # 5
-    """Work that was given up: the graph's refusal of a document, or a whole job. Repair: tried again. Documents that
-    could not be read are no inconsistency: ListDeadDocuments lists them.
+    """Work that failed: a document that the graph refused, or a whole job. Repair: retried. Documents that could not be read
+    are not an inconsistency: ListDeadDocuments lists them.
     """
 
 class InconsistencyKind(_InconsistencyKind, metaclass=_InconsistencyKindEnumTypeWrapper):
-    """What can be amiss."""
+    """Kinds of inconsistencies."""
 
 INCONSISTENCY_KIND_UNSPECIFIED: InconsistencyKind.ValueType  # 0
 """Never sent."""
 INCONSISTENCY_KIND_CHUNK_WITHOUT_EPISODE: InconsistencyKind.ValueType  # 1
-"""A chunk of a document that the graph has no episode of. Repair: its text is given to the graph again."""
+"""A chunk without an episode in the graph. Repair: its text is sent to the graph again."""
 INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK: InconsistencyKind.ValueType  # 2
-"""An episode of the graph whose chunk is not there. Repair: removed, with what only it says."""
+"""An episode of the graph whose chunk does not exist. Repair: removed, with everything that only it states."""
 INCONSISTENCY_KIND_UNKNOWN_DOCUMENT: InconsistencyKind.ValueType  # 3
-"""A document of the graph that is not there. Repair: removed, with its episodes and what only it claims."""
+"""A document of the graph that does not exist. Repair: removed, with its episodes and everything that only it states."""
 INCONSISTENCY_KIND_ENTITY_WITHOUT_MENTION: InconsistencyKind.ValueType  # 4
 """An entity that no episode names and no fact joins. Repair: removed."""
 INCONSISTENCY_KIND_DEAD_JOB: InconsistencyKind.ValueType  # 5
-"""Work that was given up: the graph's refusal of a document, or a whole job. Repair: tried again. Documents that
-could not be read are no inconsistency: ListDeadDocuments lists them.
+"""Work that failed: a document that the graph refused, or a whole job. Repair: retried. Documents that could not be read
+are not an inconsistency: ListDeadDocuments lists them.
 """
 Global___InconsistencyKind: _TypeAlias = InconsistencyKind  # noqa: Y015
 
@@ -67,7 +67,7 @@ class CheckConsistencyRequest(_message.Message):
 
     MAX_LISTED_FIELD_NUMBER: _builtins.int
     max_listed: _builtins.int
-    """How many of each kind are listed at most, 0–1,000; all are counted. Default 100."""
+    """Maximum number of listed entries of each kind, 0–1,000; all are counted. Default 100."""
     def __init__(
         self,
         *,
@@ -85,7 +85,7 @@ Global___CheckConsistencyRequest: _TypeAlias = CheckConsistencyRequest  # noqa: 
 
 @_typing.final
 class CheckConsistencyResponse(_message.Message):
-    """What is amiss."""
+    """The inconsistencies that were found."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -115,7 +115,7 @@ class RepairConsistencyRequest(_message.Message):
 
     MAX_LISTED_FIELD_NUMBER: _builtins.int
     max_listed: _builtins.int
-    """How many of each kind are listed at most, 0–1,000; all are counted and mended. Default 100."""
+    """Maximum number of listed entries of each kind, 0–1,000; all are counted and repaired. Default 100."""
     def __init__(
         self,
         *,
@@ -133,7 +133,7 @@ Global___RepairConsistencyRequest: _TypeAlias = RepairConsistencyRequest  # noqa
 
 @_typing.final
 class RepairConsistencyResponse(_message.Message):
-    """What was amiss."""
+    """The inconsistencies that were found, and how many were repaired."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -157,7 +157,7 @@ Global___RepairConsistencyResponse: _TypeAlias = RepairConsistencyResponse  # no
 
 @_typing.final
 class ConsistencyReport(_message.Message):
-    """What was looked through, and what is amiss."""
+    """What was checked, and which inconsistencies were found."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -170,24 +170,26 @@ class ConsistencyReport(_message.Message):
     LISTED_FIELD_NUMBER: _builtins.int
     CONSISTENT_FIELD_NUMBER: _builtins.int
     chunk_count: _builtins.int
-    """Chunks looked through, those of former versions included."""
+    """Number of checked chunks, including those of former versions."""
     episode_count: _builtins.int
-    """Episodes looked through."""
+    """Number of checked episodes."""
     graph_document_count: _builtins.int
-    """Documents of the graph looked through."""
+    """Number of checked documents of the graph."""
     entity_count: _builtins.int
-    """Entities looked through."""
+    """Number of checked entities."""
     pending_count: _builtins.int
-    """Chunks and episodes without the other whose documents unfinished jobs are working on: no finding."""
+    """Number of chunks without episode and episodes without chunk whose documents are part of unfinished jobs; they are not
+    inconsistencies.
+    """
     consistent: _builtins.bool
-    """Whether nothing is amiss, or all of it was mended."""
+    """Whether there is no inconsistency, or all were repaired."""
     @_builtins.property
     def counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___InconsistencyCount]:
-        """How many of each kind there are; kinds of which there is none are left out."""
+        """Number of inconsistencies of each kind; kinds without any are left out."""
 
     @_builtins.property
     def listed(self) -> _containers.RepeatedCompositeFieldContainer[Global___Inconsistency]:
-        """The first of each kind."""
+        """The first inconsistencies of each kind."""
 
     def __init__(
         self,
@@ -211,7 +213,7 @@ Global___ConsistencyReport: _TypeAlias = ConsistencyReport  # noqa: Y015
 
 @_typing.final
 class InconsistencyCount(_message.Message):
-    """How many of one kind there are."""
+    """Number of inconsistencies of one kind."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -223,7 +225,7 @@ class InconsistencyCount(_message.Message):
     found_count: _builtins.int
     """How many were found."""
     repaired_count: _builtins.int
-    """How many of them were mended; 0 for a check."""
+    """How many of them were repaired; 0 for a check."""
     def __init__(
         self,
         *,
@@ -241,7 +243,7 @@ Global___InconsistencyCount: _TypeAlias = InconsistencyCount  # noqa: Y015
 
 @_typing.final
 class Inconsistency(_message.Message):
-    """One thing that is amiss."""
+    """One inconsistency."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -249,11 +251,11 @@ class Inconsistency(_message.Message):
     ID_FIELD_NUMBER: _builtins.int
     DOCUMENT_ID_FIELD_NUMBER: _builtins.int
     kind: Global___InconsistencyKind.ValueType
-    """What it is."""
+    """The kind of inconsistency."""
     id: _builtins.str
     """Id of the chunk, episode, document, entity or job."""
     document_id: _builtins.str
-    """The document that it belongs to, where it belongs to one."""
+    """The document that it belongs to; empty if none."""
     def __init__(
         self,
         *,

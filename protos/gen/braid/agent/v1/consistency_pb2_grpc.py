@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class ConsistencyServiceStub:
-    """Compares what both stores hold of the caller's space, and mends it.
+    """Compares the data of the caller's space in both stores, and repairs inconsistencies.
     """
 
     def __init__(self, channel):
@@ -48,21 +48,21 @@ class ConsistencyServiceStub:
 
 
 class ConsistencyServiceServicer:
-    """Compares what both stores hold of the caller's space, and mends it.
+    """Compares the data of the caller's space in both stores, and repairs inconsistencies.
     """
 
     def CheckConsistency(self, request, context):
-        """Looks through both stores and the jobs, and changes nothing. What unfinished jobs are about to write or remove is
-        no finding: it is counted as pending. Takes seconds for a hundred thousand chunks; needs a deadline to match.
+        """Reads both stores and the jobs, and changes nothing. Data that unfinished jobs are about to write or remove is not an
+        inconsistency: it is counted as pending. Takes seconds for a hundred thousand chunks; set a suitable deadline.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RepairConsistency(self, request, context):
-        """The same, and mends what it finds: chunks without episode are given to the graph again, what the graph holds beyond
-        the documents is removed, and work that ended for reasons that may have passed is tried again. One that is called
-        again, or ended half-way, goes on with what is left.
+        """Checks as CheckConsistency does, and repairs: chunks without an episode are sent to the graph again, graph data without
+        a document is removed, and work that failed for possibly temporary reasons is retried. A repeated call, also after an
+        interrupted one, continues with the rest.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -90,7 +90,7 @@ def add_ConsistencyServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ConsistencyService:
-    """Compares what both stores hold of the caller's space, and mends it.
+    """Compares the data of the caller's space in both stores, and repairs inconsistencies.
     """
 
     @staticmethod

@@ -13,21 +13,21 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class ConsistencyServiceStub:
-    """Compares what both stores hold of the caller's space, and mends it."""
+    """Compares the data of the caller's space in both stores, and repairs inconsistencies."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CheckConsistency: _aio.UnaryUnaryMultiCallable[_consistency_pb2.CheckConsistencyRequest, _consistency_pb2.CheckConsistencyResponse]
-    """Looks through both stores and the jobs, and changes nothing. What unfinished jobs are about to write or remove is
-    no finding: it is counted as pending. Takes seconds for a hundred thousand chunks; needs a deadline to match.
+    """Reads both stores and the jobs, and changes nothing. Data that unfinished jobs are about to write or remove is not an
+    inconsistency: it is counted as pending. Takes seconds for a hundred thousand chunks; set a suitable deadline.
     """
     RepairConsistency: _aio.UnaryUnaryMultiCallable[_consistency_pb2.RepairConsistencyRequest, _consistency_pb2.RepairConsistencyResponse]
-    """The same, and mends what it finds: chunks without episode are given to the graph again, what the graph holds beyond
-    the documents is removed, and work that ended for reasons that may have passed is tried again. One that is called
-    again, or ended half-way, goes on with what is left.
+    """Checks as CheckConsistency does, and repairs: chunks without an episode are sent to the graph again, graph data without
+    a document is removed, and work that failed for possibly temporary reasons is retried. A repeated call, also after an
+    interrupted one, continues with the rest.
     """
 
 class ConsistencyServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Compares what both stores hold of the caller's space, and mends it."""
+    """Compares the data of the caller's space in both stores, and repairs inconsistencies."""
 
     @_abc_1.abstractmethod
     def CheckConsistency(
@@ -35,8 +35,8 @@ class ConsistencyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _consistency_pb2.CheckConsistencyRequest,
         context: _aio.ServicerContext[_consistency_pb2.CheckConsistencyRequest, _abc.Awaitable[_consistency_pb2.CheckConsistencyResponse]],
     ) -> _abc.Awaitable[_consistency_pb2.CheckConsistencyResponse]:
-        """Looks through both stores and the jobs, and changes nothing. What unfinished jobs are about to write or remove is
-        no finding: it is counted as pending. Takes seconds for a hundred thousand chunks; needs a deadline to match.
+        """Reads both stores and the jobs, and changes nothing. Data that unfinished jobs are about to write or remove is not an
+        inconsistency: it is counted as pending. Takes seconds for a hundred thousand chunks; set a suitable deadline.
         """
 
     @_abc_1.abstractmethod
@@ -45,9 +45,9 @@ class ConsistencyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _consistency_pb2.RepairConsistencyRequest,
         context: _aio.ServicerContext[_consistency_pb2.RepairConsistencyRequest, _abc.Awaitable[_consistency_pb2.RepairConsistencyResponse]],
     ) -> _abc.Awaitable[_consistency_pb2.RepairConsistencyResponse]:
-        """The same, and mends what it finds: chunks without episode are given to the graph again, what the graph holds beyond
-        the documents is removed, and work that ended for reasons that may have passed is tried again. One that is called
-        again, or ended half-way, goes on with what is left.
+        """Checks as CheckConsistency does, and repairs: chunks without an episode are sent to the graph again, graph data without
+        a document is removed, and work that failed for possibly temporary reasons is retried. A repeated call, also after an
+        interrupted one, continues with the rest.
         """
 
 def add_ConsistencyServiceServicer_to_server(servicer: ConsistencyServiceServicer, server: _aio.Server) -> None: ...

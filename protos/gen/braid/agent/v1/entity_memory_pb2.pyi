@@ -27,7 +27,7 @@ class _MemoryEntityType:
 class _MemoryEntityTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_MemoryEntityType.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     MEMORY_ENTITY_TYPE_UNSPECIFIED: _MemoryEntityType.ValueType  # 0
-    """Not said: any, where it filters."""
+    """Unspecified; in a filter: any."""
     MEMORY_ENTITY_TYPE_PERSON: _MemoryEntityType.ValueType  # 1
     """A named person."""
     MEMORY_ENTITY_TYPE_PROJECT: _MemoryEntityType.ValueType  # 2
@@ -43,7 +43,7 @@ class MemoryEntityType(_MemoryEntityType, metaclass=_MemoryEntityTypeEnumTypeWra
     """What an entity is."""
 
 MEMORY_ENTITY_TYPE_UNSPECIFIED: MemoryEntityType.ValueType  # 0
-"""Not said: any, where it filters."""
+"""Unspecified; in a filter: any."""
 MEMORY_ENTITY_TYPE_PERSON: MemoryEntityType.ValueType  # 1
 """A named person."""
 MEMORY_ENTITY_TYPE_PROJECT: MemoryEntityType.ValueType  # 2
@@ -63,7 +63,7 @@ class _MemoryRelationshipType:
 class _MemoryRelationshipTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_MemoryRelationshipType.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     MEMORY_RELATIONSHIP_TYPE_UNSPECIFIED: _MemoryRelationshipType.ValueType  # 0
-    """Not said: any, where it filters."""
+    """Unspecified; in a filter: any."""
     MEMORY_RELATIONSHIP_TYPE_USES: _MemoryRelationshipType.ValueType  # 1
     """Uses it."""
     MEMORY_RELATIONSHIP_TYPE_PREFERS: _MemoryRelationshipType.ValueType  # 2
@@ -87,7 +87,7 @@ class MemoryRelationshipType(_MemoryRelationshipType, metaclass=_MemoryRelations
     """How the source of a relationship relates to its target."""
 
 MEMORY_RELATIONSHIP_TYPE_UNSPECIFIED: MemoryRelationshipType.ValueType  # 0
-"""Not said: any, where it filters."""
+"""Unspecified; in a filter: any."""
 MEMORY_RELATIONSHIP_TYPE_USES: MemoryRelationshipType.ValueType  # 1
 """Uses it."""
 MEMORY_RELATIONSHIP_TYPE_PREFERS: MemoryRelationshipType.ValueType  # 2
@@ -117,11 +117,11 @@ class _MemoryMatchEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_MemoryMat
     MEMORY_MATCH_UNSPECIFIED: _MemoryMatch.ValueType  # 0
     """There was no query."""
     MEMORY_MATCH_EXACT: _MemoryMatch.ValueType  # 1
-    """By its name; letter case and white space do not count."""
+    """By its name; letter case and white space are ignored."""
     MEMORY_MATCH_ALIAS: _MemoryMatch.ValueType  # 2
-    """By an alias, likewise."""
+    """By an alias; letter case and white space are ignored."""
     MEMORY_MATCH_FUZZY: _MemoryMatch.ValueType  # 3
-    """By a name or an alias that is spelled similarly; accents and punctuation do not count."""
+    """By a name or an alias with a similar spelling; accents and punctuation are ignored."""
     MEMORY_MATCH_EMBEDDING: _MemoryMatch.ValueType  # 4
     """By meaning."""
 
@@ -131,11 +131,11 @@ class MemoryMatch(_MemoryMatch, metaclass=_MemoryMatchEnumTypeWrapper):
 MEMORY_MATCH_UNSPECIFIED: MemoryMatch.ValueType  # 0
 """There was no query."""
 MEMORY_MATCH_EXACT: MemoryMatch.ValueType  # 1
-"""By its name; letter case and white space do not count."""
+"""By its name; letter case and white space are ignored."""
 MEMORY_MATCH_ALIAS: MemoryMatch.ValueType  # 2
-"""By an alias, likewise."""
+"""By an alias; letter case and white space are ignored."""
 MEMORY_MATCH_FUZZY: MemoryMatch.ValueType  # 3
-"""By a name or an alias that is spelled similarly; accents and punctuation do not count."""
+"""By a name or an alias with a similar spelling; accents and punctuation are ignored."""
 MEMORY_MATCH_EMBEDDING: MemoryMatch.ValueType  # 4
 """By meaning."""
 Global___MemoryMatch: _TypeAlias = MemoryMatch  # noqa: Y015
@@ -147,11 +147,11 @@ class _MemorySaveOutcome:
 class _MemorySaveOutcomeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_MemorySaveOutcome.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     MEMORY_SAVE_OUTCOME_UNSPECIFIED: _MemorySaveOutcome.ValueType  # 0
-    """Never answered."""
+    """Never returned."""
     MEMORY_SAVE_OUTCOME_CREATED: _MemorySaveOutcome.ValueType  # 1
-    """It is new."""
+    """It was created."""
     MEMORY_SAVE_OUTCOME_REINFORCED: _MemorySaveOutcome.ValueType  # 2
-    """It was there, and has more evidence now."""
+    """It existed already, and evidence was added."""
     MEMORY_SAVE_OUTCOME_BELOW_THRESHOLD: _MemorySaveOutcome.ValueType  # 3
     """Nothing was saved: the confidence is below the threshold."""
     MEMORY_SAVE_OUTCOME_CONVERSATION_LIMIT: _MemorySaveOutcome.ValueType  # 4
@@ -163,11 +163,11 @@ class MemorySaveOutcome(_MemorySaveOutcome, metaclass=_MemorySaveOutcomeEnumType
     """What saving did."""
 
 MEMORY_SAVE_OUTCOME_UNSPECIFIED: MemorySaveOutcome.ValueType  # 0
-"""Never answered."""
+"""Never returned."""
 MEMORY_SAVE_OUTCOME_CREATED: MemorySaveOutcome.ValueType  # 1
-"""It is new."""
+"""It was created."""
 MEMORY_SAVE_OUTCOME_REINFORCED: MemorySaveOutcome.ValueType  # 2
-"""It was there, and has more evidence now."""
+"""It existed already, and evidence was added."""
 MEMORY_SAVE_OUTCOME_BELOW_THRESHOLD: MemorySaveOutcome.ValueType  # 3
 """Nothing was saved: the confidence is below the threshold."""
 MEMORY_SAVE_OUTCOME_CONVERSATION_LIMIT: MemorySaveOutcome.ValueType  # 4
@@ -178,7 +178,7 @@ Global___MemorySaveOutcome: _TypeAlias = MemorySaveOutcome  # noqa: Y015
 
 @_typing.final
 class MemoryProvenance(_message.Message):
-    """Where something was said. The ids stay when the conversation is deleted."""
+    """Where something was said. The ids remain when the conversation is deleted."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -227,9 +227,9 @@ class MemoryEntity(_message.Message):
     type: Global___MemoryEntityType.ValueType
     """What it is."""
     description: _builtins.str
-    """What it is, in a sentence; empty where that is not known."""
+    """What it is, in a sentence; empty if unknown."""
     confidence: _builtins.float
-    """How sure it is that the user talks of it, 0–1. More evidence raises it."""
+    """Confidence that the user talks about it, 0–1. More evidence raises it."""
     mention_count: _builtins.int
     """How often it was mentioned."""
     @_builtins.property
@@ -254,7 +254,7 @@ class MemoryEntity(_message.Message):
 
     @_builtins.property
     def delete_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was deleted; unset while it is not."""
+        """When it was deleted; unset if it is not deleted."""
 
     def __init__(
         self,
@@ -331,11 +331,11 @@ class MemoryRelationship(_message.Message):
     id: _builtins.str
     """Its id, a UUID."""
     type: Global___MemoryRelationshipType.ValueType
-    """What it says."""
+    """The type of the relationship."""
     context: _builtins.str
-    """The words that said it last; empty where they are not known."""
+    """The latest text that states it; empty if unknown."""
     confidence: _builtins.float
-    """How sure it is, 0–1. Repetition raises it."""
+    """Its confidence, 0–1. Repetition raises it."""
     mention_count: _builtins.int
     """How often it was said."""
     @_builtins.property
@@ -364,7 +364,7 @@ class MemoryRelationship(_message.Message):
 
     @_builtins.property
     def delete_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was deleted; unset while it is not."""
+        """When it was deleted; unset if it is not deleted."""
 
     def __init__(
         self,
@@ -444,12 +444,12 @@ class SaveEntityRequest(_message.Message):
     type: Global___MemoryEntityType.ValueType
     """What it is."""
     description: _builtins.str
-    """What it is, up to 2,000 characters. Default: as it was."""
+    """What it is, up to 2,000 characters. Default: unchanged."""
     confidence: _builtins.float
-    """How sure it is, 0–1. Default 0.95."""
+    """Its confidence, 0–1. Default 0.95."""
     @_builtins.property
     def aliases(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Its other names, at most 20, each as the name."""
+        """Its other names, at most 20, under the same rules as the name."""
 
     @_builtins.property
     def provenance(self) -> Global___MemoryProvenance:
@@ -515,7 +515,7 @@ Global___SaveEntityResponse: _TypeAlias = SaveEntityResponse  # noqa: Y015
 
 @_typing.final
 class MemoryEndInput(_message.Message):
-    """An end of a relationship to save: the id of an entity, or a name. An end without either is the user."""
+    """An end of a relationship to save: the id of an entity, or a name. Without either, it is the user."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -525,9 +525,9 @@ class MemoryEndInput(_message.Message):
     id: _builtins.str
     """An entity of the caller by id."""
     name: _builtins.str
-    """An entity by name or alias, up to 200 characters without control characters; it is created where there is none."""
+    """An entity by name or alias, up to 200 characters without control characters; it is created if it does not exist."""
     type: Global___MemoryEntityType.ValueType
-    """What the named entity is. Default: the type of the entity that has the name, else CONCEPT for one that is created."""
+    """What the named entity is. Default: the type of the entity with this name, or CONCEPT for a new entity."""
     def __init__(
         self,
         *,
@@ -556,18 +556,18 @@ class SaveRelationshipRequest(_message.Message):
     CONFIDENCE_FIELD_NUMBER: _builtins.int
     PROVENANCE_FIELD_NUMBER: _builtins.int
     type: Global___MemoryRelationshipType.ValueType
-    """What it says."""
+    """The type of the relationship."""
     context: _builtins.str
-    """The words that say it, up to 2,000 characters. Default: as they were."""
+    """The text that states it, up to 2,000 characters. Default: unchanged."""
     confidence: _builtins.float
-    """How sure it is, 0–1. Default 0.95."""
+    """Its confidence, 0–1. Default 0.95."""
     @_builtins.property
     def source(self) -> Global___MemoryEndInput:
         """Where it starts. Default: the user."""
 
     @_builtins.property
     def target(self) -> Global___MemoryEndInput:
-        """Where it leads; another entity than the source."""
+        """Where it leads; must differ from the source."""
 
     @_builtins.property
     def provenance(self) -> Global___MemoryProvenance:
@@ -633,7 +633,7 @@ Global___SaveRelationshipResponse: _TypeAlias = SaveRelationshipResponse  # noqa
 
 @_typing.final
 class SaveTurnRequest(_message.Message):
-    """Turns of the user, oldest first."""
+    """Messages of the user, oldest first."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -641,13 +641,13 @@ class SaveTurnRequest(_message.Message):
     PROVENANCE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def turns(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """What the user said: the last one is saved, the ones before it say what pronouns mean and what is corrected. At most 50 turns of up to
-        200,000 characters. English unless a language model is configured.
+        """The messages: the last one is saved, the earlier ones are context for pronouns and corrections. At most 50 messages of up
+        to 200,000 characters each. English only, unless a language model is configured.
         """
 
     @_builtins.property
     def provenance(self) -> Global___MemoryProvenance:
-        """Where the last one was said. The same message of the same conversation is saved once."""
+        """Where the last one was said. The same message of the same conversation is saved only once."""
 
     def __init__(
         self,
@@ -665,7 +665,7 @@ Global___SaveTurnRequest: _TypeAlias = SaveTurnRequest  # noqa: Y015
 
 @_typing.final
 class SaveTurnResponse(_message.Message):
-    """What was saved from the last turn."""
+    """What was saved from the last message."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -675,14 +675,14 @@ class SaveTurnResponse(_message.Message):
     ALREADY_SAVED_FIELD_NUMBER: _builtins.int
     QUOTA_FIELD_NUMBER: _builtins.int
     retracted_count: _builtins.int
-    """How many relationships the turn took back; they are deleted."""
+    """How many relationships the message retracted; they are deleted."""
     over_limit_count: _builtins.int
     """How many relationships were not saved because a limit is reached."""
     already_saved: _builtins.bool
-    """The message was saved before: nothing was changed."""
+    """The message had been saved before: nothing was changed."""
     @_builtins.property
     def relationships(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryRelationship]:
-        """The relationships that were created or have more evidence now."""
+        """The relationships that were created or reinforced."""
 
     @_builtins.property
     def quota(self) -> Global___MemoryQuota:
@@ -718,9 +718,9 @@ class QueryEntitiesRequest(_message.Message):
     query: _builtins.str
     """A name or a description, up to 1,000 characters. Default: every entity."""
     page_size: _builtins.int
-    """How many at most, 0–200; 0 is 20, more than 200 counts as 200."""
+    """Maximum number of entries, 0–200; 0 means 20, values above 200 count as 200."""
     page_token: _builtins.str
-    """`next_page_token` of the page before, with the same other fields."""
+    """`next_page_token` of the previous page; the other fields must be the same."""
     @_builtins.property
     def types(self) -> _containers.RepeatedScalarFieldContainer[Global___MemoryEntityType.ValueType]:
         """Only entities of these types. Default: all."""
@@ -751,7 +751,7 @@ class MemoryEntityHit(_message.Message):
     SCORE_FIELD_NUMBER: _builtins.int
     MATCH_FIELD_NUMBER: _builtins.int
     score: _builtins.float
-    """How well it fits the query, 0–1; 0 without a query."""
+    """How well it matches the query, 0–1; 0 without a query."""
     match: Global___MemoryMatch.ValueType
     """How it was found."""
     @_builtins.property
@@ -783,9 +783,9 @@ class QueryEntitiesResponse(_message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     WITHOUT_EMBEDDING_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page; empty when this is the last one."""
+    """Token of the next page; empty on the last page."""
     without_embedding: _builtins.bool
-    """The embedding model could not be asked: entities that are found by meaning alone are missing."""
+    """The embedding model was unavailable: entities that can be found only by meaning are missing."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryEntityHit]:
         """The entities, best first."""
@@ -818,9 +818,9 @@ class QueryRelationshipsRequest(_message.Message):
     entity_id: _builtins.str
     """Only relationships of this entity. NOT_FOUND when the caller has none of this id. Default: all."""
     page_size: _builtins.int
-    """How many at most, 0–200; 0 is 20, more than 200 counts as 200."""
+    """Maximum number of entries, 0–200; 0 means 20, values above 200 count as 200."""
     page_token: _builtins.str
-    """`next_page_token` of the page before, with the same other fields."""
+    """`next_page_token` of the previous page; the other fields must be the same."""
     @_builtins.property
     def types(self) -> _containers.RepeatedScalarFieldContainer[Global___MemoryRelationshipType.ValueType]:
         """Only relationships of these types. Default: all."""
@@ -850,10 +850,10 @@ class QueryRelationshipsResponse(_message.Message):
     RELATIONSHIPS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page; empty when this is the last one."""
+    """Token of the next page; empty on the last page."""
     @_builtins.property
     def relationships(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryRelationship]:
-        """The relationships, the last mentioned first."""
+        """The relationships, most recently mentioned first."""
 
     def __init__(
         self,
@@ -871,7 +871,7 @@ Global___QueryRelationshipsResponse: _TypeAlias = QueryRelationshipsResponse  # 
 
 @_typing.final
 class GetRelatedEntitiesRequest(_message.Message):
-    """An entity whose neighbors are asked for."""
+    """An entity whose neighbors are requested."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -883,11 +883,11 @@ class GetRelatedEntitiesRequest(_message.Message):
     entity_id: _builtins.str
     """Its id. Default: the user."""
     max_hops: _builtins.int
-    """How many relationships away at most, 1–2; 0 is 1."""
+    """Maximum distance in relationships, 1–2; 0 means 1."""
     page_size: _builtins.int
-    """How many at most, 0–200; 0 is 20, more than 200 counts as 200."""
+    """Maximum number of entries, 0–200; 0 means 20, values above 200 count as 200."""
     page_token: _builtins.str
-    """`next_page_token` of the page before, with the same other fields."""
+    """`next_page_token` of the previous page; the other fields must be the same."""
     @_builtins.property
     def types(self) -> _containers.RepeatedScalarFieldContainer[Global___MemoryRelationshipType.ValueType]:
         """Only along relationships of these types. Default: all."""
@@ -919,14 +919,14 @@ class RelatedMemoryEntity(_message.Message):
     HOPS_FIELD_NUMBER: _builtins.int
     RELATIONSHIP_FIELD_NUMBER: _builtins.int
     hops: _builtins.int
-    """How many relationships away it is."""
+    """Its distance in relationships."""
     @_builtins.property
     def entity(self) -> Global___MemoryEntity:
         """The entity."""
 
     @_builtins.property
     def relationship(self) -> Global___MemoryRelationship:
-        """The last relationship on the way to it."""
+        """The last relationship on the path to it."""
 
     def __init__(
         self,
@@ -952,7 +952,7 @@ class GetRelatedEntitiesResponse(_message.Message):
     RELATED_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page; empty when this is the last one."""
+    """Token of the next page; empty on the last page."""
     @_builtins.property
     def related(self) -> _containers.RepeatedCompositeFieldContainer[Global___RelatedMemoryEntity]:
         """The entities, nearest first, then by confidence."""
@@ -983,15 +983,15 @@ class AnswerRelationshipQueryRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     query: _builtins.str
-    """The question in plain words, 1–1,000 characters."""
+    """The question in natural language, 1–1,000 characters."""
     entity_type: Global___MemoryEntityType.ValueType
-    """Only relationships with an entity of this type. Default: what the question says, if it does."""
+    """Only relationships with an entity of this type. Default: the type that the question contains, if any."""
     relationship_type: Global___MemoryRelationshipType.ValueType
-    """Only relationships of this type. Default: what the question says, if it does."""
+    """Only relationships of this type. Default: the type that the question contains, if any."""
     page_size: _builtins.int
-    """How many at most, 0–200; 0 is 20, more than 200 counts as 200."""
+    """Maximum number of entries, 0–200; 0 means 20, values above 200 count as 200."""
     page_token: _builtins.str
-    """`next_page_token` of the page before, with the same other fields."""
+    """`next_page_token` of the previous page; the other fields must be the same."""
     def __init__(
         self,
         *,
@@ -1019,9 +1019,9 @@ class MemoryAnswer(_message.Message):
     ANSWER_FIELD_NUMBER: _builtins.int
     SCORE_FIELD_NUMBER: _builtins.int
     answer: _builtins.str
-    """The name that answers: the end of the relationship that the question does not name."""
+    """The answer: the name of the end of the relationship that the question does not name."""
     score: _builtins.float
-    """How well it fits, 0–1."""
+    """How well it matches, 0–1."""
     @_builtins.property
     def relationship(self) -> Global___MemoryRelationship:
         """The relationship."""
@@ -1052,14 +1052,14 @@ class AnswerRelationshipQueryResponse(_message.Message):
     TOTAL_COUNT_FIELD_NUMBER: _builtins.int
     WITHOUT_EMBEDDING_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page; empty when this is the last one."""
+    """Token of the next page; empty on the last page."""
     total_count: _builtins.int
-    """How many fit in all."""
+    """Total number of matches."""
     without_embedding: _builtins.bool
-    """The embedding model could not be asked: the order goes by words alone."""
+    """The embedding model was unavailable: the answers are ranked by words only."""
     @_builtins.property
     def answers(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryAnswer]:
-        """The answers, best first; none where nothing fits."""
+        """The answers, best first; empty if nothing matches."""
 
     def __init__(
         self,
@@ -1079,16 +1079,16 @@ Global___AnswerRelationshipQueryResponse: _TypeAlias = AnswerRelationshipQueryRe
 
 @_typing.final
 class MergeEntitiesRequest(_message.Message):
-    """Two entities to make one of."""
+    """Two entities to merge."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     ENTITY_ID_FIELD_NUMBER: _builtins.int
     OTHER_ENTITY_ID_FIELD_NUMBER: _builtins.int
     entity_id: _builtins.str
-    """The entity that stays."""
+    """The entity that remains."""
     other_entity_id: _builtins.str
-    """The entity that becomes part of it."""
+    """The entity that is merged into it."""
     def __init__(
         self,
         *,
@@ -1252,7 +1252,7 @@ class RestoreEntityResponse(_message.Message):
     ENTITY_FIELD_NUMBER: _builtins.int
     RELATIONSHIP_COUNT_FIELD_NUMBER: _builtins.int
     relationship_count: _builtins.int
-    """How many relationships came back with it."""
+    """How many relationships were restored with it."""
     @_builtins.property
     def entity(self) -> Global___MemoryEntity:
         """The entity."""
@@ -1312,13 +1312,13 @@ Global___DeleteRelationshipResponse: _TypeAlias = DeleteRelationshipResponse  # 
 
 @_typing.final
 class GetMemoryQuotaRequest(_message.Message):
-    """A conversation whose quota is asked for."""
+    """A conversation whose quota is requested."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     CONVERSATION_ID_FIELD_NUMBER: _builtins.int
     conversation_id: _builtins.str
-    """The conversation, up to 200 characters. Default: none; the day's quota alone."""
+    """The conversation, up to 200 characters. Default: none; only the day's quota is returned."""
     def __init__(
         self,
         *,
@@ -1346,7 +1346,7 @@ class GetMemoryQuotaResponse(_message.Message):
 
     @_builtins.property
     def limits(self) -> Global___MemoryQuota:
-        """How much may be saved in all."""
+        """The limits themselves."""
 
     def __init__(
         self,
@@ -1371,9 +1371,9 @@ class ExportUserMemoryRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """How many at most, 0–1,000; 0 is 200, more than 1,000 counts as 1,000."""
+    """Maximum number of entries, 0–1,000; 0 means 200, values above 1,000 count as 1,000."""
     page_token: _builtins.str
-    """`next_page_token` of the page before."""
+    """`next_page_token` of the previous page."""
     def __init__(
         self,
         *,
@@ -1398,7 +1398,7 @@ class ExportUserMemoryResponse(_message.Message):
     RELATIONSHIPS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Asks for the next page; empty when this is the last one."""
+    """Token of the next page; empty on the last page."""
     @_builtins.property
     def entities(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryEntity]:
         """Entities."""
@@ -1424,7 +1424,7 @@ Global___ExportUserMemoryResponse: _TypeAlias = ExportUserMemoryResponse  # noqa
 
 @_typing.final
 class EraseUserMemoryRequest(_message.Message):
-    """Erases everything of the calling user."""
+    """Empty: space and user come from the credential."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1450,11 +1450,11 @@ class EraseUserMemoryResponse(_message.Message):
     WRITE_COUNT_FIELD_NUMBER: _builtins.int
     ERASE_TIME_FIELD_NUMBER: _builtins.int
     entity_count: _builtins.int
-    """How many entities are gone, deleted ones included."""
+    """How many entities were erased, including deleted ones."""
     relationship_count: _builtins.int
-    """How many relationships are gone, deleted ones included."""
+    """How many relationships were erased, including deleted ones."""
     write_count: _builtins.int
-    """How many waiting and recorded writes are gone."""
+    """How many pending and recorded writes were erased."""
     @_builtins.property
     def erase_time(self) -> _timestamp_pb2.Timestamp:
         """When they were erased."""

@@ -26,9 +26,9 @@ if _version_not_supported:
 
 
 class EntityMemoryServiceStub:
-    """The people, projects, tools, concepts and organizations that a user talks about, and how they relate. Everything belongs to the
-    calling user within the space: nobody else reads or changes it, and an id of another user is NOT_FOUND. Statements of the
-    user about themselves start at a hidden entity of the user, which is neither listed nor counted.
+    """The people, projects, tools, concepts and organizations that a user talks about, and how they relate. All data belongs to the
+    calling user within the space: other users can neither read nor change it, and an id of another user is NOT_FOUND.
+    Relationships of the user themselves start at a hidden entity of the user, which is neither listed nor counted.
     """
 
     def __init__(self, channel):
@@ -115,114 +115,116 @@ class EntityMemoryServiceStub:
 
 
 class EntityMemoryServiceServicer:
-    """The people, projects, tools, concepts and organizations that a user talks about, and how they relate. Everything belongs to the
-    calling user within the space: nobody else reads or changes it, and an id of another user is NOT_FOUND. Statements of the
-    user about themselves start at a hidden entity of the user, which is neither listed nor counted.
+    """The people, projects, tools, concepts and organizations that a user talks about, and how they relate. All data belongs to the
+    calling user within the space: other users can neither read nor change it, and an id of another user is NOT_FOUND.
+    Relationships of the user themselves start at a hidden entity of the user, which is neither listed nor counted.
     """
 
     def SaveEntity(self, request, context):
-        """Saves an entity, or adds evidence to the one that has the name or an alias of it and the same type. A limit that is reached is an
-        outcome of the answer, not an error.
+        """Saves an entity, or adds evidence to the entity of the same type that has this name or alias. A limit that is reached is
+        reported as an outcome in the response, not as an error.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SaveRelationship(self, request, context):
-        """Saves a relationship and the entities that it needs, or adds evidence to the one that is there. All of it or nothing is saved.
+        """Saves a relationship and the entities that it needs, or adds evidence to the existing relationship. Either everything or
+        nothing is saved.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SaveTurn(self, request, context):
-        """Extracts entities and relationships from the last of some turns of the user, and saves them. A message that was saved before is not
-        saved again.
+        """Extracts entities and relationships from the last of the given user messages, and saves them. A message that was saved
+        before is not saved again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def QueryEntities(self, request, context):
-        """Entities by name, alias, similar spelling and meaning, best first; without a query all of them, the last mentioned first.
+        """Finds entities by name, alias, similar spelling and meaning, best first; without a query lists all of them, most recently
+        mentioned first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def QueryRelationships(self, request, context):
-        """Relationships, the last mentioned first.
+        """Lists relationships, most recently mentioned first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetRelatedEntities(self, request, context):
-        """Entities one or two relationships away from an entity, or from the user.
+        """Returns entities one or two relationships away from an entity, or from the user.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AnswerRelationshipQuery(self, request, context):
-        """Relationships that answer a question in plain words, such as "What do I use for monitoring?", best first.
+        """Finds relationships that answer a question in natural language, such as "What do I use for monitoring?", best first.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def MergeEntities(self, request, context):
-        """Makes two entities one: the other one's names become aliases, its relationships move.
+        """Merges two entities: the names of the other entity become aliases, and its relationships move.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RenameEntity(self, request, context):
-        """Gives an entity another name; the former one becomes an alias. WRONG_STATE when another entity of the type has the name.
+        """Renames an entity; the former name becomes an alias. WRONG_STATE when another entity of the type has the name.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteEntity(self, request, context):
-        """Takes an entity and its relationships out of the memory. RestoreEntity brings them back.
+        """Deletes an entity and its relationships. RestoreEntity restores them.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RestoreEntity(self, request, context):
-        """Brings a deleted entity back with the relationships that were deleted with it. WRONG_STATE when it was merged into another one, or
-        when another entity has its name meanwhile.
+        """Restores a deleted entity with the relationships that were deleted with it. WRONG_STATE when it was merged into another
+        entity, or when another entity has its name now.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteRelationship(self, request, context):
-        """Takes a relationship out of the memory.
+        """Deletes a relationship.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetMemoryQuota(self, request, context):
-        """How much may still be saved today and in a conversation.
+        """Returns how much may still be saved today and in a conversation.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ExportUserMemory(self, request, context):
-        """Everything that is kept of the user, deleted things included: entities first, then relationships, in pages.
+        """Exports all data of the user in pages, including deleted data: entities first, then relationships.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def EraseUserMemory(self, request, context):
-        """Erases everything of the user for good, waiting writes included.
+        """Erases all data of the user permanently, including pending writes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -315,9 +317,9 @@ def add_EntityMemoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EntityMemoryService:
-    """The people, projects, tools, concepts and organizations that a user talks about, and how they relate. Everything belongs to the
-    calling user within the space: nobody else reads or changes it, and an id of another user is NOT_FOUND. Statements of the
-    user about themselves start at a hidden entity of the user, which is neither listed nor counted.
+    """The people, projects, tools, concepts and organizations that a user talks about, and how they relate. All data belongs to the
+    calling user within the space: other users can neither read nor change it, and an id of another user is NOT_FOUND.
+    Relationships of the user themselves start at a hidden entity of the user, which is neither listed nor counted.
     """
 
     @staticmethod

@@ -13,53 +13,57 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class EntityMemoryServiceStub:
-    """The people, projects, tools, concepts and organizations that a user talks about, and how they relate. Everything belongs to the
-    calling user within the space: nobody else reads or changes it, and an id of another user is NOT_FOUND. Statements of the
-    user about themselves start at a hidden entity of the user, which is neither listed nor counted.
+    """The people, projects, tools, concepts and organizations that a user talks about, and how they relate. All data belongs to the
+    calling user within the space: other users can neither read nor change it, and an id of another user is NOT_FOUND.
+    Relationships of the user themselves start at a hidden entity of the user, which is neither listed nor counted.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     SaveEntity: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.SaveEntityRequest, _entity_memory_pb2.SaveEntityResponse]
-    """Saves an entity, or adds evidence to the one that has the name or an alias of it and the same type. A limit that is reached is an
-    outcome of the answer, not an error.
+    """Saves an entity, or adds evidence to the entity of the same type that has this name or alias. A limit that is reached is
+    reported as an outcome in the response, not as an error.
     """
     SaveRelationship: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.SaveRelationshipRequest, _entity_memory_pb2.SaveRelationshipResponse]
-    """Saves a relationship and the entities that it needs, or adds evidence to the one that is there. All of it or nothing is saved."""
+    """Saves a relationship and the entities that it needs, or adds evidence to the existing relationship. Either everything or
+    nothing is saved.
+    """
     SaveTurn: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.SaveTurnRequest, _entity_memory_pb2.SaveTurnResponse]
-    """Extracts entities and relationships from the last of some turns of the user, and saves them. A message that was saved before is not
-    saved again.
+    """Extracts entities and relationships from the last of the given user messages, and saves them. A message that was saved
+    before is not saved again.
     """
     QueryEntities: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.QueryEntitiesRequest, _entity_memory_pb2.QueryEntitiesResponse]
-    """Entities by name, alias, similar spelling and meaning, best first; without a query all of them, the last mentioned first."""
+    """Finds entities by name, alias, similar spelling and meaning, best first; without a query lists all of them, most recently
+    mentioned first.
+    """
     QueryRelationships: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.QueryRelationshipsRequest, _entity_memory_pb2.QueryRelationshipsResponse]
-    """Relationships, the last mentioned first."""
+    """Lists relationships, most recently mentioned first."""
     GetRelatedEntities: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.GetRelatedEntitiesRequest, _entity_memory_pb2.GetRelatedEntitiesResponse]
-    """Entities one or two relationships away from an entity, or from the user."""
+    """Returns entities one or two relationships away from an entity, or from the user."""
     AnswerRelationshipQuery: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.AnswerRelationshipQueryRequest, _entity_memory_pb2.AnswerRelationshipQueryResponse]
-    """Relationships that answer a question in plain words, such as "What do I use for monitoring?", best first."""
+    """Finds relationships that answer a question in natural language, such as "What do I use for monitoring?", best first."""
     MergeEntities: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.MergeEntitiesRequest, _entity_memory_pb2.MergeEntitiesResponse]
-    """Makes two entities one: the other one's names become aliases, its relationships move."""
+    """Merges two entities: the names of the other entity become aliases, and its relationships move."""
     RenameEntity: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.RenameEntityRequest, _entity_memory_pb2.RenameEntityResponse]
-    """Gives an entity another name; the former one becomes an alias. WRONG_STATE when another entity of the type has the name."""
+    """Renames an entity; the former name becomes an alias. WRONG_STATE when another entity of the type has the name."""
     DeleteEntity: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.DeleteEntityRequest, _entity_memory_pb2.DeleteEntityResponse]
-    """Takes an entity and its relationships out of the memory. RestoreEntity brings them back."""
+    """Deletes an entity and its relationships. RestoreEntity restores them."""
     RestoreEntity: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.RestoreEntityRequest, _entity_memory_pb2.RestoreEntityResponse]
-    """Brings a deleted entity back with the relationships that were deleted with it. WRONG_STATE when it was merged into another one, or
-    when another entity has its name meanwhile.
+    """Restores a deleted entity with the relationships that were deleted with it. WRONG_STATE when it was merged into another
+    entity, or when another entity has its name now.
     """
     DeleteRelationship: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.DeleteRelationshipRequest, _entity_memory_pb2.DeleteRelationshipResponse]
-    """Takes a relationship out of the memory."""
+    """Deletes a relationship."""
     GetMemoryQuota: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.GetMemoryQuotaRequest, _entity_memory_pb2.GetMemoryQuotaResponse]
-    """How much may still be saved today and in a conversation."""
+    """Returns how much may still be saved today and in a conversation."""
     ExportUserMemory: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.ExportUserMemoryRequest, _entity_memory_pb2.ExportUserMemoryResponse]
-    """Everything that is kept of the user, deleted things included: entities first, then relationships, in pages."""
+    """Exports all data of the user in pages, including deleted data: entities first, then relationships."""
     EraseUserMemory: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.EraseUserMemoryRequest, _entity_memory_pb2.EraseUserMemoryResponse]
-    """Erases everything of the user for good, waiting writes included."""
+    """Erases all data of the user permanently, including pending writes."""
 
 class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
-    """The people, projects, tools, concepts and organizations that a user talks about, and how they relate. Everything belongs to the
-    calling user within the space: nobody else reads or changes it, and an id of another user is NOT_FOUND. Statements of the
-    user about themselves start at a hidden entity of the user, which is neither listed nor counted.
+    """The people, projects, tools, concepts and organizations that a user talks about, and how they relate. All data belongs to the
+    calling user within the space: other users can neither read nor change it, and an id of another user is NOT_FOUND.
+    Relationships of the user themselves start at a hidden entity of the user, which is neither listed nor counted.
     """
 
     @_abc_1.abstractmethod
@@ -68,8 +72,8 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.SaveEntityRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.SaveEntityRequest, _abc.Awaitable[_entity_memory_pb2.SaveEntityResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.SaveEntityResponse]:
-        """Saves an entity, or adds evidence to the one that has the name or an alias of it and the same type. A limit that is reached is an
-        outcome of the answer, not an error.
+        """Saves an entity, or adds evidence to the entity of the same type that has this name or alias. A limit that is reached is
+        reported as an outcome in the response, not as an error.
         """
 
     @_abc_1.abstractmethod
@@ -78,7 +82,9 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.SaveRelationshipRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.SaveRelationshipRequest, _abc.Awaitable[_entity_memory_pb2.SaveRelationshipResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.SaveRelationshipResponse]:
-        """Saves a relationship and the entities that it needs, or adds evidence to the one that is there. All of it or nothing is saved."""
+        """Saves a relationship and the entities that it needs, or adds evidence to the existing relationship. Either everything or
+        nothing is saved.
+        """
 
     @_abc_1.abstractmethod
     def SaveTurn(
@@ -86,8 +92,8 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.SaveTurnRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.SaveTurnRequest, _abc.Awaitable[_entity_memory_pb2.SaveTurnResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.SaveTurnResponse]:
-        """Extracts entities and relationships from the last of some turns of the user, and saves them. A message that was saved before is not
-        saved again.
+        """Extracts entities and relationships from the last of the given user messages, and saves them. A message that was saved
+        before is not saved again.
         """
 
     @_abc_1.abstractmethod
@@ -96,7 +102,9 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.QueryEntitiesRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.QueryEntitiesRequest, _abc.Awaitable[_entity_memory_pb2.QueryEntitiesResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.QueryEntitiesResponse]:
-        """Entities by name, alias, similar spelling and meaning, best first; without a query all of them, the last mentioned first."""
+        """Finds entities by name, alias, similar spelling and meaning, best first; without a query lists all of them, most recently
+        mentioned first.
+        """
 
     @_abc_1.abstractmethod
     def QueryRelationships(
@@ -104,7 +112,7 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.QueryRelationshipsRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.QueryRelationshipsRequest, _abc.Awaitable[_entity_memory_pb2.QueryRelationshipsResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.QueryRelationshipsResponse]:
-        """Relationships, the last mentioned first."""
+        """Lists relationships, most recently mentioned first."""
 
     @_abc_1.abstractmethod
     def GetRelatedEntities(
@@ -112,7 +120,7 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.GetRelatedEntitiesRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.GetRelatedEntitiesRequest, _abc.Awaitable[_entity_memory_pb2.GetRelatedEntitiesResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.GetRelatedEntitiesResponse]:
-        """Entities one or two relationships away from an entity, or from the user."""
+        """Returns entities one or two relationships away from an entity, or from the user."""
 
     @_abc_1.abstractmethod
     def AnswerRelationshipQuery(
@@ -120,7 +128,7 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.AnswerRelationshipQueryRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.AnswerRelationshipQueryRequest, _abc.Awaitable[_entity_memory_pb2.AnswerRelationshipQueryResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.AnswerRelationshipQueryResponse]:
-        """Relationships that answer a question in plain words, such as "What do I use for monitoring?", best first."""
+        """Finds relationships that answer a question in natural language, such as "What do I use for monitoring?", best first."""
 
     @_abc_1.abstractmethod
     def MergeEntities(
@@ -128,7 +136,7 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.MergeEntitiesRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.MergeEntitiesRequest, _abc.Awaitable[_entity_memory_pb2.MergeEntitiesResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.MergeEntitiesResponse]:
-        """Makes two entities one: the other one's names become aliases, its relationships move."""
+        """Merges two entities: the names of the other entity become aliases, and its relationships move."""
 
     @_abc_1.abstractmethod
     def RenameEntity(
@@ -136,7 +144,7 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.RenameEntityRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.RenameEntityRequest, _abc.Awaitable[_entity_memory_pb2.RenameEntityResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.RenameEntityResponse]:
-        """Gives an entity another name; the former one becomes an alias. WRONG_STATE when another entity of the type has the name."""
+        """Renames an entity; the former name becomes an alias. WRONG_STATE when another entity of the type has the name."""
 
     @_abc_1.abstractmethod
     def DeleteEntity(
@@ -144,7 +152,7 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.DeleteEntityRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.DeleteEntityRequest, _abc.Awaitable[_entity_memory_pb2.DeleteEntityResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.DeleteEntityResponse]:
-        """Takes an entity and its relationships out of the memory. RestoreEntity brings them back."""
+        """Deletes an entity and its relationships. RestoreEntity restores them."""
 
     @_abc_1.abstractmethod
     def RestoreEntity(
@@ -152,8 +160,8 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.RestoreEntityRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.RestoreEntityRequest, _abc.Awaitable[_entity_memory_pb2.RestoreEntityResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.RestoreEntityResponse]:
-        """Brings a deleted entity back with the relationships that were deleted with it. WRONG_STATE when it was merged into another one, or
-        when another entity has its name meanwhile.
+        """Restores a deleted entity with the relationships that were deleted with it. WRONG_STATE when it was merged into another
+        entity, or when another entity has its name now.
         """
 
     @_abc_1.abstractmethod
@@ -162,7 +170,7 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.DeleteRelationshipRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.DeleteRelationshipRequest, _abc.Awaitable[_entity_memory_pb2.DeleteRelationshipResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.DeleteRelationshipResponse]:
-        """Takes a relationship out of the memory."""
+        """Deletes a relationship."""
 
     @_abc_1.abstractmethod
     def GetMemoryQuota(
@@ -170,7 +178,7 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.GetMemoryQuotaRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.GetMemoryQuotaRequest, _abc.Awaitable[_entity_memory_pb2.GetMemoryQuotaResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.GetMemoryQuotaResponse]:
-        """How much may still be saved today and in a conversation."""
+        """Returns how much may still be saved today and in a conversation."""
 
     @_abc_1.abstractmethod
     def ExportUserMemory(
@@ -178,7 +186,7 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.ExportUserMemoryRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.ExportUserMemoryRequest, _abc.Awaitable[_entity_memory_pb2.ExportUserMemoryResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.ExportUserMemoryResponse]:
-        """Everything that is kept of the user, deleted things included: entities first, then relationships, in pages."""
+        """Exports all data of the user in pages, including deleted data: entities first, then relationships."""
 
     @_abc_1.abstractmethod
     def EraseUserMemory(
@@ -186,6 +194,6 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entity_memory_pb2.EraseUserMemoryRequest,
         context: _aio.ServicerContext[_entity_memory_pb2.EraseUserMemoryRequest, _abc.Awaitable[_entity_memory_pb2.EraseUserMemoryResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.EraseUserMemoryResponse]:
-        """Erases everything of the user for good, waiting writes included."""
+        """Erases all data of the user permanently, including pending writes."""
 
 def add_EntityMemoryServiceServicer_to_server(servicer: EntityMemoryServiceServicer, server: _aio.Server) -> None: ...

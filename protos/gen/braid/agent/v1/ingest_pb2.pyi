@@ -31,10 +31,10 @@ class IngestDocumentRequest(_message.Message):
     METADATA_FIELD_NUMBER: _builtins.int
     DATA_FIELD_NUMBER: _builtins.int
     data: _builtins.bytes
-    """The next bytes of it, up to 1 MiB."""
+    """The next bytes of the document, up to 1 MiB."""
     @_builtins.property
     def metadata(self) -> Global___DocumentMetadata:
-        """What the document is."""
+        """The description of the document."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ Global___IngestDocumentRequest: _TypeAlias = IngestDocumentRequest  # noqa: Y015
 
 @_typing.final
 class DocumentMetadata(_message.Message):
-    """What an upload is."""
+    """The description of an upload."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -65,33 +65,33 @@ class DocumentMetadata(_message.Message):
     METADATA_FIELD_NUMBER: _builtins.int
     VALID_TIME_FIELD_NUMBER: _builtins.int
     document_id: _builtins.str
-    """The document's id within the space, up to 512 characters. Default: `source`, else made from the content.
-    Not used for JSON lines, whose lines carry their own.
+    """The document's id within the space, up to 512 characters. Default: `source`, or else derived from the content.
+    Not used for JSON lines, where each line has its own id.
     """
     title: _builtins.str
-    """Its title. Default: the first heading, else the last part of `source`."""
+    """Its title. Default: the first heading, or else the last part of `source`."""
     source: _builtins.str
     """Where it came from."""
     content_type: _builtins.str
-    """What its bytes are. JSON lines hold one document a line: `{"id", "title", "text", "source"?, "metadata"?, "valid_at"?}`.
-    Lines of facts are not taken here (IngestFacts takes facts): INVALID_FIELD when there are no others.
-    Lines of messages hold one message each, and all of a thread: `{"thread"?, "author"?, "time"?, "text", "id"?}`; each
-    thread is a document. A mailbox holds one document a mail. PDF (up to 2,000 pages), DOCX, HTML and mail become text
-    first: a chunk's characters are counted in that.
+    """The format of its bytes. JSON lines have one document per line: `{"id", "title", "text", "source"?, "metadata"?,
+    "valid_at"?}`. Lines with facts are not accepted here (use IngestFacts): INVALID_FIELD when there are no other lines.
+    Lines of messages have one message each and must contain all messages of a thread: `{"thread"?, "author"?, "time"?,
+    "text", "id"?}`; each thread is a document. Each mail of a mailbox is a document. PDF (up to 2,000 pages), DOCX, HTML
+    and mail are converted to text first; character positions of chunks refer to that text.
     """
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
-        """What else is known of it; added to each line's own for JSON lines. At most 10,000 values, 128 KiB of names and texts,
-        and 32 levels of values within values.
+        """Further metadata; for JSON lines it is added to each line's own. At most 10,000 values, 128 KiB of names and texts, and 32
+        levels of nesting.
         """
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when it holds. Default: `date` in the front matter of a Markdown document, when a mail was sent, else the time
-        of the upload. A thread holds since its first message's time, which goes before one given here, and each chunk of it
-        since the last of its messages was written: messages of less than five minutes share chunks. A thread sent again
-        replaces what was known of it. Another text for a document that has a version of
-        this very time holds since the upload: a file edited under its former date is new from now on.
+        """The time from which it is valid. Default: `date` in the front matter of a Markdown document, the date of a mail, or else
+        the time of the upload. A thread is valid from the time of its first message, which overrides a time given here, and each
+        of its chunks from the time of the last message in it; messages within less than five minutes share a chunk. A thread that
+        is sent again replaces its stored version. If a version with this exact time exists and the text differs, the new version
+        is valid from the time of the upload, so a file edited without a new date is valid from now on.
         """
 
     def __init__(
@@ -121,7 +121,7 @@ class IngestDocumentResponse(_message.Message):
     JOB_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def job(self) -> _jobs_pb2.Job:
-        """The job that works on it."""
+        """The job that ingests it."""
 
     def __init__(
         self,
@@ -144,7 +144,7 @@ class CheckIngestCapacityRequest(_message.Message):
 
     SIZE_FIELD_NUMBER: _builtins.int
     size: _builtins.int
-    """Its bytes, where they are known. Default 0."""
+    """Its size in bytes, if known. Default 0."""
     def __init__(
         self,
         *,
@@ -177,18 +177,18 @@ Global___CheckIngestCapacityResponse: _TypeAlias = CheckIngestCapacityResponse  
 
 @_typing.final
 class IngestFactsRequest(_message.Message):
-    """A part of the facts to take."""
+    """A part of the facts to add."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     FACTS_FIELD_NUMBER: _builtins.int
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     embedding_model: _builtins.str
-    """The model that made the given vectors; empty is the configured one. WRONG_STATE when the space is embedded with another."""
+    """The model of the given vectors; empty: the configured model. WRONG_STATE when the space is embedded with another model."""
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_ingest_pb2.FactInput]:
-        """The facts, at most 1,000 a message. Given vectors are kept; the others are made by the model that the space is embedded
-        with. Where that one is not to be had, facts go without until the space is embedded anew.
+        """The facts, at most 1,000 per message. Given vectors are stored; the others are computed with the model that the space is
+        embedded with. If that model is unavailable, facts have no vector until the space is embedded again.
         """
 
     def __init__(
@@ -207,7 +207,7 @@ Global___IngestFactsRequest: _TypeAlias = IngestFactsRequest  # noqa: Y015
 
 @_typing.final
 class IngestFactsResponse(_message.Message):
-    """What became of the facts."""
+    """The outcome for the facts."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -216,14 +216,14 @@ class IngestFactsResponse(_message.Message):
     REFUSED_FIELD_NUMBER: _builtins.int
     REFUSED_COUNT_FIELD_NUMBER: _builtins.int
     added_count: _builtins.int
-    """Facts that were not there before."""
+    """Facts that did not exist before."""
     unchanged_count: _builtins.int
-    """Facts that were there already."""
+    """Facts that existed already."""
     refused_count: _builtins.int
-    """How many were refused in all."""
+    """Total number of refused facts."""
     @_builtins.property
     def refused(self) -> _containers.RepeatedCompositeFieldContainer[_ingest_pb2.RefusedFact]:
-        """Facts refused, each with its reason; at most the first 1,000 are listed."""
+        """Refused facts, each with its reason; at most the first 1,000 are listed."""
 
     def __init__(
         self,
@@ -273,11 +273,11 @@ class DeleteDocumentResponse(_message.Message):
     JOB_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def removed(self) -> _containers.RepeatedCompositeFieldContainer[_jobs_pb2.RemovedRows]:
-        """Rows removed, one entry a kind; none while the job goes on."""
+        """Removed rows, one entry per kind; empty while the job continues."""
 
     @_builtins.property
     def job(self) -> _jobs_pb2.Job:
-        """The job of the deletion, of kind DELETE: to be watched when it has not ended."""
+        """The job of the deletion, of kind DELETE. Watch it if it has not ended."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class IngestServiceStub:
-    """Brings documents and facts into both tiers.
+    """Ingests documents and facts into both tiers.
     """
 
     def __init__(self, channel):
@@ -58,38 +58,38 @@ class IngestServiceStub:
 
 
 class IngestServiceServicer:
-    """Brings documents and facts into both tiers.
+    """Ingests documents and facts into both tiers.
     """
 
     def IngestDocument(self, request_iterator, context):
-        """Takes a document (or JSON lines of documents): first the metadata, then its bytes. Answers with a job at once.
+        """Accepts a document (or JSON lines of documents): first the metadata, then its bytes. Returns a job immediately.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def IngestFacts(self, request_iterator, context):
-        """Takes dated facts, embeds their sentences, and adds them to the graph. A message that breaks a rule ends the call;
-        facts of the messages before it may stay, and sending all of them again changes nothing.
+        """Accepts dated facts, embeds their sentences, and adds them to the graph. An invalid message ends the call; facts of earlier
+        messages may remain, and sending all of them again changes nothing.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CheckIngestCapacity(self, request, context):
-        """Whether an upload would be accepted now: reason OVERLOADED with a delay when too much waits. Asked before a body is read.
-        A space with nothing waiting gets any free place; one with something gets another while it holds at most four times
-        of what is still free then, in jobs and in bytes: no space fills the backlog alone.
+        """Checks whether an upload would be accepted now: reason OVERLOADED with a delay when the backlog is full. Call it before
+        reading a body. A space without waiting jobs may use any free capacity; a space with waiting jobs may add one while it uses
+        at most four times the capacity that then remains free, in jobs and in bytes, so that no single space fills the backlog.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteDocument(self, request, context):
-        """Removes a document, all its versions included, from both stores: after what was accepted of it before, and before
-        what is accepted of it later. Once accepted it is done, whatever goes down meanwhile. Answers with what was removed
-        from each store, or, when that takes longer than the caller waits, with the job that goes on. NOT_FOUND for a
-        document that is neither stored nor on its way.
+        """Removes a document with all its versions from both stores: after uploads of it that were accepted earlier, and before
+        those accepted later. Once accepted, the deletion is completed in spite of any outage. Returns what was removed from each
+        store or, when that takes longer than the caller waits, the job that continues. NOT_FOUND for a document that is neither
+        stored nor being ingested.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -127,7 +127,7 @@ def add_IngestServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class IngestService:
-    """Brings documents and facts into both tiers.
+    """Ingests documents and facts into both tiers.
     """
 
     @staticmethod

@@ -13,29 +13,29 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class IngestServiceStub:
-    """Brings documents and facts into both tiers."""
+    """Ingests documents and facts into both tiers."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     IngestDocument: _aio.StreamUnaryMultiCallable[_ingest_pb2.IngestDocumentRequest, _ingest_pb2.IngestDocumentResponse]
-    """Takes a document (or JSON lines of documents): first the metadata, then its bytes. Answers with a job at once."""
+    """Accepts a document (or JSON lines of documents): first the metadata, then its bytes. Returns a job immediately."""
     IngestFacts: _aio.StreamUnaryMultiCallable[_ingest_pb2.IngestFactsRequest, _ingest_pb2.IngestFactsResponse]
-    """Takes dated facts, embeds their sentences, and adds them to the graph. A message that breaks a rule ends the call;
-    facts of the messages before it may stay, and sending all of them again changes nothing.
+    """Accepts dated facts, embeds their sentences, and adds them to the graph. An invalid message ends the call; facts of earlier
+    messages may remain, and sending all of them again changes nothing.
     """
     CheckIngestCapacity: _aio.UnaryUnaryMultiCallable[_ingest_pb2.CheckIngestCapacityRequest, _ingest_pb2.CheckIngestCapacityResponse]
-    """Whether an upload would be accepted now: reason OVERLOADED with a delay when too much waits. Asked before a body is read.
-    A space with nothing waiting gets any free place; one with something gets another while it holds at most four times
-    of what is still free then, in jobs and in bytes: no space fills the backlog alone.
+    """Checks whether an upload would be accepted now: reason OVERLOADED with a delay when the backlog is full. Call it before
+    reading a body. A space without waiting jobs may use any free capacity; a space with waiting jobs may add one while it uses
+    at most four times the capacity that then remains free, in jobs and in bytes, so that no single space fills the backlog.
     """
     DeleteDocument: _aio.UnaryUnaryMultiCallable[_ingest_pb2.DeleteDocumentRequest, _ingest_pb2.DeleteDocumentResponse]
-    """Removes a document, all its versions included, from both stores: after what was accepted of it before, and before
-    what is accepted of it later. Once accepted it is done, whatever goes down meanwhile. Answers with what was removed
-    from each store, or, when that takes longer than the caller waits, with the job that goes on. NOT_FOUND for a
-    document that is neither stored nor on its way.
+    """Removes a document with all its versions from both stores: after uploads of it that were accepted earlier, and before
+    those accepted later. Once accepted, the deletion is completed in spite of any outage. Returns what was removed from each
+    store or, when that takes longer than the caller waits, the job that continues. NOT_FOUND for a document that is neither
+    stored nor being ingested.
     """
 
 class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Brings documents and facts into both tiers."""
+    """Ingests documents and facts into both tiers."""
 
     @_abc_1.abstractmethod
     def IngestDocument(
@@ -43,7 +43,7 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _abc.AsyncIterator[_ingest_pb2.IngestDocumentRequest],
         context: _aio.ServicerContext[_abc.AsyncIterator[_ingest_pb2.IngestDocumentRequest], _abc.Awaitable[_ingest_pb2.IngestDocumentResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.IngestDocumentResponse]:
-        """Takes a document (or JSON lines of documents): first the metadata, then its bytes. Answers with a job at once."""
+        """Accepts a document (or JSON lines of documents): first the metadata, then its bytes. Returns a job immediately."""
 
     @_abc_1.abstractmethod
     def IngestFacts(
@@ -51,8 +51,8 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _abc.AsyncIterator[_ingest_pb2.IngestFactsRequest],
         context: _aio.ServicerContext[_abc.AsyncIterator[_ingest_pb2.IngestFactsRequest], _abc.Awaitable[_ingest_pb2.IngestFactsResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.IngestFactsResponse]:
-        """Takes dated facts, embeds their sentences, and adds them to the graph. A message that breaks a rule ends the call;
-        facts of the messages before it may stay, and sending all of them again changes nothing.
+        """Accepts dated facts, embeds their sentences, and adds them to the graph. An invalid message ends the call; facts of earlier
+        messages may remain, and sending all of them again changes nothing.
         """
 
     @_abc_1.abstractmethod
@@ -61,9 +61,9 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ingest_pb2.CheckIngestCapacityRequest,
         context: _aio.ServicerContext[_ingest_pb2.CheckIngestCapacityRequest, _abc.Awaitable[_ingest_pb2.CheckIngestCapacityResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.CheckIngestCapacityResponse]:
-        """Whether an upload would be accepted now: reason OVERLOADED with a delay when too much waits. Asked before a body is read.
-        A space with nothing waiting gets any free place; one with something gets another while it holds at most four times
-        of what is still free then, in jobs and in bytes: no space fills the backlog alone.
+        """Checks whether an upload would be accepted now: reason OVERLOADED with a delay when the backlog is full. Call it before
+        reading a body. A space without waiting jobs may use any free capacity; a space with waiting jobs may add one while it uses
+        at most four times the capacity that then remains free, in jobs and in bytes, so that no single space fills the backlog.
         """
 
     @_abc_1.abstractmethod
@@ -72,10 +72,10 @@ class IngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ingest_pb2.DeleteDocumentRequest,
         context: _aio.ServicerContext[_ingest_pb2.DeleteDocumentRequest, _abc.Awaitable[_ingest_pb2.DeleteDocumentResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.DeleteDocumentResponse]:
-        """Removes a document, all its versions included, from both stores: after what was accepted of it before, and before
-        what is accepted of it later. Once accepted it is done, whatever goes down meanwhile. Answers with what was removed
-        from each store, or, when that takes longer than the caller waits, with the job that goes on. NOT_FOUND for a
-        document that is neither stored nor on its way.
+        """Removes a document with all its versions from both stores: after uploads of it that were accepted earlier, and before
+        those accepted later. Once accepted, the deletion is completed in spite of any outage. Returns what was removed from each
+        store or, when that takes longer than the caller waits, the job that continues. NOT_FOUND for a document that is neither
+        stored nor being ingested.
         """
 
 def add_IngestServiceServicer_to_server(servicer: IngestServiceServicer, server: _aio.Server) -> None: ...

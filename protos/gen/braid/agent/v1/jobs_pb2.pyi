@@ -29,15 +29,15 @@ class _JobKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobKind.Value
     JOB_KIND_UNSPECIFIED: _JobKind.ValueType  # 0
     """Never sent."""
     JOB_KIND_UPLOAD: _JobKind.ValueType  # 1
-    """Brings the documents of an upload into both tiers. Counts documents."""
+    """Ingests the documents of an upload into both tiers. Counts documents."""
     JOB_KIND_DELETE: _JobKind.ValueType  # 2
-    """Removes a document from both tiers. Counts nothing: `removed` says what it did."""
+    """Removes a document from both tiers. Counts nothing: `removed` has the result."""
     JOB_KIND_REEMBED: _JobKind.ValueType  # 3
-    """Gives all that the space holds vectors of another model. Counts chunks."""
+    """Computes vectors of another model for all data of the space. Counts chunks."""
     JOB_KIND_REEXTRACT: _JobKind.ValueType  # 4
-    """Gives every chunk to the graph again. Counts chunks."""
+    """Sends every chunk to the graph again. Counts chunks."""
     JOB_KIND_INFER: _JobKind.ValueType  # 5
-    """Infers relations between the memories of the user who asked. Counts memories; `inferred` says what it did."""
+    """Infers relations between the memories of the user who asked. Counts memories; `inferred` has the result."""
 
 class JobKind(_JobKind, metaclass=_JobKindEnumTypeWrapper):
     """What a job does."""
@@ -45,15 +45,15 @@ class JobKind(_JobKind, metaclass=_JobKindEnumTypeWrapper):
 JOB_KIND_UNSPECIFIED: JobKind.ValueType  # 0
 """Never sent."""
 JOB_KIND_UPLOAD: JobKind.ValueType  # 1
-"""Brings the documents of an upload into both tiers. Counts documents."""
+"""Ingests the documents of an upload into both tiers. Counts documents."""
 JOB_KIND_DELETE: JobKind.ValueType  # 2
-"""Removes a document from both tiers. Counts nothing: `removed` says what it did."""
+"""Removes a document from both tiers. Counts nothing: `removed` has the result."""
 JOB_KIND_REEMBED: JobKind.ValueType  # 3
-"""Gives all that the space holds vectors of another model. Counts chunks."""
+"""Computes vectors of another model for all data of the space. Counts chunks."""
 JOB_KIND_REEXTRACT: JobKind.ValueType  # 4
-"""Gives every chunk to the graph again. Counts chunks."""
+"""Sends every chunk to the graph again. Counts chunks."""
 JOB_KIND_INFER: JobKind.ValueType  # 5
-"""Infers relations between the memories of the user who asked. Counts memories; `inferred` says what it did."""
+"""Infers relations between the memories of the user who asked. Counts memories; `inferred` has the result."""
 Global___JobKind: _TypeAlias = JobKind  # noqa: Y015
 
 class _JobUnit:
@@ -72,7 +72,7 @@ class _JobUnitEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobUnit.Value
     """Memories."""
 
 class JobUnit(_JobUnit, metaclass=_JobUnitEnumTypeWrapper):
-    """What the counts of a job are of."""
+    """The unit of the counts of a job."""
 
 JOB_UNIT_UNSPECIFIED: JobUnit.ValueType  # 0
 """Never sent."""
@@ -97,10 +97,10 @@ class _JobStageEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobStage.Val
     JOB_STAGE_GRAPH: _JobStage.ValueType  # 2
     """The graph."""
     JOB_STAGE_TASK: _JobStage.ValueType  # 3
-    """The work of a job that is no upload."""
+    """The work of a job that is not an upload."""
 
 class JobStage(_JobStage, metaclass=_JobStageEnumTypeWrapper):
-    """Where a document's way through the tiers ended."""
+    """The stage at which a document failed."""
 
 JOB_STAGE_UNSPECIFIED: JobStage.ValueType  # 0
 """Never sent."""
@@ -109,7 +109,7 @@ JOB_STAGE_SEARCH: JobStage.ValueType  # 1
 JOB_STAGE_GRAPH: JobStage.ValueType  # 2
 """The graph."""
 JOB_STAGE_TASK: JobStage.ValueType  # 3
-"""The work of a job that is no upload."""
+"""The work of a job that is not an upload."""
 Global___JobStage: _TypeAlias = JobStage  # noqa: Y015
 
 class _Store:
@@ -164,7 +164,7 @@ class _RowKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RowKind.Value
     """Former versions of facts."""
 
 class RowKind(_RowKind, metaclass=_RowKindEnumTypeWrapper):
-    """What removed rows were."""
+    """Kinds of removed rows."""
 
 ROW_KIND_UNSPECIFIED: RowKind.ValueType  # 0
 """Never sent."""
@@ -199,34 +199,34 @@ class _JobStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobState.Val
     JOB_STATE_QUEUED: _JobState.ValueType  # 1
     """Accepted and waiting."""
     JOB_STATE_RUNNING: _JobState.ValueType  # 2
-    """Being worked on."""
+    """Being processed."""
     JOB_STATE_SUCCEEDED: _JobState.ValueType  # 3
     """Every document is searchable and graph-ready; those that could not be read are listed."""
     JOB_STATE_FAILED: _JobState.ValueType  # 4
-    """The job ended before its documents were done, or none of them could be taken; the reasons are listed."""
+    """The job ended before its documents were finished, or all of them failed; the reasons are listed."""
     JOB_STATE_CANCELLED: _JobState.ValueType  # 5
-    """Ended by CancelJob. What was searchable then still goes into the graph."""
+    """Ended by CancelJob. Documents that were searchable by then are still added to the graph."""
 
 class JobState(_JobState, metaclass=_JobStateEnumTypeWrapper):
-    """How far a job is."""
+    """The state of a job."""
 
 JOB_STATE_UNSPECIFIED: JobState.ValueType  # 0
 """Never sent."""
 JOB_STATE_QUEUED: JobState.ValueType  # 1
 """Accepted and waiting."""
 JOB_STATE_RUNNING: JobState.ValueType  # 2
-"""Being worked on."""
+"""Being processed."""
 JOB_STATE_SUCCEEDED: JobState.ValueType  # 3
 """Every document is searchable and graph-ready; those that could not be read are listed."""
 JOB_STATE_FAILED: JobState.ValueType  # 4
-"""The job ended before its documents were done, or none of them could be taken; the reasons are listed."""
+"""The job ended before its documents were finished, or all of them failed; the reasons are listed."""
 JOB_STATE_CANCELLED: JobState.ValueType  # 5
-"""Ended by CancelJob. What was searchable then still goes into the graph."""
+"""Ended by CancelJob. Documents that were searchable by then are still added to the graph."""
 Global___JobState: _TypeAlias = JobState  # noqa: Y015
 
 @_typing.final
 class Job(_message.Message):
-    """A job as it stands."""
+    """A job with its current state."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -256,38 +256,40 @@ class Job(_message.Message):
     id: _builtins.str
     """The job's id."""
     state: Global___JobState.ValueType
-    """How far it is."""
+    """Its state."""
     unit_count: _builtins.int
-    """How many units (`unit`) there are to work on."""
+    """Total number of units (`unit`)."""
     searchable_count: _builtins.int
-    """Units whose chunks and vectors are stored: found by search. Includes unchanged ones."""
+    """Units whose chunks and vectors are stored, so that searches find them. Includes unchanged ones."""
     graph_ready_count: _builtins.int
     """Units whose entities and mentions are in the graph. Includes unchanged ones."""
     unchanged_count: _builtins.int
-    """Units that were there already with the same content."""
+    """Units that were already stored with the same content."""
     written_chunk_count: _builtins.int
     """Chunks written."""
     failed_count: _builtins.int
-    """How many units could not be taken."""
+    """Number of units that failed."""
     kind: Global___JobKind.ValueType
     """What it does."""
     waiting_for: _builtins.str
-    """Why it does not go on at this moment, such as a store that is away; empty while it does. Nothing is lost meanwhile."""
+    """Why it makes no progress at the moment, such as an unavailable store; empty while it makes progress. Nothing is lost."""
     searchable_per_second: _builtins.float
-    """Units a second that became searchable, from the start of the work to the last of them. 0 before the first."""
+    """Rate at which units became searchable, in units per second, from the start of the work to the last such unit. 0 before the
+    first.
+    """
     graph_ready_per_second: _builtins.float
-    """Units a second that became graph-ready, likewise."""
+    """Rate at which units became graph-ready, measured in the same way."""
     document_id: _builtins.str
-    """The document's id that the upload named, or the document to delete. Empty when none was named."""
+    """The document id given with the upload, or the document to delete. Empty if none was given."""
     title: _builtins.str
-    """The title that the upload named. Empty when none was named."""
+    """The title given with the upload. Empty if none was given."""
     source: _builtins.str
-    """The source that the upload named, such as its file's name. Empty when none was named."""
+    """The source given with the upload, such as its file name. Empty if none was given."""
     unit: Global___JobUnit.ValueType
-    """What the counts are of."""
+    """The unit of the counts."""
     @_builtins.property
     def failures(self) -> _containers.RepeatedCompositeFieldContainer[Global___JobFailure]:
-        """Documents that could not be taken, with the reason; at most the first 1,000, in ListJobs the first 10."""
+        """Documents that could not be ingested, with the reason; at most the first 1,000, in ListJobs the first 10."""
 
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
@@ -295,15 +297,15 @@ class Job(_message.Message):
 
     @_builtins.property
     def update_time(self) -> _timestamp_pb2.Timestamp:
-        """When it last went on."""
+        """When it last made progress."""
 
     @_builtins.property
     def removed(self) -> _containers.RepeatedCompositeFieldContainer[Global___RemovedRows]:
-        """What a job of kind DELETE has removed, once it has succeeded."""
+        """The rows that a job of kind DELETE has removed, once it has succeeded."""
 
     @_builtins.property
     def start_time(self) -> _timestamp_pb2.Timestamp:
-        """When the work began; unset before."""
+        """When the work started; unset before."""
 
     @_builtins.property
     def end_time(self) -> _timestamp_pb2.Timestamp:
@@ -311,7 +313,7 @@ class Job(_message.Message):
 
     @_builtins.property
     def inferred(self) -> Global___InferredRelations:
-        """What a job of kind INFER has done, once it has succeeded; unset otherwise."""
+        """The result of a job of kind INFER, once it has succeeded; unset otherwise."""
 
     def __init__(
         self,
@@ -350,7 +352,7 @@ Global___Job: _TypeAlias = Job  # noqa: Y015
 
 @_typing.final
 class InferredRelations(_message.Message):
-    """What an inference of relations between memories did."""
+    """The result of an inference of relations between memories."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -378,12 +380,12 @@ class InferredRelations(_message.Message):
     CREATED_COUNTS_FIELD_NUMBER: _builtins.int
     REMOVED_COUNT_FIELD_NUMBER: _builtins.int
     examined_count: _builtins.int
-    """Memories that were looked at."""
+    """Number of examined memories."""
     removed_count: _builtins.int
-    """Inferred relations that were removed, because their evidence no longer holds."""
+    """Number of inferred relations that were removed because their evidence no longer applies."""
     @_builtins.property
     def created_counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
-        """Relations that were not there before, by method: `similarity`, `error_fix`, `co_access`."""
+        """Numbers of new relations by method: `similarity`, `error_fix`, `co_access`."""
 
     def __init__(
         self,
@@ -402,7 +404,7 @@ Global___InferredRelations: _TypeAlias = InferredRelations  # noqa: Y015
 
 @_typing.final
 class JobFailure(_message.Message):
-    """A document that could not be taken."""
+    """A document that could not be ingested."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -410,11 +412,11 @@ class JobFailure(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     STAGE_FIELD_NUMBER: _builtins.int
     document_id: _builtins.str
-    """The document's id, or `line N` of JSON lines that could not be read. Empty when the reason is the whole job's."""
+    """The document's id, or `line N` of JSON lines that could not be read. Empty when the reason applies to the whole job."""
     reason: _builtins.str
-    """Why, in words without the document's own text."""
+    """The reason, without any text of the document."""
     stage: Global___JobStage.ValueType
-    """At which stage."""
+    """The stage at which it failed."""
     def __init__(
         self,
         *,
@@ -440,11 +442,11 @@ class RemovedRows(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     COUNT_FIELD_NUMBER: _builtins.int
     store: Global___Store.ValueType
-    """Where they were."""
+    """The store that they were removed from."""
     kind: Global___RowKind.ValueType
-    """What they were."""
+    """Their kind."""
     count: _builtins.int
-    """How many."""
+    """Their number."""
     def __init__(
         self,
         *,
@@ -462,7 +464,7 @@ Global___RemovedRows: _TypeAlias = RemovedRows  # noqa: Y015
 
 @_typing.final
 class DeadDocument(_message.Message):
-    """A document that was accepted and could not be taken."""
+    """A document that was accepted and could not be ingested."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -470,14 +472,14 @@ class DeadDocument(_message.Message):
     FAILURE_FIELD_NUMBER: _builtins.int
     CREATE_TIME_FIELD_NUMBER: _builtins.int
     job_id: _builtins.str
-    """The job it came with."""
+    """The job that it belongs to."""
     @_builtins.property
     def failure(self) -> Global___JobFailure:
-        """Which, where and why."""
+        """The document, the stage and the reason."""
 
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was given up."""
+        """When it failed."""
 
     def __init__(
         self,
@@ -564,7 +566,7 @@ Global___WatchJobRequest: _TypeAlias = WatchJobRequest  # noqa: Y015
 
 @_typing.final
 class WatchJobResponse(_message.Message):
-    """A job as it stands now."""
+    """The current state of a job."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -597,9 +599,9 @@ class ListJobsRequest(_message.Message):
     STATES_FIELD_NUMBER: _builtins.int
     KINDS_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """How many at most, up to 200; larger values count as 200. 0 is the default, 50."""
+    """Maximum number of entries, up to 200; larger values count as 200. 0 means the default, 50."""
     page_token: _builtins.str
-    """`next_page_token` of the page before. Default: the first page."""
+    """`next_page_token` of the previous page. Default: the first page."""
     @_builtins.property
     def states(self) -> _containers.RepeatedScalarFieldContainer[Global___JobState.ValueType]:
         """Only jobs in one of these states. Default: all."""
@@ -633,10 +635,10 @@ class ListJobsResponse(_message.Message):
     JOBS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end, and only there."""
+    """Token of the next page; empty on the last page, and only there."""
     @_builtins.property
     def jobs(self) -> _containers.RepeatedCompositeFieldContainer[Global___Job]:
-        """The jobs, the latest first."""
+        """The jobs, latest first."""
 
     def __init__(
         self,
@@ -654,7 +656,7 @@ Global___ListJobsResponse: _TypeAlias = ListJobsResponse  # noqa: Y015
 
 @_typing.final
 class CancelJobRequest(_message.Message):
-    """A job to end."""
+    """A job to cancel."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -676,7 +678,7 @@ Global___CancelJobRequest: _TypeAlias = CancelJobRequest  # noqa: Y015
 
 @_typing.final
 class CancelJobResponse(_message.Message):
-    """The ended job."""
+    """The cancelled job."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -700,7 +702,7 @@ Global___CancelJobResponse: _TypeAlias = CancelJobResponse  # noqa: Y015
 
 @_typing.final
 class RetryJobRequest(_message.Message):
-    """A job to try again."""
+    """A job to retry."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -722,7 +724,7 @@ Global___RetryJobRequest: _TypeAlias = RetryJobRequest  # noqa: Y015
 
 @_typing.final
 class RetryJobResponse(_message.Message):
-    """The job, waiting again."""
+    """The job, queued again."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -753,9 +755,9 @@ class ListDeadDocumentsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """How many at most, up to 200; larger values count as 200. 0 is the default, 50."""
+    """Maximum number of entries, up to 200; larger values count as 200. 0 means the default, 50."""
     page_token: _builtins.str
-    """`next_page_token` of the page before. Default: the first page."""
+    """`next_page_token` of the previous page. Default: the first page."""
     def __init__(
         self,
         *,
@@ -779,10 +781,10 @@ class ListDeadDocumentsResponse(_message.Message):
     DOCUMENTS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end, and only there."""
+    """Token of the next page; empty on the last page, and only there."""
     @_builtins.property
     def documents(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeadDocument]:
-        """The documents, the latest first."""
+        """The documents, latest first."""
 
     def __init__(
         self,

@@ -26,8 +26,8 @@ if _version_not_supported:
 
 
 class JobServiceStub:
-    """Work that goes on after the call that asked for it: uploads, deletions, moves of a space to other models, and inferences
-    of relations between memories.
+    """Background work that continues after the call that started it: uploads, deletions, migrations of a space to other models,
+    and inference of relations between memories.
     """
 
     def __init__(self, channel):
@@ -69,19 +69,19 @@ class JobServiceStub:
 
 
 class JobServiceServicer:
-    """Work that goes on after the call that asked for it: uploads, deletions, moves of a space to other models, and inferences
-    of relations between memories.
+    """Background work that continues after the call that started it: uploads, deletions, migrations of a space to other models,
+    and inference of relations between memories.
     """
 
     def GetJob(self, request, context):
-        """A job as it stands. NOT_FOUND when there is no such job in the space.
+        """Returns the current state of a job. NOT_FOUND when there is no such job in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def WatchJob(self, request, context):
-        """A job as it goes on: at once, then at each change, until it has ended.
+        """Streams the state of a job: immediately, then after each change, until it has ended.
         NOT_FOUND when there is no such job in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -89,23 +89,23 @@ class JobServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListJobs(self, request, context):
-        """A space's jobs, the latest first, in pages.
+        """Lists a space's jobs, latest first, in pages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CancelJob(self, request, context):
-        """Ends a job; what is searchable of it still goes into the graph. One that has ended, or
-        that deletes, stays as it is. NOT_FOUND when there is no such job in the space.
+        """Cancels a job; its documents that are searchable already are still added to the graph. Has no effect on a job that has
+        ended or that deletes. NOT_FOUND when there is no such job in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RetryJob(self, request, context):
-        """Tries again what an ended job did not do: documents that could not be taken, and those that were not reached. They
-        are written now, after everything accepted since. Reason WRONG_STATE while the job runs, and when nothing is left.
+        """Retries the unfinished part of an ended job: documents that failed, and those that were not reached. They are written now,
+        after everything that was accepted since. Reason WRONG_STATE while the job runs, and when nothing is left to retry.
         NOT_FOUND when there is no such job in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -113,7 +113,7 @@ class JobServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListDeadDocuments(self, request, context):
-        """A space's documents that could not be taken, with their reasons, the latest first, in pages.
+        """Lists a space's documents that could not be ingested, with their reasons, latest first, in pages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -161,8 +161,8 @@ def add_JobServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class JobService:
-    """Work that goes on after the call that asked for it: uploads, deletions, moves of a space to other models, and inferences
-    of relations between memories.
+    """Background work that continues after the call that started it: uploads, deletions, migrations of a space to other models,
+    and inference of relations between memories.
     """
 
     @staticmethod

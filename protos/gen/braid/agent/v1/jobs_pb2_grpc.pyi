@@ -13,34 +13,34 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class JobServiceStub:
-    """Work that goes on after the call that asked for it: uploads, deletions, moves of a space to other models, and inferences
-    of relations between memories.
+    """Background work that continues after the call that started it: uploads, deletions, migrations of a space to other models,
+    and inference of relations between memories.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetJob: _aio.UnaryUnaryMultiCallable[_jobs_pb2.GetJobRequest, _jobs_pb2.GetJobResponse]
-    """A job as it stands. NOT_FOUND when there is no such job in the space."""
+    """Returns the current state of a job. NOT_FOUND when there is no such job in the space."""
     WatchJob: _aio.UnaryStreamMultiCallable[_jobs_pb2.WatchJobRequest, _jobs_pb2.WatchJobResponse]
-    """A job as it goes on: at once, then at each change, until it has ended.
+    """Streams the state of a job: immediately, then after each change, until it has ended.
     NOT_FOUND when there is no such job in the space.
     """
     ListJobs: _aio.UnaryUnaryMultiCallable[_jobs_pb2.ListJobsRequest, _jobs_pb2.ListJobsResponse]
-    """A space's jobs, the latest first, in pages."""
+    """Lists a space's jobs, latest first, in pages."""
     CancelJob: _aio.UnaryUnaryMultiCallable[_jobs_pb2.CancelJobRequest, _jobs_pb2.CancelJobResponse]
-    """Ends a job; what is searchable of it still goes into the graph. One that has ended, or
-    that deletes, stays as it is. NOT_FOUND when there is no such job in the space.
+    """Cancels a job; its documents that are searchable already are still added to the graph. Has no effect on a job that has
+    ended or that deletes. NOT_FOUND when there is no such job in the space.
     """
     RetryJob: _aio.UnaryUnaryMultiCallable[_jobs_pb2.RetryJobRequest, _jobs_pb2.RetryJobResponse]
-    """Tries again what an ended job did not do: documents that could not be taken, and those that were not reached. They
-    are written now, after everything accepted since. Reason WRONG_STATE while the job runs, and when nothing is left.
+    """Retries the unfinished part of an ended job: documents that failed, and those that were not reached. They are written now,
+    after everything that was accepted since. Reason WRONG_STATE while the job runs, and when nothing is left to retry.
     NOT_FOUND when there is no such job in the space.
     """
     ListDeadDocuments: _aio.UnaryUnaryMultiCallable[_jobs_pb2.ListDeadDocumentsRequest, _jobs_pb2.ListDeadDocumentsResponse]
-    """A space's documents that could not be taken, with their reasons, the latest first, in pages."""
+    """Lists a space's documents that could not be ingested, with their reasons, latest first, in pages."""
 
 class JobServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Work that goes on after the call that asked for it: uploads, deletions, moves of a space to other models, and inferences
-    of relations between memories.
+    """Background work that continues after the call that started it: uploads, deletions, migrations of a space to other models,
+    and inference of relations between memories.
     """
 
     @_abc_1.abstractmethod
@@ -49,7 +49,7 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _jobs_pb2.GetJobRequest,
         context: _aio.ServicerContext[_jobs_pb2.GetJobRequest, _abc.Awaitable[_jobs_pb2.GetJobResponse]],
     ) -> _abc.Awaitable[_jobs_pb2.GetJobResponse]:
-        """A job as it stands. NOT_FOUND when there is no such job in the space."""
+        """Returns the current state of a job. NOT_FOUND when there is no such job in the space."""
 
     @_abc_1.abstractmethod
     def WatchJob(
@@ -57,7 +57,7 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _jobs_pb2.WatchJobRequest,
         context: _aio.ServicerContext[_jobs_pb2.WatchJobRequest, _abc.AsyncIterator[_jobs_pb2.WatchJobResponse]],
     ) -> _abc.AsyncIterator[_jobs_pb2.WatchJobResponse]:
-        """A job as it goes on: at once, then at each change, until it has ended.
+        """Streams the state of a job: immediately, then after each change, until it has ended.
         NOT_FOUND when there is no such job in the space.
         """
 
@@ -67,7 +67,7 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _jobs_pb2.ListJobsRequest,
         context: _aio.ServicerContext[_jobs_pb2.ListJobsRequest, _abc.Awaitable[_jobs_pb2.ListJobsResponse]],
     ) -> _abc.Awaitable[_jobs_pb2.ListJobsResponse]:
-        """A space's jobs, the latest first, in pages."""
+        """Lists a space's jobs, latest first, in pages."""
 
     @_abc_1.abstractmethod
     def CancelJob(
@@ -75,8 +75,8 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _jobs_pb2.CancelJobRequest,
         context: _aio.ServicerContext[_jobs_pb2.CancelJobRequest, _abc.Awaitable[_jobs_pb2.CancelJobResponse]],
     ) -> _abc.Awaitable[_jobs_pb2.CancelJobResponse]:
-        """Ends a job; what is searchable of it still goes into the graph. One that has ended, or
-        that deletes, stays as it is. NOT_FOUND when there is no such job in the space.
+        """Cancels a job; its documents that are searchable already are still added to the graph. Has no effect on a job that has
+        ended or that deletes. NOT_FOUND when there is no such job in the space.
         """
 
     @_abc_1.abstractmethod
@@ -85,8 +85,8 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _jobs_pb2.RetryJobRequest,
         context: _aio.ServicerContext[_jobs_pb2.RetryJobRequest, _abc.Awaitable[_jobs_pb2.RetryJobResponse]],
     ) -> _abc.Awaitable[_jobs_pb2.RetryJobResponse]:
-        """Tries again what an ended job did not do: documents that could not be taken, and those that were not reached. They
-        are written now, after everything accepted since. Reason WRONG_STATE while the job runs, and when nothing is left.
+        """Retries the unfinished part of an ended job: documents that failed, and those that were not reached. They are written now,
+        after everything that was accepted since. Reason WRONG_STATE while the job runs, and when nothing is left to retry.
         NOT_FOUND when there is no such job in the space.
         """
 
@@ -96,6 +96,6 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _jobs_pb2.ListDeadDocumentsRequest,
         context: _aio.ServicerContext[_jobs_pb2.ListDeadDocumentsRequest, _abc.Awaitable[_jobs_pb2.ListDeadDocumentsResponse]],
     ) -> _abc.Awaitable[_jobs_pb2.ListDeadDocumentsResponse]:
-        """A space's documents that could not be taken, with their reasons, the latest first, in pages."""
+        """Lists a space's documents that could not be ingested, with their reasons, latest first, in pages."""
 
 def add_JobServiceServicer_to_server(servicer: JobServiceServicer, server: _aio.Server) -> None: ...

@@ -74,17 +74,17 @@ class Memory(_message.Message):
     ACCESS_COUNT_FIELD_NUMBER: _builtins.int
     LAST_ACCESS_TIME_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """Its id: that of its chunk and of its episode in the caller's own part of both tiers."""
+    """Its id, which is also the id of its chunk and episode in the caller's private part of both tiers."""
     type: _builtins.str
     """Its type, such as ERROR."""
     title: _builtins.str
-    """Its title; empty for none."""
+    """Its title; empty if none."""
     content: _builtins.str
     """Its text."""
     importance: _builtins.float
-    """How much it matters, 0–1."""
+    """Its importance, 0–1."""
     session_id: _builtins.str
-    """The session that it belongs to; empty for none."""
+    """The session that it belongs to; empty if none."""
     access_count: _builtins.int
     """How often it was read or found."""
     @_builtins.property
@@ -93,7 +93,7 @@ class Memory(_message.Message):
 
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
-        """What else is known of it."""
+        """Further metadata."""
 
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
@@ -101,7 +101,7 @@ class Memory(_message.Message):
 
     @_builtins.property
     def last_access_time(self) -> _timestamp_pb2.Timestamp:
-        """When it was last read or found; unset for never."""
+        """When it was last read or found; unset if never."""
 
     def __init__(
         self,
@@ -128,7 +128,7 @@ Global___Memory: _TypeAlias = Memory  # noqa: Y015
 
 @_typing.final
 class MemoryRelationInput(_message.Message):
-    """What a memory to be stored is related to."""
+    """A relation of a memory that is being stored."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -140,16 +140,16 @@ class MemoryRelationInput(_message.Message):
     target_id: _builtins.str
     """The memory that the relation leads to, one of the caller's."""
     relation_type: _relations_pb2.ChunkRelationType.ValueType
-    """What it says, read from the memory that is stored to the other one."""
+    """The type of the relation, from the stored memory to the other one."""
     strength: _builtins.float
     """How strong it is, 0–1. Default 1."""
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when it holds; unset is open."""
+        """Start of its validity; unset: open."""
 
     @_builtins.property
     def invalid_time(self) -> _timestamp_pb2.Timestamp:
-        """First instant at which it no longer holds; unset is open."""
+        """End of its validity, exclusive; unset: open."""
 
     def __init__(
         self,
@@ -190,20 +190,20 @@ class MemoryRelation(_message.Message):
     target_id: _builtins.str
     """The memory that it leads to."""
     relation_type: _relations_pb2.ChunkRelationType.ValueType
-    """What it says."""
+    """The type of the relation."""
     strength: _builtins.float
     """How strong it is, 0–1."""
     inferred: _builtins.bool
     """Braid inferred it."""
     evidence: _builtins.str
-    """What it was inferred from, such as `similarity: cosine 0.83`."""
+    """The evidence of an inferred relation, such as `similarity: cosine 0.83`."""
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when it holds; unset is open."""
+        """Start of its validity; unset: open."""
 
     @_builtins.property
     def invalid_time(self) -> _timestamp_pb2.Timestamp:
-        """First instant at which it no longer holds; unset is open."""
+        """End of its validity, exclusive; unset: open."""
 
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
@@ -252,24 +252,24 @@ class CreateMemoryRequest(_message.Message):
     content: _builtins.str
     """Its text, 1–32,768 characters that are not all white space."""
     importance: _builtins.float
-    """How much it matters, 0–1. Default 0.5."""
+    """Its importance, 0–1. Default 0.5."""
     session_id: _builtins.str
     """The session that it belongs to, up to 200 characters: it FOLLOWS the session's last memory. WRONG_STATE once the session
     is closed. Default: none.
     """
     skip_inference: _builtins.bool
-    """Infer no relations for it now. Default: relations of similarity, and of a solution to an error, are inferred."""
+    """Do not infer relations for it now. Default: relations by similarity, and from a solution to an error, are inferred."""
     @_builtins.property
     def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Its tags, at most 32 distinct ones of 1–100 characters."""
 
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
-        """What else is known of it, at most 64 KiB as a message."""
+        """Further metadata, at most 64 KiB as a message."""
 
     @_builtins.property
     def relations(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryRelationInput]:
-        """What it is related to, at most 100."""
+        """Its relations, at most 100."""
 
     def __init__(
         self,
@@ -308,7 +308,7 @@ class CreateMemoryResponse(_message.Message):
 
     @_builtins.property
     def relations(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryRelation]:
-        """Its relations, those that were inferred included."""
+        """Its relations, including inferred ones."""
 
     def __init__(
         self,
@@ -357,7 +357,7 @@ class GetMemoryResponse(_message.Message):
     INCOMING_RELATIONS_FIELD_NUMBER: _builtins.int
     RELATIONS_TRUNCATED_FIELD_NUMBER: _builtins.int
     relations_truncated: _builtins.bool
-    """It has more relations than are shown."""
+    """It has more relations than are returned."""
     @_builtins.property
     def memory(self) -> Global___Memory:
         """The memory."""
@@ -399,9 +399,9 @@ class ListMemoriesRequest(_message.Message):
     session_id: _builtins.str
     """Only memories of this session. Default: all."""
     page_size: _builtins.int
-    """How many at most, up to 200; larger values count as 200. 0 is the default, 50."""
+    """Maximum number of entries, up to 200; larger values count as 200. 0 means the default, 50."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before, for the same question."""
+    """Where to continue: `next_page_token` of the previous page, for the same request."""
     @_builtins.property
     def types(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Only memories of these types, letter case ignored, at most 32. Default: all."""
@@ -431,7 +431,7 @@ class ListMemoriesResponse(_message.Message):
     MEMORIES_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end, and only there."""
+    """Token of the next page; empty on the last page, and only there."""
     @_builtins.property
     def memories(self) -> _containers.RepeatedCompositeFieldContainer[Global___Memory]:
         """Newest first."""
@@ -501,7 +501,7 @@ class PutMemoryRelationRequest(_message.Message):
     """The memory that it starts at."""
     @_builtins.property
     def relation(self) -> Global___MemoryRelationInput:
-        """The rest of it."""
+        """The other parts of the relation."""
 
     def __init__(
         self,
@@ -526,7 +526,7 @@ class PutMemoryRelationResponse(_message.Message):
     RELATION_FIELD_NUMBER: _builtins.int
     CREATED_FIELD_NUMBER: _builtins.int
     created: _builtins.bool
-    """It was not there before."""
+    """It did not exist before."""
     @_builtins.property
     def relation(self) -> Global___MemoryRelation:
         """The relation."""
@@ -559,7 +559,7 @@ class DeleteMemoryRelationRequest(_message.Message):
     target_id: _builtins.str
     """The memory that it leads to."""
     relation_type: _relations_pb2.ChunkRelationType.ValueType
-    """What it says. Default: relations of every type between the two, in this direction."""
+    """The type of the relation. Default: relations of every type between the two, in this direction."""
     def __init__(
         self,
         *,
@@ -583,7 +583,7 @@ class DeleteMemoryRelationResponse(_message.Message):
 
     DELETED_COUNT_FIELD_NUMBER: _builtins.int
     deleted_count: _builtins.int
-    """How many."""
+    """Number of removed relations."""
     def __init__(
         self,
         *,
@@ -617,22 +617,24 @@ class SearchMemoriesRequest(_message.Message):
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space."""
     limit: _builtins.int
-    """How many memories at most, 1–50. Default 10."""
+    """Maximum number of memories, 1–50. Default 10."""
     mode: Global___MemorySearchMode.ValueType
     """How to search. Default: by meaning and words."""
     session_id: _builtins.str
     """Only memories of this session. Default: all."""
     min_score: _builtins.float
-    """Leave out memories that the search scores below this, 0–1. Default: those that are not relevant."""
+    """Leave out memories with a lower search score, 0–1. Default: irrelevant memories are left out."""
     cache: _retrieval_pb2.CacheMode.ValueType
-    """Whether an earlier answer may be given. Default: yes, while nothing has changed."""
+    """Whether a cached answer may be returned. Default: yes, while nothing has changed."""
     rerank: _reranking_pb2.RerankMode.ValueType
     """How to rerank. Default: the service's setting, or LOCAL where that is NONE."""
     keep_ranking: _builtins.bool
-    """Leave the order and the scores as they are, and answer with what is related in `related`."""
+    """Keep the order and the scores, and return related memories in `related`."""
     @_builtins.property
     def types(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Only memories of these types, letter case ignored, at most 32. Default: all. It does not bind what an expansion brings in."""
+        """Only memories of these types, letter case ignored, at most 32. Default: all. It does not apply to memories that an
+        expansion adds.
+        """
 
     @_builtins.property
     def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
@@ -674,7 +676,7 @@ Global___SearchMemoriesRequest: _TypeAlias = SearchMemoriesRequest  # noqa: Y015
 
 @_typing.final
 class SearchMemoriesResponse(_message.Message):
-    """What a search for memories found."""
+    """The result of a search for memories."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -684,7 +686,7 @@ class SearchMemoriesResponse(_message.Message):
     REASON_FIELD_NUMBER: _builtins.int
     EXPANSION_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
-    """OK, NO_MATCH, or DEGRADED when less could be searched than was asked for."""
+    """OK, NO_MATCH, or DEGRADED when a part of the search was not possible."""
     reason: _legs_pb2.LegReason.ValueType
     """Why it is degraded."""
     @_builtins.property
@@ -693,7 +695,7 @@ class SearchMemoriesResponse(_message.Message):
 
     @_builtins.property
     def related(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryHit]:
-        """With `keep_ranking`: what relations lead to from the hits, best first."""
+        """With `keep_ranking`: memories to which relations of the hits lead, best first."""
 
     @_builtins.property
     def expansion(self) -> _expansion_pb2.ExpansionReport:
@@ -729,22 +731,22 @@ class MemoryHit(_message.Message):
     PATH_FIELD_NUMBER: _builtins.int
     PENALTY_FIELD_NUMBER: _builtins.int
     score: _builtins.float
-    """How relevant it is to the question, 0–1; of a memory that a relation brought in, what the relation gave it."""
+    """Its relevance to the question, 0–1; for a memory that a relation added, the score that it got through the relation."""
     composite_score: _builtins.float
-    """What the list is ordered by, 0–1: the score after expansion, with what relations added and contradictions took off. Without
-    an expansion it is the score.
+    """The score by which the list is ordered, 0–1: the score after expansion, raised by relations and lowered by contradictions.
+    Without an expansion it equals `score`.
     """
     depth: _builtins.int
-    """How many relations away from the memory that was found; 0 for one that keeps its own score."""
+    """Its distance in relations from the memory that the search found; 0 for a memory that keeps its own score."""
     penalty: _builtins.float
-    """How much the strongest contradiction took off."""
+    """How much the strongest contradiction lowered the score."""
     @_builtins.property
     def memory(self) -> Global___Memory:
         """The memory."""
 
     @_builtins.property
     def path(self) -> _containers.RepeatedCompositeFieldContainer[_expansion_pb2_1.ExpansionStep]:
-        """The relations that gave it its score."""
+        """The relations through which it got its score."""
 
     def __init__(
         self,
@@ -788,7 +790,7 @@ Global___CloseMemorySessionRequest: _TypeAlias = CloseMemorySessionRequest  # no
 
 @_typing.final
 class CloseMemorySessionResponse(_message.Message):
-    """The session is closed. NOT_FOUND when it has no memories; again changes nothing."""
+    """The session is closed. NOT_FOUND when it has no memories; repeating the call changes nothing."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -798,7 +800,7 @@ class CloseMemorySessionResponse(_message.Message):
     """How many memories are part of it."""
     @_builtins.property
     def summary(self) -> Global___Memory:
-        """The summary: the session's most telling sentences, in order."""
+        """The summary: the session's most informative sentences, in order."""
 
     def __init__(
         self,
@@ -864,7 +866,7 @@ class PutMemoryTypesRequest(_message.Message):
     TYPES_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def types(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Their names: a letter, then letters, digits and underscores; 1–100. SESSION_SUMMARY is always one."""
+        """Their names: a letter, then letters, digits and underscores; 1–100. SESSION_SUMMARY is always included."""
 
     def __init__(
         self,
@@ -911,7 +913,7 @@ class RunMemoryInferenceRequest(_message.Message):
 
     MEMORY_LIMIT_FIELD_NUMBER: _builtins.int
     memory_limit: _builtins.int
-    """How many memories are looked at, the newest first, up to 500; larger values count as 500. 0 is the default, 100."""
+    """Maximum number of examined memories, newest first, up to 500; larger values count as 500. 0 means the default, 100."""
     def __init__(
         self,
         *,
@@ -927,7 +929,7 @@ Global___RunMemoryInferenceRequest: _TypeAlias = RunMemoryInferenceRequest  # no
 
 @_typing.final
 class RunMemoryInferenceResponse(_message.Message):
-    """What was inferred."""
+    """The result of an inference."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -955,12 +957,12 @@ class RunMemoryInferenceResponse(_message.Message):
     CREATED_COUNTS_FIELD_NUMBER: _builtins.int
     REMOVED_COUNT_FIELD_NUMBER: _builtins.int
     examined_count: _builtins.int
-    """Memories that were looked at."""
+    """Number of examined memories."""
     removed_count: _builtins.int
-    """Inferred relations that were removed, because their evidence no longer holds."""
+    """Number of inferred relations that were removed because their evidence no longer applies."""
     @_builtins.property
     def created_counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
-        """Relations that were not there before, by method: `similarity`, `error_fix`, `co_access`."""
+        """Numbers of new relations by method: `similarity`, `error_fix`, `co_access`."""
 
     def __init__(
         self,
@@ -985,7 +987,7 @@ class StartMemoryInferenceRequest(_message.Message):
 
     MEMORY_LIMIT_FIELD_NUMBER: _builtins.int
     memory_limit: _builtins.int
-    """How many memories are looked at, the newest first. 0 is the default: all of them."""
+    """Maximum number of examined memories, newest first. 0 means the default: all of them."""
     def __init__(
         self,
         *,
@@ -1001,7 +1003,7 @@ Global___StartMemoryInferenceRequest: _TypeAlias = StartMemoryInferenceRequest  
 
 @_typing.final
 class StartMemoryInferenceResponse(_message.Message):
-    """The inference is accepted, or one was there already."""
+    """The inference is accepted, or one is already waiting or running."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1042,7 +1044,7 @@ Global___GetMemoryStatsRequest: _TypeAlias = GetMemoryStatsRequest  # noqa: Y015
 
 @_typing.final
 class GetMemoryStatsResponse(_message.Message):
-    """The caller's memories in numbers."""
+    """Counts of the caller's memories."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -1055,7 +1057,7 @@ class GetMemoryStatsResponse(_message.Message):
     """Relations between them."""
     @_builtins.property
     def counts_by_type(self) -> _containers.RepeatedCompositeFieldContainer[_relations_pb2.RelationCount]:
-        """Relations by type, one entry for each type that there is."""
+        """Relations by type, one entry for each type that occurs."""
 
     def __init__(
         self,

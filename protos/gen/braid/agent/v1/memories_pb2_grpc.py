@@ -27,8 +27,9 @@ if _version_not_supported:
 
 class MemoryServiceStub:
     """Short texts with a type and relations between them, for agents that learn from what they did. A memory belongs to the
-    calling user within the space: nobody else sees it, whatever id they ask for, and it is found by SearchMemories only, not by
-    searches of documents. WRONG_STATE where the service has no key to name spaces with (BRAID_SERVICE_KEY).
+    calling user within the space: other users cannot read it, also not by its id, and only SearchMemories finds it, not searches
+    of documents unless they ask for it (`use_memories`). WRONG_STATE when the service has no key with which it can select spaces
+    (BRAID_SERVICE_KEY).
     """
 
     def __init__(self, channel):
@@ -106,26 +107,27 @@ class MemoryServiceStub:
 
 class MemoryServiceServicer:
     """Short texts with a type and relations between them, for agents that learn from what they did. A memory belongs to the
-    calling user within the space: nobody else sees it, whatever id they ask for, and it is found by SearchMemories only, not by
-    searches of documents. WRONG_STATE where the service has no key to name spaces with (BRAID_SERVICE_KEY).
+    calling user within the space: other users cannot read it, also not by its id, and only SearchMemories finds it, not searches
+    of documents unless they ask for it (`use_memories`). WRONG_STATE when the service has no key with which it can select spaces
+    (BRAID_SERVICE_KEY).
     """
 
     def CreateMemory(self, request, context):
-        """Stores a memory. Once it has answered, the memory is found and its relations are followed. All of it or nothing is stored.
+        """Stores a memory with its relations, all or nothing. When the call returns, searches find the memory and follow its relations.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetMemory(self, request, context):
-        """A memory with its relations. It counts as an access. NOT_FOUND when there is no such memory.
+        """Returns a memory with its relations. The call counts as an access. NOT_FOUND when there is no such memory.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListMemories(self, request, context):
-        """The caller's memories, newest first, in pages, without their relations.
+        """Lists the caller's memories, newest first, in pages, without their relations.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -139,7 +141,7 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def PutMemoryRelation(self, request, context):
-        """Stores a relation between two memories of the caller, or changes the one that is there.
+        """Stores a relation between two memories of the caller, or changes the existing one.
         NOT_FOUND when there is no such memory.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -154,52 +156,52 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SearchMemories(self, request, context):
-        """Memories that answer a question, reranked and expanded along relations if asked for. What is found counts as accessed.
+        """Finds memories that answer a question, on request reranked and expanded along relations. Each hit counts as an access.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def CloseMemorySession(self, request, context):
-        """Closes a session: writes a summary of its memories, of type SESSION_SUMMARY, which each of them is PART_OF.
+        """Closes a session: stores a summary of its memories, of type SESSION_SUMMARY; each of the memories is PART_OF it.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetMemoryTypes(self, request, context):
-        """The types that memories of the space may have.
+        """Returns the types that memories of the space may have.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def PutMemoryTypes(self, request, context):
-        """Replaces them, for memories to come. Those that are there keep their types.
+        """Replaces the types for new memories. Existing memories keep their types.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def RunMemoryInference(self, request, context):
-        """Infers relations between the caller's memories: from similarity, from errors and what came after them, and from what is
-        found together. Removes inferred relations whose evidence no longer holds. It answers once this is done; for many memories
-        there is StartMemoryInference.
+        """Infers relations between the caller's memories: from similarity, from errors and their successors, and from joint
+        accesses. Removes inferred relations whose evidence no longer applies. Returns when the inference is complete; for many
+        memories use StartMemoryInference.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def StartMemoryInference(self, request, context):
-        """The same as a job, which goes on after the call and survives restarts. While one of the caller's waits or runs, the answer
-        is that job.
+        """Starts the same inference as a job, which continues after the call and survives restarts. If a job of the caller is waiting
+        or running, returns that job.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetMemoryStats(self, request, context):
-        """The caller's memories and relations in numbers.
+        """Returns counts of the caller's memories and relations.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -283,8 +285,9 @@ def add_MemoryServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class MemoryService:
     """Short texts with a type and relations between them, for agents that learn from what they did. A memory belongs to the
-    calling user within the space: nobody else sees it, whatever id they ask for, and it is found by SearchMemories only, not by
-    searches of documents. WRONG_STATE where the service has no key to name spaces with (BRAID_SERVICE_KEY).
+    calling user within the space: other users cannot read it, also not by its id, and only SearchMemories finds it, not searches
+    of documents unless they ask for it (`use_memories`). WRONG_STATE when the service has no key with which it can select spaces
+    (BRAID_SERVICE_KEY).
     """
 
     @staticmethod

@@ -14,49 +14,51 @@ GRPC_VERSION: str
 
 class MemoryServiceStub:
     """Short texts with a type and relations between them, for agents that learn from what they did. A memory belongs to the
-    calling user within the space: nobody else sees it, whatever id they ask for, and it is found by SearchMemories only, not by
-    searches of documents. WRONG_STATE where the service has no key to name spaces with (BRAID_SERVICE_KEY).
+    calling user within the space: other users cannot read it, also not by its id, and only SearchMemories finds it, not searches
+    of documents unless they ask for it (`use_memories`). WRONG_STATE when the service has no key with which it can select spaces
+    (BRAID_SERVICE_KEY).
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.CreateMemoryRequest, _memories_pb2.CreateMemoryResponse]
-    """Stores a memory. Once it has answered, the memory is found and its relations are followed. All of it or nothing is stored."""
+    """Stores a memory with its relations, all or nothing. When the call returns, searches find the memory and follow its relations."""
     GetMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.GetMemoryRequest, _memories_pb2.GetMemoryResponse]
-    """A memory with its relations. It counts as an access. NOT_FOUND when there is no such memory."""
+    """Returns a memory with its relations. The call counts as an access. NOT_FOUND when there is no such memory."""
     ListMemories: _aio.UnaryUnaryMultiCallable[_memories_pb2.ListMemoriesRequest, _memories_pb2.ListMemoriesResponse]
-    """The caller's memories, newest first, in pages, without their relations."""
+    """Lists the caller's memories, newest first, in pages, without their relations."""
     DeleteMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.DeleteMemoryRequest, _memories_pb2.DeleteMemoryResponse]
     """Removes a memory and its relations. NOT_FOUND when there is no such memory."""
     PutMemoryRelation: _aio.UnaryUnaryMultiCallable[_memories_pb2.PutMemoryRelationRequest, _memories_pb2.PutMemoryRelationResponse]
-    """Stores a relation between two memories of the caller, or changes the one that is there.
+    """Stores a relation between two memories of the caller, or changes the existing one.
     NOT_FOUND when there is no such memory.
     """
     DeleteMemoryRelation: _aio.UnaryUnaryMultiCallable[_memories_pb2.DeleteMemoryRelationRequest, _memories_pb2.DeleteMemoryRelationResponse]
     """Removes a relation between two memories. An inferred one that was removed is not inferred again."""
     SearchMemories: _aio.UnaryUnaryMultiCallable[_memories_pb2.SearchMemoriesRequest, _memories_pb2.SearchMemoriesResponse]
-    """Memories that answer a question, reranked and expanded along relations if asked for. What is found counts as accessed."""
+    """Finds memories that answer a question, on request reranked and expanded along relations. Each hit counts as an access."""
     CloseMemorySession: _aio.UnaryUnaryMultiCallable[_memories_pb2.CloseMemorySessionRequest, _memories_pb2.CloseMemorySessionResponse]
-    """Closes a session: writes a summary of its memories, of type SESSION_SUMMARY, which each of them is PART_OF."""
+    """Closes a session: stores a summary of its memories, of type SESSION_SUMMARY; each of the memories is PART_OF it."""
     GetMemoryTypes: _aio.UnaryUnaryMultiCallable[_memories_pb2.GetMemoryTypesRequest, _memories_pb2.GetMemoryTypesResponse]
-    """The types that memories of the space may have."""
+    """Returns the types that memories of the space may have."""
     PutMemoryTypes: _aio.UnaryUnaryMultiCallable[_memories_pb2.PutMemoryTypesRequest, _memories_pb2.PutMemoryTypesResponse]
-    """Replaces them, for memories to come. Those that are there keep their types."""
+    """Replaces the types for new memories. Existing memories keep their types."""
     RunMemoryInference: _aio.UnaryUnaryMultiCallable[_memories_pb2.RunMemoryInferenceRequest, _memories_pb2.RunMemoryInferenceResponse]
-    """Infers relations between the caller's memories: from similarity, from errors and what came after them, and from what is
-    found together. Removes inferred relations whose evidence no longer holds. It answers once this is done; for many memories
-    there is StartMemoryInference.
+    """Infers relations between the caller's memories: from similarity, from errors and their successors, and from joint
+    accesses. Removes inferred relations whose evidence no longer applies. Returns when the inference is complete; for many
+    memories use StartMemoryInference.
     """
     StartMemoryInference: _aio.UnaryUnaryMultiCallable[_memories_pb2.StartMemoryInferenceRequest, _memories_pb2.StartMemoryInferenceResponse]
-    """The same as a job, which goes on after the call and survives restarts. While one of the caller's waits or runs, the answer
-    is that job.
+    """Starts the same inference as a job, which continues after the call and survives restarts. If a job of the caller is waiting
+    or running, returns that job.
     """
     GetMemoryStats: _aio.UnaryUnaryMultiCallable[_memories_pb2.GetMemoryStatsRequest, _memories_pb2.GetMemoryStatsResponse]
-    """The caller's memories and relations in numbers."""
+    """Returns counts of the caller's memories and relations."""
 
 class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
     """Short texts with a type and relations between them, for agents that learn from what they did. A memory belongs to the
-    calling user within the space: nobody else sees it, whatever id they ask for, and it is found by SearchMemories only, not by
-    searches of documents. WRONG_STATE where the service has no key to name spaces with (BRAID_SERVICE_KEY).
+    calling user within the space: other users cannot read it, also not by its id, and only SearchMemories finds it, not searches
+    of documents unless they ask for it (`use_memories`). WRONG_STATE when the service has no key with which it can select spaces
+    (BRAID_SERVICE_KEY).
     """
 
     @_abc_1.abstractmethod
@@ -65,7 +67,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.CreateMemoryRequest,
         context: _aio.ServicerContext[_memories_pb2.CreateMemoryRequest, _abc.Awaitable[_memories_pb2.CreateMemoryResponse]],
     ) -> _abc.Awaitable[_memories_pb2.CreateMemoryResponse]:
-        """Stores a memory. Once it has answered, the memory is found and its relations are followed. All of it or nothing is stored."""
+        """Stores a memory with its relations, all or nothing. When the call returns, searches find the memory and follow its relations."""
 
     @_abc_1.abstractmethod
     def GetMemory(
@@ -73,7 +75,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.GetMemoryRequest,
         context: _aio.ServicerContext[_memories_pb2.GetMemoryRequest, _abc.Awaitable[_memories_pb2.GetMemoryResponse]],
     ) -> _abc.Awaitable[_memories_pb2.GetMemoryResponse]:
-        """A memory with its relations. It counts as an access. NOT_FOUND when there is no such memory."""
+        """Returns a memory with its relations. The call counts as an access. NOT_FOUND when there is no such memory."""
 
     @_abc_1.abstractmethod
     def ListMemories(
@@ -81,7 +83,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.ListMemoriesRequest,
         context: _aio.ServicerContext[_memories_pb2.ListMemoriesRequest, _abc.Awaitable[_memories_pb2.ListMemoriesResponse]],
     ) -> _abc.Awaitable[_memories_pb2.ListMemoriesResponse]:
-        """The caller's memories, newest first, in pages, without their relations."""
+        """Lists the caller's memories, newest first, in pages, without their relations."""
 
     @_abc_1.abstractmethod
     def DeleteMemory(
@@ -97,7 +99,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.PutMemoryRelationRequest,
         context: _aio.ServicerContext[_memories_pb2.PutMemoryRelationRequest, _abc.Awaitable[_memories_pb2.PutMemoryRelationResponse]],
     ) -> _abc.Awaitable[_memories_pb2.PutMemoryRelationResponse]:
-        """Stores a relation between two memories of the caller, or changes the one that is there.
+        """Stores a relation between two memories of the caller, or changes the existing one.
         NOT_FOUND when there is no such memory.
         """
 
@@ -115,7 +117,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.SearchMemoriesRequest,
         context: _aio.ServicerContext[_memories_pb2.SearchMemoriesRequest, _abc.Awaitable[_memories_pb2.SearchMemoriesResponse]],
     ) -> _abc.Awaitable[_memories_pb2.SearchMemoriesResponse]:
-        """Memories that answer a question, reranked and expanded along relations if asked for. What is found counts as accessed."""
+        """Finds memories that answer a question, on request reranked and expanded along relations. Each hit counts as an access."""
 
     @_abc_1.abstractmethod
     def CloseMemorySession(
@@ -123,7 +125,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.CloseMemorySessionRequest,
         context: _aio.ServicerContext[_memories_pb2.CloseMemorySessionRequest, _abc.Awaitable[_memories_pb2.CloseMemorySessionResponse]],
     ) -> _abc.Awaitable[_memories_pb2.CloseMemorySessionResponse]:
-        """Closes a session: writes a summary of its memories, of type SESSION_SUMMARY, which each of them is PART_OF."""
+        """Closes a session: stores a summary of its memories, of type SESSION_SUMMARY; each of the memories is PART_OF it."""
 
     @_abc_1.abstractmethod
     def GetMemoryTypes(
@@ -131,7 +133,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.GetMemoryTypesRequest,
         context: _aio.ServicerContext[_memories_pb2.GetMemoryTypesRequest, _abc.Awaitable[_memories_pb2.GetMemoryTypesResponse]],
     ) -> _abc.Awaitable[_memories_pb2.GetMemoryTypesResponse]:
-        """The types that memories of the space may have."""
+        """Returns the types that memories of the space may have."""
 
     @_abc_1.abstractmethod
     def PutMemoryTypes(
@@ -139,7 +141,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.PutMemoryTypesRequest,
         context: _aio.ServicerContext[_memories_pb2.PutMemoryTypesRequest, _abc.Awaitable[_memories_pb2.PutMemoryTypesResponse]],
     ) -> _abc.Awaitable[_memories_pb2.PutMemoryTypesResponse]:
-        """Replaces them, for memories to come. Those that are there keep their types."""
+        """Replaces the types for new memories. Existing memories keep their types."""
 
     @_abc_1.abstractmethod
     def RunMemoryInference(
@@ -147,9 +149,9 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.RunMemoryInferenceRequest,
         context: _aio.ServicerContext[_memories_pb2.RunMemoryInferenceRequest, _abc.Awaitable[_memories_pb2.RunMemoryInferenceResponse]],
     ) -> _abc.Awaitable[_memories_pb2.RunMemoryInferenceResponse]:
-        """Infers relations between the caller's memories: from similarity, from errors and what came after them, and from what is
-        found together. Removes inferred relations whose evidence no longer holds. It answers once this is done; for many memories
-        there is StartMemoryInference.
+        """Infers relations between the caller's memories: from similarity, from errors and their successors, and from joint
+        accesses. Removes inferred relations whose evidence no longer applies. Returns when the inference is complete; for many
+        memories use StartMemoryInference.
         """
 
     @_abc_1.abstractmethod
@@ -158,8 +160,8 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.StartMemoryInferenceRequest,
         context: _aio.ServicerContext[_memories_pb2.StartMemoryInferenceRequest, _abc.Awaitable[_memories_pb2.StartMemoryInferenceResponse]],
     ) -> _abc.Awaitable[_memories_pb2.StartMemoryInferenceResponse]:
-        """The same as a job, which goes on after the call and survives restarts. While one of the caller's waits or runs, the answer
-        is that job.
+        """Starts the same inference as a job, which continues after the call and survives restarts. If a job of the caller is waiting
+        or running, returns that job.
         """
 
     @_abc_1.abstractmethod
@@ -168,6 +170,6 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.GetMemoryStatsRequest,
         context: _aio.ServicerContext[_memories_pb2.GetMemoryStatsRequest, _abc.Awaitable[_memories_pb2.GetMemoryStatsResponse]],
     ) -> _abc.Awaitable[_memories_pb2.GetMemoryStatsResponse]:
-        """The caller's memories and relations in numbers."""
+        """Returns counts of the caller's memories and relations."""
 
 def add_MemoryServiceServicer_to_server(servicer: MemoryServiceServicer, server: _aio.Server) -> None: ...

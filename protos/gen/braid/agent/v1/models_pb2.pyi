@@ -43,9 +43,9 @@ class GetSpaceModelsResponse(_message.Message):
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     CONFIGURED_EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     embedding_model: _builtins.str
-    """The embedding model that the space is embedded with; empty while it holds nothing."""
+    """The embedding model that the space is embedded with; empty while the space is empty."""
     configured_embedding_model: _builtins.str
-    """The embedding model that the settings name: that of new spaces, and of StartReembedding."""
+    """The configured embedding model, which new spaces and StartReembedding use."""
     def __init__(
         self,
         *,
@@ -62,13 +62,13 @@ Global___GetSpaceModelsResponse: _TypeAlias = GetSpaceModelsResponse  # noqa: Y0
 
 @_typing.final
 class StartReembeddingRequest(_message.Message):
-    """A move to the configured embedding model."""
+    """A migration to the configured embedding model."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     KEEP_FORMER_FIELD_NUMBER: _builtins.int
     keep_former: _builtins.bool
-    """Keep the former model's vectors of chunks, so that the way back is short. Default: they are removed at the end."""
+    """Keep the former model's vectors of chunks, which makes it fast to return to it. Default: they are removed at the end."""
     def __init__(
         self,
         *,
@@ -84,7 +84,7 @@ Global___StartReembeddingRequest: _TypeAlias = StartReembeddingRequest  # noqa: 
 
 @_typing.final
 class StartReembeddingResponse(_message.Message):
-    """The move has begun."""
+    """The migration has started."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -92,7 +92,7 @@ class StartReembeddingResponse(_message.Message):
     @_builtins.property
     def job(self) -> _jobs_pb2.Job:
         """Its job: `unit_count` counts chunks, `searchable_count` those with a vector of the new model, and
-        `graph_ready_count` reaches the total when the graph has changed over.
+        `graph_ready_count` reaches the total when the graph has switched.
         """
 
     def __init__(
@@ -127,14 +127,14 @@ Global___StartReextractionRequest: _TypeAlias = StartReextractionRequest  # noqa
 
 @_typing.final
 class StartReextractionResponse(_message.Message):
-    """It has begun."""
+    """The extraction has started."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     JOB_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def job(self) -> _jobs_pb2.Job:
-        """Its job: `unit_count` counts chunks, and `graph_ready_count` those that the graph has taken."""
+        """Its job: `unit_count` counts chunks, and `graph_ready_count` those that the graph has processed."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class ModelServiceStub:
-    """Moves a space to the models that the settings name, as jobs, while it serves.
+    """Migrates a space to the configured models, as jobs, while the space stays online.
     """
 
     def __init__(self, channel):
@@ -53,29 +53,29 @@ class ModelServiceStub:
 
 
 class ModelServiceServicer:
-    """Moves a space to the models that the settings name, as jobs, while it serves.
+    """Migrates a space to the configured models, as jobs, while the space stays online.
     """
 
     def GetSpaceModels(self, request, context):
-        """Which embedding model the space is embedded with, and which one the settings name.
+        """Returns the embedding model of the space and the configured embedding model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def StartReembedding(self, request, context):
-        """Gives everything that the space holds (chunks, facts, findings, names) vectors of the model that the settings name,
-        as a job of kind REEMBED. The space serves with its former model until each store has changed over. One that
-        runs already is answered with. The job fails where the space has the same model in another dimension, for it can have
-        a model in one only. FAILED_PRECONDITION when vectors of the model have another length in the space.
+        """Embeds all data of the space (chunks, facts, findings, names) with the configured model, as a job of kind REEMBED. The
+        space uses its former model until each store has switched. Returns the running job if there is one. The job fails if the
+        space has the same model with another dimension, because a space can have a model with one dimension only.
+        FAILED_PRECONDITION when vectors of the model have another length in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def StartReextraction(self, request, context):
-        """Gives every chunk to the graph again, as a job of kind REEXTRACT: with a language model configured, those that it
-        has not read are read by it. One that runs already is answered with.
+        """Sends every chunk to the graph again, as a job of kind REEXTRACT: a configured language model then reads the chunks that it
+        has not read yet. Returns the running job if there is one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -108,7 +108,7 @@ def add_ModelServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class ModelService:
-    """Moves a space to the models that the settings name, as jobs, while it serves.
+    """Migrates a space to the configured models, as jobs, while the space stays online.
     """
 
     @staticmethod

@@ -13,24 +13,24 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class ModelServiceStub:
-    """Moves a space to the models that the settings name, as jobs, while it serves."""
+    """Migrates a space to the configured models, as jobs, while the space stays online."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetSpaceModels: _aio.UnaryUnaryMultiCallable[_models_pb2.GetSpaceModelsRequest, _models_pb2.GetSpaceModelsResponse]
-    """Which embedding model the space is embedded with, and which one the settings name."""
+    """Returns the embedding model of the space and the configured embedding model."""
     StartReembedding: _aio.UnaryUnaryMultiCallable[_models_pb2.StartReembeddingRequest, _models_pb2.StartReembeddingResponse]
-    """Gives everything that the space holds (chunks, facts, findings, names) vectors of the model that the settings name,
-    as a job of kind REEMBED. The space serves with its former model until each store has changed over. One that
-    runs already is answered with. The job fails where the space has the same model in another dimension, for it can have
-    a model in one only. FAILED_PRECONDITION when vectors of the model have another length in the space.
+    """Embeds all data of the space (chunks, facts, findings, names) with the configured model, as a job of kind REEMBED. The
+    space uses its former model until each store has switched. Returns the running job if there is one. The job fails if the
+    space has the same model with another dimension, because a space can have a model with one dimension only.
+    FAILED_PRECONDITION when vectors of the model have another length in the space.
     """
     StartReextraction: _aio.UnaryUnaryMultiCallable[_models_pb2.StartReextractionRequest, _models_pb2.StartReextractionResponse]
-    """Gives every chunk to the graph again, as a job of kind REEXTRACT: with a language model configured, those that it
-    has not read are read by it. One that runs already is answered with.
+    """Sends every chunk to the graph again, as a job of kind REEXTRACT: a configured language model then reads the chunks that it
+    has not read yet. Returns the running job if there is one.
     """
 
 class ModelServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Moves a space to the models that the settings name, as jobs, while it serves."""
+    """Migrates a space to the configured models, as jobs, while the space stays online."""
 
     @_abc_1.abstractmethod
     def GetSpaceModels(
@@ -38,7 +38,7 @@ class ModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.GetSpaceModelsRequest,
         context: _aio.ServicerContext[_models_pb2.GetSpaceModelsRequest, _abc.Awaitable[_models_pb2.GetSpaceModelsResponse]],
     ) -> _abc.Awaitable[_models_pb2.GetSpaceModelsResponse]:
-        """Which embedding model the space is embedded with, and which one the settings name."""
+        """Returns the embedding model of the space and the configured embedding model."""
 
     @_abc_1.abstractmethod
     def StartReembedding(
@@ -46,10 +46,10 @@ class ModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.StartReembeddingRequest,
         context: _aio.ServicerContext[_models_pb2.StartReembeddingRequest, _abc.Awaitable[_models_pb2.StartReembeddingResponse]],
     ) -> _abc.Awaitable[_models_pb2.StartReembeddingResponse]:
-        """Gives everything that the space holds (chunks, facts, findings, names) vectors of the model that the settings name,
-        as a job of kind REEMBED. The space serves with its former model until each store has changed over. One that
-        runs already is answered with. The job fails where the space has the same model in another dimension, for it can have
-        a model in one only. FAILED_PRECONDITION when vectors of the model have another length in the space.
+        """Embeds all data of the space (chunks, facts, findings, names) with the configured model, as a job of kind REEMBED. The
+        space uses its former model until each store has switched. Returns the running job if there is one. The job fails if the
+        space has the same model with another dimension, because a space can have a model with one dimension only.
+        FAILED_PRECONDITION when vectors of the model have another length in the space.
         """
 
     @_abc_1.abstractmethod
@@ -58,8 +58,8 @@ class ModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.StartReextractionRequest,
         context: _aio.ServicerContext[_models_pb2.StartReextractionRequest, _abc.Awaitable[_models_pb2.StartReextractionResponse]],
     ) -> _abc.Awaitable[_models_pb2.StartReextractionResponse]:
-        """Gives every chunk to the graph again, as a job of kind REEXTRACT: with a language model configured, those that it
-        has not read are read by it. One that runs already is answered with.
+        """Sends every chunk to the graph again, as a job of kind REEXTRACT: a configured language model then reads the chunks that it
+        has not read yet. Returns the running job if there is one.
         """
 
 def add_ModelServiceServicer_to_server(servicer: ModelServiceServicer, server: _aio.Server) -> None: ...

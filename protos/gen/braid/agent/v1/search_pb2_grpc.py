@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class SearchServiceStub:
-    """Asks all tiers at once. One failed leg never fails a search; each leg says how it ended.
+    """Searches all tiers in parallel. One failed leg never fails a search; each leg reports its outcome.
     """
 
     def __init__(self, channel):
@@ -53,28 +53,28 @@ class SearchServiceStub:
 
 
 class SearchServiceServicer:
-    """Asks all tiers at once. One failed leg never fails a search; each leg says how it ended.
+    """Searches all tiers in parallel. One failed leg never fails a search; each leg reports its outcome.
     """
 
     def ComprehensiveSearch(self, request, context):
-        """Chunks and facts for a question, in parallel, fused into one list. Fails only when every leg that was asked for failed,
-        or when too many searches wait already (RESOURCE_EXHAUSTED, with the time to try again). A leg has a budget of 2
-        seconds (a setting), or less where the caller's deadline leaves less; it is TIMED_OUT after that.
+        """Finds chunks and facts for a question, in parallel, and fuses them into one list. Fails only when every requested leg
+        failed, or when too many searches are waiting (RESOURCE_EXHAUSTED, with the delay before a retry). A leg has a budget of 2
+        seconds (a setting), or less if the caller's deadline requires it; after that it is TIMED_OUT.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def StreamComprehensiveSearch(self, request, context):
-        """The same, each leg's results as they arrive, then the fused list.
+        """The same as a stream: each leg's results as they arrive, then the fused list.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ExpandedHybridSearch(self, request, context):
-        """Chunks by meaning and words, as the vector tier's HybridSearch finds them, then reranked and expanded along the graph.
-        Where the graph cannot be asked the answer is the unexpanded list and says so.
+        """Finds chunks by meaning and words as the vector tier's HybridSearch does, then reranks and expands them along the graph.
+        When the graph is unavailable, returns the unexpanded list and reports that.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -107,7 +107,7 @@ def add_SearchServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class SearchService:
-    """Asks all tiers at once. One failed leg never fails a search; each leg says how it ended.
+    """Searches all tiers in parallel. One failed leg never fails a search; each leg reports its outcome.
     """
 
     @staticmethod

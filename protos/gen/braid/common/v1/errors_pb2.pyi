@@ -36,13 +36,13 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
         {"reason": "INVALID_CREDENTIAL", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
     """
     ERROR_REASON_MISSING_SCOPE: _ErrorReason.ValueType  # 3
-    """Code PERMISSION_DENIED. The credential is known and lacks the scope that the method declares, or names a space or a
-    user that it may not: `scope` is `delegate` then.
+    """Code PERMISSION_DENIED. The credential is known and lacks the scope that the method declares, or requests a space or a
+    user for which it has no right: then `scope` is `delegate`.
 
         {"reason": "MISSING_SCOPE", "domain": "braid", "metadata": {"request_id": "8f14e45f", "scope": "write"}}
     """
     ERROR_REASON_NOT_FOUND: _ErrorReason.ValueType  # 4
-    """Code NOT_FOUND. There is no such thing in the caller's space; things of other spaces are answered the same way.
+    """Code NOT_FOUND. The resource does not exist in the caller's space; resources of other spaces get the same answer.
 
         {"reason": "NOT_FOUND", "domain": "braid", "metadata": {"request_id": "8f14e45f", "resource": "document"}}
     """
@@ -57,38 +57,39 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
         {"reason": "STORE_UNAVAILABLE", "domain": "braid", "metadata": {"request_id": "8f14e45f", "store": "neo4j"}}
         {"retry_delay": "1s"}
 
-    `unusable_answer` in `metadata` says that a language model did answer, and that its answers to this text cannot be
-    used: other texts are not concerned, and waiting may not help.
+    `unusable_answer` in `metadata` means that a language model answered, but that its answers to this text cannot be used:
+    other texts are not affected, and a retry may not help.
 
         {"reason": "STORE_UNAVAILABLE", "domain": "braid",
          "metadata": {"request_id": "8f14e45f", "store": "language_model", "unusable_answer": "malformed answer"}}
     """
     ERROR_REASON_EMBEDDER_UNAVAILABLE: _ErrorReason.ValueType  # 7
-    """Code UNAVAILABLE. The embedding model cannot be reached and the call has no answer without it.
+    """Code UNAVAILABLE. The embedding model is unavailable, and the call cannot be answered without it.
 
         {"reason": "EMBEDDER_UNAVAILABLE", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
     """
     ERROR_REASON_ALL_LEGS_FAILED: _ErrorReason.ValueType  # 8
-    """Code UNAVAILABLE. Every leg of a search failed, and not all of them for load; `metadata` names each leg's cause.
+    """Code UNAVAILABLE. Every leg of a search failed, and not all of them because of overload; `metadata` has the cause for
+    each leg.
 
         {"reason": "ALL_LEGS_FAILED", "domain": "braid",
          "metadata": {"request_id": "8f14e45f", "vector": "UNAVAILABLE", "graph": "TIMED_OUT"}}
     """
     ERROR_REASON_OVERLOADED: _ErrorReason.ValueType  # 9
     """Code RESOURCE_EXHAUSTED. The service is at its limit; `google.rpc.RetryInfo` says when to try again. Nothing was changed.
-    A search is refused so when it would wait longer than 0.2 seconds (a setting) to be run, or when load is why every
-    leg that was asked for failed.
+    A search is refused when it would have to wait longer than 0.2 seconds (a setting), or when every requested leg failed
+    because of overload.
 
         {"reason": "OVERLOADED", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
         {"retry_delay": "0.5s"}
     """
     ERROR_REASON_DEADLINE: _ErrorReason.ValueType  # 10
-    """Code DEADLINE_EXCEEDED. The caller's deadline, or the store's own limit, passed before the answer was there.
+    """Code DEADLINE_EXCEEDED. The caller's deadline, or the store's own limit, passed before the answer was complete.
 
         {"reason": "DEADLINE", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
     """
     ERROR_REASON_INTERNAL: _ErrorReason.ValueType  # 11
-    """Code INTERNAL. A defect of the service: logged whole under the request id, told to nobody.
+    """Code INTERNAL. A defect of the service: the details are logged under the request id and not returned to the caller.
 
         {"reason": "INTERNAL", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
     """
@@ -112,13 +113,13 @@ ERROR_REASON_INVALID_CREDENTIAL: ErrorReason.ValueType  # 2
     {"reason": "INVALID_CREDENTIAL", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
 """
 ERROR_REASON_MISSING_SCOPE: ErrorReason.ValueType  # 3
-"""Code PERMISSION_DENIED. The credential is known and lacks the scope that the method declares, or names a space or a
-user that it may not: `scope` is `delegate` then.
+"""Code PERMISSION_DENIED. The credential is known and lacks the scope that the method declares, or requests a space or a
+user for which it has no right: then `scope` is `delegate`.
 
     {"reason": "MISSING_SCOPE", "domain": "braid", "metadata": {"request_id": "8f14e45f", "scope": "write"}}
 """
 ERROR_REASON_NOT_FOUND: ErrorReason.ValueType  # 4
-"""Code NOT_FOUND. There is no such thing in the caller's space; things of other spaces are answered the same way.
+"""Code NOT_FOUND. The resource does not exist in the caller's space; resources of other spaces get the same answer.
 
     {"reason": "NOT_FOUND", "domain": "braid", "metadata": {"request_id": "8f14e45f", "resource": "document"}}
 """
@@ -133,38 +134,39 @@ ERROR_REASON_STORE_UNAVAILABLE: ErrorReason.ValueType  # 6
     {"reason": "STORE_UNAVAILABLE", "domain": "braid", "metadata": {"request_id": "8f14e45f", "store": "neo4j"}}
     {"retry_delay": "1s"}
 
-`unusable_answer` in `metadata` says that a language model did answer, and that its answers to this text cannot be
-used: other texts are not concerned, and waiting may not help.
+`unusable_answer` in `metadata` means that a language model answered, but that its answers to this text cannot be used:
+other texts are not affected, and a retry may not help.
 
     {"reason": "STORE_UNAVAILABLE", "domain": "braid",
      "metadata": {"request_id": "8f14e45f", "store": "language_model", "unusable_answer": "malformed answer"}}
 """
 ERROR_REASON_EMBEDDER_UNAVAILABLE: ErrorReason.ValueType  # 7
-"""Code UNAVAILABLE. The embedding model cannot be reached and the call has no answer without it.
+"""Code UNAVAILABLE. The embedding model is unavailable, and the call cannot be answered without it.
 
     {"reason": "EMBEDDER_UNAVAILABLE", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
 """
 ERROR_REASON_ALL_LEGS_FAILED: ErrorReason.ValueType  # 8
-"""Code UNAVAILABLE. Every leg of a search failed, and not all of them for load; `metadata` names each leg's cause.
+"""Code UNAVAILABLE. Every leg of a search failed, and not all of them because of overload; `metadata` has the cause for
+each leg.
 
     {"reason": "ALL_LEGS_FAILED", "domain": "braid",
      "metadata": {"request_id": "8f14e45f", "vector": "UNAVAILABLE", "graph": "TIMED_OUT"}}
 """
 ERROR_REASON_OVERLOADED: ErrorReason.ValueType  # 9
 """Code RESOURCE_EXHAUSTED. The service is at its limit; `google.rpc.RetryInfo` says when to try again. Nothing was changed.
-A search is refused so when it would wait longer than 0.2 seconds (a setting) to be run, or when load is why every
-leg that was asked for failed.
+A search is refused when it would have to wait longer than 0.2 seconds (a setting), or when every requested leg failed
+because of overload.
 
     {"reason": "OVERLOADED", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
     {"retry_delay": "0.5s"}
 """
 ERROR_REASON_DEADLINE: ErrorReason.ValueType  # 10
-"""Code DEADLINE_EXCEEDED. The caller's deadline, or the store's own limit, passed before the answer was there.
+"""Code DEADLINE_EXCEEDED. The caller's deadline, or the store's own limit, passed before the answer was complete.
 
     {"reason": "DEADLINE", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
 """
 ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 11
-"""Code INTERNAL. A defect of the service: logged whole under the request id, told to nobody.
+"""Code INTERNAL. A defect of the service: the details are logged under the request id and not returned to the caller.
 
     {"reason": "INTERNAL", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
 """

@@ -29,30 +29,30 @@ class _ExpansionMode:
 class _ExpansionModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ExpansionMode.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     EXPANSION_MODE_UNSPECIFIED: _ExpansionMode.ValueType  # 0
-    """The default of the search: QUERY_AWARE in the comprehensive one, NONE elsewhere."""
+    """The default of the search: QUERY_AWARE in comprehensive search, NONE elsewhere."""
     EXPANSION_MODE_NONE: _ExpansionMode.ValueType  # 1
     """No expansion."""
     EXPANSION_MODE_FORMULA: _ExpansionMode.ValueType  # 2
     """The fixed formula along explicit relations: relation weight × seed score × factor × 0.8^depth."""
     EXPANSION_MODE_QUERY_AWARE: _ExpansionMode.ValueType  # 3
-    """Personalised PageRank over passages, the entities that they name and the facts that they state, started from the
-    entities of the question and the best hits, and reordered by evidence.
+    """Personalized PageRank over passages, the entities that they name and the facts that they state, starting from the
+    entities of the question and the best hits, then reordered by evidence.
     """
     EXPANSION_MODE_PAGERANK: _ExpansionMode.ValueType  # 4
     """QUERY_AWARE without its evidence step."""
 
 class ExpansionMode(_ExpansionMode, metaclass=_ExpansionModeEnumTypeWrapper):
-    """How a result list is expanded along the graph, after it was searched and reranked."""
+    """How a result list is expanded along the graph, after search and reranking."""
 
 EXPANSION_MODE_UNSPECIFIED: ExpansionMode.ValueType  # 0
-"""The default of the search: QUERY_AWARE in the comprehensive one, NONE elsewhere."""
+"""The default of the search: QUERY_AWARE in comprehensive search, NONE elsewhere."""
 EXPANSION_MODE_NONE: ExpansionMode.ValueType  # 1
 """No expansion."""
 EXPANSION_MODE_FORMULA: ExpansionMode.ValueType  # 2
 """The fixed formula along explicit relations: relation weight × seed score × factor × 0.8^depth."""
 EXPANSION_MODE_QUERY_AWARE: ExpansionMode.ValueType  # 3
-"""Personalised PageRank over passages, the entities that they name and the facts that they state, started from the
-entities of the question and the best hits, and reordered by evidence.
+"""Personalized PageRank over passages, the entities that they name and the facts that they state, starting from the
+entities of the question and the best hits, then reordered by evidence.
 """
 EXPANSION_MODE_PAGERANK: ExpansionMode.ValueType  # 4
 """QUERY_AWARE without its evidence step."""
@@ -99,8 +99,8 @@ class ExpansionOptions(_message.Message):
     mode: Global___ExpansionMode.ValueType
     """The mode. Default: the search's own."""
     max_hops: _builtins.int
-    """How many relations away from a seed at most, 1–3. Default 1. QUERY_AWARE and PAGERANK propagate within the
-    neighbourhood of one hop around seeds and question entities; each further hop adds the neighbours of its best passages.
+    """Maximum distance from a seed in relations, 1–3. Default 1. QUERY_AWARE and PAGERANK propagate within the
+    neighborhood of one hop around seeds and question entities; each further hop adds the neighbors of its best passages.
     """
     factor_mode: Global___ExpansionFactor.ValueType
     """FORMULA: how the factor is chosen. Default: fixed."""
@@ -109,7 +109,7 @@ class ExpansionOptions(_message.Message):
     min_strength: _builtins.float
     """FORMULA: follow only relations of at least this strength, 0–1. Default 0: all."""
     max_degree: _builtins.int
-    """How many relations of one item (mentions of one entity) are followed at most, 1–1,000: the strongest. Default 20."""
+    """Maximum number of relations of one item (mentions of one entity) that are followed, strongest first, 1–1,000. Default 20."""
     @_builtins.property
     def relation_types(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Follow only relations of these types, letter case ignored, at most 32. Empty: all. QUERY_AWARE and PAGERANK follow
@@ -118,7 +118,7 @@ class ExpansionOptions(_message.Message):
 
     @_builtins.property
     def traversal_time(self) -> _timestamp_pb2.Timestamp:
-        """Follow relations and facts that hold at this instant. Default: the instant that the search is about."""
+        """Follow relations and facts that hold at this instant. Default: the instant of the search."""
 
     def __init__(
         self,
@@ -177,29 +177,29 @@ class ExpansionReport(_message.Message):
     mode: Global___ExpansionMode.ValueType
     """The mode that ran."""
     status: _legs_pb2.LegStatus.ValueType
-    """OK; NO_MATCH when nothing was reached; DEGRADED when the graph could not be asked in full: the list is then
-    unexpanded, or expanded with what was there.
+    """OK; NO_MATCH when nothing was reached; DEGRADED when the graph could not be queried completely: the list is then
+    unexpanded, or expanded with the available data.
     """
     reason: _legs_pb2.LegReason.ValueType
     """Why it is degraded."""
     initial_count: _builtins.int
-    """Items in the list before."""
+    """Number of items in the list before the expansion."""
     expanded_count: _builtins.int
-    """Items in the list after."""
+    """Number of items in the list after the expansion."""
     new_count: _builtins.int
-    """Items of the list after that were not in the one before."""
+    """Number of items that are only in the list after."""
     kept_count: _builtins.int
-    """Items that are in both."""
+    """Number of items in both lists."""
     dropped_count: _builtins.int
-    """Items of the list before that are not in the one after."""
+    """Number of items that are only in the list before."""
     expansion_rate: _builtins.float
     """new_count / initial_count; 0 for an empty list."""
     incident_relation_count: _builtins.int
-    """Relations incident to the seeds: explicit relations, or mentions and facts."""
+    """Number of relations incident to the seeds: explicit relations, or mentions and facts."""
     followed_relation_count: _builtins.int
-    """Those of them that were followed."""
+    """Number of those relations that were followed."""
     utilisation: _builtins.float
-    """followed / incident, 0–1; 0 without any."""
+    """followed / incident, 0–1; 0 if there are none."""
     @_builtins.property
     def elapsed(self) -> _duration_pb2.Duration:
         """Time that the expansion added to the search."""
@@ -240,11 +240,11 @@ class ExpansionTrace(_message.Message):
     DEPTH_FIELD_NUMBER: _builtins.int
     STEPS_FIELD_NUMBER: _builtins.int
     seed_id: _builtins.str
-    """The item of the unexpanded list, or the question's entity, that the path begins with."""
+    """The start of the path: an item of the unexpanded list, or an entity of the question."""
     seed_entity: _builtins.str
-    """The entity's name where the path begins with an entity that the question names."""
+    """The entity's name if the path starts at an entity of the question."""
     depth: _builtins.int
-    """Relations between the seed and the item; 0 for a seed itself."""
+    """Number of relations between the seed and the item; 0 for a seed itself."""
     @_builtins.property
     def steps(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExpansionStep]:
         """The path, from the seed."""
@@ -280,9 +280,9 @@ class ExpansionStep(_message.Message):
     entity: _builtins.str
     """The name of the entity that both items state or mention; empty for a relation between the items themselves."""
     target_id: _builtins.str
-    """The item that it leads to."""
+    """The item to which it leads."""
     weight: _builtins.float
-    """The relation's weight as it was used."""
+    """The weight that was used for the relation."""
     def __init__(
         self,
         *,

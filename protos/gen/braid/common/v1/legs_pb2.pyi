@@ -27,39 +27,39 @@ class _LegStatusEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LegStatus.V
     LEG_STATUS_UNSPECIFIED: _LegStatus.ValueType  # 0
     """Never sent."""
     LEG_STATUS_OK: _LegStatus.ValueType  # 1
-    """The leg looked in full and found something."""
+    """The leg searched completely and found something."""
     LEG_STATUS_NO_MATCH: _LegStatus.ValueType  # 2
-    """The leg looked in full and found nothing."""
+    """The leg searched completely and found nothing."""
     LEG_STATUS_DEGRADED: _LegStatus.ValueType  # 3
-    """The leg answered with less than it could: `reason` says what was missing."""
+    """The leg's answer is incomplete: `reason` says why."""
     LEG_STATUS_TIMED_OUT: _LegStatus.ValueType  # 4
-    """The leg's budget passed; it carries what it had by then. With the reason SERVICE_UNAVAILABLE: its service stopped
-    answering while the leg waited for it, its health checks included. Later searches find the leg UNAVAILABLE at once,
-    until the service answers again.
+    """The leg exceeded its budget; it has the results found until then. With the reason SERVICE_UNAVAILABLE: its service stopped
+    answering, including health checks, while the leg waited for it. Until the service answers again, the leg is immediately
+    UNAVAILABLE in later searches.
     """
     LEG_STATUS_UNAVAILABLE: _LegStatus.ValueType  # 5
-    """The leg could not look: its service or store is away, or it failed."""
+    """The leg could not search: its service or store is unavailable, or it failed."""
     LEG_STATUS_DISABLED: _LegStatus.ValueType  # 6
     """The caller switched the leg off."""
 
 class LegStatus(_LegStatus, metaclass=_LegStatusEnumTypeWrapper):
-    """How one retrieval path (leg) of a search ended. "Nothing found" and "could not look" never share a value."""
+    """How one retrieval path (leg) of a search ended. "Nothing found" and "could not search" are always different values."""
 
 LEG_STATUS_UNSPECIFIED: LegStatus.ValueType  # 0
 """Never sent."""
 LEG_STATUS_OK: LegStatus.ValueType  # 1
-"""The leg looked in full and found something."""
+"""The leg searched completely and found something."""
 LEG_STATUS_NO_MATCH: LegStatus.ValueType  # 2
-"""The leg looked in full and found nothing."""
+"""The leg searched completely and found nothing."""
 LEG_STATUS_DEGRADED: LegStatus.ValueType  # 3
-"""The leg answered with less than it could: `reason` says what was missing."""
+"""The leg's answer is incomplete: `reason` says why."""
 LEG_STATUS_TIMED_OUT: LegStatus.ValueType  # 4
-"""The leg's budget passed; it carries what it had by then. With the reason SERVICE_UNAVAILABLE: its service stopped
-answering while the leg waited for it, its health checks included. Later searches find the leg UNAVAILABLE at once,
-until the service answers again.
+"""The leg exceeded its budget; it has the results found until then. With the reason SERVICE_UNAVAILABLE: its service stopped
+answering, including health checks, while the leg waited for it. Until the service answers again, the leg is immediately
+UNAVAILABLE in later searches.
 """
 LEG_STATUS_UNAVAILABLE: LegStatus.ValueType  # 5
-"""The leg could not look: its service or store is away, or it failed."""
+"""The leg could not search: its service or store is unavailable, or it failed."""
 LEG_STATUS_DISABLED: LegStatus.ValueType  # 6
 """The caller switched the leg off."""
 Global___LegStatus: _TypeAlias = LegStatus  # noqa: Y015
@@ -71,25 +71,25 @@ class _LegReason:
 class _LegReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_LegReason.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     LEG_REASON_UNSPECIFIED: _LegReason.ValueType  # 0
-    """Nothing to explain."""
+    """No reason."""
     LEG_REASON_EMBEDDER_UNAVAILABLE: _LegReason.ValueType  # 1
-    """The embedding model did not answer: text alone was searched."""
+    """The embedding model did not answer: only text was searched."""
     LEG_REASON_STORE_UNAVAILABLE: _LegReason.ValueType  # 2
     """The store behind the leg cannot be reached."""
     LEG_REASON_INDEX_POPULATING: _LegReason.ValueType  # 3
     """An index is still being built: what was searched is incomplete."""
     LEG_REASON_BUDGET_EXCEEDED: _LegReason.ValueType  # 4
-    """The leg's budget passed: its share of the caller's deadline, and never more than the service's own setting."""
+    """The leg exceeded its budget: its share of the caller's deadline, limited by the service's own setting."""
     LEG_REASON_OVERLOADED: _LegReason.ValueType  # 5
     """The leg's service or store refused the work because it is at its limit."""
     LEG_REASON_SERVICE_UNAVAILABLE: _LegReason.ValueType  # 6
     """The leg's service cannot be reached."""
     LEG_REASON_INTERNAL: _LegReason.ValueType  # 7
-    """The leg failed for a reason of its own; the logs have it under the request id."""
+    """The leg failed because of an internal error, which is logged under the request id."""
     LEG_REASON_NOT_REQUESTED: _LegReason.ValueType  # 8
-    """The caller did not ask for the leg."""
+    """The caller did not request the leg."""
     LEG_REASON_PARTIAL: _LegReason.ValueType  # 9
-    """Part of the leg's own paths failed and the others answered."""
+    """Some of the leg's own paths failed and the others answered."""
     LEG_REASON_MODEL_MISMATCH: _LegReason.ValueType  # 10
     """The space holds vectors of another model than the query's."""
     LEG_REASON_RERANKER_UNAVAILABLE: _LegReason.ValueType  # 11
@@ -99,25 +99,25 @@ class LegReason(_LegReason, metaclass=_LegReasonEnumTypeWrapper):
     """Why a leg is not plainly OK."""
 
 LEG_REASON_UNSPECIFIED: LegReason.ValueType  # 0
-"""Nothing to explain."""
+"""No reason."""
 LEG_REASON_EMBEDDER_UNAVAILABLE: LegReason.ValueType  # 1
-"""The embedding model did not answer: text alone was searched."""
+"""The embedding model did not answer: only text was searched."""
 LEG_REASON_STORE_UNAVAILABLE: LegReason.ValueType  # 2
 """The store behind the leg cannot be reached."""
 LEG_REASON_INDEX_POPULATING: LegReason.ValueType  # 3
 """An index is still being built: what was searched is incomplete."""
 LEG_REASON_BUDGET_EXCEEDED: LegReason.ValueType  # 4
-"""The leg's budget passed: its share of the caller's deadline, and never more than the service's own setting."""
+"""The leg exceeded its budget: its share of the caller's deadline, limited by the service's own setting."""
 LEG_REASON_OVERLOADED: LegReason.ValueType  # 5
 """The leg's service or store refused the work because it is at its limit."""
 LEG_REASON_SERVICE_UNAVAILABLE: LegReason.ValueType  # 6
 """The leg's service cannot be reached."""
 LEG_REASON_INTERNAL: LegReason.ValueType  # 7
-"""The leg failed for a reason of its own; the logs have it under the request id."""
+"""The leg failed because of an internal error, which is logged under the request id."""
 LEG_REASON_NOT_REQUESTED: LegReason.ValueType  # 8
-"""The caller did not ask for the leg."""
+"""The caller did not request the leg."""
 LEG_REASON_PARTIAL: LegReason.ValueType  # 9
-"""Part of the leg's own paths failed and the others answered."""
+"""Some of the leg's own paths failed and the others answered."""
 LEG_REASON_MODEL_MISMATCH: LegReason.ValueType  # 10
 """The space holds vectors of another model than the query's."""
 LEG_REASON_RERANKER_UNAVAILABLE: LegReason.ValueType  # 11
@@ -137,14 +137,14 @@ class _LegEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Leg.ValueType], _
     LEG_GRAPH: _Leg.ValueType  # 2
     """Facts of the graph."""
     LEG_RERANK: _Leg.ValueType  # 3
-    """The reranking of the fused list. It has no report of its own among the legs."""
+    """The reranking of the fused list. It has no leg report."""
     LEG_EXPANSION: _Leg.ValueType  # 4
-    """The expansion of the fused list along the graph. It has no report of its own among the legs."""
+    """The expansion of the fused list along the graph. It has no leg report."""
     LEG_MEMORY: _Leg.ValueType  # 5
-    """The calling user's memories, where a search of documents asks for them."""
+    """The calling user's memories, when a search of documents includes them."""
 
 class Leg(_Leg, metaclass=_LegEnumTypeWrapper):
-    """A retrieval path of a search, or a step after them that moves results."""
+    """A retrieval path of a search, or a later step that changes the order of results."""
 
 LEG_UNSPECIFIED: Leg.ValueType  # 0
 """Never sent."""
@@ -153,11 +153,11 @@ LEG_VECTOR: Leg.ValueType  # 1
 LEG_GRAPH: Leg.ValueType  # 2
 """Facts of the graph."""
 LEG_RERANK: Leg.ValueType  # 3
-"""The reranking of the fused list. It has no report of its own among the legs."""
+"""The reranking of the fused list. It has no leg report."""
 LEG_EXPANSION: Leg.ValueType  # 4
-"""The expansion of the fused list along the graph. It has no report of its own among the legs."""
+"""The expansion of the fused list along the graph. It has no leg report."""
 LEG_MEMORY: Leg.ValueType  # 5
-"""The calling user's memories, where a search of documents asks for them."""
+"""The calling user's memories, when a search of documents includes them."""
 Global___Leg: _TypeAlias = Leg  # noqa: Y015
 
 @_typing.final
@@ -177,14 +177,14 @@ class LegReport(_message.Message):
     status: Global___LegStatus.ValueType
     """How it ended."""
     reason: Global___LegReason.ValueType
-    """Why, when it is not plainly OK."""
+    """The reason if it is not plainly OK."""
     hit_count: _builtins.int
-    """How many hits it brought."""
+    """Number of its hits."""
     cached: _builtins.bool
-    """Its hits are those of an earlier answer, which nothing has changed since."""
+    """Its hits are cached from an earlier answer; nothing has changed since."""
     @_builtins.property
     def elapsed(self) -> _duration_pb2.Duration:
-        """Time spent on the leg as its caller saw it."""
+        """Time spent on the leg, measured by its caller."""
 
     def __init__(
         self,

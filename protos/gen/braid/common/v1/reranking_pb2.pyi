@@ -23,27 +23,27 @@ class _RerankMode:
 class _RerankModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RerankMode.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     RERANK_MODE_UNSPECIFIED: _RerankMode.ValueType  # 0
-    """The default: the service's setting, which is NONE unless it is changed."""
+    """The service's setting, by default NONE."""
     RERANK_MODE_NONE: _RerankMode.ValueType  # 1
     """No reranking."""
     RERANK_MODE_LOCAL: _RerankMode.ValueType  # 2
-    """The passage's best sentence against the question, by the local embedding model."""
+    """By the similarity of the passage's best sentence to the question, with the local embedding model."""
     RERANK_MODE_CROSS_ENCODER: _RerankMode.ValueType  # 3
-    """A rerank endpoint: a model that reads question and passage together. FAILED_PRECONDITION when none is configured."""
+    """By a rerank endpoint: a model that reads question and passage together. FAILED_PRECONDITION when none is configured."""
     RERANK_MODE_LANGUAGE_MODEL: _RerankMode.ValueType  # 4
     """A language model judges the passages. FAILED_PRECONDITION when none is configured."""
 
 class RerankMode(_RerankMode, metaclass=_RerankModeEnumTypeWrapper):
-    """How the hits of a search are reordered before they are expanded: the best 30 are scored against the question again."""
+    """How the hits of a search are reordered before expansion: the best 30 are scored against the question again."""
 
 RERANK_MODE_UNSPECIFIED: RerankMode.ValueType  # 0
-"""The default: the service's setting, which is NONE unless it is changed."""
+"""The service's setting, by default NONE."""
 RERANK_MODE_NONE: RerankMode.ValueType  # 1
 """No reranking."""
 RERANK_MODE_LOCAL: RerankMode.ValueType  # 2
-"""The passage's best sentence against the question, by the local embedding model."""
+"""By the similarity of the passage's best sentence to the question, with the local embedding model."""
 RERANK_MODE_CROSS_ENCODER: RerankMode.ValueType  # 3
-"""A rerank endpoint: a model that reads question and passage together. FAILED_PRECONDITION when none is configured."""
+"""By a rerank endpoint: a model that reads question and passage together. FAILED_PRECONDITION when none is configured."""
 RERANK_MODE_LANGUAGE_MODEL: RerankMode.ValueType  # 4
 """A language model judges the passages. FAILED_PRECONDITION when none is configured."""
 Global___RerankMode: _TypeAlias = RerankMode  # noqa: Y015

@@ -27,29 +27,29 @@ class _EmbeddingSource:
 class _EmbeddingSourceEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EmbeddingSource.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     EMBEDDING_SOURCE_UNSPECIFIED: _EmbeddingSource.ValueType  # 0
-    """No vector was used: words alone were searched."""
+    """No vector was used: only words were searched."""
     EMBEDDING_SOURCE_GIVEN: _EmbeddingSource.ValueType  # 1
-    """The caller gave it."""
+    """The request contained it."""
     EMBEDDING_SOURCE_COMPUTED: _EmbeddingSource.ValueType  # 2
-    """The embedding model made it for this call."""
+    """The embedding model computed it for this call."""
     EMBEDDING_SOURCE_MEMORY: _EmbeddingSource.ValueType  # 3
-    """It was in the process's memory: the same text was embedded before."""
+    """It was cached in the process: the same text was embedded before."""
     EMBEDDING_SOURCE_STORED: _EmbeddingSource.ValueType  # 4
-    """It was in the tier's store, where vectors outlive the process and are shared by its replicas."""
+    """It was cached in the tier's store, where vectors outlive the process and are shared by replicas."""
 
 class EmbeddingSource(_EmbeddingSource, metaclass=_EmbeddingSourceEnumTypeWrapper):
     """Where the query's vector came from."""
 
 EMBEDDING_SOURCE_UNSPECIFIED: EmbeddingSource.ValueType  # 0
-"""No vector was used: words alone were searched."""
+"""No vector was used: only words were searched."""
 EMBEDDING_SOURCE_GIVEN: EmbeddingSource.ValueType  # 1
-"""The caller gave it."""
+"""The request contained it."""
 EMBEDDING_SOURCE_COMPUTED: EmbeddingSource.ValueType  # 2
-"""The embedding model made it for this call."""
+"""The embedding model computed it for this call."""
 EMBEDDING_SOURCE_MEMORY: EmbeddingSource.ValueType  # 3
-"""It was in the process's memory: the same text was embedded before."""
+"""It was cached in the process: the same text was embedded before."""
 EMBEDDING_SOURCE_STORED: EmbeddingSource.ValueType  # 4
-"""It was in the tier's store, where vectors outlive the process and are shared by its replicas."""
+"""It was cached in the tier's store, where vectors outlive the process and are shared by replicas."""
 Global___EmbeddingSource: _TypeAlias = EmbeddingSource  # noqa: Y015
 
 class _VectorPath:
@@ -59,21 +59,21 @@ class _VectorPath:
 class _VectorPathEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_VectorPath.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     VECTOR_PATH_UNSPECIFIED: _VectorPath.ValueType  # 0
-    """The vector part did not run: no vector was needed or none could be had."""
+    """The vector search did not run: no vector was needed, or none was available."""
     VECTOR_PATH_EXACT: _VectorPath.ValueType  # 1
-    """Every candidate was compared: small spaces and selective filters."""
+    """Every candidate was compared, as in small spaces and with selective filters."""
     VECTOR_PATH_INDEX: _VectorPath.ValueType  # 2
-    """The approximate index (HNSW), searched with space, time and filters inside it."""
+    """The approximate index (HNSW) was searched, with the conditions on space, time and filters applied inside it."""
 
 class VectorPath(_VectorPath, metaclass=_VectorPathEnumTypeWrapper):
     """How vectors were searched."""
 
 VECTOR_PATH_UNSPECIFIED: VectorPath.ValueType  # 0
-"""The vector part did not run: no vector was needed or none could be had."""
+"""The vector search did not run: no vector was needed, or none was available."""
 VECTOR_PATH_EXACT: VectorPath.ValueType  # 1
-"""Every candidate was compared: small spaces and selective filters."""
+"""Every candidate was compared, as in small spaces and with selective filters."""
 VECTOR_PATH_INDEX: VectorPath.ValueType  # 2
-"""The approximate index (HNSW), searched with space, time and filters inside it."""
+"""The approximate index (HNSW) was searched, with the conditions on space, time and filters applied inside it."""
 Global___VectorPath: _TypeAlias = VectorPath  # noqa: Y015
 
 class _CacheMode:
@@ -85,38 +85,38 @@ class _CacheModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CacheMode.V
     CACHE_MODE_UNSPECIFIED: _CacheMode.ValueType  # 0
     """The default: CACHE_MODE_USE."""
     CACHE_MODE_USE: _CacheMode.ValueType  # 1
-    """An earlier answer to the same request may be given while the space's revision is the one it was read at: it is
-    what searching again would find, whichever replica wrote last. A text that was embedded before is not embedded again.
+    """A cached answer to the same request may be returned while the space still has the revision at which the answer was read:
+    a new search would find the same, no matter which replica wrote last. A cached query vector may be used.
     """
     CACHE_MODE_BYPASS: _CacheMode.ValueType  # 2
-    """Embed and search again, and remember neither vector nor answer."""
+    """Embed and search again, and cache neither vector nor answer."""
 
 class CacheMode(_CacheMode, metaclass=_CacheModeEnumTypeWrapper):
-    """Whether an answer, or the query's vector, may come from what is remembered of earlier calls."""
+    """Whether an answer or the query's vector may come from a cache."""
 
 CACHE_MODE_UNSPECIFIED: CacheMode.ValueType  # 0
 """The default: CACHE_MODE_USE."""
 CACHE_MODE_USE: CacheMode.ValueType  # 1
-"""An earlier answer to the same request may be given while the space's revision is the one it was read at: it is
-what searching again would find, whichever replica wrote last. A text that was embedded before is not embedded again.
+"""A cached answer to the same request may be returned while the space still has the revision at which the answer was read:
+a new search would find the same, no matter which replica wrote last. A cached query vector may be used.
 """
 CACHE_MODE_BYPASS: CacheMode.ValueType  # 2
-"""Embed and search again, and remember neither vector nor answer."""
+"""Embed and search again, and cache neither vector nor answer."""
 Global___CacheMode: _TypeAlias = CacheMode  # noqa: Y015
 
 @_typing.final
 class QueryEmbedding(_message.Message):
-    """A query's vector, made by a caller that has already embedded the text."""
+    """A query's vector, from a caller that has already embedded the text."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     VALUES_FIELD_NUMBER: _builtins.int
     embedding_model: _builtins.str
-    """Name of the model that made it; it must be the space's model, or the tier embeds the text itself."""
+    """Name of its model. If this is not the space's model, the tier embeds the text itself."""
     @_builtins.property
     def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """The vector, L2-normalised, as many values as the model has dimensions."""
+        """The vector, L2-normalized, as many values as the model has dimensions."""
 
     def __init__(
         self,
@@ -142,11 +142,11 @@ class TimeRange(_message.Message):
     END_TIME_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def start_time(self) -> _timestamp_pb2.Timestamp:
-        """First instant inside; open towards the past when unset."""
+        """First instant inside; unset: no lower bound."""
 
     @_builtins.property
     def end_time(self) -> _timestamp_pb2.Timestamp:
-        """First instant after; open towards the future when unset."""
+        """First instant after; unset: no upper bound."""
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ Global___TimeRange: _TypeAlias = TimeRange  # noqa: Y015
 
 @_typing.final
 class TimeSelector(_message.Message):
-    """The time that an answer is about."""
+    """The time to which an answer refers."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -172,11 +172,11 @@ class TimeSelector(_message.Message):
     RANGE_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def instant(self) -> _timestamp_pb2.Timestamp:
-        """What held at this instant: valid_time ≤ instant < invalid_time."""
+        """Data that held at this instant: valid_time ≤ instant < invalid_time."""
 
     @_builtins.property
     def range(self) -> Global___TimeRange:
-        """What held at any moment of this range."""
+        """Data that held at any moment of this range."""
 
     def __init__(
         self,
@@ -196,7 +196,7 @@ Global___TimeSelector: _TypeAlias = TimeSelector  # noqa: Y015
 
 @_typing.final
 class Citation(_message.Message):
-    """Where a statement stands: the join between the graph and the documents."""
+    """The source of a statement: the link between the graph and the documents."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -212,9 +212,9 @@ class Citation(_message.Message):
     document_title: _builtins.str
     """The document's title."""
     source: _builtins.str
-    """Where the document came from: a path, an address or a system's own id."""
+    """Where the document came from: a path, an address or an id of the source system."""
     quote: _builtins.str
-    """The sentence that says it, where it is known."""
+    """The sentence that states it, if known."""
     def __init__(
         self,
         *,

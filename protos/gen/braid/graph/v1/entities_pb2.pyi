@@ -22,7 +22,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class EntitySelector(_message.Message):
-    """Which entity is meant: by id, or by name and, where several share it, by type."""
+    """Selects an entity: by id, or by name and, if several entities share it, by type."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -30,9 +30,9 @@ class EntitySelector(_message.Message):
     NAME_FIELD_NUMBER: _builtins.int
     TYPE_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """The entity's id. One of another space is unknown here."""
+    """The entity's id. Ids of other spaces are unknown."""
     name: _builtins.str
-    """The exact name, letter case and repeated white space ignored, 1–1,000 characters."""
+    """The exact name, ignoring letter case and repeated white space, 1–1,000 characters."""
     type: _builtins.str
     """With a name: only the entity of this type. Empty: any type."""
     def __init__(
@@ -61,7 +61,7 @@ class GetEntityRequest(_message.Message):
     ENTITY_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def entity(self) -> Global___EntitySelector:
-        """Which one."""
+        """The entity."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ Global___GetEntityRequest: _TypeAlias = GetEntityRequest  # noqa: Y015
 
 @_typing.final
 class GetEntityResponse(_message.Message):
-    """The entities that fit, each told apart: several share a name only by being of different types."""
+    """The matching entities. Entities that share a name have different types."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -102,7 +102,7 @@ Global___GetEntityResponse: _TypeAlias = GetEntityResponse  # noqa: Y015
 
 @_typing.final
 class EntityDetails(_message.Message):
-    """An entity with what is known of it."""
+    """An entity with details."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -122,7 +122,7 @@ class EntityDetails(_message.Message):
 
     @_builtins.property
     def first_seen_time(self) -> _timestamp_pb2.Timestamp:
-        """When Braid first learned of it."""
+        """When it was first stored."""
 
     def __init__(
         self,
@@ -151,7 +151,7 @@ class LinkEntitiesRequest(_message.Message):
     text: _builtins.str
     """The text, 1–32,768 characters. Any text is safe."""
     limit: _builtins.int
-    """How many entities at most, 1–200. Default 50."""
+    """Maximum number of entities, 1–200. Default 50."""
     def __init__(
         self,
         *,
@@ -177,10 +177,10 @@ class LinkEntitiesResponse(_message.Message):
     ENTITIES_FIELD_NUMBER: _builtins.int
     TRUNCATED_FIELD_NUMBER: _builtins.int
     truncated: _builtins.bool
-    """More entities are named than are listed."""
+    """The text names more entities than are listed."""
     @_builtins.property
     def entities(self) -> _containers.RepeatedCompositeFieldContainer[Global___LinkedEntity]:
-        """In the order of their places in the text; where several entities share a name each is listed."""
+        """In the order of their positions in the text; if several entities share a name, each is listed."""
 
     def __init__(
         self,
@@ -198,8 +198,8 @@ Global___LinkEntitiesResponse: _TypeAlias = LinkEntitiesResponse  # noqa: Y015
 
 @_typing.final
 class LinkedEntity(_message.Message):
-    """An entity at one place of a text: the longest known name there. Accents and letter case are ignored;
-    a single word counts only when it does not begin with a small letter and is no stop word, month, day or number.
+    """An entity at one position of a text: the longest known name at that position. Accents and letter case are ignored; a single
+    word counts only if it does not begin with a small letter and is not a stop word, month, day or number.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -210,13 +210,13 @@ class LinkedEntity(_message.Message):
     END_FIELD_NUMBER: _builtins.int
     TITLED_FIELD_NUMBER: _builtins.int
     text: _builtins.str
-    """The name as the text has it, at its first place."""
+    """The name as written at its first position in the text."""
     start: _builtins.int
-    """Where the name begins, in characters (Unicode code points) from 0."""
+    """Start of the name, in characters (Unicode code points) from 0."""
     end: _builtins.int
     """The first character after it."""
     titled: _builtins.bool
-    """Whether it is the subject of a document: a title's name."""
+    """Whether it is the subject of a document: its name is a title."""
     @_builtins.property
     def entity(self) -> _facts_pb2.Entity:
         """The entity; `mention_count` is the number of chunks that name it."""

@@ -40,7 +40,7 @@ class ExpandRequest(_message.Message):
     KEEP_RANKING_FIELD_NUMBER: _builtins.int
     CACHE_FIELD_NUMBER: _builtins.int
     max_hops: _builtins.int
-    """How many relations away from a seed at most, 1–3. Default 1."""
+    """Maximum distance from a seed in relations, 1–3. Default 1."""
     expansion_factor: _builtins.float
     """The share of a seed's score that it passes on, before weight and depth, 0–1. Default 0.6."""
     adaptive_factor: _builtins.bool
@@ -48,18 +48,18 @@ class ExpandRequest(_message.Message):
     min_strength: _builtins.float
     """Only along relations of at least this strength, 0–1. Default 0."""
     max_degree: _builtins.int
-    """How many relations of a chunk are followed at most, those of the largest weight × strength first, 1–1,000. Default 100."""
+    """Maximum number of relations of a chunk that are followed, largest weight × strength first, 1–1,000. Default 100."""
     direction: _relations_pb2.RelationDirection.ValueType
-    """Which way relations are followed. Default: both."""
+    """The direction in which relations are followed. Default: both."""
     limit: _builtins.int
-    """How many items at most, 1–1,000. Default 50."""
+    """Maximum number of items, 1–1,000. Default 50."""
     keep_ranking: _builtins.bool
-    """Leave the list's order and scores as they are, and answer with what is related to it in `context`."""
+    """Keep the list's order and scores, and return related chunks in `context`."""
     cache: _retrieval_pb2.CacheMode.ValueType
-    """Whether an earlier answer to the same request may be given. Default: yes, while the space has not changed."""
+    """Whether a cached answer to the same request may be returned. Default: yes, while the space has not changed."""
     @_builtins.property
     def seeds(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExpansionSeed]:
-        """The list, 1–1,000 distinct chunks. Chunks that the graph does not have keep their score and bring nothing."""
+        """The list, 1–1,000 distinct chunks. Chunks that are not in the graph keep their score and add nothing."""
 
     @_builtins.property
     def relation_types(self) -> _containers.RepeatedScalarFieldContainer[_relations_pb2.ChunkRelationType.ValueType]:
@@ -151,22 +151,22 @@ class ExpandResponse(_message.Message):
     CACHED_FIELD_NUMBER: _builtins.int
     TRUNCATED_FIELD_NUMBER: _builtins.int
     space_revision: _builtins.int
-    """The space's revision that the relations were read at."""
+    """The space's revision at which the relations were read."""
     cached: _builtins.bool
-    """The answer is that of an earlier request, which nothing has changed since."""
+    """The answer is cached from an earlier request; nothing has changed since."""
     truncated: _builtins.bool
-    """Some chunk has more relations than were followed, or more chunks were reached than were looked at."""
+    """A chunk has more relations than were followed, or more chunks were reached than were read."""
     @_builtins.property
     def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExpandedItem]:
-        """Seeds and what relations brought in, highest score first; equal scores by id. With `keep_ranking`: the seeds as given."""
+        """Seeds and the chunks that relations added, highest score first; equal scores by id. With `keep_ranking`: the seeds as given."""
 
     @_builtins.property
     def context(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExpandedItem]:
-        """With `keep_ranking`: what is related to the seeds and not one of them, best first, at most `limit`."""
+        """With `keep_ranking`: related chunks that are not seeds, best first, at most `limit`."""
 
     @_builtins.property
     def stats(self) -> Global___ExpansionStats:
-        """What the expansion did."""
+        """Statistics of the expansion."""
 
     def __init__(
         self,
@@ -188,10 +188,10 @@ Global___ExpandResponse: _TypeAlias = ExpandResponse  # noqa: Y015
 
 @_typing.final
 class ExpandedItem(_message.Message):
-    """A chunk with the score that the expansion gives it: the larger of its own score and of the best path's, where a path gives
-    weight × strength for each of its relations × the seed's score × the expansion factor × 0.8 for each of them; less the
-    strongest contradiction's contribution, computed the same way; never below 0. A contradiction is the last relation of its
-    path, and lowers only what is in the list already.
+    """A chunk with its score after the expansion: the maximum of its own score and the score of its best path, minus the
+    contribution of the strongest contradiction, and at least 0. The score of a path is the seed's score × the expansion factor ×
+    (weight × strength × 0.8 for each of its relations). The contribution of a contradiction is computed in the same way; a
+    contradiction is the last relation of its path, and lowers only chunks that are in the list already.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -208,18 +208,18 @@ class ExpandedItem(_message.Message):
     score: _builtins.float
     """Its score, 0–1."""
     initial_score: _builtins.float
-    """Its score as a seed; unset for a chunk that a relation brought in."""
+    """Its score as a seed; unset for a chunk that a relation added."""
     depth: _builtins.int
-    """How many relations away from its seed; 0 for a seed that keeps its own score."""
+    """Its distance from its seed in relations; 0 for a seed that keeps its own score."""
     penalty: _builtins.float
-    """How much the strongest contradiction took off."""
+    """How much the strongest contradiction lowered the score."""
     @_builtins.property
     def path(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExpansionStep]:
-        """The relations that gave it its score, from the seed on; empty for a seed that keeps its own."""
+        """The relations through which it got its score, from the seed; empty for a seed that keeps its own score."""
 
     @_builtins.property
     def penalty_path(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExpansionStep]:
-        """The relations that took it off, from the seed on."""
+        """The path of that contradiction, from the seed."""
 
     def __init__(
         self,
@@ -244,7 +244,7 @@ Global___ExpandedItem: _TypeAlias = ExpandedItem  # noqa: Y015
 
 @_typing.final
 class ExpansionStep(_message.Message):
-    """One relation on the way from a seed to an item."""
+    """One relation on the path from a seed to an item."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -255,9 +255,9 @@ class ExpansionStep(_message.Message):
     STRENGTH_FIELD_NUMBER: _builtins.int
     AGAINST_DIRECTION_FIELD_NUMBER: _builtins.int
     from_id: _builtins.str
-    """The chunk that the step begins at."""
+    """The chunk at which the step starts."""
     to_id: _builtins.str
-    """The chunk that it leads to."""
+    """The chunk to which it leads."""
     relation_type: _relations_pb2.ChunkRelationType.ValueType
     """The relation's type."""
     weight: _builtins.float
@@ -286,7 +286,7 @@ Global___ExpansionStep: _TypeAlias = ExpansionStep  # noqa: Y015
 
 @_typing.final
 class ExpansionStats(_message.Message):
-    """What an expansion did."""
+    """Statistics of an expansion."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -300,23 +300,25 @@ class ExpansionStats(_message.Message):
     FOLLOWED_RELATION_COUNT_FIELD_NUMBER: _builtins.int
     INCIDENT_RELATION_COUNT_FIELD_NUMBER: _builtins.int
     initial_count: _builtins.int
-    """Seeds."""
+    """Number of seeds."""
     expanded_count: _builtins.int
-    """Items in the expanded list before it was cut to `limit`."""
+    """Number of items in the expanded list before it was truncated to `limit`."""
     new_count: _builtins.int
-    """Items in the answer that are no seeds."""
+    """Number of items in the answer that are not seeds."""
     kept_count: _builtins.int
-    """Seeds that are in the answer."""
+    """Number of seeds in the answer."""
     dropped_count: _builtins.int
-    """Seeds that are not."""
+    """Number of seeds that are not in the answer."""
     expansion_rate: _builtins.float
-    """New results for each seed: `new_count` / `initial_count`."""
+    """New results per seed: `new_count` / `initial_count`."""
     utilisation: _builtins.float
-    """Relations followed / relations incident to the seeds, 0–1; 0 without any. One between two seeds counts for each of them."""
+    """Relations followed / relations incident to the seeds, 0–1; 0 if there are none. A relation between two seeds counts for
+    each of them.
+    """
     followed_relation_count: _builtins.int
-    """Relations of the seeds that were followed."""
+    """Number of relations of the seeds that were followed."""
     incident_relation_count: _builtins.int
-    """Relations of the seeds, whatever their type, strength and time."""
+    """Number of relations of the seeds, of any type, strength and time."""
     def __init__(
         self,
         *,

@@ -36,7 +36,7 @@ class _FactOriginEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FactOrigin
     """Extracted from text by a language model through Graphiti."""
     FACT_ORIGIN_LOCAL: _FactOrigin.ValueType  # 3
     """Two names in one sentence, found by the local extractor without a language model: a mention, not a dated statement.
-    It is left out where a stated fact between two of the sentence's names does not hold at the time that is asked for.
+    It is left out if a stated fact between two of the sentence's names does not hold at the requested time.
     """
 
 class FactOrigin(_FactOrigin, metaclass=_FactOriginEnumTypeWrapper):
@@ -50,7 +50,7 @@ FACT_ORIGIN_EXTRACTED: FactOrigin.ValueType  # 2
 """Extracted from text by a language model through Graphiti."""
 FACT_ORIGIN_LOCAL: FactOrigin.ValueType  # 3
 """Two names in one sentence, found by the local extractor without a language model: a mention, not a dated statement.
-It is left out where a stated fact between two of the sentence's names does not hold at the time that is asked for.
+It is left out if a stated fact between two of the sentence's names does not hold at the requested time.
 """
 Global___FactOrigin: _TypeAlias = FactOrigin  # noqa: Y015
 
@@ -68,7 +68,7 @@ class EntityRef(_message.Message):
     name: _builtins.str
     """Its name as first written."""
     type: _builtins.str
-    """Its type; empty while none is known."""
+    """Its type; empty if unknown."""
     def __init__(
         self,
         *,
@@ -108,16 +108,16 @@ class Fact(_message.Message):
     statement: _builtins.str
     """The statement as a sentence."""
     relation_type: _builtins.str
-    """The relation's name, such as OWNS; CO_OCCURS for local ones."""
+    """The relation's name, such as OWNS; CO_OCCURS for local facts."""
     origin: Global___FactOrigin.ValueType
     """Where it comes from."""
     event: _builtins.bool
-    """It happened at its time instead of lasting, and is to be read as "on" that day: it begins and ends within one day
-    (UTC), or its relation is an event of the space's ontology and it has no end.
+    """It is an event, which happened at its time instead of lasting; show it as "on" that day. A fact is an event if it begins
+    and ends within one day (UTC), or if its relation is marked as an event in the space's ontology and it has no end.
     """
     @_builtins.property
     def subject(self) -> Global___EntityRef:
-        """Who or what it is said of."""
+        """The entity about which it makes a statement."""
 
     @_builtins.property
     def object(self) -> Global___EntityRef:
@@ -125,27 +125,27 @@ class Fact(_message.Message):
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when it holds, or when it happened; unset is open. Never set for local ones, which claim no time."""
+        """Start of its validity, or the time of an event; unset: open. Never set for local facts, which state no time."""
 
     @_builtins.property
     def invalid_time(self) -> _timestamp_pb2.Timestamp:
-        """First instant at which it no longer holds; unset is open. Never set for local ones."""
+        """End of its validity, exclusive; unset: open. Never set for local facts."""
 
     @_builtins.property
     def sources(self) -> _containers.RepeatedCompositeFieldContainer[_retrieval_pb2.Citation]:
-        """The chunks that say it."""
+        """The chunks that state it."""
 
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
-        """When it became known to Braid."""
+        """When it was first stored."""
 
     @_builtins.property
     def attributes(self) -> _struct_pb2.Struct:
-        """Further attributes: flat values as they were given or extracted."""
+        """Further attributes: flat values as given or extracted."""
 
     @_builtins.property
     def mention_time(self) -> _timestamp_pb2.Timestamp:
-        """For local ones: date of the document that mentions both, unset while it has none."""
+        """For local facts: date of the document that mentions both entities; unset if it has none."""
 
     def __init__(
         self,
@@ -174,7 +174,7 @@ Global___Fact: _TypeAlias = Fact  # noqa: Y015
 
 @_typing.final
 class FactScores(_message.Message):
-    """How a fact came by its score. Parts that did not run are unset."""
+    """The parts of a fact's score. Parts that were not computed are unset."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -191,14 +191,14 @@ class FactScores(_message.Message):
     text_rank: _builtins.int
     """Rank in the text list, from 1."""
     rerank: _builtins.float
-    """What the reranker made of it, higher first: a model's relevance, what it adds to the facts before it (MMR), or
-    1 / (1 + distance) from the named entity, 0 when it is not reached. Unset where facts are ordered by relevance.
+    """The reranker's value, higher first: a model's relevance, the marginal relevance (MMR), or 1 / (1 + distance) from the given
+    entity, 0 if it is not reached. Unset if facts are ordered by relevance.
     """
     words: _builtins.float
-    """The share of the question's words (stems; without the commonest) that the fact has, 0–1."""
+    """The share of the question's words (stems, without the most common words) that the fact contains, 0–1."""
     support: _builtins.float
-    """What it adds to the score of passages that state it, 0–0.5: 0.5 · (vector − c) / (1 − c) · words, where c is the cosine from
-    which the model's facts support (all-MiniLM-L6-v2: 0.45). 0 below, and for local facts. Without a vector, or where vectors
+    """What it adds to the score of passages that state it, 0–0.5: 0.5 · (vector − c) / (1 − c) · words, where c is the model's
+    threshold for support (all-MiniLM-L6-v2: 0.45). 0 below the threshold, and for local facts. Without a vector, or if vectors
     were not compared: 0.25 · max(0, 2 · words − 1).
     """
     def __init__(
@@ -252,10 +252,10 @@ class FactHit(_message.Message):
     SCORE_FIELD_NUMBER: _builtins.int
     SCORES_FIELD_NUMBER: _builtins.int
     score: _builtins.float
-    """How relevant it is, 0–1, comparable between questions and with the scores of chunks: 0.7 · max(vector, 0) + 0.3 · words;
-    0.7 · words for a fact without a vector, 0.5 · words for a local one. A fact with a vector that is beyond the list by vectors
-    counts with the last cosine of that list. A fact leads, by 0.15 (0.1 when it has ended), whose
-    entity and relation the question both names. Sums above 0.8 are bent towards 1. The hits are ordered by it unless they
+    """Its relevance, 0–1, comparable between questions and with the scores of chunks: 0.7 · max(vector, 0) + 0.3 · words;
+    0.7 · words for a fact without a vector, 0.5 · words for a local fact. If a fact has a vector but is not in the list by
+    vectors, the last cosine of that list is used. If the question names both an entity and the relation of the fact, 0.15 is
+    added (0.1 if the fact has ended). Sums above 0.8 are compressed towards 1. The hits are ordered by the score unless they
     were reranked.
     """
     @_builtins.property
@@ -299,18 +299,18 @@ class Entity(_message.Message):
     name: _builtins.str
     """Its name as first written."""
     type: _builtins.str
-    """Its type; empty while none is known."""
+    """Its type; empty if unknown."""
     summary: _builtins.str
-    """A short description where one is known."""
+    """A short description; empty if there is none."""
     mention_count: _builtins.int
     """Number of chunks that mention it."""
     document_title: _builtins.bool
-    """Whether it is known only as the title of a document: no chunk of another document mentions it, no stated fact joins it,
-    no text describes it. ListEntities sets it; unset elsewhere.
+    """Whether it is known only as the title of a document: no chunk of another document mentions it, it has no stated fact and
+    no description. ListEntities sets it; unset elsewhere.
     """
     @_builtins.property
     def attributes(self) -> _struct_pb2.Struct:
-        """What is noted of it by its type: flat values."""
+        """Attributes that its type declares: flat values."""
 
     def __init__(
         self,

@@ -32,23 +32,23 @@ class _FindingKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FindingKi
     FINDING_KIND_UNSPECIFIED: _FindingKind.ValueType  # 0
     """Never sent."""
     FINDING_KIND_FINDING: _FindingKind.ValueType  # 1
-    """Something found out, with how sure and by which method."""
+    """An insight, with confidence and methodology."""
     FINDING_KIND_INTENT: _FindingKind.ValueType  # 2
-    """Something somebody wants to reach."""
+    """A goal that someone wants to reach."""
     FINDING_KIND_OUTCOME: _FindingKind.ValueType  # 3
-    """What came of something."""
+    """A result."""
 
 class FindingKind(_FindingKind, metaclass=_FindingKindEnumTypeWrapper):
-    """What a statement about the text is."""
+    """Kinds of statements about the text."""
 
 FINDING_KIND_UNSPECIFIED: FindingKind.ValueType  # 0
 """Never sent."""
 FINDING_KIND_FINDING: FindingKind.ValueType  # 1
-"""Something found out, with how sure and by which method."""
+"""An insight, with confidence and methodology."""
 FINDING_KIND_INTENT: FindingKind.ValueType  # 2
-"""Something somebody wants to reach."""
+"""A goal that someone wants to reach."""
 FINDING_KIND_OUTCOME: FindingKind.ValueType  # 3
-"""What came of something."""
+"""A result."""
 Global___FindingKind: _TypeAlias = FindingKind  # noqa: Y015
 
 class _IntentPriority:
@@ -62,25 +62,25 @@ class _IntentPriorityEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Intent
     INTENT_PRIORITY_LOW: _IntentPriority.ValueType  # 1
     """It can wait."""
     INTENT_PRIORITY_MEDIUM: _IntentPriority.ValueType  # 2
-    """It takes its turn."""
+    """Normal priority."""
     INTENT_PRIORITY_HIGH: _IntentPriority.ValueType  # 3
-    """Before others."""
+    """Higher than normal."""
     INTENT_PRIORITY_CRITICAL: _IntentPriority.ValueType  # 4
-    """Before everything else."""
+    """The highest priority."""
 
 class IntentPriority(_IntentPriority, metaclass=_IntentPriorityEnumTypeWrapper):
-    """How much an intent matters."""
+    """The priority of an intent."""
 
 INTENT_PRIORITY_UNSPECIFIED: IntentPriority.ValueType  # 0
 """Not known."""
 INTENT_PRIORITY_LOW: IntentPriority.ValueType  # 1
 """It can wait."""
 INTENT_PRIORITY_MEDIUM: IntentPriority.ValueType  # 2
-"""It takes its turn."""
+"""Normal priority."""
 INTENT_PRIORITY_HIGH: IntentPriority.ValueType  # 3
-"""Before others."""
+"""Higher than normal."""
 INTENT_PRIORITY_CRITICAL: IntentPriority.ValueType  # 4
-"""Before everything else."""
+"""The highest priority."""
 Global___IntentPriority: _TypeAlias = IntentPriority  # noqa: Y015
 
 class _FindingOrigin:
@@ -109,7 +109,7 @@ Global___FindingOrigin: _TypeAlias = FindingOrigin  # noqa: Y015
 
 @_typing.final
 class FindingDetails(_message.Message):
-    """The fields of something found out."""
+    """The fields of a finding."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -120,11 +120,11 @@ class FindingDetails(_message.Message):
     key_insight: _builtins.str
     """The key insight: the statement itself, 1–4,096 characters that are not all white space."""
     type: _builtins.str
-    """What kind of finding, such as risk, trend or cause; up to 100 characters, empty when unknown."""
+    """The kind of finding, such as risk, trend or cause; up to 100 characters, empty if unknown."""
     confidence: _builtins.float
-    """How sure it is, 0–1; unset when unknown."""
+    """Its confidence, 0–1; unset if unknown."""
     methodology: _builtins.str
-    """How it was found; up to 1,000 characters, empty when unknown."""
+    """How it was found; up to 1,000 characters, empty if unknown."""
     def __init__(
         self,
         *,
@@ -145,7 +145,7 @@ Global___FindingDetails: _TypeAlias = FindingDetails  # noqa: Y015
 
 @_typing.final
 class IntentDetails(_message.Message):
-    """The fields of something wanted."""
+    """The fields of an intent."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -154,13 +154,13 @@ class IntentDetails(_message.Message):
     PRIORITY_FIELD_NUMBER: _builtins.int
     OWNER_FIELD_NUMBER: _builtins.int
     goal: _builtins.str
-    """What is to be reached, 1–4,096 characters that are not all white space."""
+    """The goal, 1–4,096 characters that are not all white space."""
     status: _builtins.str
-    """Where it stands, such as planned, active or done; up to 100 characters, empty when unknown."""
+    """Its status, such as planned, active or done; up to 100 characters, empty if unknown."""
     priority: Global___IntentPriority.ValueType
-    """How much it matters."""
+    """Its priority."""
     owner: _builtins.str
-    """Whose it is; up to 200 characters, empty when unknown."""
+    """Its owner; up to 200 characters, empty if unknown."""
     def __init__(
         self,
         *,
@@ -179,7 +179,7 @@ Global___IntentDetails: _TypeAlias = IntentDetails  # noqa: Y015
 
 @_typing.final
 class OutcomeDetails(_message.Message):
-    """The fields of what came of something."""
+    """The fields of an outcome."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -187,14 +187,14 @@ class OutcomeDetails(_message.Message):
     METRICS_FIELD_NUMBER: _builtins.int
     BLOCKERS_FIELD_NUMBER: _builtins.int
     result: _builtins.str
-    """What was reached, 1–4,096 characters that are not all white space."""
+    """The result, 1–4,096 characters that are not all white space."""
     @_builtins.property
     def metrics(self) -> _containers.RepeatedCompositeFieldContainer[Global___Metric]:
-        """What was measured, at most 50, each name once (letter case ignored)."""
+        """Measured values, at most 50, each name once (letter case ignored)."""
 
     @_builtins.property
     def blockers(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """What stood or stands in the way, at most 50, each 1–1,000 characters."""
+        """Past or present blockers, at most 50, each 1–1,000 characters."""
 
     def __init__(
         self,
@@ -221,11 +221,11 @@ class Metric(_message.Message):
     VALUE_FIELD_NUMBER: _builtins.int
     UNIT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """What was measured, 1–200 characters."""
+    """The name of the metric, 1–200 characters."""
     value: _builtins.float
     """The number."""
     unit: _builtins.str
-    """Its unit, up to 50 characters; empty when it has none."""
+    """Its unit, up to 50 characters; empty if it has none."""
     def __init__(
         self,
         *,
@@ -252,7 +252,7 @@ class FindingSubject(_message.Message):
     name: _builtins.str
     """Its name, 1–1,000 characters; letter case and repeated white space are ignored."""
     type: _builtins.str
-    """Its type where several entities share the name; empty otherwise."""
+    """Its type if several entities share the name; empty otherwise."""
     def __init__(
         self,
         *,
@@ -282,36 +282,38 @@ class FindingInput(_message.Message):
     CHUNK_IDS_FIELD_NUMBER: _builtins.int
     EMBEDDING_FIELD_NUMBER: _builtins.int
     external_id: _builtins.str
-    """The caller's own name for it, up to 200 characters: sent again with other fields, it replaces what was there.
-    Empty: its identity is all it says and what it is about, so that sent again it changes nothing.
+    """The caller's own id for it, up to 200 characters: a finding that is sent again with other fields replaces the stored one.
+    Empty: its identity is its content and its subjects, so sending it again changes nothing.
     """
     @_builtins.property
     def finding(self) -> Global___FindingDetails:
-        """Something found out."""
+        """A finding."""
 
     @_builtins.property
     def intent(self) -> Global___IntentDetails:
-        """Something wanted."""
+        """An intent."""
 
     @_builtins.property
     def outcome(self) -> Global___OutcomeDetails:
-        """What came of something."""
+        """An outcome."""
 
     @_builtins.property
     def about_entities(self) -> _containers.RepeatedCompositeFieldContainer[Global___FindingSubject]:
-        """The entities it is about, at most 50. A name that no entity bears yet leads to the entity as soon as there is one."""
+        """The entities that it is about, at most 50. A name without an entity is linked as soon as an entity with that name exists."""
 
     @_builtins.property
     def about_finding_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Other findings it is about, at most 50, by `external_id` or id: of this call or of the space. An unknown one is a refusal."""
+        """Other findings that it is about, at most 50, by `external_id` or id: of this call or of the space. The finding is refused if
+        one is unknown.
+        """
 
     @_builtins.property
     def chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The chunks it comes from, at most 100. It goes when the last of them is deleted. An unknown one is a refusal."""
+        """The chunks that it comes from, at most 100. It is deleted with the last of them. The finding is refused if one is unknown."""
 
     @_builtins.property
     def embedding(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """Vector of the statement, L2-normalised. Empty: the tier embeds it, if the embedder answers."""
+        """Vector of the statement, L2-normalized. Empty: the tier embeds it, if the embedder answers."""
 
     def __init__(
         self,
@@ -344,7 +346,7 @@ class AddFindingsRequest(_message.Message):
     FINDINGS_FIELD_NUMBER: _builtins.int
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     embedding_model: _builtins.str
-    """The model that made the vectors. Needed when any is given; it must be the space's model."""
+    """The model of the vectors. Required if any vector is given; it must be the space's model."""
     @_builtins.property
     def findings(self) -> _containers.RepeatedCompositeFieldContainer[Global___FindingInput]:
         """The findings, 1–500."""
@@ -365,7 +367,7 @@ Global___AddFindingsRequest: _TypeAlias = AddFindingsRequest  # noqa: Y015
 
 @_typing.final
 class AddFindingsResponse(_message.Message):
-    """What became of the findings."""
+    """The outcome for the findings."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -377,24 +379,24 @@ class AddFindingsResponse(_message.Message):
     WITHOUT_VECTOR_COUNT_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
     added_count: _builtins.int
-    """Findings that were not there before."""
+    """Findings that did not exist before."""
     updated_count: _builtins.int
-    """Findings that were there under the same `external_id` and say something else now, or gained an episode or a vector."""
+    """Findings that existed with the same `external_id` and other content, or to which an episode or a vector was added."""
     unchanged_count: _builtins.int
-    """Findings that were there already."""
+    """Findings that existed already."""
     without_vector_count: _builtins.int
-    """Findings of this call that have no vector, because none was given and the embedder did not answer:
-    they are found by words and fields. Sent again, they get one.
+    """Findings of this call that have no vector, because none was given and the embedder did not answer: they are found only by
+    words and fields. They get a vector when they are sent again.
     """
     space_revision: _builtins.int
     """The space's revision after the write."""
     @_builtins.property
     def finding_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The findings' ids in the order of the request; empty where one was refused."""
+        """The findings' ids in the order of the request; empty for a refused finding."""
 
     @_builtins.property
     def refused(self) -> _containers.RepeatedCompositeFieldContainer[Global___RefusedFinding]:
-        """Findings refused, each with its reason."""
+        """Refused findings, each with its reason."""
 
     def __init__(
         self,
@@ -417,7 +419,7 @@ Global___AddFindingsResponse: _TypeAlias = AddFindingsResponse  # noqa: Y015
 
 @_typing.final
 class RefusedFinding(_message.Message):
-    """A finding that was not taken."""
+    """A refused finding."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -426,7 +428,7 @@ class RefusedFinding(_message.Message):
     index: _builtins.int
     """Its position in the request, from 0."""
     reason: _builtins.str
-    """Why, in words without the finding's own text."""
+    """The reason, without any text of the finding."""
     def __init__(
         self,
         *,
@@ -443,7 +445,7 @@ Global___RefusedFinding: _TypeAlias = RefusedFinding  # noqa: Y015
 
 @_typing.final
 class NumberRange(_message.Message):
-    """Bounds of a number; those that are unset leave it open."""
+    """Bounds of a number; unset bounds are open."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -454,11 +456,11 @@ class NumberRange(_message.Message):
     greater_than: _builtins.float
     """Only numbers above this one."""
     at_least: _builtins.float
-    """Only this number and those above it."""
+    """Only numbers that are at least this one."""
     less_than: _builtins.float
     """Only numbers below this one."""
     at_most: _builtins.float
-    """Only this number and those below it."""
+    """Only numbers that are at most this one."""
     def __init__(
         self,
         *,
@@ -520,8 +522,8 @@ Global___MetricFilter: _TypeAlias = MetricFilter  # noqa: Y015
 
 @_typing.final
 class FindingFilter(_message.Message):
-    """What findings must satisfy before they are ranked: every field that is set. Texts are compared in full, letter case ignored.
-    INVALID_FIELD for fields that the service does not know: passed over, they would let through what they were to keep out.
+    """Conditions on findings before ranking; all fields that are set must match. Texts are compared as a whole, letter case ignored.
+    INVALID_FIELD for fields that the service does not know, because ignoring them would return findings that they should exclude.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -566,7 +568,7 @@ class FindingFilter(_message.Message):
 
     @_builtins.property
     def confidence(self) -> Global___NumberRange:
-        """Only findings as sure as this; one of unknown confidence passes no bound."""
+        """Only findings with this confidence; a finding of unknown confidence matches no bound."""
 
     @_builtins.property
     def priorities(self) -> _containers.RepeatedScalarFieldContainer[Global___IntentPriority.ValueType]:
@@ -578,15 +580,15 @@ class FindingFilter(_message.Message):
 
     @_builtins.property
     def about_entity(self) -> Global___FindingSubject:
-        """Only findings about this entity; with a type only where the finding means the entity of that type."""
+        """Only findings about this entity; with a type, only if the finding refers to the entity of that type."""
 
     @_builtins.property
     def create_time(self) -> _retrieval_pb2.TimeRange:
-        """Only findings added in this span."""
+        """Only findings added in this period."""
 
     @_builtins.property
     def ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Only these findings, by `external_id` or id; unknown ones are passed over."""
+        """Only these findings, by `external_id` or id; unknown ids are skipped."""
 
     def __init__(
         self,
@@ -620,7 +622,7 @@ Global___FindingFilter: _TypeAlias = FindingFilter  # noqa: Y015
 
 @_typing.final
 class SearchFindingsRequest(_message.Message):
-    """A search for findings, or with an empty query a listing of those that pass the filter."""
+    """A search for findings, or with an empty query a list of those that match the filter."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -632,21 +634,23 @@ class SearchFindingsRequest(_message.Message):
     TEXT_ONLY_FIELD_NUMBER: _builtins.int
     query: _builtins.str
     """What to look for, by words and by similarity; up to 4,096 characters. Any text is safe: there is no query syntax.
-    Empty or all white space: every finding that passes the filter, newest first, in pages.
+    Empty or all white space: every finding that matches the filter, newest first, in pages.
     """
     page_size: _builtins.int
-    """How many at most, up to 200; larger values count as 200. 0 is the default, 20."""
+    """Maximum number of entries, up to 200; larger values count as 200. 0 means the default, 20."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before, for the same filter. Only without a query."""
+    """Where to continue: `next_page_token` of the previous page, for the same filter. Only without a query."""
     text_only: _builtins.bool
-    """Search by words alone; set by a caller that knows the embedder is away, so that it is not tried again."""
+    """Search only by words; set by a caller that knows that the embedder is unavailable, so that the service does not try it again."""
     @_builtins.property
     def filter(self) -> Global___FindingFilter:
-        """What findings must satisfy. Unset: nothing."""
+        """Conditions on the findings. Unset: none."""
 
     @_builtins.property
     def query_embedding(self) -> _retrieval_pb2.QueryEmbedding:
-        """The query's vector; without it, or with another model's, the tier embeds the query itself, if the space has vectors."""
+        """The query's vector; without it, or with a vector of another model, the tier embeds the query itself, if the space has
+        vectors.
+        """
 
     def __init__(
         self,
@@ -668,7 +672,7 @@ Global___SearchFindingsRequest: _TypeAlias = SearchFindingsRequest  # noqa: Y015
 
 @_typing.final
 class SearchFindingsResponse(_message.Message):
-    """The findings found."""
+    """The findings that were found."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -685,9 +689,9 @@ class SearchFindingsResponse(_message.Message):
     vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the vectors were searched."""
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end, and with a query."""
+    """Token of the next page; empty on the last page, and with a query."""
     space_revision: _builtins.int
-    """The space's revision that the answer was read at."""
+    """The space's revision at which the answer was read."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___FindingHit]:
         """With a query best first, equal scores by id; without one newest first."""
@@ -746,7 +750,7 @@ Global___FindingHit: _TypeAlias = FindingHit  # noqa: Y015
 
 @_typing.final
 class Finding(_message.Message):
-    """A statement about the text, as the graph keeps it."""
+    """A statement about the text, as stored in the graph."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -764,32 +768,32 @@ class Finding(_message.Message):
     id: _builtins.str
     """Its id."""
     external_id: _builtins.str
-    """The caller's own name for it; empty when it has none."""
+    """The caller's own id for it; empty if it has none."""
     origin: Global___FindingOrigin.ValueType
     """Where it comes from."""
     @_builtins.property
     def finding(self) -> Global___FindingDetails:
-        """Something found out."""
+        """A finding."""
 
     @_builtins.property
     def intent(self) -> Global___IntentDetails:
-        """Something wanted."""
+        """An intent."""
 
     @_builtins.property
     def outcome(self) -> Global___OutcomeDetails:
-        """What came of something."""
+        """An outcome."""
 
     @_builtins.property
     def about_entities(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.EntityRef]:
-        """The entities it is about. The id is empty while no entity bears the name."""
+        """The entities that it is about. The id is empty while no entity has the name."""
 
     @_builtins.property
     def about_finding_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The ids of the findings it is about."""
+        """The ids of the findings that it is about."""
 
     @_builtins.property
     def sources(self) -> _containers.RepeatedCompositeFieldContainer[_retrieval_pb2.Citation]:
-        """The chunks it comes from."""
+        """The chunks that it comes from."""
 
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:

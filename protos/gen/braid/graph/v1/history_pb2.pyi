@@ -24,7 +24,7 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class GetEntityHistoryRequest(_message.Message):
-    """How an entity's facts came and went."""
+    """A request for an entity's facts over time."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -38,21 +38,21 @@ class GetEntityHistoryRequest(_message.Message):
     relation_type: _builtins.str
     """Only facts of this relation: its whole name, letter case and accents ignored. Empty: all."""
     page_size: _builtins.int
-    """How many facts a page, up to 200; larger values count as 200. 0 is the default, 50."""
+    """Maximum number of facts, up to 200; larger values count as 200. 0 means the default, 50."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before, for the same question."""
+    """Where to continue: `next_page_token` of the previous page, for the same request."""
     @_builtins.property
     def entity(self) -> _entities_pb2.EntitySelector:
-        """Whose history."""
+        """The entity."""
 
     @_builtins.property
     def since_time(self) -> _timestamp_pb2.Timestamp:
-        """Only what has held at or after this instant: facts that ended by then are left out. Default: from the beginning."""
+        """Only facts that were valid at or after this instant: facts that ended by then are left out. Default: from the beginning."""
 
     @_builtins.property
     def reference_time(self) -> _timestamp_pb2.Timestamp:
         """The instant that counts as now: for `current`, `never_changed` and `unchanged_since_time`. Facts that begin later are
-        listed all the same. Default: now.
+        listed as well. Default: now.
         """
 
     @_builtins.property
@@ -90,14 +90,14 @@ class GetEntityHistoryResponse(_message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     SUMMARY_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end."""
+    """Token of the next page; empty on the last page."""
     @_builtins.property
     def entity(self) -> _facts_pb2.Entity:
-        """The entity. Unset when several share the name: `homonyms` lists them all, and nothing is told until one is chosen."""
+        """The entity. Unset when several share the name: `homonyms` lists them all, and the answer is empty until one is chosen."""
 
     @_builtins.property
     def homonyms(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.EntityRef]:
-        """When several entities share the name: all of them, to be chosen from by type or id."""
+        """When several entities share the name: all of them; choose by type or id."""
 
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
@@ -105,7 +105,7 @@ class GetEntityHistoryResponse(_message.Message):
 
     @_builtins.property
     def summary(self) -> Global___HistorySummary:
-        """The whole history in numbers, whatever the page; on the first page only."""
+        """A summary of the whole history, independent of the page; only on the first page."""
 
     def __init__(
         self,
@@ -126,7 +126,7 @@ Global___GetEntityHistoryResponse: _TypeAlias = GetEntityHistoryResponse  # noqa
 
 @_typing.final
 class HistorySummary(_message.Message):
-    """A history in numbers."""
+    """A summary of a history."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -146,18 +146,18 @@ class HistorySummary(_message.Message):
     never_changed: _builtins.bool
     """Nothing was ever ended or replaced: every fact that began by the reference time still holds at it."""
     periods_truncated: _builtins.bool
-    """There are more rows than `periods` lists."""
+    """`periods` does not contain all rows."""
     @_builtins.property
     def current(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """The facts that hold at the reference time, the latest to begin first, at most 20. Events do on their day alone."""
+        """The facts that hold at the reference time, latest start first, at most 20. Events are included only on their day."""
 
     @_builtins.property
     def first_seen_time(self) -> _timestamp_pb2.Timestamp:
-        """When Braid first learned of the entity, or of the first of these facts if that was earlier."""
+        """When the entity, or the first of these facts if earlier, was first stored."""
 
     @_builtins.property
     def earliest_valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Start of the earliest fact whose start is known; unset when none is."""
+        """Start of the earliest fact whose start is known; unset if none is."""
 
     @_builtins.property
     def unchanged_since_time(self) -> _timestamp_pb2.Timestamp:
@@ -202,13 +202,13 @@ class HistoryPeriod(_message.Message):
     relation_type: _builtins.str
     """The relation's name."""
     began_count: _builtins.int
-    """Facts that began in it; in the row without period, those without a known start."""
+    """Number of facts that began in it; in the row without period, of facts without a known start."""
     ended_count: _builtins.int
-    """Facts that ended in it; in the row without period, those without an end."""
+    """Number of facts that ended in it; in the row without period, of facts without an end."""
     @_builtins.property
     def start_time(self) -> _timestamp_pb2.Timestamp:
-        """First instant of the period: a calendar year, a decade or a century in UTC, by the length of the history (up to 20
-        years, up to 200 years, more). Unset: the facts whose start or end is unknown or open.
+        """First instant of the period: a calendar year, a decade or a century in UTC, depending on the length of the history
+        (up to 20 years, up to 200 years, more). Unset: the row of facts whose start or end is unknown or open.
         """
 
     @_builtins.property
@@ -247,16 +247,16 @@ class GetSnapshotRequest(_message.Message):
     relation_type: _builtins.str
     """Only facts of this relation: its whole name, letter case and accents ignored. Empty: all."""
     page_size: _builtins.int
-    """How many facts a page, and of each kind of change, at most 200. Default 50."""
+    """Maximum number of facts, and of changes of each kind, up to 200. 0 means the default, 50."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before, for the same question."""
+    """Where to continue: `next_page_token` of the previous page, for the same request."""
     @_builtins.property
     def time(self) -> _retrieval_pb2.TimeSelector:
-        """The time that the state is asked for: an instant, or a range for what held at any moment of it."""
+        """The time of the snapshot: an instant, or a range for facts that held at any moment of it."""
 
     @_builtins.property
     def entity(self) -> _entities_pb2.EntitySelector:
-        """Only facts with this entity at either end (every entity of the name, where several share it). Default: the whole space."""
+        """Only facts with this entity at either end (every entity with the name, if several share it). Default: the whole space."""
 
     @_builtins.property
     def known_time(self) -> _timestamp_pb2.Timestamp:
@@ -282,7 +282,7 @@ Global___GetSnapshotRequest: _TypeAlias = GetSnapshotRequest  # noqa: Y015
 
 @_typing.final
 class GetSnapshotResponse(_message.Message):
-    """The state at a time, and what is different now."""
+    """The state at a time, and the changes since."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -290,14 +290,14 @@ class GetSnapshotResponse(_message.Message):
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     CHANGES_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end."""
+    """Token of the next page; empty on the last page."""
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """A page of the stated facts that held: by start (unknown first), then id. Events are among them on their day alone."""
+        """A page of the stated facts that held: by start (unknown first), then id. Events are included only on their day."""
 
     @_builtins.property
     def changes(self) -> Global___GraphDiff:
-        """From then to now (at the same known time); on the first page only."""
+        """The changes from then to now (at the same known time); only on the first page."""
 
     def __init__(
         self,
@@ -329,10 +329,10 @@ class DiffGraphRequest(_message.Message):
     relation_type: _builtins.str
     """Only facts of this relation: its whole name, letter case and accents ignored. Empty: all."""
     limit: _builtins.int
-    """How many of each kind at most, 1–200. Default 50."""
+    """Maximum number of changes of each kind, 1–200. Default 50."""
     @_builtins.property
     def before(self) -> _retrieval_pb2.TimeSelector:
-        """The first time: an instant, or a range for what held at any moment of it."""
+        """The first time: an instant, or a range for facts that held at any moment of it."""
 
     @_builtins.property
     def after(self) -> _retrieval_pb2.TimeSelector:
@@ -340,7 +340,7 @@ class DiffGraphRequest(_message.Message):
 
     @_builtins.property
     def entity(self) -> _entities_pb2.EntitySelector:
-        """Only facts with this entity at either end (every entity of the name, where several share it). Default: the whole space."""
+        """Only facts with this entity at either end (every entity with the name, if several share it). Default: the whole space."""
 
     @_builtins.property
     def known_time(self) -> _timestamp_pb2.Timestamp:
@@ -368,7 +368,7 @@ Global___DiffGraphRequest: _TypeAlias = DiffGraphRequest  # noqa: Y015
 
 @_typing.final
 class DiffGraphResponse(_message.Message):
-    """What is different at the second time."""
+    """The changes until the second time."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -392,8 +392,8 @@ Global___DiffGraphResponse: _TypeAlias = DiffGraphResponse  # noqa: Y015
 
 @_typing.final
 class GraphDiff(_message.Message):
-    """What is different between two times. Two facts that say the same (subject, relation, object, attributes) count as one:
-    a second term of office after a gap is no difference between a moment of the first and a moment of the second.
+    """The difference between two times. Two facts with the same subject, relation, object and attributes count as one: there is no
+    difference between a moment in a first term of office and a moment in a second term after a gap.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -406,13 +406,15 @@ class GraphDiff(_message.Message):
     CHANGED_COUNT_FIELD_NUMBER: _builtins.int
     INCOMPLETE_FIELD_NUMBER: _builtins.int
     added_count: _builtins.int
-    """How many facts were added in all."""
+    """Total number of added facts."""
     ended_count: _builtins.int
-    """How many ended in all."""
+    """Total number of ended facts."""
     changed_count: _builtins.int
-    """How many subjects and relations changed in all."""
+    """Total number of changed subjects and relations."""
     incomplete: _builtins.bool
-    """More than 20,000 facts differ: the totals and lists are of the first of them; ask for an entity, a relation or nearer times."""
+    """More than 20,000 facts differ: the totals and lists cover only the first of them. Restrict the request to an entity, a
+    relation or a shorter period.
+    """
     @_builtins.property
     def added(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
         """Facts that hold at the second time only, and events that happened in between: by start, then id."""
@@ -423,8 +425,8 @@ class GraphDiff(_message.Message):
 
     @_builtins.property
     def changed(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChangedFacts]:
-        """Subjects and relations of which something ended and something else was added; their facts are in neither list above.
-        By the start of the first fact that came, then id.
+        """Subjects and relations for which some facts ended and others were added; these facts are in neither list above. By the
+        start of the first added fact, then id.
         """
 
     def __init__(
@@ -448,7 +450,7 @@ Global___GraphDiff: _TypeAlias = GraphDiff  # noqa: Y015
 
 @_typing.final
 class ChangedFacts(_message.Message):
-    """One subject and relation of which the objects or the attributes are others."""
+    """One subject and relation whose objects or attributes have changed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -456,11 +458,11 @@ class ChangedFacts(_message.Message):
     AFTER_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def before(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """What no longer holds: by start, then id, at most 20."""
+        """Facts that no longer hold: by start, then id, at most 20."""
 
     @_builtins.property
     def after(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """What holds instead: by start, then id, at most 20."""
+        """Facts that hold instead: by start, then id, at most 20."""
 
     def __init__(
         self,

@@ -36,30 +36,30 @@ class EpisodeInput(_message.Message):
     VERSION_TIME_FIELD_NUMBER: _builtins.int
     VALID_TIME_FIELD_NUMBER: _builtins.int
     chunk_id: _builtins.str
-    """The chunk's id, which is the episode's id, too."""
+    """The chunk's id, which is also the episode's id."""
     document_id: _builtins.str
     """The document's id."""
     document_title: _builtins.str
-    """The document's title: a name of what the text is about."""
+    """The document's title: the name of the subject of the text."""
     source: _builtins.str
     """Where the document came from."""
     content: _builtins.str
     """The text, up to 32,768 characters."""
     @_builtins.property
     def reference_time(self) -> _timestamp_pb2.Timestamp:
-        """When the text was true. Default: the time of the write."""
+        """The time to which the text refers. Default: the time of the write."""
 
     @_builtins.property
     def version_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when the version of the document holds that this chunk is given for; a version ends where the document's next
-        one begins. What the chunk's sentences put together holds as long as versions do that have the chunk: give each
-        version's chunks, also those that another one has. Default: no version; it then holds at any time.
+        """Start of the validity of the document version to which this chunk belongs; a version ends where the document's next version
+        begins. Co-occurrences of the chunk hold while a version that contains the chunk holds, so send the chunks of each version,
+        including those that other versions share. Default: no version; co-occurrences then hold at any time.
         """
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when the chunk itself holds, where that is later than its versions: when a message of a thread was written.
-        Default: as long as its versions do.
+        """Start of the chunk's own validity if that is later than the version's, such as the time at which a message of a thread was
+        written. Default: that of its versions.
         """
 
     def __init__(
@@ -108,7 +108,7 @@ Global___AddEpisodeRequest: _TypeAlias = AddEpisodeRequest  # noqa: Y015
 
 @_typing.final
 class AddEpisodeResponse(_message.Message):
-    """What adding a chunk did."""
+    """The result of adding a chunk."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -139,8 +139,8 @@ class BatchAddEpisodesRequest(_message.Message):
     EPISODES_FIELD_NUMBER: _builtins.int
     SKIP_LANGUAGE_MODEL_FIELD_NUMBER: _builtins.int
     skip_language_model: _builtins.bool
-    """Add what the local extractor finds only, also where a language model is configured: the call then takes milliseconds, and
-    does not depend on the model.
+    """Add only what the local extractor finds, even if a language model is configured: the call then takes milliseconds and does
+    not depend on the model.
     """
     @_builtins.property
     def episodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___EpisodeInput]:
@@ -162,7 +162,7 @@ Global___BatchAddEpisodesRequest: _TypeAlias = BatchAddEpisodesRequest  # noqa: 
 
 @_typing.final
 class BatchAddEpisodesResponse(_message.Message):
-    """What adding chunks did."""
+    """The result of adding chunks."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -190,7 +190,7 @@ Global___BatchAddEpisodesResponse: _TypeAlias = BatchAddEpisodesResponse  # noqa
 
 @_typing.final
 class EpisodeCounts(_message.Message):
-    """What was written."""
+    """Counts of written data."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -201,17 +201,17 @@ class EpisodeCounts(_message.Message):
     ADDED_FACT_COUNT_FIELD_NUMBER: _builtins.int
     ENDED_FACT_COUNT_FIELD_NUMBER: _builtins.int
     added_episode_count: _builtins.int
-    """Chunks that were not there before."""
+    """Chunks that did not exist before."""
     added_entity_count: _builtins.int
-    """Entities that were not there before."""
+    """Entities that did not exist before."""
     added_mention_count: _builtins.int
-    """Mentions that were not there before, those that a new name brought to older chunks included."""
+    """Mentions that did not exist before, including mentions in older chunks of names that are new."""
     added_local_fact_count: _builtins.int
-    """Co-occurrences that were not there before."""
+    """Co-occurrences that did not exist before."""
     added_fact_count: _builtins.int
-    """Facts that a language model read in the chunks and that were not there before."""
+    """Facts that a language model extracted from the chunks and that did not exist before."""
     ended_fact_count: _builtins.int
-    """Facts that the chunks contradict and that therefore ended."""
+    """Facts that ended because the chunks contradict them."""
     def __init__(
         self,
         *,
@@ -241,7 +241,7 @@ class EntityInput(_message.Message):
     name: _builtins.str
     """Its name, 1–1,000 characters."""
     type: _builtins.str
-    """Its type, a letter and then letters, digits or underscores; empty when unknown."""
+    """Its type, a letter and then letters, digits or underscores; empty if unknown."""
     def __init__(
         self,
         *,
@@ -273,17 +273,17 @@ class FactInput(_message.Message):
     EMBEDDING_FIELD_NUMBER: _builtins.int
     relation_type: _builtins.str
     """The relation's name, such as OWNS or "editor-in-chief is": letters of any script with their marks, digits, spaces,
-    underscores, hyphens, apostrophes, full stops, commas and round brackets; at least one letter, no space or mark at
-    the beginning, 200 characters at most. Names that differ only in letter case, accents, repeated spaces, or the kind
-    of hyphen or apostrophe are one relation.
+    underscores, hyphens, apostrophes, full stops, commas and parentheses; at least one letter, no space or mark at the
+    beginning, at most 200 characters. Names that differ only in letter case, accents, repeated spaces, or the kind of
+    hyphen or apostrophe are the same relation.
     """
     statement: _builtins.str
     """The statement as a sentence. Default: subject, relation and object in words."""
     document_id: _builtins.str
-    """The document that says it, if it is one of the space; empty otherwise."""
+    """The document that states it, if it is a document of the space; empty otherwise."""
     @_builtins.property
     def subject(self) -> Global___EntityInput:
-        """Who or what it is said of."""
+        """The entity about which it makes a statement."""
 
     @_builtins.property
     def object(self) -> Global___EntityInput:
@@ -291,11 +291,11 @@ class FactInput(_message.Message):
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when it holds; unset is open."""
+        """Start of its validity; unset: open."""
 
     @_builtins.property
     def invalid_time(self) -> _timestamp_pb2.Timestamp:
-        """First instant at which it no longer holds; unset is open. Must be after `valid_time`."""
+        """End of its validity, exclusive; unset: open. Must be after `valid_time`."""
 
     @_builtins.property
     def attributes(self) -> _struct_pb2.Struct:
@@ -303,7 +303,7 @@ class FactInput(_message.Message):
 
     @_builtins.property
     def embedding(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """Vector of the statement, L2-normalised; empty leaves the fact to full text until it is embedded."""
+        """Vector of the statement, L2-normalized; empty: only full-text search finds the fact until it is embedded."""
 
     def __init__(
         self,
@@ -335,10 +335,10 @@ class AddFactsRequest(_message.Message):
     FACTS_FIELD_NUMBER: _builtins.int
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     embedding_model: _builtins.str
-    """The model that made the vectors. Needed when any is given; it must be the space's model."""
+    """The model of the vectors. Required if any vector is given; it must be the space's model."""
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[Global___FactInput]:
-        """The facts, at most 1,000 a message; any number of messages."""
+        """The facts, at most 1,000 per message; any number of messages."""
 
     def __init__(
         self,
@@ -356,7 +356,7 @@ Global___AddFactsRequest: _TypeAlias = AddFactsRequest  # noqa: Y015
 
 @_typing.final
 class AddFactsResponse(_message.Message):
-    """What became of the facts."""
+    """The outcome for the facts."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -366,16 +366,16 @@ class AddFactsResponse(_message.Message):
     REFUSED_COUNT_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
     added_count: _builtins.int
-    """Facts that were not there before."""
+    """Facts that did not exist before."""
     unchanged_count: _builtins.int
-    """Facts that were there already."""
+    """Facts that existed already."""
     refused_count: _builtins.int
-    """How many were refused in all."""
+    """Total number of refused facts."""
     space_revision: _builtins.int
     """The space's revision after the write."""
     @_builtins.property
     def refused(self) -> _containers.RepeatedCompositeFieldContainer[Global___RefusedFact]:
-        """Facts refused, each with its reason; at most the first 1,000 are listed."""
+        """Refused facts, each with its reason; at most the first 1,000 are listed."""
 
     def __init__(
         self,
@@ -396,7 +396,7 @@ Global___AddFactsResponse: _TypeAlias = AddFactsResponse  # noqa: Y015
 
 @_typing.final
 class RefusedFact(_message.Message):
-    """A fact that was not taken."""
+    """A refused fact."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -405,7 +405,7 @@ class RefusedFact(_message.Message):
     index: _builtins.int
     """Its position in the stream, from 0."""
     reason: _builtins.str
-    """Why, in words without the fact's own text."""
+    """The reason, without any text of the fact."""
     def __init__(
         self,
         *,
@@ -432,7 +432,7 @@ class EndFactRequest(_message.Message):
     """The fact's id."""
     @_builtins.property
     def invalid_time(self) -> _timestamp_pb2.Timestamp:
-        """First instant at which it no longer holds. INVALID_FIELD when that is not after the instant since when it holds."""
+        """First instant at which it no longer holds. INVALID_FIELD when this is not after the start of its validity."""
 
     def __init__(
         self,
@@ -450,7 +450,7 @@ Global___EndFactRequest: _TypeAlias = EndFactRequest  # noqa: Y015
 
 @_typing.final
 class EndFactResponse(_message.Message):
-    """The fact as it is now."""
+    """The fact after the call."""
 
     DESCRIPTOR: _descriptor.Descriptor
 

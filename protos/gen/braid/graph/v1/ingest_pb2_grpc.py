@@ -85,43 +85,43 @@ class GraphIngestServiceServicer:
     """
 
     def AddEpisode(self, request, context):
-        """Adds one chunk's text: its entities and mentions, and what the sentences put together. Where a language model is
-        configured also the entities and dated facts that it reads in the text, by the space's ontology; facts that the text
-        contradicts end. All of it is written at once at the end: when the model fails, nothing is, and UNAVAILABLE says when
-        to try again.
+        """Adds one chunk's text: its entities and mentions, and the co-occurrences of entities in its sentences. If a language model
+        is configured, it also extracts entities and dated facts from the text, guided by the space's ontology; facts that the text
+        contradicts end. Everything is written in one transaction at the end: if the model fails, nothing is written, and
+        UNAVAILABLE says when to try again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def BatchAddEpisodes(self, request, context):
-        """The same for many chunks in one transaction: all of them or none. Where a language model is configured each chunk is
-        a transaction, one after the other: a call that fails leaves those before it, and the same call again goes on there.
+        """The same for many chunks in one transaction: all of them or none. If a language model is configured, each chunk is written
+        in its own transaction, one after the other: if a call fails, the chunks before remain, and a repeated call continues there.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AddFacts(self, request_iterator, context):
-        """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval as
-        first given: one that was ended since stays ended when it is given again.
-        Each message is a transaction: one that breaks a rule ends the call, and the facts of the messages before it stay.
-        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
+        """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and the interval
+        as first given: a fact that was ended in the meantime remains ended when it is added again.
+        Each message is a transaction: an invalid message ends the call, and the facts of earlier messages remain.
+        FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def EndFact(self, request, context):
-        """Ends a fact at a time: from then on it no longer holds, and what was known before stays on record. Again with the same
-        time changes nothing; with another time it is a correction. NOT_FOUND for facts of other spaces and for co-occurrences.
+        """Ends a fact at a time: from then on it no longer holds; its former versions remain. Repeating the call with the same time
+        changes nothing; with another time it is a correction. NOT_FOUND for facts of other spaces and for co-occurrences.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def PutOntology(self, request, context):
-        """Replaces the space's ontology. Names are checked whole; reserved ones are refused field by field.
+        """Replaces the space's ontology. All names are validated; each reserved name is reported with its field.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -129,16 +129,16 @@ class GraphIngestServiceServicer:
 
     def AddFindings(self, request, context):
         """Adds findings, intents and outcomes: statements about the text, linked to entities, episodes and each other.
-        One transaction; findings that are refused leave the others be.
-        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
+        One transaction; refused findings do not affect the others.
+        FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def PutRelations(self, request, context):
-        """Stores relations between chunks in one transaction: all of them or none. One that is there is changed to what is given.
-        INVALID_FIELD when an end is no chunk of the space. A relation goes with either of its chunks.
+        """Stores relations between chunks in one transaction: all of them or none. An existing relation is overwritten.
+        INVALID_FIELD when an end is not a chunk of the space. A relation is deleted with either of its chunks.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -20,35 +20,35 @@ class GraphIngestServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     AddEpisode: _aio.UnaryUnaryMultiCallable[_ingest_pb2.AddEpisodeRequest, _ingest_pb2.AddEpisodeResponse]
-    """Adds one chunk's text: its entities and mentions, and what the sentences put together. Where a language model is
-    configured also the entities and dated facts that it reads in the text, by the space's ontology; facts that the text
-    contradicts end. All of it is written at once at the end: when the model fails, nothing is, and UNAVAILABLE says when
-    to try again.
+    """Adds one chunk's text: its entities and mentions, and the co-occurrences of entities in its sentences. If a language model
+    is configured, it also extracts entities and dated facts from the text, guided by the space's ontology; facts that the text
+    contradicts end. Everything is written in one transaction at the end: if the model fails, nothing is written, and
+    UNAVAILABLE says when to try again.
     """
     BatchAddEpisodes: _aio.UnaryUnaryMultiCallable[_ingest_pb2.BatchAddEpisodesRequest, _ingest_pb2.BatchAddEpisodesResponse]
-    """The same for many chunks in one transaction: all of them or none. Where a language model is configured each chunk is
-    a transaction, one after the other: a call that fails leaves those before it, and the same call again goes on there.
+    """The same for many chunks in one transaction: all of them or none. If a language model is configured, each chunk is written
+    in its own transaction, one after the other: if a call fails, the chunks before remain, and a repeated call continues there.
     """
     AddFacts: _aio.StreamUnaryMultiCallable[_ingest_pb2.AddFactsRequest, _ingest_pb2.AddFactsResponse]
-    """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval as
-    first given: one that was ended since stays ended when it is given again.
-    Each message is a transaction: one that breaks a rule ends the call, and the facts of the messages before it stay.
-    FAILED_PRECONDITION while the space holds or moves to vectors of another model.
+    """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and the interval
+    as first given: a fact that was ended in the meantime remains ended when it is added again.
+    Each message is a transaction: an invalid message ends the call, and the facts of earlier messages remain.
+    FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
     """
     EndFact: _aio.UnaryUnaryMultiCallable[_ingest_pb2.EndFactRequest, _ingest_pb2.EndFactResponse]
-    """Ends a fact at a time: from then on it no longer holds, and what was known before stays on record. Again with the same
-    time changes nothing; with another time it is a correction. NOT_FOUND for facts of other spaces and for co-occurrences.
+    """Ends a fact at a time: from then on it no longer holds; its former versions remain. Repeating the call with the same time
+    changes nothing; with another time it is a correction. NOT_FOUND for facts of other spaces and for co-occurrences.
     """
     PutOntology: _aio.UnaryUnaryMultiCallable[_ontology_pb2.PutOntologyRequest, _ontology_pb2.PutOntologyResponse]
-    """Replaces the space's ontology. Names are checked whole; reserved ones are refused field by field."""
+    """Replaces the space's ontology. All names are validated; each reserved name is reported with its field."""
     AddFindings: _aio.UnaryUnaryMultiCallable[_findings_pb2.AddFindingsRequest, _findings_pb2.AddFindingsResponse]
     """Adds findings, intents and outcomes: statements about the text, linked to entities, episodes and each other.
-    One transaction; findings that are refused leave the others be.
-    FAILED_PRECONDITION while the space holds or moves to vectors of another model.
+    One transaction; refused findings do not affect the others.
+    FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
     """
     PutRelations: _aio.UnaryUnaryMultiCallable[_relations_pb2.PutRelationsRequest, _relations_pb2.PutRelationsResponse]
-    """Stores relations between chunks in one transaction: all of them or none. One that is there is changed to what is given.
-    INVALID_FIELD when an end is no chunk of the space. A relation goes with either of its chunks.
+    """Stores relations between chunks in one transaction: all of them or none. An existing relation is overwritten.
+    INVALID_FIELD when an end is not a chunk of the space. A relation is deleted with either of its chunks.
     """
     DeleteRelations: _aio.UnaryUnaryMultiCallable[_relations_pb2.DeleteRelationsRequest, _relations_pb2.DeleteRelationsResponse]
     """Removes relations between chunks."""
@@ -62,10 +62,10 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ingest_pb2.AddEpisodeRequest,
         context: _aio.ServicerContext[_ingest_pb2.AddEpisodeRequest, _abc.Awaitable[_ingest_pb2.AddEpisodeResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.AddEpisodeResponse]:
-        """Adds one chunk's text: its entities and mentions, and what the sentences put together. Where a language model is
-        configured also the entities and dated facts that it reads in the text, by the space's ontology; facts that the text
-        contradicts end. All of it is written at once at the end: when the model fails, nothing is, and UNAVAILABLE says when
-        to try again.
+        """Adds one chunk's text: its entities and mentions, and the co-occurrences of entities in its sentences. If a language model
+        is configured, it also extracts entities and dated facts from the text, guided by the space's ontology; facts that the text
+        contradicts end. Everything is written in one transaction at the end: if the model fails, nothing is written, and
+        UNAVAILABLE says when to try again.
         """
 
     @_abc_1.abstractmethod
@@ -74,8 +74,8 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ingest_pb2.BatchAddEpisodesRequest,
         context: _aio.ServicerContext[_ingest_pb2.BatchAddEpisodesRequest, _abc.Awaitable[_ingest_pb2.BatchAddEpisodesResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.BatchAddEpisodesResponse]:
-        """The same for many chunks in one transaction: all of them or none. Where a language model is configured each chunk is
-        a transaction, one after the other: a call that fails leaves those before it, and the same call again goes on there.
+        """The same for many chunks in one transaction: all of them or none. If a language model is configured, each chunk is written
+        in its own transaction, one after the other: if a call fails, the chunks before remain, and a repeated call continues there.
         """
 
     @_abc_1.abstractmethod
@@ -84,10 +84,10 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request_iterator: _abc.AsyncIterator[_ingest_pb2.AddFactsRequest],
         context: _aio.ServicerContext[_abc.AsyncIterator[_ingest_pb2.AddFactsRequest], _abc.Awaitable[_ingest_pb2.AddFactsResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.AddFactsResponse]:
-        """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and interval as
-        first given: one that was ended since stays ended when it is given again.
-        Each message is a transaction: one that breaks a rule ends the call, and the facts of the messages before it stay.
-        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
+        """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and the interval
+        as first given: a fact that was ended in the meantime remains ended when it is added again.
+        Each message is a transaction: an invalid message ends the call, and the facts of earlier messages remain.
+        FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
         """
 
     @_abc_1.abstractmethod
@@ -96,8 +96,8 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ingest_pb2.EndFactRequest,
         context: _aio.ServicerContext[_ingest_pb2.EndFactRequest, _abc.Awaitable[_ingest_pb2.EndFactResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.EndFactResponse]:
-        """Ends a fact at a time: from then on it no longer holds, and what was known before stays on record. Again with the same
-        time changes nothing; with another time it is a correction. NOT_FOUND for facts of other spaces and for co-occurrences.
+        """Ends a fact at a time: from then on it no longer holds; its former versions remain. Repeating the call with the same time
+        changes nothing; with another time it is a correction. NOT_FOUND for facts of other spaces and for co-occurrences.
         """
 
     @_abc_1.abstractmethod
@@ -106,7 +106,7 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ontology_pb2.PutOntologyRequest,
         context: _aio.ServicerContext[_ontology_pb2.PutOntologyRequest, _abc.Awaitable[_ontology_pb2.PutOntologyResponse]],
     ) -> _abc.Awaitable[_ontology_pb2.PutOntologyResponse]:
-        """Replaces the space's ontology. Names are checked whole; reserved ones are refused field by field."""
+        """Replaces the space's ontology. All names are validated; each reserved name is reported with its field."""
 
     @_abc_1.abstractmethod
     def AddFindings(
@@ -115,8 +115,8 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_findings_pb2.AddFindingsRequest, _abc.Awaitable[_findings_pb2.AddFindingsResponse]],
     ) -> _abc.Awaitable[_findings_pb2.AddFindingsResponse]:
         """Adds findings, intents and outcomes: statements about the text, linked to entities, episodes and each other.
-        One transaction; findings that are refused leave the others be.
-        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
+        One transaction; refused findings do not affect the others.
+        FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
         """
 
     @_abc_1.abstractmethod
@@ -125,8 +125,8 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _relations_pb2.PutRelationsRequest,
         context: _aio.ServicerContext[_relations_pb2.PutRelationsRequest, _abc.Awaitable[_relations_pb2.PutRelationsResponse]],
     ) -> _abc.Awaitable[_relations_pb2.PutRelationsResponse]:
-        """Stores relations between chunks in one transaction: all of them or none. One that is there is changed to what is given.
-        INVALID_FIELD when an end is no chunk of the space. A relation goes with either of its chunks.
+        """Stores relations between chunks in one transaction: all of them or none. An existing relation is overwritten.
+        INVALID_FIELD when an end is not a chunk of the space. A relation is deleted with either of its chunks.
         """
 
     @_abc_1.abstractmethod

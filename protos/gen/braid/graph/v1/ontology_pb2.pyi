@@ -26,7 +26,7 @@ class _AttributeKind:
 class _AttributeKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_AttributeKind.ValueType], _builtins.type):
     DESCRIPTOR: _descriptor.EnumDescriptor
     ATTRIBUTE_KIND_UNSPECIFIED: _AttributeKind.ValueType  # 0
-    """Refused: each attribute says its kind."""
+    """Refused: each attribute must have a kind."""
     ATTRIBUTE_KIND_STRING: _AttributeKind.ValueType  # 1
     """Text."""
     ATTRIBUTE_KIND_INTEGER: _AttributeKind.ValueType  # 2
@@ -37,10 +37,10 @@ class _AttributeKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Attribu
     """True or false."""
 
 class AttributeKind(_AttributeKind, metaclass=_AttributeKindEnumTypeWrapper):
-    """What an attribute's values are."""
+    """Kinds of attribute values."""
 
 ATTRIBUTE_KIND_UNSPECIFIED: AttributeKind.ValueType  # 0
-"""Refused: each attribute says its kind."""
+"""Refused: each attribute must have a kind."""
 ATTRIBUTE_KIND_STRING: AttributeKind.ValueType  # 1
 """Text."""
 ATTRIBUTE_KIND_INTEGER: AttributeKind.ValueType  # 2
@@ -53,8 +53,8 @@ Global___AttributeKind: _TypeAlias = AttributeKind  # noqa: Y015
 
 @_typing.final
 class Ontology(_message.Message):
-    """What kinds of things and relations a space is about. A language model looks for these first, with their attributes;
-    types that are not declared stay possible unless the ontology is strict.
+    """The entity types and relation types of a space. A language model looks for these first, with their attributes; undeclared
+    types remain possible unless the ontology is strict.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -64,20 +64,20 @@ class Ontology(_message.Message):
     STRICT_FIELD_NUMBER: _builtins.int
     INSTRUCTIONS_FIELD_NUMBER: _builtins.int
     strict: _builtins.bool
-    """Only declared relations between the ends that they allow: others are left out of what is extracted, and refused by
-    AddFacts fact by fact. Default: false.
+    """Allow only declared relations between the types that they declare: extraction leaves out all others, and AddFacts refuses
+    facts with them individually. Default: false.
     """
     instructions: _builtins.str
-    """What else a language model is told when it reads texts of this space, at most 4,000 characters. Needed for types of
-    abstract things, which it is otherwise told to pass over.
+    """Further instructions for the language model that reads texts of this space, at most 4,000 characters. Needed for types of
+    abstract things, because by default the model is instructed to ignore these.
     """
     @_builtins.property
     def entity_types(self) -> _containers.RepeatedCompositeFieldContainer[Global___EntityType]:
-        """Kinds of things, at most 100, names distinct."""
+        """Entity types, at most 100, with distinct names."""
 
     @_builtins.property
     def relation_types(self) -> _containers.RepeatedCompositeFieldContainer[Global___RelationType]:
-        """Kinds of relations, at most 200, names distinct whatever their letter case and accents."""
+        """Relation types, at most 200, with names that differ in more than letter case and accents."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ Global___Ontology: _TypeAlias = Ontology  # noqa: Y015
 
 @_typing.final
 class EntityType(_message.Message):
-    """A kind of thing."""
+    """An entity type."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -105,14 +105,14 @@ class EntityType(_message.Message):
     DESCRIPTION_FIELD_NUMBER: _builtins.int
     ATTRIBUTES_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """Its name, such as Person: a letter and then letters, digits or underscores, at most 64. Labels of the graph's own,
-    such as Entity, are refused.
+    """Its name, such as Person: a letter and then letters, digits or underscores, at most 64. Labels that the graph
+    itself uses, such as Entity, are refused.
     """
     description: _builtins.str
-    """What it stands for, in words for a language model, at most 2,000 characters."""
+    """Its meaning, as a description for a language model, at most 2,000 characters."""
     @_builtins.property
     def attributes(self) -> _containers.RepeatedCompositeFieldContainer[Global___AttributeType]:
-        """What is noted of each such thing, at most 30, names distinct."""
+        """The attributes of such entities, at most 30, with distinct names."""
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ Global___EntityType: _TypeAlias = EntityType  # noqa: Y015
 
 @_typing.final
 class RelationType(_message.Message):
-    """A kind of relation."""
+    """A relation type."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -141,22 +141,21 @@ class RelationType(_message.Message):
     ENDPOINTS_FIELD_NUMBER: _builtins.int
     EVENT_FIELD_NUMBER: _builtins.int
     name: _builtins.str
-    """Its name, such as OWNS, by the rule of `FactInput.relation_type`, 64 characters at most."""
+    """Its name, such as OWNS, following the rule of `FactInput.relation_type`, at most 64 characters."""
     description: _builtins.str
-    """What it says, in words for a language model, at most 2,000 characters."""
+    """Its meaning, as a description for a language model, at most 2,000 characters."""
     event: _builtins.bool
-    """Such facts happen at their start instead of lasting, CAUSED for instance. They are read as "on" that day, found as of
-    any later instant, and after their day no part of what holds (snapshots, the current facts of a history). One that is
-    given an end on a later day, or is ended, holds until then like any other. The mark counts for facts that are there
-    already, too. Default: false.
+    """Such facts are events, which happen at their start instead of lasting, such as CAUSED. They are shown as "on" that day and
+    are found as of any later instant; after their day they are neither in snapshots nor among the current facts of a history.
+    A fact with an end on a later day holds until then like any other. The mark also applies to existing facts. Default: false.
     """
     @_builtins.property
     def attributes(self) -> _containers.RepeatedCompositeFieldContainer[Global___AttributeType]:
-        """What is noted of each such fact, at most 30, names distinct."""
+        """The attributes of such facts, at most 30, with distinct names."""
 
     @_builtins.property
     def endpoints(self) -> _containers.RepeatedCompositeFieldContainer[Global___RelationEndpoints]:
-        """Between which types it may stand, at most 100. None: between any."""
+        """The pairs of types that it may connect, at most 100. Empty: any."""
 
     def __init__(
         self,
@@ -177,16 +176,16 @@ Global___RelationType: _TypeAlias = RelationType  # noqa: Y015
 
 @_typing.final
 class RelationEndpoints(_message.Message):
-    """A pair of types that a relation may join."""
+    """A pair of types that a relation may connect."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     SUBJECT_TYPE_FIELD_NUMBER: _builtins.int
     OBJECT_TYPE_FIELD_NUMBER: _builtins.int
     subject_type: _builtins.str
-    """Type of the subject, one of the ontology's; empty: any, and also none."""
+    """Type of the subject, one of the ontology's; empty: any type or none."""
     object_type: _builtins.str
-    """Type of the object, one of the ontology's; empty: any, and also none."""
+    """Type of the object, one of the ontology's; empty: any type or none."""
     def __init__(
         self,
         *,
@@ -203,7 +202,7 @@ Global___RelationEndpoints: _TypeAlias = RelationEndpoints  # noqa: Y015
 
 @_typing.final
 class AttributeType(_message.Message):
-    """Something that is noted of a thing or a fact. Its value is always optional."""
+    """An attribute of an entity or a fact. Its value is always optional."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -212,12 +211,12 @@ class AttributeType(_message.Message):
     DESCRIPTION_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name, such as role: a letter and then letters, digits or underscores, at most 64. Names that the graph itself
-    keeps something under, such as uuid or valid_at, are refused.
+    uses, such as uuid or valid_at, are refused.
     """
     kind: Global___AttributeKind.ValueType
-    """What its values are."""
+    """The kind of its values."""
     description: _builtins.str
-    """What it means, in words for a language model, at most 1,000 characters."""
+    """Its meaning, as a description for a language model, at most 1,000 characters."""
     def __init__(
         self,
         *,
@@ -259,10 +258,10 @@ class GetOntologyResponse(_message.Message):
     ONTOLOGY_FIELD_NUMBER: _builtins.int
     VERSION_FIELD_NUMBER: _builtins.int
     version: _builtins.int
-    """Counts the changes; 0 while none was put."""
+    """Number of changes so far; 0 if none was stored."""
     @_builtins.property
     def ontology(self) -> Global___Ontology:
-        """The ontology; empty while none was put."""
+        """The ontology; empty if none was stored."""
 
     def __init__(
         self,
@@ -280,17 +279,17 @@ Global___GetOntologyResponse: _TypeAlias = GetOntologyResponse  # noqa: Y015
 
 @_typing.final
 class PutOntologyRequest(_message.Message):
-    """The ontology to work by from now on. Facts and entities that are there stay as they are."""
+    """The new ontology. Existing facts and entities are not changed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     ONTOLOGY_FIELD_NUMBER: _builtins.int
     EXPECTED_VERSION_FIELD_NUMBER: _builtins.int
     expected_version: _builtins.int
-    """The version that this one replaces: WRONG_STATE when there is another by now. Unset: whichever there is."""
+    """The version that this one replaces: WRONG_STATE if another version is stored. Unset: any version."""
     @_builtins.property
     def ontology(self) -> Global___Ontology:
-        """The whole ontology: it replaces the one before."""
+        """The complete ontology, which replaces the previous one."""
 
     def __init__(
         self,
@@ -316,7 +315,7 @@ class PutOntologyResponse(_message.Message):
 
     VERSION_FIELD_NUMBER: _builtins.int
     version: _builtins.int
-    """Its version; the one before when nothing changed."""
+    """Its version; the previous version if nothing changed."""
     def __init__(
         self,
         *,

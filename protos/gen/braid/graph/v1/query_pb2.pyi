@@ -36,14 +36,14 @@ class _FactRerankerEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FactRera
     named entities.
     """
     FACT_RERANKER_MMR: _FactReranker.ValueType  # 2
-    """Maximal marginal relevance: relevant facts first, those that repeat an earlier one later. None is dropped."""
+    """Maximal marginal relevance: relevant facts first, facts that repeat an earlier one later. No fact is dropped."""
     FACT_RERANKER_NODE_DISTANCE: _FactReranker.ValueType  # 3
-    """By how many facts lie between them and an entity: its own first. NOT_FOUND when there is no such entity."""
+    """By the number of facts between them and an entity: its own facts first. NOT_FOUND when there is no such entity."""
     FACT_RERANKER_CROSS_ENCODER: _FactReranker.ValueType  # 4
     """By a model that reads question and fact together. FAILED_PRECONDITION when none is configured."""
 
 class FactReranker(_FactReranker, metaclass=_FactRerankerEnumTypeWrapper):
-    """How found facts are put in order."""
+    """How found facts are ordered."""
 
 FACT_RERANKER_UNSPECIFIED: FactReranker.ValueType  # 0
 """The default: by relevance."""
@@ -52,9 +52,9 @@ FACT_RERANKER_RRF: FactReranker.ValueType  # 1
 named entities.
 """
 FACT_RERANKER_MMR: FactReranker.ValueType  # 2
-"""Maximal marginal relevance: relevant facts first, those that repeat an earlier one later. None is dropped."""
+"""Maximal marginal relevance: relevant facts first, facts that repeat an earlier one later. No fact is dropped."""
 FACT_RERANKER_NODE_DISTANCE: FactReranker.ValueType  # 3
-"""By how many facts lie between them and an entity: its own first. NOT_FOUND when there is no such entity."""
+"""By the number of facts between them and an entity: its own facts first. NOT_FOUND when there is no such entity."""
 FACT_RERANKER_CROSS_ENCODER: FactReranker.ValueType  # 4
 """By a model that reads question and fact together. FAILED_PRECONDITION when none is configured."""
 Global___FactReranker: _TypeAlias = FactReranker  # noqa: Y015
@@ -68,10 +68,10 @@ class _EntityOrderEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_EntityOrd
     ENTITY_ORDER_UNSPECIFIED: _EntityOrder.ValueType  # 0
     """The default: by name."""
     ENTITY_ORDER_NAME: _EntityOrder.ValueType  # 1
-    """By name, letter case ignored, then id. No write makes the listing skip or repeat an entity that stays."""
+    """By name, letter case ignored, then id. Writes never make the list skip or repeat an entity that continues to exist."""
     ENTITY_ORDER_MENTIONS: _EntityOrder.ValueType  # 2
-    """Most mentioned first, then by name, letter case ignored, then id. An entity whose number of mentions does not change
-    meanwhile is neither skipped nor repeated; one that changes its place may be.
+    """Most mentioned first, then by name, letter case ignored, then id. An entity whose number of mentions does not change during
+    the listing is neither skipped nor repeated; an entity whose position changes may be.
     """
 
 class EntityOrder(_EntityOrder, metaclass=_EntityOrderEnumTypeWrapper):
@@ -80,10 +80,10 @@ class EntityOrder(_EntityOrder, metaclass=_EntityOrderEnumTypeWrapper):
 ENTITY_ORDER_UNSPECIFIED: EntityOrder.ValueType  # 0
 """The default: by name."""
 ENTITY_ORDER_NAME: EntityOrder.ValueType  # 1
-"""By name, letter case ignored, then id. No write makes the listing skip or repeat an entity that stays."""
+"""By name, letter case ignored, then id. Writes never make the list skip or repeat an entity that continues to exist."""
 ENTITY_ORDER_MENTIONS: EntityOrder.ValueType  # 2
-"""Most mentioned first, then by name, letter case ignored, then id. An entity whose number of mentions does not change
-meanwhile is neither skipped nor repeated; one that changes its place may be.
+"""Most mentioned first, then by name, letter case ignored, then id. An entity whose number of mentions does not change during
+the listing is neither skipped nor repeated; an entity whose position changes may be.
 """
 Global___EntityOrder: _TypeAlias = EntityOrder  # noqa: Y015
 
@@ -103,7 +103,7 @@ class _DocumentTitlesEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Docume
     """Only they are listed."""
 
 class DocumentTitles(_DocumentTitles, metaclass=_DocumentTitlesEnumTypeWrapper):
-    """What a listing does with entities that are known only as the title of a document: `Entity.document_title`."""
+    """How a list treats entities that are known only as the title of a document: `Entity.document_title`."""
 
 DOCUMENT_TITLES_UNSPECIFIED: DocumentTitles.ValueType  # 0
 """The default: they are listed among the others."""
@@ -126,21 +126,21 @@ class _IndexStateEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_IndexState
     INDEX_STATE_ONLINE: _IndexState.ValueType  # 1
     """It is complete."""
     INDEX_STATE_POPULATING: _IndexState.ValueType  # 2
-    """It is being built: what it finds is incomplete."""
+    """It is being built: its results are incomplete."""
     INDEX_STATE_FAILED: _IndexState.ValueType  # 3
-    """It could not be built: searches fall back to comparing one by one."""
+    """It could not be built: searches compare all entries instead."""
 
 class IndexState(_IndexState, metaclass=_IndexStateEnumTypeWrapper):
-    """Whether an index of the graph can be used."""
+    """The state of an index of the graph."""
 
 INDEX_STATE_UNSPECIFIED: IndexState.ValueType  # 0
 """Never sent."""
 INDEX_STATE_ONLINE: IndexState.ValueType  # 1
 """It is complete."""
 INDEX_STATE_POPULATING: IndexState.ValueType  # 2
-"""It is being built: what it finds is incomplete."""
+"""It is being built: its results are incomplete."""
 INDEX_STATE_FAILED: IndexState.ValueType  # 3
-"""It could not be built: searches fall back to comparing one by one."""
+"""It could not be built: searches compare all entries instead."""
 Global___IndexState: _TypeAlias = IndexState  # noqa: Y015
 
 @_typing.final
@@ -165,38 +165,40 @@ class SearchFactsRequest(_message.Message):
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space. Any text is safe: there is no query syntax."""
     limit: _builtins.int
-    """How many facts at most, 1–50. Default 10."""
+    """Maximum number of facts, 1–50. Default 10."""
     entity_name: _builtins.str
     """Only facts with this entity at either end: exact name, letter case ignored."""
     relation_type: _builtins.str
     """Only facts of this relation: its whole name, letter case and accents ignored."""
     text_only: _builtins.bool
-    """Search by words alone; set by a caller that knows the embedder is away, so that it is not tried again."""
+    """Search only by words; set by a caller that knows that the embedder is unavailable, so that the service does not try it again."""
     reranker: Global___FactReranker.ValueType
-    """How the found facts are put in order. Default: by relevance."""
+    """How the found facts are ordered. Default: by relevance."""
     center_entity_name: _builtins.str
     """For NODE_DISTANCE: the entity to measure from, exact name, letter case ignored. Default: `entity_name`."""
     center_entity_type: _builtins.str
-    """For NODE_DISTANCE: only the entity of this type, where several share the name. Empty: each of them."""
+    """For NODE_DISTANCE: only the entity of this type, if several share the name. Empty: all of them."""
     mmr_lambda: _builtins.float
-    """For MMR: how much relevance counts, 0–1; the rest is for being unlike the facts before. Default 0.5."""
+    """For MMR: the weight of relevance, 0–1; the rest is the weight of dissimilarity to the preceding facts. Default 0.5."""
     min_score: _builtins.float
-    """Leave out facts below this score, 0–1. Default: facts that are not relevant. A fact with a vector needs the model's floor
-    (all-MiniLM-L6-v2: 0.38), one without a third of the question's words, a local one two fifths of them.
-    0 lists everything.
+    """Leave out facts with a lower score, 0–1. Default: irrelevant facts are left out. A fact with a vector needs the model's
+    threshold (all-MiniLM-L6-v2: 0.38), a fact without a vector needs a third of the question's words, a local fact two fifths
+    of them. 0 lists everything.
     """
     @_builtins.property
     def query_embedding(self) -> _retrieval_pb2.QueryEmbedding:
-        """The query's vector; without it, or with another model's, the tier embeds the query itself, if the space has vectors."""
+        """The query's vector; without it, or with a vector of another model, the tier embeds the query itself, if the space has
+        vectors.
+        """
 
     @_builtins.property
     def time(self) -> _retrieval_pb2.TimeSelector:
-        """The time that the answer is about. Default: now."""
+        """The time to which the answer refers. Default: now."""
 
     @_builtins.property
     def known_time(self) -> _timestamp_pb2.Timestamp:
-        """Only what was known at this instant, as it was known then. Default: what is known now. Co-occurrences are left out;
-        facts that were taken back since are found by their words.
+        """Only facts that were known at this instant, as they were known then. Default: as they are known now. Co-occurrences are left
+        out; facts that were withdrawn since are found by their words.
         """
 
     def __init__(
@@ -237,7 +239,7 @@ Global___SearchFactsRequest: _TypeAlias = SearchFactsRequest  # noqa: Y015
 
 @_typing.final
 class SearchFactsResponse(_message.Message):
-    """The facts found."""
+    """The facts that were found."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -249,19 +251,19 @@ class SearchFactsResponse(_message.Message):
     RERANKER_FIELD_NUMBER: _builtins.int
     RELEVANCE_FLOOR_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
-    """OK, NO_MATCH, DEGRADED when a part could not be searched, or TIMED_OUT when the vectors were late for the caller's
-    deadline: the hits are then those by words.
+    """OK, NO_MATCH, DEGRADED when a part could not be searched, or TIMED_OUT when the vector search exceeded the
+    caller's deadline: the hits then come from the search by words.
     """
     reason: _legs_pb2.LegReason.ValueType
     """Why it is degraded."""
     vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the vectors were searched."""
     space_revision: _builtins.int
-    """The space's revision that the answer was read at."""
+    """The space's revision at which the answer was read."""
     reranker: Global___FactReranker.ValueType
-    """How the hits were put in order: RRF when the asked reranker could not be reached."""
+    """How the hits were ordered: RRF when the requested reranker was unavailable."""
     relevance_floor: _builtins.float
-    """The score that a fact with a vector needed, by default; 0 where the model has no floor yet."""
+    """The default minimum score of a fact with a vector; 0 if the model has no threshold yet."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.FactHit]:
         """Best first; equal scores by id."""
@@ -287,7 +289,7 @@ Global___SearchFactsResponse: _TypeAlias = SearchFactsResponse  # noqa: Y015
 
 @_typing.final
 class GetNeighborhoodRequest(_message.Message):
-    """An entity to look around."""
+    """An entity whose neighborhood is requested."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -296,14 +298,14 @@ class GetNeighborhoodRequest(_message.Message):
     LIMIT_FIELD_NUMBER: _builtins.int
     TIME_FIELD_NUMBER: _builtins.int
     entity_name: _builtins.str
-    """The entity's exact name, letter case and repeated white space ignored, 1–1,000 characters."""
+    """The entity's exact name, ignoring letter case and repeated white space, 1–1,000 characters."""
     entity_type: _builtins.str
-    """Only the entity of this type, where several share the name. Empty: the one that is mentioned most."""
+    """Only the entity of this type, if several share the name. Empty: the entity that is mentioned most."""
     limit: _builtins.int
-    """How many neighbours at most, 1–100. Default 20."""
+    """Maximum number of neighbors, 1–100. Default 20."""
     @_builtins.property
     def time(self) -> _retrieval_pb2.TimeSelector:
-        """The time that the answer is about. Default: now."""
+        """The time to which the answer refers. Default: now."""
 
     def __init__(
         self,
@@ -325,7 +327,7 @@ Global___GetNeighborhoodRequest: _TypeAlias = GetNeighborhoodRequest  # noqa: Y0
 
 @_typing.final
 class GetNeighborhoodResponse(_message.Message):
-    """An entity and its direct neighbours."""
+    """An entity and its direct neighbors."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -336,26 +338,26 @@ class GetNeighborhoodResponse(_message.Message):
     TRUNCATED_FIELD_NUMBER: _builtins.int
     HOMONYMS_FIELD_NUMBER: _builtins.int
     neighbor_count: _builtins.int
-    """How many distinct neighbours there are."""
+    """Total number of distinct neighbors."""
     truncated: _builtins.bool
-    """More neighbours exist than are shown."""
+    """More neighbors exist than are returned."""
     @_builtins.property
     def center(self) -> _facts_pb2.Entity:
         """The entity itself."""
 
     @_builtins.property
     def nodes(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Entity]:
-        """Neighbours: those with stated facts first, then by number of facts, then by name."""
+        """Neighbors: those with stated facts first, then by number of facts, then by name."""
 
     @_builtins.property
     def edges(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """For each neighbour its best facts with the centre, at most three. A neighbour that local ones alone join is left out
-        where stated facts contradict them.
+        """For each neighbor its best facts with the center, at most three. A neighbor that is connected only by local facts is left
+        out if stated facts contradict them.
         """
 
     @_builtins.property
     def homonyms(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.EntityRef]:
-        """Other entities of the same name: name them by type to see them."""
+        """Other entities with the same name; select them by type."""
 
     def __init__(
         self,
@@ -389,13 +391,13 @@ class ListEntitiesRequest(_message.Message):
     type: _builtins.str
     """Only entities of this type. Empty: all."""
     page_size: _builtins.int
-    """How many at most, up to 200; larger values count as 200. 0 is the default, 50."""
+    """Maximum number of entries, up to 200; larger values count as 200. 0 means the default, 50."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before, for the same type, order and titles."""
+    """Where to continue: `next_page_token` of the previous page, for the same type, order and titles."""
     order_by: Global___EntityOrder.ValueType
-    """In which order. Default: by name."""
+    """The order. Default: by name."""
     document_titles: Global___DocumentTitles.ValueType
-    """What to do with documents' titles. Default: include them."""
+    """How to treat documents' titles. Default: include them."""
     def __init__(
         self,
         *,
@@ -422,11 +424,11 @@ class ListEntitiesResponse(_message.Message):
     ENTITIES_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end, and only there."""
+    """Token of the next page; empty on the last page, and only there."""
     @_builtins.property
     def entities(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Entity]:
-        """In the order that was asked for: an entity that is spelt anew stays where it is. With a type, or without titles, a
-        page may be short, even empty, before the end: at most 10,000 entities are looked at for one page.
+        """In the requested order; an entity keeps its position when its spelling changes. With a type, or without titles, a page may
+        be short or empty before the end, because at most 10,000 entities are read for one page.
         """
 
     def __init__(
@@ -462,7 +464,7 @@ Global___GetGraphStatsRequest: _TypeAlias = GetGraphStatsRequest  # noqa: Y015
 
 @_typing.final
 class GetGraphStatsResponse(_message.Message):
-    """The graph in numbers."""
+    """Counts of the graph."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -523,14 +525,14 @@ class GetGraphStatsResponse(_message.Message):
     episode_count: _builtins.int
     """Episodes: chunks that the graph knows."""
     space_revision: _builtins.int
-    """The space's revision: raised by every write."""
+    """The space's revision, which every write raises."""
     @_builtins.property
     def entity_counts_by_type(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
-        """Entities by type; those without a type under the empty name."""
+        """Entities by type; entities without a type have the empty key."""
 
     @_builtins.property
     def last_ingest_time(self) -> _timestamp_pb2.Timestamp:
-        """When the graph was last written to; unset while it is empty."""
+        """When the graph was last written; unset while it is empty."""
 
     @_builtins.property
     def index_states(self) -> _containers.ScalarMap[_builtins.str, Global___IndexState.ValueType]:

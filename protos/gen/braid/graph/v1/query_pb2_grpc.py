@@ -139,57 +139,57 @@ class GraphQueryServiceServicer:
     """
 
     def SearchFacts(self, request, context):
-        """Facts that answer a question, by full text and by similarity, fused. A search that would wait longer than 0.2 seconds
-        (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to try again.
+        """Finds facts that answer a question, by full text and by similarity, fused. A search that would have to wait longer than 0.2
+        seconds (a setting) is refused: RESOURCE_EXHAUSTED, with the delay before a retry.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetNeighborhood(self, request, context):
-        """An entity's direct neighbours and the facts that join them. NOT_FOUND when there is no such entity.
+        """Returns an entity's direct neighbors and the facts that connect them. NOT_FOUND when there is no such entity.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListEntities(self, request, context):
-        """The space's entities, by name or most mentioned first, in pages that stay stable while others write.
+        """Lists the space's entities, by name or most mentioned first, in pages that remain stable during writes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListFacts(self, request, context):
-        """Stated facts by subject, relation, object and time, in pages that stay stable while others write.
+        """Lists stated facts by subject, relation, object and time, in pages that remain stable during writes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetFact(self, request, context):
-        """A fact with all that was ever known of it.
+        """Returns a fact with all its versions.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetEntity(self, request, context):
-        """An entity by its exact name or its id; homonyms are listed, never guessed.
+        """Returns an entity by its exact name or its id; if several entities share the name, all are returned.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def LinkEntities(self, request, context):
-        """The entities that a text names.
+        """Finds the entities that a text names.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetEntityHistory(self, request, context):
-        """An entity's facts, current and past, in time order, and the history in numbers.
+        """Returns an entity's facts, current and past, in time order, with a summary of the history.
         NOT_FOUND when there is no such entity.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -197,28 +197,28 @@ class GraphQueryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetSnapshot(self, request, context):
-        """What held at a time, and what is different now.
+        """Returns the facts that held at a time, and the changes since.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DiffGraph(self, request, context):
-        """What is different between two times.
+        """Returns the difference between two times.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def FindPaths(self, request, context):
-        """The shortest paths between two entities. NOT_FOUND when there is no such entity.
+        """Finds the shortest paths between two entities. NOT_FOUND when there is no such entity.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetMentionSubgraph(self, request, context):
-        """The chunks around some chunks and entities, one step along shared entities, and who mentions whom.
+        """Returns the chunks around some chunks and entities, one step along shared entities, with their mentions.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -232,35 +232,35 @@ class GraphQueryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def ListRelations(self, request, context):
-        """Relations between chunks, in pages.
+        """Lists relations between chunks, in pages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetRelationStats(self, request, context):
-        """Counts of the relations between chunks.
+        """Returns counts of the relations between chunks.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SearchFindings(self, request, context):
-        """Findings by any of their fields, by words and by similarity.
+        """Finds findings by any of their fields, by words and by similarity.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetOntology(self, request, context):
-        """The kinds of things and relations that the space is about.
+        """Returns the space's entity types and relation types.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetGraphStats(self, request, context):
-        """Counts of the space's graph.
+        """Returns counts of the space's graph.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

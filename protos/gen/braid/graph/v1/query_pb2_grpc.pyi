@@ -24,45 +24,45 @@ class GraphQueryServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     SearchFacts: _aio.UnaryUnaryMultiCallable[_query_pb2.SearchFactsRequest, _query_pb2.SearchFactsResponse]
-    """Facts that answer a question, by full text and by similarity, fused. A search that would wait longer than 0.2 seconds
-    (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to try again.
+    """Finds facts that answer a question, by full text and by similarity, fused. A search that would have to wait longer than 0.2
+    seconds (a setting) is refused: RESOURCE_EXHAUSTED, with the delay before a retry.
     """
     GetNeighborhood: _aio.UnaryUnaryMultiCallable[_query_pb2.GetNeighborhoodRequest, _query_pb2.GetNeighborhoodResponse]
-    """An entity's direct neighbours and the facts that join them. NOT_FOUND when there is no such entity."""
+    """Returns an entity's direct neighbors and the facts that connect them. NOT_FOUND when there is no such entity."""
     ListEntities: _aio.UnaryUnaryMultiCallable[_query_pb2.ListEntitiesRequest, _query_pb2.ListEntitiesResponse]
-    """The space's entities, by name or most mentioned first, in pages that stay stable while others write."""
+    """Lists the space's entities, by name or most mentioned first, in pages that remain stable during writes."""
     ListFacts: _aio.UnaryUnaryMultiCallable[_structure_pb2.ListFactsRequest, _structure_pb2.ListFactsResponse]
-    """Stated facts by subject, relation, object and time, in pages that stay stable while others write."""
+    """Lists stated facts by subject, relation, object and time, in pages that remain stable during writes."""
     GetFact: _aio.UnaryUnaryMultiCallable[_structure_pb2.GetFactRequest, _structure_pb2.GetFactResponse]
-    """A fact with all that was ever known of it."""
+    """Returns a fact with all its versions."""
     GetEntity: _aio.UnaryUnaryMultiCallable[_entities_pb2.GetEntityRequest, _entities_pb2.GetEntityResponse]
-    """An entity by its exact name or its id; homonyms are listed, never guessed."""
+    """Returns an entity by its exact name or its id; if several entities share the name, all are returned."""
     LinkEntities: _aio.UnaryUnaryMultiCallable[_entities_pb2.LinkEntitiesRequest, _entities_pb2.LinkEntitiesResponse]
-    """The entities that a text names."""
+    """Finds the entities that a text names."""
     GetEntityHistory: _aio.UnaryUnaryMultiCallable[_history_pb2.GetEntityHistoryRequest, _history_pb2.GetEntityHistoryResponse]
-    """An entity's facts, current and past, in time order, and the history in numbers.
+    """Returns an entity's facts, current and past, in time order, with a summary of the history.
     NOT_FOUND when there is no such entity.
     """
     GetSnapshot: _aio.UnaryUnaryMultiCallable[_history_pb2.GetSnapshotRequest, _history_pb2.GetSnapshotResponse]
-    """What held at a time, and what is different now."""
+    """Returns the facts that held at a time, and the changes since."""
     DiffGraph: _aio.UnaryUnaryMultiCallable[_history_pb2.DiffGraphRequest, _history_pb2.DiffGraphResponse]
-    """What is different between two times."""
+    """Returns the difference between two times."""
     FindPaths: _aio.UnaryUnaryMultiCallable[_structure_pb2.FindPathsRequest, _structure_pb2.FindPathsResponse]
-    """The shortest paths between two entities. NOT_FOUND when there is no such entity."""
+    """Finds the shortest paths between two entities. NOT_FOUND when there is no such entity."""
     GetMentionSubgraph: _aio.UnaryUnaryMultiCallable[_structure_pb2.GetMentionSubgraphRequest, _structure_pb2.GetMentionSubgraphResponse]
-    """The chunks around some chunks and entities, one step along shared entities, and who mentions whom."""
+    """Returns the chunks around some chunks and entities, one step along shared entities, with their mentions."""
     Expand: _aio.UnaryUnaryMultiCallable[_expansion_pb2.ExpandRequest, _expansion_pb2.ExpandResponse]
     """Expands a ranked list of chunks along the relations between them."""
     ListRelations: _aio.UnaryUnaryMultiCallable[_relations_pb2.ListRelationsRequest, _relations_pb2.ListRelationsResponse]
-    """Relations between chunks, in pages."""
+    """Lists relations between chunks, in pages."""
     GetRelationStats: _aio.UnaryUnaryMultiCallable[_relations_pb2.GetRelationStatsRequest, _relations_pb2.GetRelationStatsResponse]
-    """Counts of the relations between chunks."""
+    """Returns counts of the relations between chunks."""
     SearchFindings: _aio.UnaryUnaryMultiCallable[_findings_pb2.SearchFindingsRequest, _findings_pb2.SearchFindingsResponse]
-    """Findings by any of their fields, by words and by similarity."""
+    """Finds findings by any of their fields, by words and by similarity."""
     GetOntology: _aio.UnaryUnaryMultiCallable[_ontology_pb2.GetOntologyRequest, _ontology_pb2.GetOntologyResponse]
-    """The kinds of things and relations that the space is about."""
+    """Returns the space's entity types and relation types."""
     GetGraphStats: _aio.UnaryUnaryMultiCallable[_query_pb2.GetGraphStatsRequest, _query_pb2.GetGraphStatsResponse]
-    """Counts of the space's graph."""
+    """Returns counts of the space's graph."""
 
 class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
     """Answers questions about the graph of the caller's space. Facts that no longer hold appear only when asked for by time."""
@@ -73,8 +73,8 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _query_pb2.SearchFactsRequest,
         context: _aio.ServicerContext[_query_pb2.SearchFactsRequest, _abc.Awaitable[_query_pb2.SearchFactsResponse]],
     ) -> _abc.Awaitable[_query_pb2.SearchFactsResponse]:
-        """Facts that answer a question, by full text and by similarity, fused. A search that would wait longer than 0.2 seconds
-        (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to try again.
+        """Finds facts that answer a question, by full text and by similarity, fused. A search that would have to wait longer than 0.2
+        seconds (a setting) is refused: RESOURCE_EXHAUSTED, with the delay before a retry.
         """
 
     @_abc_1.abstractmethod
@@ -83,7 +83,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _query_pb2.GetNeighborhoodRequest,
         context: _aio.ServicerContext[_query_pb2.GetNeighborhoodRequest, _abc.Awaitable[_query_pb2.GetNeighborhoodResponse]],
     ) -> _abc.Awaitable[_query_pb2.GetNeighborhoodResponse]:
-        """An entity's direct neighbours and the facts that join them. NOT_FOUND when there is no such entity."""
+        """Returns an entity's direct neighbors and the facts that connect them. NOT_FOUND when there is no such entity."""
 
     @_abc_1.abstractmethod
     def ListEntities(
@@ -91,7 +91,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _query_pb2.ListEntitiesRequest,
         context: _aio.ServicerContext[_query_pb2.ListEntitiesRequest, _abc.Awaitable[_query_pb2.ListEntitiesResponse]],
     ) -> _abc.Awaitable[_query_pb2.ListEntitiesResponse]:
-        """The space's entities, by name or most mentioned first, in pages that stay stable while others write."""
+        """Lists the space's entities, by name or most mentioned first, in pages that remain stable during writes."""
 
     @_abc_1.abstractmethod
     def ListFacts(
@@ -99,7 +99,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _structure_pb2.ListFactsRequest,
         context: _aio.ServicerContext[_structure_pb2.ListFactsRequest, _abc.Awaitable[_structure_pb2.ListFactsResponse]],
     ) -> _abc.Awaitable[_structure_pb2.ListFactsResponse]:
-        """Stated facts by subject, relation, object and time, in pages that stay stable while others write."""
+        """Lists stated facts by subject, relation, object and time, in pages that remain stable during writes."""
 
     @_abc_1.abstractmethod
     def GetFact(
@@ -107,7 +107,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _structure_pb2.GetFactRequest,
         context: _aio.ServicerContext[_structure_pb2.GetFactRequest, _abc.Awaitable[_structure_pb2.GetFactResponse]],
     ) -> _abc.Awaitable[_structure_pb2.GetFactResponse]:
-        """A fact with all that was ever known of it."""
+        """Returns a fact with all its versions."""
 
     @_abc_1.abstractmethod
     def GetEntity(
@@ -115,7 +115,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entities_pb2.GetEntityRequest,
         context: _aio.ServicerContext[_entities_pb2.GetEntityRequest, _abc.Awaitable[_entities_pb2.GetEntityResponse]],
     ) -> _abc.Awaitable[_entities_pb2.GetEntityResponse]:
-        """An entity by its exact name or its id; homonyms are listed, never guessed."""
+        """Returns an entity by its exact name or its id; if several entities share the name, all are returned."""
 
     @_abc_1.abstractmethod
     def LinkEntities(
@@ -123,7 +123,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _entities_pb2.LinkEntitiesRequest,
         context: _aio.ServicerContext[_entities_pb2.LinkEntitiesRequest, _abc.Awaitable[_entities_pb2.LinkEntitiesResponse]],
     ) -> _abc.Awaitable[_entities_pb2.LinkEntitiesResponse]:
-        """The entities that a text names."""
+        """Finds the entities that a text names."""
 
     @_abc_1.abstractmethod
     def GetEntityHistory(
@@ -131,7 +131,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _history_pb2.GetEntityHistoryRequest,
         context: _aio.ServicerContext[_history_pb2.GetEntityHistoryRequest, _abc.Awaitable[_history_pb2.GetEntityHistoryResponse]],
     ) -> _abc.Awaitable[_history_pb2.GetEntityHistoryResponse]:
-        """An entity's facts, current and past, in time order, and the history in numbers.
+        """Returns an entity's facts, current and past, in time order, with a summary of the history.
         NOT_FOUND when there is no such entity.
         """
 
@@ -141,7 +141,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _history_pb2.GetSnapshotRequest,
         context: _aio.ServicerContext[_history_pb2.GetSnapshotRequest, _abc.Awaitable[_history_pb2.GetSnapshotResponse]],
     ) -> _abc.Awaitable[_history_pb2.GetSnapshotResponse]:
-        """What held at a time, and what is different now."""
+        """Returns the facts that held at a time, and the changes since."""
 
     @_abc_1.abstractmethod
     def DiffGraph(
@@ -149,7 +149,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _history_pb2.DiffGraphRequest,
         context: _aio.ServicerContext[_history_pb2.DiffGraphRequest, _abc.Awaitable[_history_pb2.DiffGraphResponse]],
     ) -> _abc.Awaitable[_history_pb2.DiffGraphResponse]:
-        """What is different between two times."""
+        """Returns the difference between two times."""
 
     @_abc_1.abstractmethod
     def FindPaths(
@@ -157,7 +157,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _structure_pb2.FindPathsRequest,
         context: _aio.ServicerContext[_structure_pb2.FindPathsRequest, _abc.Awaitable[_structure_pb2.FindPathsResponse]],
     ) -> _abc.Awaitable[_structure_pb2.FindPathsResponse]:
-        """The shortest paths between two entities. NOT_FOUND when there is no such entity."""
+        """Finds the shortest paths between two entities. NOT_FOUND when there is no such entity."""
 
     @_abc_1.abstractmethod
     def GetMentionSubgraph(
@@ -165,7 +165,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _structure_pb2.GetMentionSubgraphRequest,
         context: _aio.ServicerContext[_structure_pb2.GetMentionSubgraphRequest, _abc.Awaitable[_structure_pb2.GetMentionSubgraphResponse]],
     ) -> _abc.Awaitable[_structure_pb2.GetMentionSubgraphResponse]:
-        """The chunks around some chunks and entities, one step along shared entities, and who mentions whom."""
+        """Returns the chunks around some chunks and entities, one step along shared entities, with their mentions."""
 
     @_abc_1.abstractmethod
     def Expand(
@@ -181,7 +181,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _relations_pb2.ListRelationsRequest,
         context: _aio.ServicerContext[_relations_pb2.ListRelationsRequest, _abc.Awaitable[_relations_pb2.ListRelationsResponse]],
     ) -> _abc.Awaitable[_relations_pb2.ListRelationsResponse]:
-        """Relations between chunks, in pages."""
+        """Lists relations between chunks, in pages."""
 
     @_abc_1.abstractmethod
     def GetRelationStats(
@@ -189,7 +189,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _relations_pb2.GetRelationStatsRequest,
         context: _aio.ServicerContext[_relations_pb2.GetRelationStatsRequest, _abc.Awaitable[_relations_pb2.GetRelationStatsResponse]],
     ) -> _abc.Awaitable[_relations_pb2.GetRelationStatsResponse]:
-        """Counts of the relations between chunks."""
+        """Returns counts of the relations between chunks."""
 
     @_abc_1.abstractmethod
     def SearchFindings(
@@ -197,7 +197,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _findings_pb2.SearchFindingsRequest,
         context: _aio.ServicerContext[_findings_pb2.SearchFindingsRequest, _abc.Awaitable[_findings_pb2.SearchFindingsResponse]],
     ) -> _abc.Awaitable[_findings_pb2.SearchFindingsResponse]:
-        """Findings by any of their fields, by words and by similarity."""
+        """Finds findings by any of their fields, by words and by similarity."""
 
     @_abc_1.abstractmethod
     def GetOntology(
@@ -205,7 +205,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _ontology_pb2.GetOntologyRequest,
         context: _aio.ServicerContext[_ontology_pb2.GetOntologyRequest, _abc.Awaitable[_ontology_pb2.GetOntologyResponse]],
     ) -> _abc.Awaitable[_ontology_pb2.GetOntologyResponse]:
-        """The kinds of things and relations that the space is about."""
+        """Returns the space's entity types and relation types."""
 
     @_abc_1.abstractmethod
     def GetGraphStats(
@@ -213,6 +213,6 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _query_pb2.GetGraphStatsRequest,
         context: _aio.ServicerContext[_query_pb2.GetGraphStatsRequest, _abc.Awaitable[_query_pb2.GetGraphStatsResponse]],
     ) -> _abc.Awaitable[_query_pb2.GetGraphStatsResponse]:
-        """Counts of the space's graph."""
+        """Returns counts of the space's graph."""
 
 def add_GraphQueryServiceServicer_to_server(servicer: GraphQueryServiceServicer, server: _aio.Server) -> None: ...

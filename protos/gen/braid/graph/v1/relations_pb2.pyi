@@ -35,19 +35,19 @@ class _ChunkRelationTypeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Chu
     CHUNK_RELATION_TYPE_FOLLOWS: _ChunkRelationType.ValueType  # 3
     """The source comes after the target. Weight 0.8."""
     CHUNK_RELATION_TYPE_RELATED: _ChunkRelationType.ValueType  # 4
-    """Both are about the same matter. Weight 0.7."""
+    """Both are about the same subject. Weight 0.7."""
     CHUNK_RELATION_TYPE_SIMILAR_TO: _ChunkRelationType.ValueType  # 5
-    """Both say much the same. Weight 0.6."""
+    """Both have similar content. Weight 0.6."""
     CHUNK_RELATION_TYPE_PART_OF: _ChunkRelationType.ValueType  # 6
     """The source is a part of the target. Weight 0.5."""
     CHUNK_RELATION_TYPE_CAUSES: _ChunkRelationType.ValueType  # 7
     """The source causes the target. Weight 0.4."""
     CHUNK_RELATION_TYPE_CONTRADICTS: _ChunkRelationType.ValueType  # 8
-    """The two cannot both be right. Weight −0.5: it lowers a result and never adds one."""
+    """The two contradict each other. Weight −0.5: it lowers the score of a result and never adds one."""
 
 class ChunkRelationType(_ChunkRelationType, metaclass=_ChunkRelationTypeEnumTypeWrapper):
-    """What a relation between two chunks says, read from its source to its target. Each type has a weight in the expansion of
-    results (Expand).
+    """Types of relations between two chunks, directed from source to target. Each type has a weight in the expansion of results
+    (Expand).
     """
 
 CHUNK_RELATION_TYPE_UNSPECIFIED: ChunkRelationType.ValueType  # 0
@@ -59,15 +59,15 @@ CHUNK_RELATION_TYPE_SUPPORTS: ChunkRelationType.ValueType  # 2
 CHUNK_RELATION_TYPE_FOLLOWS: ChunkRelationType.ValueType  # 3
 """The source comes after the target. Weight 0.8."""
 CHUNK_RELATION_TYPE_RELATED: ChunkRelationType.ValueType  # 4
-"""Both are about the same matter. Weight 0.7."""
+"""Both are about the same subject. Weight 0.7."""
 CHUNK_RELATION_TYPE_SIMILAR_TO: ChunkRelationType.ValueType  # 5
-"""Both say much the same. Weight 0.6."""
+"""Both have similar content. Weight 0.6."""
 CHUNK_RELATION_TYPE_PART_OF: ChunkRelationType.ValueType  # 6
 """The source is a part of the target. Weight 0.5."""
 CHUNK_RELATION_TYPE_CAUSES: ChunkRelationType.ValueType  # 7
 """The source causes the target. Weight 0.4."""
 CHUNK_RELATION_TYPE_CONTRADICTS: ChunkRelationType.ValueType  # 8
-"""The two cannot both be right. Weight −0.5: it lowers a result and never adds one."""
+"""The two contradict each other. Weight −0.5: it lowers the score of a result and never adds one."""
 Global___ChunkRelationType: _TypeAlias = ChunkRelationType  # noqa: Y015
 
 class _RelationOrigin:
@@ -81,17 +81,17 @@ class _RelationOriginEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Relati
     RELATION_ORIGIN_GIVEN: _RelationOrigin.ValueType  # 1
     """A caller stated it."""
     RELATION_ORIGIN_INFERRED: _RelationOrigin.ValueType  # 2
-    """Braid inferred it: `evidence` says from what."""
+    """Braid inferred it; `evidence` has the basis."""
 
 class RelationOrigin(_RelationOrigin, metaclass=_RelationOriginEnumTypeWrapper):
-    """Who a relation is from."""
+    """The origin of a relation."""
 
 RELATION_ORIGIN_UNSPECIFIED: RelationOrigin.ValueType  # 0
 """The default: RELATION_ORIGIN_GIVEN; in a filter, any."""
 RELATION_ORIGIN_GIVEN: RelationOrigin.ValueType  # 1
 """A caller stated it."""
 RELATION_ORIGIN_INFERRED: RelationOrigin.ValueType  # 2
-"""Braid inferred it: `evidence` says from what."""
+"""Braid inferred it; `evidence` has the basis."""
 Global___RelationOrigin: _TypeAlias = RelationOrigin  # noqa: Y015
 
 class _RelationDirection:
@@ -110,7 +110,7 @@ class _RelationDirectionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Rel
     """Relations that it is the target of."""
 
 class RelationDirection(_RelationDirection, metaclass=_RelationDirectionEnumTypeWrapper):
-    """Which relations of a chunk, by where it stands in them."""
+    """Selects relations of a chunk by its role in them."""
 
 RELATION_DIRECTION_UNSPECIFIED: RelationDirection.ValueType  # 0
 """The default: RELATION_DIRECTION_BOTH."""
@@ -141,20 +141,20 @@ class ChunkRelationInput(_message.Message):
     target_id: _builtins.str
     """The chunk that it leads to."""
     relation_type: Global___ChunkRelationType.ValueType
-    """What it says."""
+    """Its type."""
     strength: _builtins.float
-    """How strong it is, 0–1; the weight of its type is multiplied by it. Default 1."""
+    """Its strength, 0–1, by which the weight of its type is multiplied. Default 1."""
     origin: Global___RelationOrigin.ValueType
-    """Who it is from. Default: given. An inferred one never replaces a given one."""
+    """Its origin. Default: given. An inferred relation never replaces a given one."""
     evidence: _builtins.str
-    """What an inferred relation was inferred from, up to 500 characters."""
+    """The evidence of an inferred relation, up to 500 characters."""
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when it holds; unset is open."""
+        """Start of its validity; unset: open."""
 
     @_builtins.property
     def invalid_time(self) -> _timestamp_pb2.Timestamp:
-        """First instant at which it no longer holds; unset is open."""
+        """End of its validity, exclusive; unset: open."""
 
     def __init__(
         self,
@@ -199,20 +199,20 @@ class ChunkRelation(_message.Message):
     target_id: _builtins.str
     """The chunk that it leads to."""
     relation_type: Global___ChunkRelationType.ValueType
-    """What it says."""
+    """Its type."""
     strength: _builtins.float
-    """How strong it is, 0–1."""
+    """Its strength, 0–1."""
     origin: Global___RelationOrigin.ValueType
-    """Who it is from."""
+    """Its origin."""
     evidence: _builtins.str
-    """What an inferred one was inferred from."""
+    """The evidence of an inferred relation."""
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when it holds; unset is open."""
+        """Start of its validity; unset: open."""
 
     @_builtins.property
     def invalid_time(self) -> _timestamp_pb2.Timestamp:
-        """First instant at which it no longer holds; unset is open."""
+        """End of its validity, exclusive; unset: open."""
 
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
@@ -253,7 +253,7 @@ class PutRelationsRequest(_message.Message):
     RELATIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def relations(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChunkRelationInput]:
-        """The relations, 1–1,000. Both ends must be chunks of the space that the graph has."""
+        """The relations, 1–1,000. Both ends must be chunks of the space that exist in the graph."""
 
     def __init__(
         self,
@@ -270,7 +270,7 @@ Global___PutRelationsRequest: _TypeAlias = PutRelationsRequest  # noqa: Y015
 
 @_typing.final
 class PutRelationsResponse(_message.Message):
-    """What storing them did."""
+    """The result of storing relations."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -279,11 +279,11 @@ class PutRelationsResponse(_message.Message):
     UNCHANGED_COUNT_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
     created_count: _builtins.int
-    """Relations that were not there before."""
+    """Relations that did not exist before."""
     updated_count: _builtins.int
-    """Relations that were there and have changed."""
+    """Relations that existed and were changed."""
     unchanged_count: _builtins.int
-    """Relations that were there already; inferred ones that a given one stands in the place of count here, too."""
+    """Relations that existed already; including inferred relations that were not stored because a given one exists."""
     space_revision: _builtins.int
     """The space's revision after the write."""
     def __init__(
@@ -316,7 +316,7 @@ class RelationRef(_message.Message):
     target_id: _builtins.str
     """The chunk that it leads to."""
     relation_type: Global___ChunkRelationType.ValueType
-    """What it says. Default: relations of every type between the two, in this direction."""
+    """The type. Default: relations of every type between the two, in this direction."""
     def __init__(
         self,
         *,
@@ -341,7 +341,7 @@ class DeleteRelationsRequest(_message.Message):
     RELATIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def relations(self) -> _containers.RepeatedCompositeFieldContainer[Global___RelationRef]:
-        """The relations, 1–1,000; unknown ones are passed over."""
+        """The relations, 1–1,000; unknown ids are skipped."""
 
     def __init__(
         self,
@@ -358,14 +358,14 @@ Global___DeleteRelationsRequest: _TypeAlias = DeleteRelationsRequest  # noqa: Y0
 
 @_typing.final
 class DeleteRelationsResponse(_message.Message):
-    """What was removed."""
+    """The result of removing relations."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     DELETED_COUNT_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
     deleted_count: _builtins.int
-    """How many relations."""
+    """Number of removed relations."""
     space_revision: _builtins.int
     """The space's revision after the write."""
     def __init__(
@@ -384,7 +384,7 @@ Global___DeleteRelationsResponse: _TypeAlias = DeleteRelationsResponse  # noqa: 
 
 @_typing.final
 class ListRelationsRequest(_message.Message):
-    """Which relations to list. All that is given must hold."""
+    """Which relations to list; all conditions must match."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -397,13 +397,13 @@ class ListRelationsRequest(_message.Message):
     chunk_id: _builtins.str
     """The chunk whose relations are listed. Default: every relation of the space."""
     direction: Global___RelationDirection.ValueType
-    """Where the chunk stands in them. Default: both. Without a chunk: no matter."""
+    """The role of the chunk in them. Default: both. Ignored without a chunk."""
     origin: Global___RelationOrigin.ValueType
     """Only relations of this origin. Default: any."""
     page_size: _builtins.int
-    """How many at most, up to 1,000; larger values count as 1,000. 0 is the default, 100."""
+    """Maximum number of entries, up to 1,000; larger values count as 1,000. 0 means the default, 100."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before, for the same question."""
+    """Where to continue: `next_page_token` of the previous page, for the same request."""
     @_builtins.property
     def relation_types(self) -> _containers.RepeatedScalarFieldContainer[Global___ChunkRelationType.ValueType]:
         """Only relations of these types. Default: all."""
@@ -435,7 +435,7 @@ class ListRelationsResponse(_message.Message):
     RELATIONS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end, and only there."""
+    """Token of the next page; empty on the last page, and only there."""
     @_builtins.property
     def relations(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChunkRelation]:
         """By source, target and type."""
@@ -473,7 +473,7 @@ Global___GetRelationStatsRequest: _TypeAlias = GetRelationStatsRequest  # noqa: 
 
 @_typing.final
 class GetRelationStatsResponse(_message.Message):
-    """The space's relations in numbers."""
+    """Counts of the space's relations."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -481,12 +481,12 @@ class GetRelationStatsResponse(_message.Message):
     RELATION_COUNT_FIELD_NUMBER: _builtins.int
     COUNTS_BY_TYPE_FIELD_NUMBER: _builtins.int
     chunk_count: _builtins.int
-    """Chunks that the graph has."""
+    """Chunks in the graph."""
     relation_count: _builtins.int
     """Relations between them."""
     @_builtins.property
     def counts_by_type(self) -> _containers.RepeatedCompositeFieldContainer[Global___RelationCount]:
-        """Relations by type, one entry for each type that there is."""
+        """Relations by type, one entry for each type that occurs."""
 
     def __init__(
         self,
@@ -505,7 +505,7 @@ Global___GetRelationStatsResponse: _TypeAlias = GetRelationStatsResponse  # noqa
 
 @_typing.final
 class RelationCount(_message.Message):
-    """How many relations of a type there are."""
+    """The number of relations of a type."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -514,7 +514,7 @@ class RelationCount(_message.Message):
     relation_type: Global___ChunkRelationType.ValueType
     """The type."""
     count: _builtins.int
-    """How many."""
+    """The number of relations."""
     def __init__(
         self,
         *,

@@ -32,28 +32,28 @@ class _MentionKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_MentionKi
     MENTION_KIND_UNSPECIFIED: _MentionKind.ValueType  # 0
     """Never sent."""
     MENTION_KIND_PHRASE: _MentionKind.ValueType  # 1
-    """A capitalised phrase that nothing else gives as a name."""
+    """A capitalized phrase that is not otherwise known as a name."""
     MENTION_KIND_NAME: _MentionKind.ValueType  # 2
-    """A name that a title or a fact gives."""
+    """A name known from a title or a fact."""
     MENTION_KIND_ABOUT: _MentionKind.ValueType  # 3
     """The chunk's document is about it: its name is the title."""
 
 class MentionKind(_MentionKind, metaclass=_MentionKindEnumTypeWrapper):
-    """How a chunk came to name an entity."""
+    """How a chunk names an entity."""
 
 MENTION_KIND_UNSPECIFIED: MentionKind.ValueType  # 0
 """Never sent."""
 MENTION_KIND_PHRASE: MentionKind.ValueType  # 1
-"""A capitalised phrase that nothing else gives as a name."""
+"""A capitalized phrase that is not otherwise known as a name."""
 MENTION_KIND_NAME: MentionKind.ValueType  # 2
-"""A name that a title or a fact gives."""
+"""A name known from a title or a fact."""
 MENTION_KIND_ABOUT: MentionKind.ValueType  # 3
 """The chunk's document is about it: its name is the title."""
 Global___MentionKind: _TypeAlias = MentionKind  # noqa: Y015
 
 @_typing.final
 class ListFactsRequest(_message.Message):
-    """Which stated facts to list. All that is given must hold."""
+    """Which stated facts to list; all conditions must match."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -67,20 +67,24 @@ class ListFactsRequest(_message.Message):
     relation_type: _builtins.str
     """Only facts of this relation: its whole name, letter case and accents ignored. Empty: all."""
     page_size: _builtins.int
-    """How many at most, up to 200; larger values count as 200. 0 is the default, 50."""
+    """Maximum number of entries, up to 200; larger values count as 200. 0 means the default, 50."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before, for the same question; without `time` all pages are as of the first."""
+    """Where to continue: `next_page_token` of the previous page, for the same request; without `time` all pages use the time
+    of the first page.
+    """
     @_builtins.property
     def subject(self) -> _entities_pb2.EntitySelector:
-        """Only facts said of this entity (of every entity of the name, where several share it)."""
+        """Only facts with this entity as subject (every entity with the name, if several share it)."""
 
     @_builtins.property
     def object(self) -> _entities_pb2.EntitySelector:
-        """Only facts with this entity at the other end (with every entity of the name, where several share it)."""
+        """Only facts with this entity as object (every entity with the name, if several share it)."""
 
     @_builtins.property
     def time(self) -> _retrieval_pb2.TimeSelector:
-        """The time that the answer is about: an instant, or a range that facts overlap. Default: now. A range without ends is all time."""
+        """The time to which the answer refers: an instant, or a range that facts overlap. Default: now. A range without ends means all
+        time.
+        """
 
     @_builtins.property
     def known_time(self) -> _timestamp_pb2.Timestamp:
@@ -114,7 +118,7 @@ class ListFactsResponse(_message.Message):
     FACTS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end."""
+    """Token of the next page; empty on the last page."""
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
         """By start (unknown first), then id."""
@@ -141,7 +145,7 @@ class GetFactRequest(_message.Message):
 
     FACT_ID_FIELD_NUMBER: _builtins.int
     fact_id: _builtins.str
-    """The fact's id. One of another space is unknown here."""
+    """The fact's id. Ids of other spaces are unknown."""
     def __init__(
         self,
         *,
@@ -157,7 +161,7 @@ Global___GetFactRequest: _TypeAlias = GetFactRequest  # noqa: Y015
 
 @_typing.final
 class GetFactResponse(_message.Message):
-    """A fact and all that was ever known of it."""
+    """A fact and all its versions."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -165,7 +169,7 @@ class GetFactResponse(_message.Message):
     VERSIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def fact(self) -> _facts_pb2.Fact:
-        """The fact as it is known now; unset when it was taken back."""
+        """The fact as it is known now; unset if it was withdrawn."""
 
     @_builtins.property
     def versions(self) -> _containers.RepeatedCompositeFieldContainer[Global___FactVersion]:
@@ -187,7 +191,7 @@ Global___GetFactResponse: _TypeAlias = GetFactResponse  # noqa: Y015
 
 @_typing.final
 class FactVersion(_message.Message):
-    """What was known of a fact over a span of time. A version is never changed, only closed."""
+    """The state of a fact that was known during a period. A version is never changed, only closed."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -196,18 +200,18 @@ class FactVersion(_message.Message):
     SUPERSEDED_TIME_FIELD_NUMBER: _builtins.int
     CHUNK_ID_FIELD_NUMBER: _builtins.int
     chunk_id: _builtins.str
-    """The chunk that caused it; empty when none did."""
+    """The chunk that caused it; empty if none did."""
     @_builtins.property
     def fact(self) -> _facts_pb2.Fact:
         """The fact as it was known: its statement and its interval then, without sources."""
 
     @_builtins.property
     def known_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when this was known."""
+        """The time from which this version was known."""
 
     @_builtins.property
     def superseded_time(self) -> _timestamp_pb2.Timestamp:
-        """First instant at which it was known no longer: replaced by the next version, or taken back. Unset while it is the latest."""
+        """The time at which it was replaced by the next version or withdrawn. Unset for the latest version."""
 
     def __init__(
         self,
@@ -238,12 +242,12 @@ class FindPathsRequest(_message.Message):
     TIME_FIELD_NUMBER: _builtins.int
     INCLUDE_LOCAL_FIELD_NUMBER: _builtins.int
     max_hops: _builtins.int
-    """How many facts long at most, 1–6. Default 4."""
+    """Maximum length in facts, 1–6. Default 4."""
     limit: _builtins.int
-    """How many paths at most, 1–20. Default 5."""
+    """Maximum number of paths, 1–20. Default 5."""
     include_local: _builtins.bool
-    """Also go along co-occurrences found by the local extractor. One holds while a version of its document says so, at any time
-    when the document has no versions. Default: stated facts only.
+    """Also follow co-occurrences found by the local extractor. A co-occurrence holds while a version of its document contains it,
+    or at any time if the document has no versions. Default: only stated facts.
     """
     @_builtins.property
     def source(self) -> _entities_pb2.EntitySelector:
@@ -296,11 +300,11 @@ class FindPathsResponse(_message.Message):
     truncated: _builtins.bool
     """More paths of that length exist."""
     incomplete: _builtins.bool
-    """The search was given up after 50,000 entities or 200,000 steps of one level: a path may exist all the same, or more of them."""
+    """The search stopped after 50,000 entities or 200,000 steps of one level: more paths may exist, even if none was found."""
     @_builtins.property
     def paths(self) -> _containers.RepeatedCompositeFieldContainer[Global___Path]:
-        """The shortest ones, all of the same length: those over entities with fewer facts first, then by the ids of their entities.
-        Empty when there is no path within the bounds, or while an end is ambiguous.
+        """The shortest ones, all of the same length: paths over entities with fewer facts first, then by the ids of their entities.
+        Empty when there is no path within the limits, or while an end is ambiguous.
         """
 
     @_builtins.property
@@ -330,7 +334,7 @@ Global___FindPathsResponse: _TypeAlias = FindPathsResponse  # noqa: Y015
 
 @_typing.final
 class Path(_message.Message):
-    """One way from an entity to another."""
+    """One path from an entity to another."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -338,11 +342,11 @@ class Path(_message.Message):
     FACTS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def nodes(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.EntityRef]:
-        """The entities on the way, both ends included."""
+        """The entities on the path, including both ends."""
 
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
-        """The fact that joins each entity to the next; facts may point either way."""
+        """The fact that connects each entity to the next; facts may point in either direction."""
 
     def __init__(
         self,
@@ -372,26 +376,26 @@ class GetMentionSubgraphRequest(_message.Message):
     WITHOUT_DETAILS_FIELD_NUMBER: _builtins.int
     AS_OF_FIELD_NUMBER: _builtins.int
     max_mentions: _builtins.int
-    """An entity leads on to the chunks that mention it only when there are at most so many, 0–1,000. Default 20."""
+    """The chunks that mention an entity are included only if their number is at most this, 0–1,000. Default 20."""
     max_about: _builtins.int
-    """An entity leads on to at most so many of the chunks that are about it (its name is their title), 0–1,000. Default 10."""
+    """Maximum number of included chunks that are about an entity (its name is their title), 0–1,000. Default 10."""
     max_episodes: _builtins.int
-    """How many chunks at most in all, 1–2,000. Default 700. The chunks to start from come first, then those that more of the
-    entities lead to, rarer entities counting more.
+    """Maximum total number of chunks, 1–2,000. Default 700. The start chunks come first, then chunks that are connected to more of
+    the entities; rarer entities have more weight.
     """
     without_details: _builtins.bool
-    """Leave out documents, titles and sentences, which takes half the time."""
+    """Leave out documents, titles and sentences; the call then takes half the time."""
     @_builtins.property
     def chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Chunks to start from, at most 200; unknown ones are passed over."""
+        """Chunks to start from, at most 200; unknown ids are skipped."""
 
     @_builtins.property
     def entity_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Entities to start from, at most 100; unknown ones are passed over."""
+        """Entities to start from, at most 100; unknown ids are skipped."""
 
     @_builtins.property
     def as_of(self) -> _timestamp_pb2.Timestamp:
-        """The instant at which facts hold that lead on from an entity to the chunks that state them. Default: now."""
+        """Facts that connect an entity to the chunks that state them must hold at this instant. Default: now."""
 
     def __init__(
         self,
@@ -425,7 +429,7 @@ Global___GetMentionSubgraphRequest: _TypeAlias = GetMentionSubgraphRequest  # no
 
 @_typing.final
 class GetMentionSubgraphResponse(_message.Message):
-    """The chunks around some chunks and entities, one step along shared entities, with every mention among what is listed."""
+    """The chunks around some chunks and entities, one step along shared entities, with all mentions between them."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -435,22 +439,22 @@ class GetMentionSubgraphResponse(_message.Message):
     TRUNCATED_FIELD_NUMBER: _builtins.int
     STATEMENTS_FIELD_NUMBER: _builtins.int
     truncated: _builtins.bool
-    """More chunks were led to than are listed."""
+    """More chunks were reached than are listed."""
     @_builtins.property
     def episodes(self) -> _containers.RepeatedCompositeFieldContainer[Global___SubgraphEpisode]:
-        """The chunks: those started from, those that the given entities lead to, those that the entities of both lead to."""
+        """The start chunks, the chunks of the given entities, and the chunks of the entities of both."""
 
     @_builtins.property
     def entities(self) -> _containers.RepeatedCompositeFieldContainer[Global___SubgraphEntity]:
-        """The entities that any two of the chunks share, or that a chunk names that was started from."""
+        """The entities that at least two of the chunks share, or that a start chunk names."""
 
     @_builtins.property
     def mentions(self) -> _containers.RepeatedCompositeFieldContainer[Global___SubgraphMention]:
-        """Who mentions whom."""
+        """Which chunk mentions which entity."""
 
     @_builtins.property
     def statements(self) -> _containers.RepeatedCompositeFieldContainer[Global___SubgraphStatement]:
-        """Which facts the chunks state of the entities, at most three chunks of a fact; none of entities with more than
+        """Facts about the entities that the chunks state, at most three chunks per fact; none for entities with more than
         `max_mentions` facts.
         """
 
@@ -488,7 +492,7 @@ class SubgraphEpisode(_message.Message):
     document_title: _builtins.str
     """Its document's title; empty without details."""
     seed: _builtins.bool
-    """Whether the search began with it or with an entity that it is about or that it mentions."""
+    """Whether it is a start chunk, or is about or mentions a start entity."""
     def __init__(
         self,
         *,
@@ -521,9 +525,9 @@ class SubgraphEntity(_message.Message):
     name: _builtins.str
     """Its name."""
     type: _builtins.str
-    """Its type; empty while none is known."""
+    """Its type; empty if unknown."""
     mention_count: _builtins.int
-    """Number of chunks of the space that are about it or mention it."""
+    """Number of chunks in the space that are about it or mention it."""
     titled: _builtins.bool
     """Whether it is the title of a document."""
     def __init__(
@@ -545,7 +549,7 @@ Global___SubgraphEntity: _TypeAlias = SubgraphEntity  # noqa: Y015
 
 @_typing.final
 class SubgraphStatement(_message.Message):
-    """A chunk that states a fact of which an entity is an end."""
+    """A chunk that states a fact about an entity."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -554,9 +558,9 @@ class SubgraphStatement(_message.Message):
     RELATION_TYPE_FIELD_NUMBER: _builtins.int
     FACT_ID_FIELD_NUMBER: _builtins.int
     episode: _builtins.int
-    """The chunk's place in `episodes`, from 0."""
+    """The chunk's index in `episodes`, from 0."""
     entity: _builtins.int
-    """The entity's place in `entities`, from 0."""
+    """The entity's index in `entities`, from 0."""
     relation_type: _builtins.str
     """The fact's relation."""
     fact_id: _builtins.str
@@ -588,14 +592,14 @@ class SubgraphMention(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     SENTENCES_FIELD_NUMBER: _builtins.int
     episode: _builtins.int
-    """The chunk's place in `episodes`, from 0."""
+    """The chunk's index in `episodes`, from 0."""
     entity: _builtins.int
-    """The entity's place in `entities`, from 0."""
+    """The entity's index in `entities`, from 0."""
     kind: Global___MentionKind.ValueType
     """How it is named."""
     @_builtins.property
     def sentences(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
-        """The sentences that name it, counted from 0; empty where only the title does, and without details."""
+        """The sentences that name it, counted from 0; empty if only the title names it, and without details."""
 
     def __init__(
         self,

@@ -34,18 +34,17 @@ class _TextMatchEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_TextMatch.V
     TEXT_MATCH_PHRASE: _TextMatch.ValueType  # 2
     """Chunks with all of the words next to each other in this order, by BM25. Title and content count as one text."""
     TEXT_MATCH_PREFIX: _TextMatch.ValueType  # 3
-    """As ANY, with the last word taken as the beginning of one: the 50 commonest words of the space that begin like it,
-    or like its stem, are looked for as well, and weigh as the one word that they stand for. After a full stop one letter is
-    enough (`node.j`).
+    """As ANY, with the last word as a prefix: the 50 most common words of the space that begin with it or with its stem also
+    match, and together they have the weight of one word. After a full stop one letter is enough (`node.j`).
     """
 
 class TextMatch(_TextMatch, metaclass=_TextMatchEnumTypeWrapper):
-    """How a query's words are looked for. Words are compared in the space's language (by their stems), without its
-    commonest ones; characters have no special meaning in any of these. What is joined by `/` or `@`, by a hyphen before a
-    digit or a full stop between longer words (`INC-104`, `node.js`, `user@example.org`) is found by its parts.
-    Punctuation of any script parts words (`“solar”`, `Berlin–Hamburg`); typographic apostrophes and hyphens are those of
-    ASCII, letters have one spelling (Unicode's NFKC), and accents do not count (`cafe` finds `café`). Scripts without spaces
-    between words are searched by pairs of letters, and by single ones.
+    """How a query's words are matched. Words are compared by their stems in the space's language, without its most common words.
+    There is no query syntax. Words joined by `/` or `@`, by a hyphen before a digit, or by a full stop between longer words
+    (`INC-104`, `node.js`, `user@example.org`) are found by their parts. Punctuation of any script separates words (`“solar”`,
+    `Berlin–Hamburg`). Typographic apostrophes and hyphens equal those of ASCII, letters are normalized (Unicode's NFKC), and
+    accents are ignored (`cafe` finds `café`). Scripts without spaces between words are searched by pairs of letters and by single
+    letters.
     """
 
 TEXT_MATCH_UNSPECIFIED: TextMatch.ValueType  # 0
@@ -55,9 +54,8 @@ TEXT_MATCH_ANY: TextMatch.ValueType  # 1
 TEXT_MATCH_PHRASE: TextMatch.ValueType  # 2
 """Chunks with all of the words next to each other in this order, by BM25. Title and content count as one text."""
 TEXT_MATCH_PREFIX: TextMatch.ValueType  # 3
-"""As ANY, with the last word taken as the beginning of one: the 50 commonest words of the space that begin like it,
-or like its stem, are looked for as well, and weigh as the one word that they stand for. After a full stop one letter is
-enough (`node.j`).
+"""As ANY, with the last word as a prefix: the 50 most common words of the space that begin with it or with its stem also
+match, and together they have the weight of one word. After a full stop one letter is enough (`node.j`).
 """
 Global___TextMatch: _TypeAlias = TextMatch  # noqa: Y015
 
@@ -70,32 +68,32 @@ class _FusionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Fusion.ValueTy
     FUSION_UNSPECIFIED: _Fusion.ValueType  # 0
     """The default: FUSION_WEIGHTED_SCORE."""
     FUSION_WEIGHTED_SCORE: _Fusion.ValueType  # 1
-    """(1 − text_weight) · max(cosine, 0) + text_weight · BM25 / full score, bent towards 1 above 0.8: see `ChunkHit.score`.
-    Where no word is found, that part is 0 for all; without a vector the text part counts fully.
+    """(1 − text_weight) · max(cosine, 0) + text_weight · BM25 / full score, compressed towards 1 above 0.8: see
+    `ChunkHit.score`. If no word is found, the text part is 0 for all chunks; without a vector the text part has the full weight.
     """
     FUSION_RECIPROCAL_RANK: _Fusion.ValueType  # 2
-    """(1 − text_weight) / (60 + rank by cosine) + text_weight / (60 + rank by BM25), ranks from 1; the part of a list that
-    a chunk is not in is 0. Without a vector the text part counts fully: 1 / (60 + rank by BM25).
+    """(1 − text_weight) / (60 + rank by cosine) + text_weight / (60 + rank by BM25), ranks from 1; the part is 0 for a list
+    that does not contain the chunk. Without a vector the text part has the full weight: 1 / (60 + rank by BM25).
     """
 
 class Fusion(_Fusion, metaclass=_FusionEnumTypeWrapper):
-    """How two ranked lists become one."""
+    """How two ranked lists are fused."""
 
 FUSION_UNSPECIFIED: Fusion.ValueType  # 0
 """The default: FUSION_WEIGHTED_SCORE."""
 FUSION_WEIGHTED_SCORE: Fusion.ValueType  # 1
-"""(1 − text_weight) · max(cosine, 0) + text_weight · BM25 / full score, bent towards 1 above 0.8: see `ChunkHit.score`.
-Where no word is found, that part is 0 for all; without a vector the text part counts fully.
+"""(1 − text_weight) · max(cosine, 0) + text_weight · BM25 / full score, compressed towards 1 above 0.8: see
+`ChunkHit.score`. If no word is found, the text part is 0 for all chunks; without a vector the text part has the full weight.
 """
 FUSION_RECIPROCAL_RANK: Fusion.ValueType  # 2
-"""(1 − text_weight) / (60 + rank by cosine) + text_weight / (60 + rank by BM25), ranks from 1; the part of a list that
-a chunk is not in is 0. Without a vector the text part counts fully: 1 / (60 + rank by BM25).
+"""(1 − text_weight) / (60 + rank by cosine) + text_weight / (60 + rank by BM25), ranks from 1; the part is 0 for a list
+that does not contain the chunk. Without a vector the text part has the full weight: 1 / (60 + rank by BM25).
 """
 Global___Fusion: _TypeAlias = Fusion  # noqa: Y015
 
 @_typing.final
 class Chunk(_message.Message):
-    """A stretch of a document's text, stored, embedded and found as one."""
+    """A part of a document's text that is stored, embedded and found as a unit."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -115,7 +113,7 @@ class Chunk(_message.Message):
     document_id: _builtins.str
     """The document's id."""
     document_title: _builtins.str
-    """The document's title, of the version in view."""
+    """The document's title in the selected version."""
     source: _builtins.str
     """Where the document came from."""
     content: _builtins.str
@@ -127,14 +125,14 @@ class Chunk(_message.Message):
     end_char: _builtins.int
     """First character after it."""
     page: _builtins.int
-    """The page that the chunk begins on, from 1; 0 for a document without pages."""
+    """The page on which the chunk begins, from 1; 0 for a document without pages."""
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
-        """The document's metadata, of the version in view."""
+        """The document's metadata in the selected version."""
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when the chunk holds: the version in view, or a time of the chunk's own."""
+        """Start of the chunk's validity: that of the selected version, or the chunk's own."""
 
     def __init__(
         self,
@@ -161,7 +159,7 @@ Global___Chunk: _TypeAlias = Chunk  # noqa: Y015
 
 @_typing.final
 class ChunkScores(_message.Message):
-    """How a hit came by its score. Parts that did not run are unset."""
+    """The parts of a hit's score. Parts that were not computed are unset."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -174,13 +172,13 @@ class ChunkScores(_message.Message):
     vector: _builtins.float
     """Cosine similarity of query and chunk, −1 to 1."""
     text: _builtins.float
-    """BM25 score, 0 and up."""
+    """BM25 score, at least 0."""
     vector_fused: _builtins.float
-    """`vector` as fused, before its weight: max(cosine, 0) or a reciprocal rank, by the request's fusion."""
+    """`vector` as used in the fusion, before weighting: max(cosine, 0) or a reciprocal rank, depending on the request's fusion."""
     text_fused: _builtins.float
-    """`text` as fused, before its weight: BM25 / full score (above 1 where a chunk repeats the words), or a reciprocal rank.
-    The full score is two thirds of what a chunk of average length has in which each of the query's words stands once;
-    words that the space does not have count as well.
+    """`text` as used in the fusion, before weighting: BM25 / full score (above 1 if a chunk repeats the words), or a reciprocal
+    rank. The full score is two thirds of the BM25 score of an average-length chunk that contains every query word once; words
+    that do not occur in the space count as well.
     """
     vector_rank: _builtins.int
     """Rank in the vector list, from 1."""
@@ -237,9 +235,9 @@ class ChunkHit(_message.Message):
     SCORE_FIELD_NUMBER: _builtins.int
     SCORES_FIELD_NUMBER: _builtins.int
     score: _builtins.float
-    """How relevant it is, 0–1, comparable between queries: max(cosine, 0), BM25 / full score, or both fused, by the method.
-    Up to 0.8 it is the (weighted sum of the) parts; larger sums are bent towards 1, in the same order:
-    1 − 0.2 · exp((0.8 − sum) / 0.2). Scores of reciprocal ranks compare within their list only.
+    """Its relevance, 0–1, comparable between queries: max(cosine, 0), BM25 / full score, or both fused, depending on the method.
+    Up to 0.8 it is the (weighted sum of the) parts; larger sums are compressed towards 1, which keeps their order:
+    1 − 0.2 · exp((0.8 − sum) / 0.2). Scores from reciprocal ranks are comparable only within their list.
     """
     @_builtins.property
     def chunk(self) -> Global___Chunk:
@@ -266,8 +264,8 @@ Global___ChunkHit: _TypeAlias = ChunkHit  # noqa: Y015
 
 @_typing.final
 class ChunkFilter(_message.Message):
-    """Which chunks may be found. INVALID_FIELD for fields that the service does not know: passed over, they would let through
-    what they were to keep out.
+    """Which chunks may be found. INVALID_FIELD for fields that the service does not know, because ignoring them would return chunks
+    that they should exclude.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -280,7 +278,7 @@ class ChunkFilter(_message.Message):
 
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
-        """Only chunks of documents whose metadata contains all of this (JSON containment)."""
+        """Only chunks of documents whose metadata contains this object (JSON containment)."""
 
     def __init__(
         self,

@@ -40,18 +40,18 @@ class DocumentInput(_message.Message):
     source: _builtins.str
     """Where it came from, up to 2,000 characters."""
     content_hash: _builtins.str
-    """SHA-256 of title, source, metadata, valid time and text, as 64 hexadecimal digits; equal hash means nothing to do."""
+    """SHA-256 of title, source, metadata, valid time and text, as 64 hexadecimal digits; for an equal hash nothing is written."""
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
-        """What else is known of it; filters match on it. At most 512 KiB as a message, and 32 levels of values
-        within values.
+        """Further metadata; filters match on it. At most 512 KiB as a message, and 32 levels of
+        nesting.
         """
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when this version holds. Default: the time of the write. Two versions of a document may not share it. A document
-        with a chunk that has a time of its own replaces the versions that are there: where the latest of them begins at this
-        time or later, it holds from right after that one's beginning.
+        """Start of this version's validity. Default: the time of the write. Two versions of a document cannot have the same time. A
+        document in which a chunk has its own time replaces the existing versions: if the latest of them begins at this time or
+        later, the new version is valid from immediately after that beginning.
         """
 
     @_builtins.property
@@ -91,7 +91,7 @@ class ChunkInput(_message.Message):
     PAGE_FIELD_NUMBER: _builtins.int
     VALID_TIME_FIELD_NUMBER: _builtins.int
     id: _builtins.str
-    """UUIDv5 of (space, document, content hash, occurrence), as `services.runtime.ids` makes it."""
+    """UUIDv5 of (space, document, content hash, occurrence), as `braid_protocol.ids` computes it."""
     content: _builtins.str
     """The text, 1–32,768 characters that are not all white space."""
     start_char: _builtins.int
@@ -99,18 +99,18 @@ class ChunkInput(_message.Message):
     end_char: _builtins.int
     """First character after it."""
     page: _builtins.int
-    """The page that the chunk begins on, from 1; 0 for a document without pages."""
+    """The page on which the chunk begins, from 1; 0 for a document without pages."""
     @_builtins.property
     def embedding(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """Its vector, L2-normalised, of the model named in the request. Empty: the tier embeds `title\\ncontent` itself,
-        or keeps the vector it has when the chunk is already stored and the document's title is the same.
+        """Its vector, L2-normalized, of the model named in the request. Empty: the tier embeds `title\\ncontent` itself,
+        or keeps the stored vector if the chunk is already stored and the document's title is the same.
         """
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when the chunk itself holds, where that is later than its document's version: when a message of a thread was
-        written. Earlier instants do not find it. A time that is still to come counts as the time of the write.
-        Default: since its version does.
+        """Start of the chunk's own validity if that is later than its version's, such as the time at which a message of a thread was
+        written. Searches as of an earlier instant do not find it. A future time counts as the time of the write. Default: that of
+        its version.
         """
 
     def __init__(
@@ -141,7 +141,7 @@ class UpsertDocumentRequest(_message.Message):
     DOCUMENT_FIELD_NUMBER: _builtins.int
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     embedding_model: _builtins.str
-    """The model that made the chunks' vectors. Needed when any is given; it must be the space's model."""
+    """The model of the chunks' vectors. Required if any vector is given; it must be the space's model."""
     @_builtins.property
     def document(self) -> Global___DocumentInput:
         """The document."""
@@ -162,7 +162,7 @@ Global___UpsertDocumentRequest: _TypeAlias = UpsertDocumentRequest  # noqa: Y015
 
 @_typing.final
 class UpsertDocumentResponse(_message.Message):
-    """What a write did."""
+    """The result of a write."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -193,7 +193,7 @@ class BatchUpsertDocumentsRequest(_message.Message):
     DOCUMENTS_FIELD_NUMBER: _builtins.int
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     embedding_model: _builtins.str
-    """The model that made the chunks' vectors. Needed when any is given; it must be the space's model."""
+    """The model of the chunks' vectors. Required if any vector is given; it must be the space's model."""
     @_builtins.property
     def documents(self) -> _containers.RepeatedCompositeFieldContainer[Global___DocumentInput]:
         """The documents, 1–500, ids distinct."""
@@ -214,7 +214,7 @@ Global___BatchUpsertDocumentsRequest: _TypeAlias = BatchUpsertDocumentsRequest  
 
 @_typing.final
 class BatchUpsertDocumentsResponse(_message.Message):
-    """What the writes did."""
+    """The results of the writes."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -224,7 +224,7 @@ class BatchUpsertDocumentsResponse(_message.Message):
     """The space's revision after the write."""
     @_builtins.property
     def outcomes(self) -> _containers.RepeatedCompositeFieldContainer[Global___UpsertOutcome]:
-        """One outcome a document, in the order given."""
+        """One outcome per document, in the order of the request."""
 
     def __init__(
         self,
@@ -242,7 +242,7 @@ Global___BatchUpsertDocumentsResponse: _TypeAlias = BatchUpsertDocumentsResponse
 
 @_typing.final
 class UpsertOutcome(_message.Message):
-    """What writing one document did."""
+    """The result of writing one document."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -261,23 +261,22 @@ class UpsertOutcome(_message.Message):
     version: _builtins.int
     """The version's number, from 1."""
     added_chunk_count: _builtins.int
-    """Chunks that were not there before."""
+    """Chunks that did not exist before."""
     retired_chunk_count: _builtins.int
     """Chunks of the former version that the new one does not have."""
     @_builtins.property
     def added_chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ids of the chunks that were not there before, in order."""
+        """Ids of the chunks that did not exist before, in order."""
 
     @_builtins.property
     def reindexed_chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ids of the chunks that were there and whose document has another title now, in order: a chunk is searched by
-        title and content, so its words and its vector were made anew. Its title is that of the latest version, by valid
-        time, that has the chunk.
+        """Ids of existing chunks whose document has another title now, in order. A chunk is searched by title and content, so its
+        words and its vector were computed again. Its title is that of the latest version, by valid time, that contains the chunk.
         """
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when the version holds, whether it was written now or before."""
+        """Start of the version's validity, whether it was written now or before."""
 
     def __init__(
         self,
@@ -301,7 +300,7 @@ Global___UpsertOutcome: _TypeAlias = UpsertOutcome  # noqa: Y015
 
 @_typing.final
 class CheckDocumentsRequest(_message.Message):
-    """Contents to look for."""
+    """Contents to check."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -385,7 +384,7 @@ class UnchangedDocument(_message.Message):
     """The document."""
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when its current version holds."""
+        """Start of its current version's validity."""
 
     def __init__(
         self,
@@ -476,14 +475,14 @@ class Document(_message.Message):
     version: _builtins.int
     """The version's number, from 1."""
     chunk_count: _builtins.int
-    """How many chunks it has."""
+    """Number of its chunks."""
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
-        """What else is known of it."""
+        """Further metadata."""
 
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when the version holds."""
+        """Start of the version's validity."""
 
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
@@ -511,7 +510,7 @@ Global___Document: _TypeAlias = Document  # noqa: Y015
 
 @_typing.final
 class ListDocumentVersionsRequest(_message.Message):
-    """Which document's versions."""
+    """A document whose versions are requested."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -521,9 +520,9 @@ class ListDocumentVersionsRequest(_message.Message):
     document_id: _builtins.str
     """The document's id."""
     page_size: _builtins.int
-    """How many at most. 0 means 50; more than 200 means 200."""
+    """Maximum number of entries. 0 means 50; values above 200 count as 200."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before."""
+    """Where to continue: `next_page_token` of the previous page."""
     def __init__(
         self,
         *,
@@ -548,10 +547,10 @@ class ListDocumentVersionsResponse(_message.Message):
     VERSIONS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end."""
+    """Token of the next page; empty on the last page."""
     @_builtins.property
     def versions(self) -> _containers.RepeatedCompositeFieldContainer[Global___DocumentVersion]:
-        """The versions, the latest first."""
+        """The versions, latest first."""
 
     def __init__(
         self,
@@ -569,7 +568,7 @@ Global___ListDocumentVersionsResponse: _TypeAlias = ListDocumentVersionsResponse
 
 @_typing.final
 class DocumentVersion(_message.Message):
-    """A version of a document: it holds from `valid_time` until `end_time`."""
+    """A version of a document, valid from `valid_time` until `end_time`."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -587,14 +586,14 @@ class DocumentVersion(_message.Message):
     source: _builtins.str
     """Where this version came from."""
     chunk_count: _builtins.int
-    """How many chunks it has."""
+    """Number of its chunks."""
     @_builtins.property
     def valid_time(self) -> _timestamp_pb2.Timestamp:
-        """Since when it holds."""
+        """Start of its validity."""
 
     @_builtins.property
     def end_time(self) -> _timestamp_pb2.Timestamp:
-        """Until when it held; absent while no later version has ended it."""
+        """End of its validity, exclusive; unset while no later version has ended it."""
 
     @_builtins.property
     def create_time(self) -> _timestamp_pb2.Timestamp:
@@ -628,9 +627,11 @@ class ListDocumentsRequest(_message.Message):
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     page_size: _builtins.int
-    """How many at most, up to 200; larger values count as 200. 0 is the default, 50. A page of large ones ends earlier."""
+    """Maximum number of entries, up to 200; larger values count as 200. 0 means the default, 50. A page of
+    large documents may have fewer.
+    """
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before."""
+    """Where to continue: `next_page_token` of the previous page."""
     def __init__(
         self,
         *,
@@ -654,7 +655,7 @@ class ListDocumentsResponse(_message.Message):
     DOCUMENTS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end."""
+    """Token of the next page; empty on the last page."""
     @_builtins.property
     def documents(self) -> _containers.RepeatedCompositeFieldContainer[Global___Document]:
         """The documents by id."""
@@ -702,7 +703,7 @@ class GetTextLanguageResponse(_message.Message):
     """Its name, such as `english`, which is the default; `simple` compares words as they are."""
     @_builtins.property
     def available_languages(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The names there are."""
+        """The available names."""
 
     def __init__(
         self,
@@ -726,8 +727,8 @@ class SetTextLanguageRequest(_message.Message):
 
     LANGUAGE_FIELD_NUMBER: _builtins.int
     language: _builtins.str
-    """Its name, one of GetTextLanguage's `available_languages`, as it stands there; INVALID_FIELD, which lists them, for
-    another.
+    """Its name, one of GetTextLanguage's `available_languages`, in the same spelling; otherwise INVALID_FIELD,
+    which lists them.
     """
     def __init__(
         self,
@@ -778,7 +779,7 @@ Global___GetVectorStatsRequest: _TypeAlias = GetVectorStatsRequest  # noqa: Y015
 
 @_typing.final
 class GetVectorStatsResponse(_message.Message):
-    """The space in numbers."""
+    """Counts of the space."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -792,11 +793,11 @@ class GetVectorStatsResponse(_message.Message):
     chunk_count: _builtins.int
     """Chunks."""
     embedding_model: _builtins.str
-    """Name of the model that the space is embedded with; empty while it holds nothing."""
+    """Name of the model that the space is embedded with; empty while it is empty."""
     embedding_dimension: _builtins.int
     """That model's dimensions."""
     space_revision: _builtins.int
-    """The space's revision: raised by every write."""
+    """The space's revision, which every write raises."""
     def __init__(
         self,
         *,

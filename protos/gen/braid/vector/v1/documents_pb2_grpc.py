@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class DocumentServiceStub:
-    """Keeps the documents of the caller's space, their versions and their chunks.
+    """Stores the documents of the caller's space, with their versions and chunks.
     """
 
     def __init__(self, channel):
@@ -83,11 +83,11 @@ class DocumentServiceStub:
 
 
 class DocumentServiceServicer:
-    """Keeps the documents of the caller's space, their versions and their chunks.
+    """Stores the documents of the caller's space, with their versions and chunks.
     """
 
     def UpsertDocument(self, request, context):
-        """Writes a document's version with its chunks and vectors in one transaction. The same content again changes nothing.
+        """Writes a document's version with its chunks and vectors in one transaction. Writing the same content again changes nothing.
         FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -103,50 +103,50 @@ class DocumentServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CheckDocuments(self, request, context):
-        """Which of the given contents are already stored as their documents' current versions.
+        """Returns which of the given contents are already stored as their documents' current versions.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetDocument(self, request, context):
-        """One document, its current version and its chunks' ids. NOT_FOUND when there is no such document.
+        """Returns a document, its current version and its chunks' ids. NOT_FOUND when there is no such document.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListDocumentVersions(self, request, context):
-        """A document's versions, the latest first, in pages. NOT_FOUND when there is no such document.
+        """Lists a document's versions, latest first, in pages. NOT_FOUND when there is no such document.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListDocuments(self, request, context):
-        """The space's documents by id, in pages.
+        """Lists the space's documents by id, in pages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetTextLanguage(self, request, context):
-        """The language whose rules the space's words are read by.
+        """Returns the language whose rules apply to the space's words.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def SetTextLanguage(self, request, context):
-        """Sets it, for chunks and queries alike. WRONG_STATE while the space holds chunks, which another language indexed:
-        it is to be set before the first document, or once all are deleted.
+        """Sets the language for chunks and queries. WRONG_STATE while the space has chunks, because they are indexed with the former
+        language: set it before the first document, or after all documents are deleted.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def GetVectorStats(self, request, context):
-        """Counts of the space and the model it is embedded with.
+        """Returns counts of the space, and the model that it is embedded with.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -209,7 +209,7 @@ def add_DocumentServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class DocumentService:
-    """Keeps the documents of the caller's space, their versions and their chunks.
+    """Stores the documents of the caller's space, with their versions and chunks.
     """
 
     @staticmethod

@@ -13,11 +13,11 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class DocumentServiceStub:
-    """Keeps the documents of the caller's space, their versions and their chunks."""
+    """Stores the documents of the caller's space, with their versions and chunks."""
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     UpsertDocument: _aio.UnaryUnaryMultiCallable[_documents_pb2.UpsertDocumentRequest, _documents_pb2.UpsertDocumentResponse]
-    """Writes a document's version with its chunks and vectors in one transaction. The same content again changes nothing.
+    """Writes a document's version with its chunks and vectors in one transaction. Writing the same content again changes nothing.
     FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
     """
     BatchUpsertDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.BatchUpsertDocumentsRequest, _documents_pb2.BatchUpsertDocumentsResponse]
@@ -25,24 +25,24 @@ class DocumentServiceStub:
     FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
     """
     CheckDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.CheckDocumentsRequest, _documents_pb2.CheckDocumentsResponse]
-    """Which of the given contents are already stored as their documents' current versions."""
+    """Returns which of the given contents are already stored as their documents' current versions."""
     GetDocument: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetDocumentRequest, _documents_pb2.GetDocumentResponse]
-    """One document, its current version and its chunks' ids. NOT_FOUND when there is no such document."""
+    """Returns a document, its current version and its chunks' ids. NOT_FOUND when there is no such document."""
     ListDocumentVersions: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListDocumentVersionsRequest, _documents_pb2.ListDocumentVersionsResponse]
-    """A document's versions, the latest first, in pages. NOT_FOUND when there is no such document."""
+    """Lists a document's versions, latest first, in pages. NOT_FOUND when there is no such document."""
     ListDocuments: _aio.UnaryUnaryMultiCallable[_documents_pb2.ListDocumentsRequest, _documents_pb2.ListDocumentsResponse]
-    """The space's documents by id, in pages."""
+    """Lists the space's documents by id, in pages."""
     GetTextLanguage: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetTextLanguageRequest, _documents_pb2.GetTextLanguageResponse]
-    """The language whose rules the space's words are read by."""
+    """Returns the language whose rules apply to the space's words."""
     SetTextLanguage: _aio.UnaryUnaryMultiCallable[_documents_pb2.SetTextLanguageRequest, _documents_pb2.SetTextLanguageResponse]
-    """Sets it, for chunks and queries alike. WRONG_STATE while the space holds chunks, which another language indexed:
-    it is to be set before the first document, or once all are deleted.
+    """Sets the language for chunks and queries. WRONG_STATE while the space has chunks, because they are indexed with the former
+    language: set it before the first document, or after all documents are deleted.
     """
     GetVectorStats: _aio.UnaryUnaryMultiCallable[_documents_pb2.GetVectorStatsRequest, _documents_pb2.GetVectorStatsResponse]
-    """Counts of the space and the model it is embedded with."""
+    """Returns counts of the space, and the model that it is embedded with."""
 
 class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Keeps the documents of the caller's space, their versions and their chunks."""
+    """Stores the documents of the caller's space, with their versions and chunks."""
 
     @_abc_1.abstractmethod
     def UpsertDocument(
@@ -50,7 +50,7 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.UpsertDocumentRequest,
         context: _aio.ServicerContext[_documents_pb2.UpsertDocumentRequest, _abc.Awaitable[_documents_pb2.UpsertDocumentResponse]],
     ) -> _abc.Awaitable[_documents_pb2.UpsertDocumentResponse]:
-        """Writes a document's version with its chunks and vectors in one transaction. The same content again changes nothing.
+        """Writes a document's version with its chunks and vectors in one transaction. Writing the same content again changes nothing.
         FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
         """
 
@@ -70,7 +70,7 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.CheckDocumentsRequest,
         context: _aio.ServicerContext[_documents_pb2.CheckDocumentsRequest, _abc.Awaitable[_documents_pb2.CheckDocumentsResponse]],
     ) -> _abc.Awaitable[_documents_pb2.CheckDocumentsResponse]:
-        """Which of the given contents are already stored as their documents' current versions."""
+        """Returns which of the given contents are already stored as their documents' current versions."""
 
     @_abc_1.abstractmethod
     def GetDocument(
@@ -78,7 +78,7 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.GetDocumentRequest,
         context: _aio.ServicerContext[_documents_pb2.GetDocumentRequest, _abc.Awaitable[_documents_pb2.GetDocumentResponse]],
     ) -> _abc.Awaitable[_documents_pb2.GetDocumentResponse]:
-        """One document, its current version and its chunks' ids. NOT_FOUND when there is no such document."""
+        """Returns a document, its current version and its chunks' ids. NOT_FOUND when there is no such document."""
 
     @_abc_1.abstractmethod
     def ListDocumentVersions(
@@ -86,7 +86,7 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.ListDocumentVersionsRequest,
         context: _aio.ServicerContext[_documents_pb2.ListDocumentVersionsRequest, _abc.Awaitable[_documents_pb2.ListDocumentVersionsResponse]],
     ) -> _abc.Awaitable[_documents_pb2.ListDocumentVersionsResponse]:
-        """A document's versions, the latest first, in pages. NOT_FOUND when there is no such document."""
+        """Lists a document's versions, latest first, in pages. NOT_FOUND when there is no such document."""
 
     @_abc_1.abstractmethod
     def ListDocuments(
@@ -94,7 +94,7 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.ListDocumentsRequest,
         context: _aio.ServicerContext[_documents_pb2.ListDocumentsRequest, _abc.Awaitable[_documents_pb2.ListDocumentsResponse]],
     ) -> _abc.Awaitable[_documents_pb2.ListDocumentsResponse]:
-        """The space's documents by id, in pages."""
+        """Lists the space's documents by id, in pages."""
 
     @_abc_1.abstractmethod
     def GetTextLanguage(
@@ -102,7 +102,7 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.GetTextLanguageRequest,
         context: _aio.ServicerContext[_documents_pb2.GetTextLanguageRequest, _abc.Awaitable[_documents_pb2.GetTextLanguageResponse]],
     ) -> _abc.Awaitable[_documents_pb2.GetTextLanguageResponse]:
-        """The language whose rules the space's words are read by."""
+        """Returns the language whose rules apply to the space's words."""
 
     @_abc_1.abstractmethod
     def SetTextLanguage(
@@ -110,8 +110,8 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.SetTextLanguageRequest,
         context: _aio.ServicerContext[_documents_pb2.SetTextLanguageRequest, _abc.Awaitable[_documents_pb2.SetTextLanguageResponse]],
     ) -> _abc.Awaitable[_documents_pb2.SetTextLanguageResponse]:
-        """Sets it, for chunks and queries alike. WRONG_STATE while the space holds chunks, which another language indexed:
-        it is to be set before the first document, or once all are deleted.
+        """Sets the language for chunks and queries. WRONG_STATE while the space has chunks, because they are indexed with the former
+        language: set it before the first document, or after all documents are deleted.
         """
 
     @_abc_1.abstractmethod
@@ -120,6 +120,6 @@ class DocumentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _documents_pb2.GetVectorStatsRequest,
         context: _aio.ServicerContext[_documents_pb2.GetVectorStatsRequest, _abc.Awaitable[_documents_pb2.GetVectorStatsResponse]],
     ) -> _abc.Awaitable[_documents_pb2.GetVectorStatsResponse]:
-        """Counts of the space and the model it is embedded with."""
+        """Returns counts of the space, and the model that it is embedded with."""
 
 def add_DocumentServiceServicer_to_server(servicer: DocumentServiceServicer, server: _aio.Server) -> None: ...

@@ -38,14 +38,14 @@ class VectorSearchRequest(_message.Message):
     query: _builtins.str
     """The question or phrase, 1–4,096 characters that are not all white space."""
     limit: _builtins.int
-    """How many hits at most, 1–50. Default 10."""
+    """Maximum number of hits, 1–50. Default 10."""
     min_score: _builtins.float
-    """Leave out hits below this cosine similarity, −1 to 1."""
+    """Leave out hits with a lower cosine similarity, −1 to 1."""
     cache: _retrieval_pb2.CacheMode.ValueType
-    """Whether an earlier answer may be given. Default: yes, while nothing of the space has changed."""
+    """Whether a cached answer may be returned. Default: yes, while nothing in the space has changed."""
     @_builtins.property
     def query_embedding(self) -> _retrieval_pb2.QueryEmbedding:
-        """The query's vector; without it, or with another model's, the tier embeds the query itself."""
+        """The query's vector; without it, or with a vector of another model, the tier embeds the query itself."""
 
     @_builtins.property
     def filter(self) -> _chunks_pb2.ChunkFilter:
@@ -53,7 +53,7 @@ class VectorSearchRequest(_message.Message):
 
     @_builtins.property
     def as_of(self) -> _timestamp_pb2.Timestamp:
-        """Answer with the document versions of this instant. Default: the current ones."""
+        """Search the document versions that are valid at this instant. Default: the current versions."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ Global___VectorSearchRequest: _TypeAlias = VectorSearchRequest  # noqa: Y015
 
 @_typing.final
 class VectorSearchResponse(_message.Message):
-    """What a search by meaning found."""
+    """The result of a search by meaning."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -98,9 +98,9 @@ class VectorSearchResponse(_message.Message):
     vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the index was used."""
     space_revision: _builtins.int
-    """The space's revision that the answer was read at."""
+    """The space's revision at which the answer was read."""
     cached: _builtins.bool
-    """The hits are those of an earlier answer, which nothing has changed since."""
+    """The hits are cached from an earlier answer; nothing has changed since."""
     embedding_source: _retrieval_pb2.EmbeddingSource.ValueType
     """Where the query's vector came from."""
     @_builtins.property
@@ -141,20 +141,20 @@ class TextSearchRequest(_message.Message):
     query: _builtins.str
     """The words, 1–4,096 characters that are not all white space. Any text is safe: there is no query syntax."""
     limit: _builtins.int
-    """How many hits at most, 1–50. Default 10."""
+    """Maximum number of hits, 1–50. Default 10."""
     min_score: _builtins.float
-    """Leave out hits below this score, 0–1."""
+    """Leave out hits with a lower score, 0–1."""
     cache: _retrieval_pb2.CacheMode.ValueType
-    """Whether an earlier answer may be given. Default: yes, while nothing of the space has changed."""
+    """Whether a cached answer may be returned. Default: yes, while nothing in the space has changed."""
     match: _chunks_pb2.TextMatch.ValueType
-    """How the words are looked for. Default: any of them."""
+    """How the words are matched. Default: any of them."""
     @_builtins.property
     def filter(self) -> _chunks_pb2.ChunkFilter:
         """Which chunks may be found."""
 
     @_builtins.property
     def as_of(self) -> _timestamp_pb2.Timestamp:
-        """Answer with the document versions of this instant. Default: the current ones."""
+        """Search the document versions that are valid at this instant. Default: the current versions."""
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ Global___TextSearchRequest: _TypeAlias = TextSearchRequest  # noqa: Y015
 
 @_typing.final
 class TextSearchResponse(_message.Message):
-    """What a search by words found."""
+    """The result of a search by words."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -195,9 +195,9 @@ class TextSearchResponse(_message.Message):
     status: _legs_pb2.LegStatus.ValueType
     """OK or NO_MATCH."""
     space_revision: _builtins.int
-    """The space's revision that the answer was read at."""
+    """The space's revision at which the answer was read."""
     cached: _builtins.bool
-    """The hits are those of an earlier answer, which nothing has changed since."""
+    """The hits are cached from an earlier answer; nothing has changed since."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """The hits, best first."""
@@ -220,7 +220,7 @@ Global___TextSearchResponse: _TypeAlias = TextSearchResponse  # noqa: Y015
 
 @_typing.final
 class HybridSearchRequest(_message.Message):
-    """A search by meaning and words."""
+    """A hybrid search, by meaning and words."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -237,26 +237,27 @@ class HybridSearchRequest(_message.Message):
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space."""
     limit: _builtins.int
-    """How many hits at most, 1–50. Default 10."""
+    """Maximum number of hits, 1–50. Default 10."""
     text_weight: _builtins.float
-    """Share of the text score in the fused score, 0–1. Default 0.3. Below 0.5, with weighted scores, chunks that have only
-    words that are common in the space may be found by meaning alone.
+    """Weight of the text score in the fused score, 0–1. Default 0.3. Below 0.5, with weighted scores, chunks that contain only
+    words that are common in the space may be found only by meaning.
     """
     fusion: _chunks_pb2.Fusion.ValueType
     """How the two lists are fused. Default: weighted scores."""
     min_score: _builtins.float
-    """Leave out hits below this score, 0–1. Default, for weighted scores: hits that are not relevant. The best hit must have
-    the model's floor, which grows with the space (all-MiniLM-L6-v2: 0.30 up to 100 chunks, and 0.03 more for each tenfold),
-    or there is no match; the others 0.05 less than that of a small space. For other models the floor is measured in spaces of
-    200 chunks and more, by questions on other subjects; in smaller ones nothing is left out.
+    """Leave out hits with a lower score, 0–1. Default, for weighted scores: irrelevant hits are left out. The best hit must
+    reach the model's threshold, which grows with the space (all-MiniLM-L6-v2: 0.30 up to 100 chunks, plus 0.03 for each
+    factor of ten), or there is no match; the others must reach the threshold of a small space minus 0.05. For other models
+    the threshold is measured in spaces of 200 chunks or more, with questions on unrelated subjects; in smaller spaces
+    nothing is left out.
     """
     text_only: _builtins.bool
-    """Search by words alone; set by a caller that knows the embedder is away, so that it is not tried again."""
+    """Search only by words; set by a caller that knows that the embedder is unavailable, so that the service does not try it again."""
     cache: _retrieval_pb2.CacheMode.ValueType
-    """Whether an earlier answer may be given. Default: yes, while nothing of the space has changed."""
+    """Whether a cached answer may be returned. Default: yes, while nothing in the space has changed."""
     @_builtins.property
     def query_embedding(self) -> _retrieval_pb2.QueryEmbedding:
-        """The query's vector; without it, or with another model's, the tier embeds the query itself."""
+        """The query's vector; without it, or with a vector of another model, the tier embeds the query itself."""
 
     @_builtins.property
     def filter(self) -> _chunks_pb2.ChunkFilter:
@@ -264,7 +265,7 @@ class HybridSearchRequest(_message.Message):
 
     @_builtins.property
     def as_of(self) -> _timestamp_pb2.Timestamp:
-        """Answer with the document versions of this instant. Default: the current ones."""
+        """Search the document versions that are valid at this instant. Default: the current versions."""
 
     def __init__(
         self,
@@ -301,7 +302,7 @@ Global___HybridSearchRequest: _TypeAlias = HybridSearchRequest  # noqa: Y015
 
 @_typing.final
 class HybridSearchResponse(_message.Message):
-    """What a search by meaning and words found."""
+    """The result of a hybrid search."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -316,28 +317,28 @@ class HybridSearchResponse(_message.Message):
     RELEVANCE_FLOOR_FIELD_NUMBER: _builtins.int
     LIST_FLOOR_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
-    """OK, NO_MATCH, DEGRADED when only text could be searched, or TIMED_OUT when the vector part was late for the
-    caller's deadline: the hits are then those by words.
+    """OK, NO_MATCH, DEGRADED when only text could be searched, or TIMED_OUT when the vector search exceeded the
+    caller's deadline: the hits then come from the search by words.
     """
     reason: _legs_pb2.LegReason.ValueType
     """Why it is neither OK nor NO_MATCH."""
     vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the vector index was used."""
     space_revision: _builtins.int
-    """The space's revision that the answer was read at."""
+    """The space's revision at which the answer was read."""
     cached: _builtins.bool
-    """The hits are those of an earlier answer, which nothing has changed since."""
+    """The hits are cached from an earlier answer; nothing has changed since."""
     embedding_source: _retrieval_pb2.EmbeddingSource.ValueType
     """Where the query's vector came from."""
     embedding_model: _builtins.str
-    """The model that the space is embedded with; empty where it holds nothing."""
+    """The model that the space is embedded with; empty while the space is empty."""
     relevance_floor: _builtins.float
-    """The score that the best hit needed; 0 where nothing is left out."""
+    """The minimum score of the best hit; 0 if nothing is left out."""
     list_floor: _builtins.float
-    """The score that the other hits needed."""
+    """The minimum score of the other hits."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
-        """The hits, best first; none whose fused score is 0."""
+        """The hits, best first; hits with a fused score of 0 are left out."""
 
     def __init__(
         self,
@@ -377,22 +378,22 @@ class ScoreChunksRequest(_message.Message):
     query: _builtins.str
     """The question, 1–4,096 characters that are not all white space."""
     cache: _retrieval_pb2.CacheMode.ValueType
-    """Whether a remembered vector of the query may be used. Default: use."""
+    """Whether a cached query vector may be used. Default: yes."""
     text_weight: _builtins.float
-    """Share of the text score in the score, 0–1. Default 0.3."""
+    """Weight of the text score in the score, 0–1. Default 0.3."""
     include_chunks: _builtins.bool
-    """Answer with the chunks themselves, too."""
+    """Also return the chunks themselves."""
     @_builtins.property
     def chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """The chunks, 1–1,000 distinct ids."""
 
     @_builtins.property
     def query_embedding(self) -> _retrieval_pb2.QueryEmbedding:
-        """The query's vector; without it, or with another model's, the tier embeds the query itself."""
+        """The query's vector; without it, or with a vector of another model, the tier embeds the query itself."""
 
     @_builtins.property
     def as_of(self) -> _timestamp_pb2.Timestamp:
-        """The instant that `in_force` and the chunks' document versions are about. Default: now."""
+        """The instant for `in_force` and for the chunks' document versions. Default: now."""
 
     def __init__(
         self,
@@ -427,7 +428,7 @@ class ScoreChunksResponse(_message.Message):
     """Where the query's vector came from."""
     @_builtins.property
     def scores(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChunkScore]:
-        """One entry for each chunk that exists in the space, in the order asked for."""
+        """One entry for each chunk that exists in the space, in the requested order."""
 
     def __init__(
         self,
@@ -457,10 +458,10 @@ class ChunkScore(_message.Message):
     chunk_id: _builtins.str
     """The chunk."""
     score: _builtins.float
-    """The score that a search by meaning and words with weighted scores gives it, 0–1."""
+    """Its score in a hybrid search with weighted scores, 0–1."""
     in_force: _builtins.bool
-    """Whether a version of its document that is in force at the instant has it. One that is not comes with the latest version
-    that has it.
+    """Whether the version of its document that is valid at the instant contains it. If not, the chunk is returned with the latest
+    version that contains it.
     """
     @_builtins.property
     def scores(self) -> _chunks_pb2.ChunkScores:
@@ -468,7 +469,7 @@ class ChunkScore(_message.Message):
 
     @_builtins.property
     def chunk(self) -> _chunks_pb2.Chunk:
-        """The chunk, where the request includes chunks."""
+        """The chunk, if the request includes chunks."""
 
     def __init__(
         self,
@@ -520,7 +521,7 @@ class GetChunksResponse(_message.Message):
     CHUNKS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def chunks(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.Chunk]:
-        """In the order asked for."""
+        """In the requested order."""
 
     def __init__(
         self,

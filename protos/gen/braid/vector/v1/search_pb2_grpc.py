@@ -26,10 +26,10 @@ if _version_not_supported:
 
 
 class VectorSearchServiceStub:
-    """Finds chunks in the caller's space. Every search answers with the chunks of documents that are current,
-    or that held at `as_of`. Order: score, highest first; equal scores by chunk id.
-    A search that would wait longer than 0.2 seconds (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to
-    try again.
+    """Finds chunks in the caller's space. Every search covers the current versions of documents, or those that were valid at
+    `as_of`. Order: score, highest first; equal scores by chunk id.
+    A search that would have to wait longer than 0.2 seconds (a setting) is refused: RESOURCE_EXHAUSTED, with the delay before a
+    retry.
     """
 
     def __init__(self, channel):
@@ -66,14 +66,14 @@ class VectorSearchServiceStub:
 
 
 class VectorSearchServiceServicer:
-    """Finds chunks in the caller's space. Every search answers with the chunks of documents that are current,
-    or that held at `as_of`. Order: score, highest first; equal scores by chunk id.
-    A search that would wait longer than 0.2 seconds (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to
-    try again.
+    """Finds chunks in the caller's space. Every search covers the current versions of documents, or those that were valid at
+    `as_of`. Order: score, highest first; equal scores by chunk id.
+    A search that would have to wait longer than 0.2 seconds (a setting) is refused: RESOURCE_EXHAUSTED, with the delay before a
+    retry.
     """
 
     def VectorSearch(self, request, context):
-        """Chunks nearest to the query in meaning (cosine).
+        """Finds the chunks nearest to the query in meaning (cosine).
         FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -81,7 +81,7 @@ class VectorSearchServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def TextSearch(self, request, context):
-        """Chunks that hold the query's words (BM25): any of them, all as a phrase, or the last one's beginning.
+        """Finds chunks that contain the query's words (BM25): any of them, all as a phrase, or with the last word as a prefix.
         Needs no embedding.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -89,16 +89,16 @@ class VectorSearchServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def HybridSearch(self, request, context):
-        """Both in one round trip to the store, fused. Without an embedder it answers from text alone and says so.
-        Candidates are the best 100 of each list, whatever the limit: the hits for a smaller limit are the first of those for a
-        larger one. Where more chunks than that have equal scores in a list, it has those with the lowest ids.
+        """Runs both searches in one round trip to the store and fuses them. If the embedder is unavailable, it searches only text and
+        reports that. Candidates are the best 100 of each list for every limit, so the hits for a smaller limit are a prefix of those
+        for a larger limit. If more chunks have equal scores in a list, the list contains those with the lowest ids.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ScoreChunks(self, request, context):
-        """Exact score parts of given chunks for a query; unknown ids are left out.
+        """Returns the exact score parts of given chunks for a query; unknown ids are left out.
         FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -106,7 +106,7 @@ class VectorSearchServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetChunks(self, request, context):
-        """Chunks by id, in the order asked for; unknown ids are left out.
+        """Returns chunks by id, in the requested order; unknown ids are left out.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -149,10 +149,10 @@ def add_VectorSearchServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class VectorSearchService:
-    """Finds chunks in the caller's space. Every search answers with the chunks of documents that are current,
-    or that held at `as_of`. Order: score, highest first; equal scores by chunk id.
-    A search that would wait longer than 0.2 seconds (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to
-    try again.
+    """Finds chunks in the caller's space. Every search covers the current versions of documents, or those that were valid at
+    `as_of`. Order: score, highest first; equal scores by chunk id.
+    A search that would have to wait longer than 0.2 seconds (a setting) is refused: RESOURCE_EXHAUSTED, with the delay before a
+    retry.
     """
 
     @staticmethod

@@ -13,38 +13,38 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class VectorSearchServiceStub:
-    """Finds chunks in the caller's space. Every search answers with the chunks of documents that are current,
-    or that held at `as_of`. Order: score, highest first; equal scores by chunk id.
-    A search that would wait longer than 0.2 seconds (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to
-    try again.
+    """Finds chunks in the caller's space. Every search covers the current versions of documents, or those that were valid at
+    `as_of`. Order: score, highest first; equal scores by chunk id.
+    A search that would have to wait longer than 0.2 seconds (a setting) is refused: RESOURCE_EXHAUSTED, with the delay before a
+    retry.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     VectorSearch: _aio.UnaryUnaryMultiCallable[_search_pb2.VectorSearchRequest, _search_pb2.VectorSearchResponse]
-    """Chunks nearest to the query in meaning (cosine).
+    """Finds the chunks nearest to the query in meaning (cosine).
     FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
     """
     TextSearch: _aio.UnaryUnaryMultiCallable[_search_pb2.TextSearchRequest, _search_pb2.TextSearchResponse]
-    """Chunks that hold the query's words (BM25): any of them, all as a phrase, or the last one's beginning.
+    """Finds chunks that contain the query's words (BM25): any of them, all as a phrase, or with the last word as a prefix.
     Needs no embedding.
     """
     HybridSearch: _aio.UnaryUnaryMultiCallable[_search_pb2.HybridSearchRequest, _search_pb2.HybridSearchResponse]
-    """Both in one round trip to the store, fused. Without an embedder it answers from text alone and says so.
-    Candidates are the best 100 of each list, whatever the limit: the hits for a smaller limit are the first of those for a
-    larger one. Where more chunks than that have equal scores in a list, it has those with the lowest ids.
+    """Runs both searches in one round trip to the store and fuses them. If the embedder is unavailable, it searches only text and
+    reports that. Candidates are the best 100 of each list for every limit, so the hits for a smaller limit are a prefix of those
+    for a larger limit. If more chunks have equal scores in a list, the list contains those with the lowest ids.
     """
     ScoreChunks: _aio.UnaryUnaryMultiCallable[_search_pb2.ScoreChunksRequest, _search_pb2.ScoreChunksResponse]
-    """Exact score parts of given chunks for a query; unknown ids are left out.
+    """Returns the exact score parts of given chunks for a query; unknown ids are left out.
     FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
     """
     GetChunks: _aio.UnaryUnaryMultiCallable[_search_pb2.GetChunksRequest, _search_pb2.GetChunksResponse]
-    """Chunks by id, in the order asked for; unknown ids are left out."""
+    """Returns chunks by id, in the requested order; unknown ids are left out."""
 
 class VectorSearchServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Finds chunks in the caller's space. Every search answers with the chunks of documents that are current,
-    or that held at `as_of`. Order: score, highest first; equal scores by chunk id.
-    A search that would wait longer than 0.2 seconds (a setting) to be run is refused: RESOURCE_EXHAUSTED, with the time to
-    try again.
+    """Finds chunks in the caller's space. Every search covers the current versions of documents, or those that were valid at
+    `as_of`. Order: score, highest first; equal scores by chunk id.
+    A search that would have to wait longer than 0.2 seconds (a setting) is refused: RESOURCE_EXHAUSTED, with the delay before a
+    retry.
     """
 
     @_abc_1.abstractmethod
@@ -53,7 +53,7 @@ class VectorSearchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _search_pb2.VectorSearchRequest,
         context: _aio.ServicerContext[_search_pb2.VectorSearchRequest, _abc.Awaitable[_search_pb2.VectorSearchResponse]],
     ) -> _abc.Awaitable[_search_pb2.VectorSearchResponse]:
-        """Chunks nearest to the query in meaning (cosine).
+        """Finds the chunks nearest to the query in meaning (cosine).
         FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
         """
 
@@ -63,7 +63,7 @@ class VectorSearchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _search_pb2.TextSearchRequest,
         context: _aio.ServicerContext[_search_pb2.TextSearchRequest, _abc.Awaitable[_search_pb2.TextSearchResponse]],
     ) -> _abc.Awaitable[_search_pb2.TextSearchResponse]:
-        """Chunks that hold the query's words (BM25): any of them, all as a phrase, or the last one's beginning.
+        """Finds chunks that contain the query's words (BM25): any of them, all as a phrase, or with the last word as a prefix.
         Needs no embedding.
         """
 
@@ -73,9 +73,9 @@ class VectorSearchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _search_pb2.HybridSearchRequest,
         context: _aio.ServicerContext[_search_pb2.HybridSearchRequest, _abc.Awaitable[_search_pb2.HybridSearchResponse]],
     ) -> _abc.Awaitable[_search_pb2.HybridSearchResponse]:
-        """Both in one round trip to the store, fused. Without an embedder it answers from text alone and says so.
-        Candidates are the best 100 of each list, whatever the limit: the hits for a smaller limit are the first of those for a
-        larger one. Where more chunks than that have equal scores in a list, it has those with the lowest ids.
+        """Runs both searches in one round trip to the store and fuses them. If the embedder is unavailable, it searches only text and
+        reports that. Candidates are the best 100 of each list for every limit, so the hits for a smaller limit are a prefix of those
+        for a larger limit. If more chunks have equal scores in a list, the list contains those with the lowest ids.
         """
 
     @_abc_1.abstractmethod
@@ -84,7 +84,7 @@ class VectorSearchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _search_pb2.ScoreChunksRequest,
         context: _aio.ServicerContext[_search_pb2.ScoreChunksRequest, _abc.Awaitable[_search_pb2.ScoreChunksResponse]],
     ) -> _abc.Awaitable[_search_pb2.ScoreChunksResponse]:
-        """Exact score parts of given chunks for a query; unknown ids are left out.
+        """Returns the exact score parts of given chunks for a query; unknown ids are left out.
         FAILED_PRECONDITION when the space is embedded with a model that this service does not have.
         """
 
@@ -94,6 +94,6 @@ class VectorSearchServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _search_pb2.GetChunksRequest,
         context: _aio.ServicerContext[_search_pb2.GetChunksRequest, _abc.Awaitable[_search_pb2.GetChunksResponse]],
     ) -> _abc.Awaitable[_search_pb2.GetChunksResponse]:
-        """Chunks by id, in the order asked for; unknown ids are left out."""
+        """Returns chunks by id, in the requested order; unknown ids are left out."""
 
 def add_VectorSearchServiceServicer_to_server(servicer: VectorSearchServiceServicer, server: _aio.Server) -> None: ...

@@ -27,7 +27,7 @@ class DeleteEpisodesRequest(_message.Message):
     CHUNK_IDS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """The chunks' ids, 1–10,000; unknown ones are passed over."""
+        """The chunks' ids, 1–10,000; unknown ids are skipped."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class DeleteUnjoinedEntitiesRequest(_message.Message):
     ENTITY_IDS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def entity_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Their ids, 1–1,000; unknown and joined ones are passed over."""
+        """Their ids, 1–1,000; unknown entities and those with a mention or fact are skipped."""
 
     def __init__(
         self,
@@ -77,8 +77,8 @@ class DeleteGraphDocumentRequest(_message.Message):
     document_id: _builtins.str
     """The document's id."""
     deletion_id: _builtins.str
-    """What this deletion is called. What it removed is kept with it for 30 days: the same deletion again goes on where
-    the one before ended, removes nothing that was written after it, and answers with all that was removed.
+    """The id of this deletion. Its counts are kept for 30 days: a repeated deletion with the same id continues where the previous
+    call ended, removes nothing that was written after it, and returns the counts of all its calls.
     """
     def __init__(
         self,
@@ -116,11 +116,11 @@ class DeleteEpisodesResponse(_message.Message):
     deleted_mention_count: _builtins.int
     """Mentions of the episodes, and of names that only they introduced."""
     deleted_entity_count: _builtins.int
-    """Entities that nothing mentions any more."""
+    """Entities that are no longer mentioned."""
     deleted_finding_count: _builtins.int
     """Findings, intents and outcomes that came from these episodes alone."""
     revived_fact_count: _builtins.int
-    """Facts that the episodes had ended and that hold again, or until later."""
+    """Facts that the episodes had ended and that are now valid again, or valid for longer."""
     def __init__(
         self,
         *,
@@ -148,7 +148,7 @@ class DeleteUnjoinedEntitiesResponse(_message.Message):
 
     DELETED_ENTITY_COUNT_FIELD_NUMBER: _builtins.int
     deleted_entity_count: _builtins.int
-    """How many."""
+    """Number of removed entities."""
     def __init__(
         self,
         *,
@@ -164,7 +164,7 @@ Global___DeleteUnjoinedEntitiesResponse: _TypeAlias = DeleteUnjoinedEntitiesResp
 
 @_typing.final
 class DeleteGraphDocumentResponse(_message.Message):
-    """What the deletion removed, in all its calls."""
+    """What the deletion removed in all its calls."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -185,14 +185,14 @@ class DeleteGraphDocumentResponse(_message.Message):
     deleted_mention_count: _builtins.int
     """Mentions of the episodes, and of names that only they introduced."""
     deleted_entity_count: _builtins.int
-    """Entities that nothing mentions any more."""
+    """Entities that are no longer mentioned."""
     deleted_finding_count: _builtins.int
     """Findings, intents and outcomes that came from the episodes alone."""
     revived_fact_count: _builtins.int
-    """Facts that hold again, because what had ended them is gone."""
+    """Facts that are valid again, because the data that had ended them was removed."""
     deleted_fact_version_count: _builtins.int
-    """Former versions of facts, which were known at some time before: all of facts that only this document had claimed, and
-    of others those that it alone had made known.
+    """Former versions of facts: all versions of facts that only this document had claimed, and of other facts the versions that
+    only this document had caused.
     """
     def __init__(
         self,

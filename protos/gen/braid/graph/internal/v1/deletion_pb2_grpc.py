@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class GraphDeletionServiceStub:
-    """Removes chunks, documents and entities from the graph alone. Other backends call
+    """Removes chunks, documents and entities from the graph only. Other backends call
     braid.agent.v1.IngestService.DeleteDocument, which removes documents from both tiers.
     """
 
@@ -54,28 +54,28 @@ class GraphDeletionServiceStub:
 
 
 class GraphDeletionServiceServicer:
-    """Removes chunks, documents and entities from the graph alone. Other backends call
+    """Removes chunks, documents and entities from the graph only. Other backends call
     braid.agent.v1.IngestService.DeleteDocument, which removes documents from both tiers.
     """
 
     def DeleteEpisodes(self, request, context):
-        """Removes chunks and what only they say; facts that other chunks support stay, and facts that only these chunks had
-        ended hold again.
+        """Removes chunks and everything that only they state. Facts that other chunks support remain; facts that only these chunks
+        had ended become valid again.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteUnjoinedEntities(self, request, context):
-        """Removes those of the given entities that are still unjoined.
+        """Removes those of the given entities that still have no mention and no fact.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def DeleteGraphDocument(self, request, context):
-        """Removes a document: its episodes, what only they say, and what it claims; facts that others support stay. A
-        document that the graph does not know is removed already. Runs in transactions of some hundred episodes.
+        """Removes a document: its episodes, everything that only they state, and its claims. Facts that other documents support
+        remain. An unknown document counts as removed. Runs in transactions of some hundred episodes.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -108,7 +108,7 @@ def add_GraphDeletionServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class GraphDeletionService:
-    """Removes chunks, documents and entities from the graph alone. Other backends call
+    """Removes chunks, documents and entities from the graph only. Other backends call
     braid.agent.v1.IngestService.DeleteDocument, which removes documents from both tiers.
     """
 

@@ -13,24 +13,24 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class GraphDeletionServiceStub:
-    """Removes chunks, documents and entities from the graph alone. Other backends call
+    """Removes chunks, documents and entities from the graph only. Other backends call
     braid.agent.v1.IngestService.DeleteDocument, which removes documents from both tiers.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     DeleteEpisodes: _aio.UnaryUnaryMultiCallable[_deletion_pb2.DeleteEpisodesRequest, _deletion_pb2.DeleteEpisodesResponse]
-    """Removes chunks and what only they say; facts that other chunks support stay, and facts that only these chunks had
-    ended hold again.
+    """Removes chunks and everything that only they state. Facts that other chunks support remain; facts that only these chunks
+    had ended become valid again.
     """
     DeleteUnjoinedEntities: _aio.UnaryUnaryMultiCallable[_deletion_pb2.DeleteUnjoinedEntitiesRequest, _deletion_pb2.DeleteUnjoinedEntitiesResponse]
-    """Removes those of the given entities that are still unjoined."""
+    """Removes those of the given entities that still have no mention and no fact."""
     DeleteGraphDocument: _aio.UnaryUnaryMultiCallable[_deletion_pb2.DeleteGraphDocumentRequest, _deletion_pb2.DeleteGraphDocumentResponse]
-    """Removes a document: its episodes, what only they say, and what it claims; facts that others support stay. A
-    document that the graph does not know is removed already. Runs in transactions of some hundred episodes.
+    """Removes a document: its episodes, everything that only they state, and its claims. Facts that other documents support
+    remain. An unknown document counts as removed. Runs in transactions of some hundred episodes.
     """
 
 class GraphDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Removes chunks, documents and entities from the graph alone. Other backends call
+    """Removes chunks, documents and entities from the graph only. Other backends call
     braid.agent.v1.IngestService.DeleteDocument, which removes documents from both tiers.
     """
 
@@ -40,8 +40,8 @@ class GraphDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _deletion_pb2.DeleteEpisodesRequest,
         context: _aio.ServicerContext[_deletion_pb2.DeleteEpisodesRequest, _abc.Awaitable[_deletion_pb2.DeleteEpisodesResponse]],
     ) -> _abc.Awaitable[_deletion_pb2.DeleteEpisodesResponse]:
-        """Removes chunks and what only they say; facts that other chunks support stay, and facts that only these chunks had
-        ended hold again.
+        """Removes chunks and everything that only they state. Facts that other chunks support remain; facts that only these chunks
+        had ended become valid again.
         """
 
     @_abc_1.abstractmethod
@@ -50,7 +50,7 @@ class GraphDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _deletion_pb2.DeleteUnjoinedEntitiesRequest,
         context: _aio.ServicerContext[_deletion_pb2.DeleteUnjoinedEntitiesRequest, _abc.Awaitable[_deletion_pb2.DeleteUnjoinedEntitiesResponse]],
     ) -> _abc.Awaitable[_deletion_pb2.DeleteUnjoinedEntitiesResponse]:
-        """Removes those of the given entities that are still unjoined."""
+        """Removes those of the given entities that still have no mention and no fact."""
 
     @_abc_1.abstractmethod
     def DeleteGraphDocument(
@@ -58,8 +58,8 @@ class GraphDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _deletion_pb2.DeleteGraphDocumentRequest,
         context: _aio.ServicerContext[_deletion_pb2.DeleteGraphDocumentRequest, _abc.Awaitable[_deletion_pb2.DeleteGraphDocumentResponse]],
     ) -> _abc.Awaitable[_deletion_pb2.DeleteGraphDocumentResponse]:
-        """Removes a document: its episodes, what only they say, and what it claims; facts that others support stay. A
-        document that the graph does not know is removed already. Runs in transactions of some hundred episodes.
+        """Removes a document: its episodes, everything that only they state, and its claims. Facts that other documents support
+        remain. An unknown document counts as removed. Runs in transactions of some hundred episodes.
         """
 
 def add_GraphDeletionServiceServicer_to_server(servicer: GraphDeletionServiceServicer, server: _aio.Server) -> None: ...

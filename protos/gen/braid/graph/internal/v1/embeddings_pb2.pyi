@@ -32,10 +32,10 @@ class _GraphTextKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_GraphTe
     GRAPH_TEXT_KIND_FINDING: _GraphTextKind.ValueType  # 2
     """A finding's, intent's or outcome's statement."""
     GRAPH_TEXT_KIND_NAME: _GraphTextKind.ValueType  # 3
-    """An entity's name, where it has a vector."""
+    """An entity's name, if it has a vector."""
 
 class GraphTextKind(_GraphTextKind, metaclass=_GraphTextKindEnumTypeWrapper):
-    """What a text of the graph is."""
+    """Kinds of texts in the graph."""
 
 GRAPH_TEXT_KIND_UNSPECIFIED: GraphTextKind.ValueType  # 0
 """Never sent."""
@@ -44,7 +44,7 @@ GRAPH_TEXT_KIND_FACT: GraphTextKind.ValueType  # 1
 GRAPH_TEXT_KIND_FINDING: GraphTextKind.ValueType  # 2
 """A finding's, intent's or outcome's statement."""
 GRAPH_TEXT_KIND_NAME: GraphTextKind.ValueType  # 3
-"""An entity's name, where it has a vector."""
+"""An entity's name, if it has a vector."""
 Global___GraphTextKind: _TypeAlias = GraphTextKind  # noqa: Y015
 
 @_typing.final
@@ -66,7 +66,7 @@ Global___GetGraphEmbeddingsRequest: _TypeAlias = GetGraphEmbeddingsRequest  # no
 
 @_typing.final
 class ListUnembeddedTextsRequest(_message.Message):
-    """What to embed next."""
+    """A page of texts without a vector."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -77,12 +77,12 @@ class ListUnembeddedTextsRequest(_message.Message):
     embedding_model: _builtins.str
     """The model's name."""
     kind: Global___GraphTextKind.ValueType
-    """Which texts."""
+    """The kind of the texts."""
     page_size: _builtins.int
-    """How many at most, up to 500; larger values count as 500. 0 is the default, 100."""
+    """Maximum number of entries, up to 500; larger values count as 500. 0 means the default, 100."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before. From the start when empty, which after the last page finds
-    what was written meanwhile.
+    """Where to continue: `next_page_token` of the previous page. Empty: from the start; after the last
+    page this finds texts that were written in the meantime.
     """
     def __init__(
         self,
@@ -112,11 +112,11 @@ class PutTextEmbeddingsRequest(_message.Message):
     embedding_model: _builtins.str
     """The model's name."""
     kind: Global___GraphTextKind.ValueType
-    """What the texts are."""
+    """The kind of the texts."""
     @_builtins.property
     def embeddings(self) -> _containers.RepeatedCompositeFieldContainer[Global___TextEmbedding]:
-        """The vectors, 1–500, all of one dimension, which is at most 4,096: that of the space's vectors where they are of the
-        same model.
+        """The vectors, 1–500, all of the same dimension, at most 4,096. For the model of the space's vectors it must be their
+        dimension.
         """
 
     def __init__(
@@ -136,7 +136,7 @@ Global___PutTextEmbeddingsRequest: _TypeAlias = PutTextEmbeddingsRequest  # noqa
 
 @_typing.final
 class ActivateGraphEmbeddingModelRequest(_message.Message):
-    """A model to change over to."""
+    """The model to switch to."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -167,13 +167,13 @@ class GetGraphEmbeddingsResponse(_message.Message):
     VECTOR_COUNT_FIELD_NUMBER: _builtins.int
     DIMENSION_FIELD_NUMBER: _builtins.int
     embedding_model: _builtins.str
-    """Name of the model whose vectors are in use; empty while there are none, and while the space changes over."""
+    """Name of the model whose vectors are in use; empty while there are none, and while the space switches."""
     next_embedding_model: _builtins.str
-    """Name of the model that the space is changing over to; empty when it is not."""
+    """Name of the model that the space is switching to; empty if it is not switching."""
     vector_count: _builtins.int
     """Facts and findings with a vector in use."""
     dimension: _builtins.int
-    """Values in each of them; 0 while there are none, and while the space changes over."""
+    """Values in each of them; 0 while there are none, and while the space switches."""
     def __init__(
         self,
         *,
@@ -192,14 +192,14 @@ Global___GetGraphEmbeddingsResponse: _TypeAlias = GetGraphEmbeddingsResponse  # 
 
 @_typing.final
 class ListUnembeddedTextsResponse(_message.Message):
-    """What to embed next."""
+    """A page of texts without a vector."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     TEXTS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end."""
+    """Token of the next page; empty on the last page."""
     @_builtins.property
     def texts(self) -> _containers.RepeatedCompositeFieldContainer[Global___UnembeddedText]:
         """The texts."""
@@ -242,7 +242,7 @@ Global___PutTextEmbeddingsResponse: _TypeAlias = PutTextEmbeddingsResponse  # no
 
 @_typing.final
 class ActivateGraphEmbeddingModelResponse(_message.Message):
-    """The space has changed over."""
+    """The space has switched."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -269,7 +269,7 @@ class UnembeddedText(_message.Message):
     id: _builtins.str
     """Id of the fact, finding or entity."""
     text: _builtins.str
-    """What to embed."""
+    """The text to embed."""
     text_sha256: _builtins.str
     """SHA-256 of the text in UTF-8, as 64 hexadecimal digits."""
     def __init__(
@@ -299,10 +299,10 @@ class TextEmbedding(_message.Message):
     id: _builtins.str
     """Id of the fact, finding or entity."""
     text_sha256: _builtins.str
-    """`text_sha256` of the text that the vector was made of."""
+    """`text_sha256` of the text from which the vector was computed."""
     @_builtins.property
     def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
-        """The vector, L2-normalised, of at most 4,096 values."""
+        """The vector, L2-normalized, of at most 4,096 values."""
 
     def __init__(
         self,

@@ -26,9 +26,9 @@ if _version_not_supported:
 
 
 class GraphEmbeddingServiceStub:
-    """Moves the vectors of a space's graph to another embedding model: vectors of the new one are laid beside those in use,
-    then the space changes over. While it changes over, for some seconds per ten thousand texts, facts are found by words
-    and names alone (reason MODEL_MISMATCH), and writes that bring vectors are refused as OVERLOADED with a delay.
+    """Migrates the vectors of a space's graph to another embedding model: vectors of the new model are stored next to those in
+    use, then the space switches. While it switches, for some seconds per ten thousand texts, facts are found only by words and
+    names (reason MODEL_MISMATCH), and writes that contain vectors are refused as OVERLOADED with a delay.
     """
 
     def __init__(self, channel):
@@ -60,38 +60,38 @@ class GraphEmbeddingServiceStub:
 
 
 class GraphEmbeddingServiceServicer:
-    """Moves the vectors of a space's graph to another embedding model: vectors of the new one are laid beside those in use,
-    then the space changes over. While it changes over, for some seconds per ten thousand texts, facts are found by words
-    and names alone (reason MODEL_MISMATCH), and writes that bring vectors are refused as OVERLOADED with a delay.
+    """Migrates the vectors of a space's graph to another embedding model: vectors of the new model are stored next to those in
+    use, then the space switches. While it switches, for some seconds per ten thousand texts, facts are found only by words and
+    names (reason MODEL_MISMATCH), and writes that contain vectors are refused as OVERLOADED with a delay.
     """
 
     def GetGraphEmbeddings(self, request, context):
-        """The space's model, and whether it is changing over.
+        """Returns the space's model, and whether the space is switching to another one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListUnembeddedTexts(self, request, context):
-        """Texts that have no vector of a model yet, in pages.
+        """Lists texts that have no vector of a model yet, in pages.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def PutTextEmbeddings(self, request, context):
-        """Lays vectors of a model beside those in use, or puts them in use where it is the space's own. Those of texts that
-        are gone, or are other texts by now, are left out.
-        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
+        """Stores vectors of a model next to those in use, or as vectors in use if it is the space's own model. Vectors of texts that
+        were deleted or changed are left out.
+        FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ActivateGraphEmbeddingModel(self, request, context):
-        """Changes the space over to a model: its vectors take the place of those in use. A text that has none of it yet is
-        without a vector afterwards, until PutTextEmbeddings brings one. Called again after a crash it goes on.
-        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
+        """Switches the space to a model: its vectors replace those in use. A text that has no vector of the model yet has no vector
+        afterwards, until PutTextEmbeddings stores one. Repeat the call after a crash: it continues.
+        FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -129,9 +129,9 @@ def add_GraphEmbeddingServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class GraphEmbeddingService:
-    """Moves the vectors of a space's graph to another embedding model: vectors of the new one are laid beside those in use,
-    then the space changes over. While it changes over, for some seconds per ten thousand texts, facts are found by words
-    and names alone (reason MODEL_MISMATCH), and writes that bring vectors are refused as OVERLOADED with a delay.
+    """Migrates the vectors of a space's graph to another embedding model: vectors of the new model are stored next to those in
+    use, then the space switches. While it switches, for some seconds per ten thousand texts, facts are found only by words and
+    names (reason MODEL_MISMATCH), and writes that contain vectors are refused as OVERLOADED with a delay.
     """
 
     @staticmethod

@@ -13,31 +13,31 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class GraphEmbeddingServiceStub:
-    """Moves the vectors of a space's graph to another embedding model: vectors of the new one are laid beside those in use,
-    then the space changes over. While it changes over, for some seconds per ten thousand texts, facts are found by words
-    and names alone (reason MODEL_MISMATCH), and writes that bring vectors are refused as OVERLOADED with a delay.
+    """Migrates the vectors of a space's graph to another embedding model: vectors of the new model are stored next to those in
+    use, then the space switches. While it switches, for some seconds per ten thousand texts, facts are found only by words and
+    names (reason MODEL_MISMATCH), and writes that contain vectors are refused as OVERLOADED with a delay.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetGraphEmbeddings: _aio.UnaryUnaryMultiCallable[_embeddings_pb2.GetGraphEmbeddingsRequest, _embeddings_pb2.GetGraphEmbeddingsResponse]
-    """The space's model, and whether it is changing over."""
+    """Returns the space's model, and whether the space is switching to another one."""
     ListUnembeddedTexts: _aio.UnaryUnaryMultiCallable[_embeddings_pb2.ListUnembeddedTextsRequest, _embeddings_pb2.ListUnembeddedTextsResponse]
-    """Texts that have no vector of a model yet, in pages."""
+    """Lists texts that have no vector of a model yet, in pages."""
     PutTextEmbeddings: _aio.UnaryUnaryMultiCallable[_embeddings_pb2.PutTextEmbeddingsRequest, _embeddings_pb2.PutTextEmbeddingsResponse]
-    """Lays vectors of a model beside those in use, or puts them in use where it is the space's own. Those of texts that
-    are gone, or are other texts by now, are left out.
-    FAILED_PRECONDITION while the space holds or moves to vectors of another model.
+    """Stores vectors of a model next to those in use, or as vectors in use if it is the space's own model. Vectors of texts that
+    were deleted or changed are left out.
+    FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
     """
     ActivateGraphEmbeddingModel: _aio.UnaryUnaryMultiCallable[_embeddings_pb2.ActivateGraphEmbeddingModelRequest, _embeddings_pb2.ActivateGraphEmbeddingModelResponse]
-    """Changes the space over to a model: its vectors take the place of those in use. A text that has none of it yet is
-    without a vector afterwards, until PutTextEmbeddings brings one. Called again after a crash it goes on.
-    FAILED_PRECONDITION while the space holds or moves to vectors of another model.
+    """Switches the space to a model: its vectors replace those in use. A text that has no vector of the model yet has no vector
+    afterwards, until PutTextEmbeddings stores one. Repeat the call after a crash: it continues.
+    FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
     """
 
 class GraphEmbeddingServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Moves the vectors of a space's graph to another embedding model: vectors of the new one are laid beside those in use,
-    then the space changes over. While it changes over, for some seconds per ten thousand texts, facts are found by words
-    and names alone (reason MODEL_MISMATCH), and writes that bring vectors are refused as OVERLOADED with a delay.
+    """Migrates the vectors of a space's graph to another embedding model: vectors of the new model are stored next to those in
+    use, then the space switches. While it switches, for some seconds per ten thousand texts, facts are found only by words and
+    names (reason MODEL_MISMATCH), and writes that contain vectors are refused as OVERLOADED with a delay.
     """
 
     @_abc_1.abstractmethod
@@ -46,7 +46,7 @@ class GraphEmbeddingServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _embeddings_pb2.GetGraphEmbeddingsRequest,
         context: _aio.ServicerContext[_embeddings_pb2.GetGraphEmbeddingsRequest, _abc.Awaitable[_embeddings_pb2.GetGraphEmbeddingsResponse]],
     ) -> _abc.Awaitable[_embeddings_pb2.GetGraphEmbeddingsResponse]:
-        """The space's model, and whether it is changing over."""
+        """Returns the space's model, and whether the space is switching to another one."""
 
     @_abc_1.abstractmethod
     def ListUnembeddedTexts(
@@ -54,7 +54,7 @@ class GraphEmbeddingServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _embeddings_pb2.ListUnembeddedTextsRequest,
         context: _aio.ServicerContext[_embeddings_pb2.ListUnembeddedTextsRequest, _abc.Awaitable[_embeddings_pb2.ListUnembeddedTextsResponse]],
     ) -> _abc.Awaitable[_embeddings_pb2.ListUnembeddedTextsResponse]:
-        """Texts that have no vector of a model yet, in pages."""
+        """Lists texts that have no vector of a model yet, in pages."""
 
     @_abc_1.abstractmethod
     def PutTextEmbeddings(
@@ -62,9 +62,9 @@ class GraphEmbeddingServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _embeddings_pb2.PutTextEmbeddingsRequest,
         context: _aio.ServicerContext[_embeddings_pb2.PutTextEmbeddingsRequest, _abc.Awaitable[_embeddings_pb2.PutTextEmbeddingsResponse]],
     ) -> _abc.Awaitable[_embeddings_pb2.PutTextEmbeddingsResponse]:
-        """Lays vectors of a model beside those in use, or puts them in use where it is the space's own. Those of texts that
-        are gone, or are other texts by now, are left out.
-        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
+        """Stores vectors of a model next to those in use, or as vectors in use if it is the space's own model. Vectors of texts that
+        were deleted or changed are left out.
+        FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
         """
 
     @_abc_1.abstractmethod
@@ -73,9 +73,9 @@ class GraphEmbeddingServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _embeddings_pb2.ActivateGraphEmbeddingModelRequest,
         context: _aio.ServicerContext[_embeddings_pb2.ActivateGraphEmbeddingModelRequest, _abc.Awaitable[_embeddings_pb2.ActivateGraphEmbeddingModelResponse]],
     ) -> _abc.Awaitable[_embeddings_pb2.ActivateGraphEmbeddingModelResponse]:
-        """Changes the space over to a model: its vectors take the place of those in use. A text that has none of it yet is
-        without a vector afterwards, until PutTextEmbeddings brings one. Called again after a crash it goes on.
-        FAILED_PRECONDITION while the space holds or moves to vectors of another model.
+        """Switches the space to a model: its vectors replace those in use. A text that has no vector of the model yet has no vector
+        afterwards, until PutTextEmbeddings stores one. Repeat the call after a crash: it continues.
+        FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
         """
 
 def add_GraphEmbeddingServiceServicer_to_server(servicer: GraphEmbeddingServiceServicer, server: _aio.Server) -> None: ...

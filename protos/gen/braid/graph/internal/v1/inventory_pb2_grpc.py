@@ -26,8 +26,7 @@ if _version_not_supported:
 
 
 class GraphInventoryServiceStub:
-    """What the graph of the caller's space holds, by id alone: for comparing it with the documents, in any amount and in
-    little memory.
+    """Lists the ids of the data in the graph of the caller's space, to compare it with the documents, in pages of bounded memory.
     """
 
     def __init__(self, channel):
@@ -59,33 +58,32 @@ class GraphInventoryServiceStub:
 
 
 class GraphInventoryServiceServicer:
-    """What the graph of the caller's space holds, by id alone: for comparing it with the documents, in any amount and in
-    little memory.
+    """Lists the ids of the data in the graph of the caller's space, to compare it with the documents, in pages of bounded memory.
     """
 
     def ListEpisodes(self, request, context):
-        """Every episode, by its chunk's id.
+        """Lists every episode, by its chunk's id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def FindEpisodes(self, request, context):
-        """Which of the given episodes are there.
+        """Returns which of the given episodes exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListGraphDocuments(self, request, context):
-        """Every document that the graph knows, in an order of its own.
+        """Lists every document that the graph knows, in an unspecified stable order.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListUnjoinedEntities(self, request, context):
-        """Entities that no episode names and no fact joins. Looks through one page of entities a call.
+        """Lists entities that no episode mentions and that have no fact. Each call checks one page of entities.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -123,8 +121,7 @@ def add_GraphInventoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class GraphInventoryService:
-    """What the graph of the caller's space holds, by id alone: for comparing it with the documents, in any amount and in
-    little memory.
+    """Lists the ids of the data in the graph of the caller's space, to compare it with the documents, in pages of bounded memory.
     """
 
     @staticmethod

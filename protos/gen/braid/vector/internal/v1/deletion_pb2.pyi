@@ -29,8 +29,8 @@ class DeleteDocumentRequest(_message.Message):
     document_id: _builtins.str
     """The document's id."""
     deletion_id: _builtins.str
-    """What this deletion is called, if it may be sent again after a crash. Its counts are kept for 30 days: the same
-    deletion again answers with them and removes nothing, not even a document of the same id that was written since.
+    """The id of this deletion, if it may be repeated after a crash. Its counts are kept for 30 days: a repeated deletion with the
+    same id returns them and removes nothing, not even a document with the same id that was written since.
     """
     def __init__(
         self,
@@ -61,7 +61,7 @@ class DeleteDocumentResponse(_message.Message):
     """Chunks, with their vectors and postings."""
     @_builtins.property
     def deleted_chunk_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Ids of those chunks, which are the ids of their episodes; none when a deletion is sent again."""
+        """Ids of those chunks, which are the ids of their episodes; empty for a repeated deletion."""
 
     def __init__(
         self,

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class DocumentDeletionServiceStub:
-    """Removes documents from the vector tier alone. Other backends call braid.agent.v1.IngestService.DeleteDocument, which
+    """Removes documents from the vector tier only. Other backends call braid.agent.v1.IngestService.DeleteDocument, which
     removes them from both tiers.
     """
 
@@ -44,12 +44,12 @@ class DocumentDeletionServiceStub:
 
 
 class DocumentDeletionServiceServicer:
-    """Removes documents from the vector tier alone. Other backends call braid.agent.v1.IngestService.DeleteDocument, which
+    """Removes documents from the vector tier only. Other backends call braid.agent.v1.IngestService.DeleteDocument, which
     removes them from both tiers.
     """
 
     def DeleteDocument(self, request, context):
-        """Removes a document, its versions, and the chunks that no version references; answers with what was removed.
+        """Removes a document, its versions, and the chunks that no version references any more; returns what was removed.
         NOT_FOUND when there is no such document.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -73,7 +73,7 @@ def add_DocumentDeletionServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class DocumentDeletionService:
-    """Removes documents from the vector tier alone. Other backends call braid.agent.v1.IngestService.DeleteDocument, which
+    """Removes documents from the vector tier only. Other backends call braid.agent.v1.IngestService.DeleteDocument, which
     removes them from both tiers.
     """
 

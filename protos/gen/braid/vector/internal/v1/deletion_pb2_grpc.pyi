@@ -13,18 +13,18 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class DocumentDeletionServiceStub:
-    """Removes documents from the vector tier alone. Other backends call braid.agent.v1.IngestService.DeleteDocument, which
+    """Removes documents from the vector tier only. Other backends call braid.agent.v1.IngestService.DeleteDocument, which
     removes them from both tiers.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     DeleteDocument: _aio.UnaryUnaryMultiCallable[_deletion_pb2.DeleteDocumentRequest, _deletion_pb2.DeleteDocumentResponse]
-    """Removes a document, its versions, and the chunks that no version references; answers with what was removed.
+    """Removes a document, its versions, and the chunks that no version references any more; returns what was removed.
     NOT_FOUND when there is no such document.
     """
 
 class DocumentDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Removes documents from the vector tier alone. Other backends call braid.agent.v1.IngestService.DeleteDocument, which
+    """Removes documents from the vector tier only. Other backends call braid.agent.v1.IngestService.DeleteDocument, which
     removes them from both tiers.
     """
 
@@ -34,7 +34,7 @@ class DocumentDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _deletion_pb2.DeleteDocumentRequest,
         context: _aio.ServicerContext[_deletion_pb2.DeleteDocumentRequest, _abc.Awaitable[_deletion_pb2.DeleteDocumentResponse]],
     ) -> _abc.Awaitable[_deletion_pb2.DeleteDocumentResponse]:
-        """Removes a document, its versions, and the chunks that no version references; answers with what was removed.
+        """Removes a document, its versions, and the chunks that no version references any more; returns what was removed.
         NOT_FOUND when there is no such document.
         """
 

@@ -26,7 +26,7 @@ if _version_not_supported:
 
 
 class InventoryServiceStub:
-    """What the caller's space holds, by id alone: for comparing it with the graph, in any amount and in little memory.
+    """Lists the ids of the data in the caller's space, to compare it with the graph, in pages of bounded memory.
     """
 
     def __init__(self, channel):
@@ -53,25 +53,25 @@ class InventoryServiceStub:
 
 
 class InventoryServiceServicer:
-    """What the caller's space holds, by id alone: for comparing it with the graph, in any amount and in little memory.
+    """Lists the ids of the data in the caller's space, to compare it with the graph, in pages of bounded memory.
     """
 
     def ListChunkIds(self, request, context):
-        """Every chunk's id, those of former versions included, in order.
+        """Lists the ids of all chunks, including those of former versions, in order.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def FindChunks(self, request, context):
-        """Which of the given chunks are there, of whichever version.
+        """Returns which of the given chunks exist, in any version.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def FindDocuments(self, request, context):
-        """Which of the given documents are there, in whichever version.
+        """Returns which of the given documents exist, in any version.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -104,7 +104,7 @@ def add_InventoryServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class InventoryService:
-    """What the caller's space holds, by id alone: for comparing it with the graph, in any amount and in little memory.
+    """Lists the ids of the data in the caller's space, to compare it with the graph, in pages of bounded memory.
     """
 
     @staticmethod

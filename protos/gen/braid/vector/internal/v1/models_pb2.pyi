@@ -37,10 +37,10 @@ class EmbeddingModel(_message.Message):
     active: _builtins.bool
     """Searches and writes use it."""
     embedded_chunk_count: _builtins.int
-    """How many of the space's chunks have a vector of it."""
+    """Number of the space's chunks that have a vector of it."""
     unindexed_chunk_count: _builtins.int
-    """How many of these vectors are not in the index yet: searches compare them one by one, next to the index. They enter
-    it when writes pause. Spaces of up to 4,000 chunks need no index: 0.
+    """Number of these vectors that are not in the index yet: searches compare them one by one in addition to the index. They are
+    added to the index when writes pause. 0 for spaces of up to 4,000 chunks, which need no index.
     """
     def __init__(
         self,
@@ -71,7 +71,7 @@ class UnembeddedChunk(_message.Message):
     chunk_id: _builtins.str
     """Its id."""
     text: _builtins.str
-    """What to embed: title, a line feed, content."""
+    """The text to embed: title, a line feed, content."""
     text_sha256: _builtins.str
     """SHA-256 of the text in UTF-8, as 64 hexadecimal digits."""
     def __init__(
@@ -101,7 +101,7 @@ class ChunkEmbedding(_message.Message):
     chunk_id: _builtins.str
     """The chunk."""
     text_sha256: _builtins.str
-    """`text_sha256` of the text that the vector was made of."""
+    """`text_sha256` of the text from which the vector was computed."""
     @_builtins.property
     def values(self) -> _containers.RepeatedScalarFieldContainer[_builtins.float]:
         """The vector, as many values as the model has dimensions."""
@@ -149,7 +149,7 @@ class AddEmbeddingModelRequest(_message.Message):
     embedding_model: _builtins.str
     """Its name."""
     dimension: _builtins.int
-    """Values in its vectors, 1–4,000. A space has a model in one dimension only."""
+    """Values in its vectors, 1–4,000. A space can have a model with one dimension only."""
     def __init__(
         self,
         *,
@@ -166,7 +166,7 @@ Global___AddEmbeddingModelRequest: _TypeAlias = AddEmbeddingModelRequest  # noqa
 
 @_typing.final
 class ListChunksWithoutEmbeddingRequest(_message.Message):
-    """What to embed next."""
+    """A page of chunks without a vector."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -176,10 +176,10 @@ class ListChunksWithoutEmbeddingRequest(_message.Message):
     embedding_model: _builtins.str
     """The model's name."""
     page_size: _builtins.int
-    """How many chunks at most, up to 500; larger values count as 500. 0 is the default, 100."""
+    """Maximum number of chunks, up to 500; larger values count as 500. 0 means the default, 100."""
     page_token: _builtins.str
-    """Where to go on: `next_page_token` of the page before, for the same model. From the start when empty, which after the
-    last page finds what was written meanwhile.
+    """Where to continue: `next_page_token` of the previous page, for the same model. Empty: from the start; after
+    the last page this finds chunks that were written in the meantime.
     """
     def __init__(
         self,
@@ -205,7 +205,7 @@ class PutEmbeddingsRequest(_message.Message):
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     EMBEDDINGS_FIELD_NUMBER: _builtins.int
     embedding_model: _builtins.str
-    """The model's name: one that was added and is not active."""
+    """The model's name. The model must have been added and must not be active."""
     @_builtins.property
     def embeddings(self) -> _containers.RepeatedCompositeFieldContainer[Global___ChunkEmbedding]:
         """The vectors, 1–500, of distinct chunks."""
@@ -226,14 +226,14 @@ Global___PutEmbeddingsRequest: _TypeAlias = PutEmbeddingsRequest  # noqa: Y015
 
 @_typing.final
 class HoldWritesRequest(_message.Message):
-    """For how long writes are to wait."""
+    """For how long to block writes."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     DURATION_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def duration(self) -> _duration_pb2.Duration:
-        """From now on, 0–30 seconds; 0 lets writes go on at once."""
+        """Time from now, 0–30 seconds; 0 unblocks writes immediately."""
 
     def __init__(
         self,
@@ -301,10 +301,10 @@ class ListEmbeddingModelsResponse(_message.Message):
     MODELS_FIELD_NUMBER: _builtins.int
     CHUNK_COUNT_FIELD_NUMBER: _builtins.int
     chunk_count: _builtins.int
-    """Chunks of the space."""
+    """Number of chunks in the space."""
     @_builtins.property
     def models(self) -> _containers.RepeatedCompositeFieldContainer[Global___EmbeddingModel]:
-        """By name; none while the space holds nothing."""
+        """By name; empty while the space is empty."""
 
     def __init__(
         self,
@@ -322,7 +322,7 @@ Global___ListEmbeddingModelsResponse: _TypeAlias = ListEmbeddingModelsResponse  
 
 @_typing.final
 class AddEmbeddingModelResponse(_message.Message):
-    """The model is there."""
+    """The model is added."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -339,14 +339,14 @@ Global___AddEmbeddingModelResponse: _TypeAlias = AddEmbeddingModelResponse  # no
 
 @_typing.final
 class ListChunksWithoutEmbeddingResponse(_message.Message):
-    """What to embed next."""
+    """A page of chunks without a vector."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     CHUNKS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
-    """Where the next page begins; empty at the end, and only there."""
+    """Token of the next page; empty on the last page, and only there."""
     @_builtins.property
     def chunks(self) -> _containers.RepeatedCompositeFieldContainer[Global___UnembeddedChunk]:
         """By id."""
@@ -373,7 +373,7 @@ class PutEmbeddingsResponse(_message.Message):
 
     STORED_COUNT_FIELD_NUMBER: _builtins.int
     stored_count: _builtins.int
-    """How many of the vectors are stored now; those that were stored before count."""
+    """How many of the vectors are stored now, including those that were stored before."""
     def __init__(
         self,
         *,
@@ -389,7 +389,7 @@ Global___PutEmbeddingsResponse: _TypeAlias = PutEmbeddingsResponse  # noqa: Y015
 
 @_typing.final
 class HoldWritesResponse(_message.Message):
-    """Writes wait, and none is running."""
+    """Writes are blocked, and none is running."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -412,7 +412,7 @@ class ActivateEmbeddingModelResponse(_message.Message):
 
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
     space_revision: _builtins.int
-    """The space's revision with it."""
+    """The space's revision after the activation."""
     def __init__(
         self,
         *,
@@ -428,13 +428,13 @@ Global___ActivateEmbeddingModelResponse: _TypeAlias = ActivateEmbeddingModelResp
 
 @_typing.final
 class RemoveEmbeddingModelResponse(_message.Message):
-    """The model is gone from the space."""
+    """The model is removed from the space."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
     REMOVED_COUNT_FIELD_NUMBER: _builtins.int
     removed_count: _builtins.int
-    """Vectors removed."""
+    """Number of removed vectors."""
     def __init__(
         self,
         *,

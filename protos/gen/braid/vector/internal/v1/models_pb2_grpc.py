@@ -26,9 +26,9 @@ if _version_not_supported:
 
 
 class EmbeddingModelServiceStub:
-    """Moves a space to another embedding model while the former one serves: add the model, give every chunk a vector of
-    it, activate it. Searches and writes use the active model throughout, so a writer that embeds for itself, and the
-    service's own embedder, change over when the model is activated.
+    """Migrates a space to another embedding model while the former one stays in use: add the model, store a vector of it for every
+    chunk, and activate it. Searches and writes use the active model throughout, so writers that compute their own vectors, and
+    the service's own embedder, switch when the model is activated.
     """
 
     def __init__(self, channel):
@@ -75,28 +75,28 @@ class EmbeddingModelServiceStub:
 
 
 class EmbeddingModelServiceServicer:
-    """Moves a space to another embedding model while the former one serves: add the model, give every chunk a vector of
-    it, activate it. Searches and writes use the active model throughout, so a writer that embeds for itself, and the
-    service's own embedder, change over when the model is activated.
+    """Migrates a space to another embedding model while the former one stays in use: add the model, store a vector of it for every
+    chunk, and activate it. Searches and writes use the active model throughout, so writers that compute their own vectors, and
+    the service's own embedder, switch when the model is activated.
     """
 
     def ListEmbeddingModels(self, request, context):
-        """The space's models, by name.
+        """Lists the space's models, by name.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def AddEmbeddingModel(self, request, context):
-        """Makes room for vectors of another model next to the active one's. WRONG_STATE while the space holds nothing, and for one
-        more model that nobody has used before than a space may bring (16).
+        """Adds a model, so that its vectors can be stored next to those of the active model. WRONG_STATE while the space is empty, and
+        when the space has already introduced 16 models that no other space uses.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListChunksWithoutEmbedding(self, request, context):
-        """Chunks that have no vector of an added model yet, with the text that it is to be made of.
+        """Lists chunks that have no vector of an added model yet, with the text to embed.
         NOT_FOUND when there is no such model in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -104,7 +104,7 @@ class EmbeddingModelServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def PutEmbeddings(self, request, context):
-        """Stores vectors of an added model. Those of chunks that are gone or have another text by now are left out.
+        """Stores vectors of an added model. Vectors of chunks that were deleted or whose text has changed are left out.
         NOT_FOUND when there is no such model in the space. FAILED_PRECONDITION for the active model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -112,16 +112,16 @@ class EmbeddingModelServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def HoldWrites(self, request, context):
-        """Holds the space's writes back for some seconds, so that the last vectors can be filled in: writes that would store
-        chunks are refused as OVERLOADED with the time to wait. Answers when none is running any more. Activation ends it.
+        """Blocks the space's writes for some seconds, so that the last missing vectors can be stored: writes that would store chunks
+        are refused as OVERLOADED with the time to wait. Returns when no such write is running any more. Activation ends the block.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ActivateEmbeddingModel(self, request, context):
-        """Searches and writes use this model from now on. WRONG_STATE while a chunk has no vector of it. The former model
-        stays with its vectors, to be activated again or removed. NOT_FOUND when there is no such model in the space.
+        """Makes searches and writes use this model from now on. WRONG_STATE while a chunk has no vector of it. The former model
+        remains with its vectors and can be activated again or removed. NOT_FOUND when there is no such model in the space.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -182,9 +182,9 @@ def add_EmbeddingModelServiceServicer_to_server(servicer, server):
 
  # This class is part of an EXPERIMENTAL API.
 class EmbeddingModelService:
-    """Moves a space to another embedding model while the former one serves: add the model, give every chunk a vector of
-    it, activate it. Searches and writes use the active model throughout, so a writer that embeds for itself, and the
-    service's own embedder, change over when the model is activated.
+    """Migrates a space to another embedding model while the former one stays in use: add the model, store a vector of it for every
+    chunk, and activate it. Searches and writes use the active model throughout, so writers that compute their own vectors, and
+    the service's own embedder, switch when the model is activated.
     """
 
     @staticmethod

@@ -13,33 +13,33 @@ GRPC_GENERATED_VERSION: str
 GRPC_VERSION: str
 
 class EmbeddingModelServiceStub:
-    """Moves a space to another embedding model while the former one serves: add the model, give every chunk a vector of
-    it, activate it. Searches and writes use the active model throughout, so a writer that embeds for itself, and the
-    service's own embedder, change over when the model is activated.
+    """Migrates a space to another embedding model while the former one stays in use: add the model, store a vector of it for every
+    chunk, and activate it. Searches and writes use the active model throughout, so writers that compute their own vectors, and
+    the service's own embedder, switch when the model is activated.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     ListEmbeddingModels: _aio.UnaryUnaryMultiCallable[_models_pb2.ListEmbeddingModelsRequest, _models_pb2.ListEmbeddingModelsResponse]
-    """The space's models, by name."""
+    """Lists the space's models, by name."""
     AddEmbeddingModel: _aio.UnaryUnaryMultiCallable[_models_pb2.AddEmbeddingModelRequest, _models_pb2.AddEmbeddingModelResponse]
-    """Makes room for vectors of another model next to the active one's. WRONG_STATE while the space holds nothing, and for one
-    more model that nobody has used before than a space may bring (16).
+    """Adds a model, so that its vectors can be stored next to those of the active model. WRONG_STATE while the space is empty, and
+    when the space has already introduced 16 models that no other space uses.
     """
     ListChunksWithoutEmbedding: _aio.UnaryUnaryMultiCallable[_models_pb2.ListChunksWithoutEmbeddingRequest, _models_pb2.ListChunksWithoutEmbeddingResponse]
-    """Chunks that have no vector of an added model yet, with the text that it is to be made of.
+    """Lists chunks that have no vector of an added model yet, with the text to embed.
     NOT_FOUND when there is no such model in the space.
     """
     PutEmbeddings: _aio.UnaryUnaryMultiCallable[_models_pb2.PutEmbeddingsRequest, _models_pb2.PutEmbeddingsResponse]
-    """Stores vectors of an added model. Those of chunks that are gone or have another text by now are left out.
+    """Stores vectors of an added model. Vectors of chunks that were deleted or whose text has changed are left out.
     NOT_FOUND when there is no such model in the space. FAILED_PRECONDITION for the active model.
     """
     HoldWrites: _aio.UnaryUnaryMultiCallable[_models_pb2.HoldWritesRequest, _models_pb2.HoldWritesResponse]
-    """Holds the space's writes back for some seconds, so that the last vectors can be filled in: writes that would store
-    chunks are refused as OVERLOADED with the time to wait. Answers when none is running any more. Activation ends it.
+    """Blocks the space's writes for some seconds, so that the last missing vectors can be stored: writes that would store chunks
+    are refused as OVERLOADED with the time to wait. Returns when no such write is running any more. Activation ends the block.
     """
     ActivateEmbeddingModel: _aio.UnaryUnaryMultiCallable[_models_pb2.ActivateEmbeddingModelRequest, _models_pb2.ActivateEmbeddingModelResponse]
-    """Searches and writes use this model from now on. WRONG_STATE while a chunk has no vector of it. The former model
-    stays with its vectors, to be activated again or removed. NOT_FOUND when there is no such model in the space.
+    """Makes searches and writes use this model from now on. WRONG_STATE while a chunk has no vector of it. The former model
+    remains with its vectors and can be activated again or removed. NOT_FOUND when there is no such model in the space.
     """
     RemoveEmbeddingModel: _aio.UnaryUnaryMultiCallable[_models_pb2.RemoveEmbeddingModelRequest, _models_pb2.RemoveEmbeddingModelResponse]
     """Removes the space's vectors of a model. WRONG_STATE for the active one.
@@ -47,9 +47,9 @@ class EmbeddingModelServiceStub:
     """
 
 class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
-    """Moves a space to another embedding model while the former one serves: add the model, give every chunk a vector of
-    it, activate it. Searches and writes use the active model throughout, so a writer that embeds for itself, and the
-    service's own embedder, change over when the model is activated.
+    """Migrates a space to another embedding model while the former one stays in use: add the model, store a vector of it for every
+    chunk, and activate it. Searches and writes use the active model throughout, so writers that compute their own vectors, and
+    the service's own embedder, switch when the model is activated.
     """
 
     @_abc_1.abstractmethod
@@ -58,7 +58,7 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.ListEmbeddingModelsRequest,
         context: _aio.ServicerContext[_models_pb2.ListEmbeddingModelsRequest, _abc.Awaitable[_models_pb2.ListEmbeddingModelsResponse]],
     ) -> _abc.Awaitable[_models_pb2.ListEmbeddingModelsResponse]:
-        """The space's models, by name."""
+        """Lists the space's models, by name."""
 
     @_abc_1.abstractmethod
     def AddEmbeddingModel(
@@ -66,8 +66,8 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.AddEmbeddingModelRequest,
         context: _aio.ServicerContext[_models_pb2.AddEmbeddingModelRequest, _abc.Awaitable[_models_pb2.AddEmbeddingModelResponse]],
     ) -> _abc.Awaitable[_models_pb2.AddEmbeddingModelResponse]:
-        """Makes room for vectors of another model next to the active one's. WRONG_STATE while the space holds nothing, and for one
-        more model that nobody has used before than a space may bring (16).
+        """Adds a model, so that its vectors can be stored next to those of the active model. WRONG_STATE while the space is empty, and
+        when the space has already introduced 16 models that no other space uses.
         """
 
     @_abc_1.abstractmethod
@@ -76,7 +76,7 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.ListChunksWithoutEmbeddingRequest,
         context: _aio.ServicerContext[_models_pb2.ListChunksWithoutEmbeddingRequest, _abc.Awaitable[_models_pb2.ListChunksWithoutEmbeddingResponse]],
     ) -> _abc.Awaitable[_models_pb2.ListChunksWithoutEmbeddingResponse]:
-        """Chunks that have no vector of an added model yet, with the text that it is to be made of.
+        """Lists chunks that have no vector of an added model yet, with the text to embed.
         NOT_FOUND when there is no such model in the space.
         """
 
@@ -86,7 +86,7 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.PutEmbeddingsRequest,
         context: _aio.ServicerContext[_models_pb2.PutEmbeddingsRequest, _abc.Awaitable[_models_pb2.PutEmbeddingsResponse]],
     ) -> _abc.Awaitable[_models_pb2.PutEmbeddingsResponse]:
-        """Stores vectors of an added model. Those of chunks that are gone or have another text by now are left out.
+        """Stores vectors of an added model. Vectors of chunks that were deleted or whose text has changed are left out.
         NOT_FOUND when there is no such model in the space. FAILED_PRECONDITION for the active model.
         """
 
@@ -96,8 +96,8 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.HoldWritesRequest,
         context: _aio.ServicerContext[_models_pb2.HoldWritesRequest, _abc.Awaitable[_models_pb2.HoldWritesResponse]],
     ) -> _abc.Awaitable[_models_pb2.HoldWritesResponse]:
-        """Holds the space's writes back for some seconds, so that the last vectors can be filled in: writes that would store
-        chunks are refused as OVERLOADED with the time to wait. Answers when none is running any more. Activation ends it.
+        """Blocks the space's writes for some seconds, so that the last missing vectors can be stored: writes that would store chunks
+        are refused as OVERLOADED with the time to wait. Returns when no such write is running any more. Activation ends the block.
         """
 
     @_abc_1.abstractmethod
@@ -106,8 +106,8 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _models_pb2.ActivateEmbeddingModelRequest,
         context: _aio.ServicerContext[_models_pb2.ActivateEmbeddingModelRequest, _abc.Awaitable[_models_pb2.ActivateEmbeddingModelResponse]],
     ) -> _abc.Awaitable[_models_pb2.ActivateEmbeddingModelResponse]:
-        """Searches and writes use this model from now on. WRONG_STATE while a chunk has no vector of it. The former model
-        stays with its vectors, to be activated again or removed. NOT_FOUND when there is no such model in the space.
+        """Makes searches and writes use this model from now on. WRONG_STATE while a chunk has no vector of it. The former model
+        remains with its vectors and can be activated again or removed. NOT_FOUND when there is no such model in the space.
         """
 
     @_abc_1.abstractmethod
