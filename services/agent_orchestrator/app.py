@@ -189,7 +189,7 @@ async def open_app(
             )
         )
         agent = await stack.enter_async_context(
-            _open_agent(options, models, runtime, tiers, database, search, entity_memory)
+            _open_agent(options, models, runtime, tiers, database, search, hybrid, entity_memory)
         )
         services = [
             _search_service(search, hybrid, AdmissionQueue(runtime.search_limits())),
@@ -358,6 +358,7 @@ def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
     tiers: Tiers,
     database: Database,
     search: ComprehensiveSearch,
+    hybrid: ExpandedHybrid,
     entity_memory: EntityMemoryParts,
 ) -> AbstractAsyncContextManager[AgentServicer]:
     # Here, as its libraries are heavy and a worker does not need them.
@@ -368,6 +369,7 @@ def _open_agent(  # noqa: PLR0917 - each is built once, and all are needed
         models=models,
         pool=database.pool,
         search=search,
+        hybrid=hybrid,
         vector=tiers.channels["vector"],
         graph=tiers.channels["graph"],
         outgoing=Outgoing.of(runtime),
