@@ -411,7 +411,7 @@ def _memories(
         store,
         memories,
         MemorySearch(store, tiers.searches, tiers.relations, reranking),
-        Sessions(store, memories, tiers.relations),
+        Sessions(store, memories),
         Inference(store, memories, tiers.searches, tiers.relations),
         InferenceJobs(jobs),
         tiers.relations,

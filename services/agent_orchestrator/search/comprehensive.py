@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import grpc
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import expansion_pb2, legs_pb2, retrieval_pb2
+from braid.common.v1 import legs_pb2, retrieval_pb2
 from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.agent_orchestrator.clients.space_models import SpaceModels
@@ -134,7 +134,7 @@ class ComprehensiveSearch:
             passages = await self._passages(request, legs, vector, clock)
             answer = _answer(legs.all(), source)
             if includes_results(request.include):
-                wanted = Wanted(_question(request, vector, options), linking, options)
+                wanted = Wanted(_question(request, vector), linking, options)
                 results = await self._fused(request, legs, passages, answer, clock)
                 listed = await self._listed(request, legs, passages, results, wanted, clock)
                 answer.results.extend(
@@ -292,12 +292,8 @@ def _reason(report: legs_pb2.LegReport) -> str:
     return legs_pb2.LegReason.Name(report.reason).removeprefix("LEG_REASON_")
 
 
-def _question(
-    request: Request, embedding: Embedding, options: expansion_pb2.ExpansionOptions
-) -> Question:
+def _question(request: Request, embedding: Embedding) -> Question:
     at = request.as_of if request.HasField("as_of") else None
-    if options.HasField("traversal_time"):
-        at = options.traversal_time
     return Question(request.query, embedding, text_weight_of(request), request.cache, at)
 
 

@@ -72,7 +72,7 @@ class ExpandedHybrid:
                 search, deeper=options.mode not in OFF or rerank not in RERANKING_OFF, budget=budget
             )
             seconds, nanos = divmod(time.perf_counter_ns() - began, 1_000_000_000)
-            wanted = Wanted(_question(search, options), linking, options)
+            wanted = Wanted(_question(search), linking, options)
             results = [_result(hit, rank) for rank, hit in enumerate(found.hits, 1)]
             report = None
             if rerank not in RERANKING_OFF:
@@ -147,16 +147,14 @@ def _limit(search: vector_pb2.HybridSearchRequest) -> int:
     return search.limit if search.HasField("limit") else DEFAULT_LIMIT
 
 
-def _question(
-    search: vector_pb2.HybridSearchRequest, options: expansion_pb2.ExpansionOptions
-) -> Question:
+def _question(search: vector_pb2.HybridSearchRequest) -> Question:
     at = search.as_of if search.HasField("as_of") else None
     return Question(
         search.query,
         search.query_embedding if search.HasField("query_embedding") else None,
         search.text_weight if search.HasField("text_weight") else DEFAULT_TEXT_WEIGHT,
         search.cache,
-        options.traversal_time if options.HasField("traversal_time") else at,
+        at,
     )
 
 

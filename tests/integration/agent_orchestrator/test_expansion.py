@@ -243,6 +243,26 @@ async def test_only_relations_of_the_types_asked_for_are_followed(world: World) 
     assert DIRECTOR not in [one.id for one in answer.results]
 
 
+@pytest.mark.parametrize("hybrid", [False, True])
+async def test_relations_of_another_time_lead_to_documents_of_the_time_asked_about(
+    world: World, *, hybrid: bool
+) -> None:
+    script(world)
+    then, now = Timestamp(seconds=1_500_000_000), Timestamp(seconds=1_700_000_000)
+    options = Options(mode=expansion_pb2.EXPANSION_MODE_QUERY_AWARE, traversal_time=then)
+    if hybrid:
+        request = HybridRequest(
+            search=vector_pb2.HybridSearchRequest(query="q", as_of=now), expansion=options
+        )
+        await world.search.ExpandedHybridSearch(request, metadata=ALICE, timeout=5)
+    else:
+        await ask(world, Request(query="q", as_of=now, expansion=options))
+    assert world.graph.script.requests["GetMentionSubgraph"][0].as_of == then
+    assert {one.as_of.seconds for one in world.vector.script.requests["ScoreChunks"]} == {
+        now.seconds
+    }
+
+
 async def test_a_second_hop_begins_at_what_the_first_reached(world: World) -> None:
     script(world)
     options = Options(mode=expansion_pb2.EXPANSION_MODE_QUERY_AWARE, max_hops=2)

@@ -79,7 +79,7 @@ async def hybrid_search(
         query: What to look for, with the exact words that matter.
         limit: How many passages at most.
         text_weight: Share of exact words in the score, 0 to 1.
-        expansion: Follow the graph from what is found: formula (stated relations), query_aware or pagerank (shared names).
+        expansion: Follow the graph from what is found: formula (relations), query_aware or pagerank (shared names).
     """
     deps = ctx.deps
     request = vector_pb2.HybridSearchRequest(
