@@ -113,6 +113,12 @@ def search(  # noqa: PLR0917 - as above
     ] = Mode.hybrid,
     expand: Annotated[bool, typer.Option(help="Follow relations from what is found.")] = False,
     hops: Annotated[int | None, typer.Option(help="With --expand: how far, 1–3.")] = None,
+    related: Annotated[
+        bool,
+        typer.Option(
+            "--context", help="Leave the order as it is, and show what each is related to."
+        ),
+    ] = False,
     rerank: Annotated[bool, typer.Option(help="Rerank what is found.")] = True,
     kind: Types = None,
     tag: Annotated[
@@ -130,6 +136,7 @@ def search(  # noqa: PLR0917 - as above
         "types": kind or [],
         "tags": tag or [],
         "session_id": session_id,
+        "context": related,
     }
     if hops is not None:
         body["expansion"] = {"max_hops": hops}
@@ -138,7 +145,7 @@ def search(  # noqa: PLR0917 - as above
             "/api/memories/search",
             body,
             search_mode=mode.value,
-            use_graph_expansion=expand or hops is not None,
+            use_graph_expansion=expand or related or hops is not None,
             use_reranking=rerank,
         )
     went = {name: headers.get(f"x-{name}-status") for name in ("search", "expansion")}
@@ -272,6 +279,9 @@ def _show_found(out: Console, answer: Json) -> None:
         _show_head(out, one["memory"], head)
         path = " → ".join(step["relation_type"] for step in one["path"])
         show_indented(out, f"{one['memory']['id']}{' · by ' + path if path else ''}")
+        for other in one.get("related") or ():
+            ways = " → ".join(step["relation_type"] for step in other["path"])
+            show_indented(out, f"{ways} {other['memory']['id']}: {other['memory']['content']}")
     if not answer["results"]:
         out.print("No memories.")
     notes = [f"{name} {answer[name]}" for name in ("search", "expansion") if answer[name]]

@@ -8,6 +8,8 @@ import pytest
 
 from braid.agent.v1 import memories_pb2
 from braid.common.v1 import expansion_pb2, legs_pb2, reranking_pb2, retrieval_pb2
+from braid.graph.v1 import expansion_pb2 as graph_expansion_pb2
+from braid.graph.v1.relations_pb2 import CHUNK_RELATION_TYPE_FIXES as FIXES
 from services.runtime.times import to_timestamp
 from tests.integration.gateway.command import braid
 from tests.integration.gateway.conftest import Served
@@ -183,7 +185,7 @@ async def test_the_command_removes_relations_of_one_type(served: Served) -> None
     ended = await braid(served, "memories", "unrelate", FIX, ERROR, "--type", "fixes")
     asked = served.script.seen[0].message
     assert (ended.code, "deleted: 1" in ended.out) == (0, True)
-    assert (asked.memory_id, asked.target_id, asked.relation_type) == (FIX, ERROR, 1)
+    assert (asked.memory_id, asked.target_id, asked.relation_type) == (FIX, ERROR, FIXES)
 
 
 async def test_a_search_that_could_not_be_expanded_says_so_at_every_door(served: Served) -> None:
@@ -199,3 +201,48 @@ async def test_a_search_that_could_not_be_expanded_says_so_at_every_door(served:
     told = (await braid(served, "memories", "search", "timeouts", "--expand", "--json")).json()
     assert [one["memory"]["id"] for one in told["results"]] == [ERROR]
     assert (told["search"], told["expansion"].split(";")[0]) == ("OK", "DEGRADED")
+
+
+async def test_the_statistics_of_an_expansion_are_in_a_header(served: Served) -> None:
+    report = expansion_pb2.ExpansionReport(
+        mode=FORMULA,
+        status=legs_pb2.LEG_STATUS_OK,
+        initial_count=4,
+        expanded_count=5,
+        new_count=2,
+        kept_count=3,
+        dropped_count=1,
+        expansion_rate=0.5,
+        utilisation=0.75,
+    )
+    expanded = memories_pb2.SearchMemoriesResponse(expansion=report)
+    served.script.answer("SearchMemories", expanded)
+    path = "/memories/search?use_graph_expansion=true"
+    answer = await served.http.post(path, json={"query": "timeouts"})
+    status, *told = answer.headers["x-expansion-status"].split("; ")
+    assert status == "OK"
+    assert dict(one.split("=") for one in told) == {
+        "elapsed_ms": "0.0",
+        "initial_count": "4",
+        "expanded_count": "5",
+        "new_results": "2",
+        "kept_results": "3",
+        "dropped_results": "1",
+        "expansion_rate": "0.500",
+        "utilisation": "0.750",
+    }
+
+
+async def test_the_command_shows_what_is_related_without_changing_the_order(served: Served) -> None:
+    step = graph_expansion_pb2.ExpansionStep(from_id=ERROR, to_id=FIX, relation_type=FIXES)
+    related = memories_pb2.MemoryHit(
+        memory=memories_pb2.Memory(id=FIX, type="SOLUTION", content="Raised the limit."),
+        path=[step],
+    )
+    answer = memories_pb2.SearchMemoriesResponse(related=[related])
+    answer.MergeFrom(FOUND)
+    served.script.answer("SearchMemories", answer)
+    shown = await braid(served, "memories", "search", "timeouts", "--context")
+    asked = served.script.seen[0].message
+    assert (asked.keep_ranking, asked.expansion.mode) == (True, FORMULA)
+    assert f"FIXES {FIX}: Raised the limit." in shown.out
