@@ -163,10 +163,12 @@ class Memories:
     ) -> tuple[Relation, bool]:
         """Stores a relation between two memories of the owner; whether it is new."""
         if id_ == relation.target_id:
-            raise InvalidFieldError(FieldError("target_id", "a memory has no relation to itself"))
+            raise InvalidFieldError(
+                FieldError("relation.target_id", "a memory has no relation to itself")
+            )
         await self.get(owner, id_)
         if relation.target_id not in await self._store.by_id(owner, [relation.target_id]):
-            raise InvalidFieldError(_unknown_target("target_id"))
+            raise InvalidFieldError(_unknown_target("relation.target_id"))
         relation.source_id = id_
         with in_partition(owner):
             counts = await self._relations.put([relation])

@@ -291,6 +291,10 @@ async def test_bad_options_are_field_errors(world: World, options: Options, fiel
     error = await refused(world, Request(query="q", expansion=options))
     assert error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
     assert [one.field for one in error.fields] == [field]
+    asked = HybridRequest(search=vector_pb2.HybridSearchRequest(query="q"), expansion=options)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await world.search.ExpandedHybridSearch(asked, metadata=ALICE, timeout=5)
+    assert [one.field for one in error_from_rpc(caught.value).fields] == [field]
 
 
 async def test_a_reranker_reorders_before_the_expansion(world: World) -> None:

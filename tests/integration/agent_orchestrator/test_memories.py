@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -37,9 +38,11 @@ def stub(world: World) -> memories_pb2_grpc.MemoryServiceStub:
     return memories_pb2_grpc.MemoryServiceStub(world.channel)
 
 
-async def create(stub: Any, content: str = "A note.", **more: Any) -> memories_pb2.Memory:
+async def create(
+    stub: Any, content: str = "A note.", *, caller: Any = ALICE, **more: Any
+) -> memories_pb2.Memory:
     request = memories_pb2.CreateMemoryRequest(content=content, skip_inference=True, **more)
-    found: memories_pb2.Memory = (await stub.CreateMemory(request, metadata=ALICE)).memory
+    found: memories_pb2.Memory = (await stub.CreateMemory(request, metadata=caller)).memory
     return found
 
 
@@ -52,6 +55,14 @@ async def reason_of(call: Any) -> errors_pb2.ErrorReason.ValueType:
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await call
     return error_from_rpc(failed.value).reason
+
+
+async def refused(call: Any) -> list[str]:
+    """The fields that a call is refused for."""
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await call
+    assert failed.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+    return [one.field for one in error_from_rpc(failed.value).fields]
 
 
 async def rows(world: World) -> int:
@@ -196,6 +207,75 @@ async def test_the_memories_of_a_session_follow_one_another_whichever_replica_ta
     followed = [target for _, target in pairs]
     assert len(pairs) == len(set(followed)) == 5
     assert {memory.id for memory in made} >= {*followed, *(source for source, _ in pairs)}
+
+
+def fixing(target: str, **more: Any) -> memories_pb2.MemoryRelationInput:
+    told: dict[str, Any] = {"relation_type": relations_pb2.CHUNK_RELATION_TYPE_FIXES, **more}
+    return memories_pb2.MemoryRelationInput(target_id=target, **told)
+
+
+async def relate(stub: Any, source: str, relation: memories_pb2.MemoryRelationInput) -> None:
+    request = memories_pb2.PutMemoryRelationRequest(memory_id=source, relation=relation)
+    await stub.PutMemoryRelation(request, metadata=ALICE)
+
+
+async def test_a_relation_leads_to_another_memory_of_its_user_that_is_there(
+    world: World, stub: Any
+) -> None:
+    mine, gone = (await create(stub)).id, (await create(stub, "Gone.")).id
+    theirs = (await create(stub, caller=BOB)).id
+    await remove(stub, gone)
+    for target in (mine, mine.upper(), gone, theirs, str(uuid.uuid4())):
+        assert await refused(relate(stub, mine, fixing(target))) == ["relation.target_id"]
+    for target in (gone, theirs, str(uuid.uuid4())):
+        adding = create(stub, relations=[fixing(mine), fixing(target)])
+        assert await refused(adding) == ["relations[1].target_id"]
+    assert await reason_of(relate(stub, gone, fixing(mine))) == errors_pb2.ERROR_REASON_NOT_FOUND
+    assert world.graph.script.count("PutRelations") == 0
+    assert await listed(stub) == [mine]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"relation_type": 99}, "relation_type"),
+        ({"relation_type": 0}, "relation_type"),
+        ({"strength": -0.1}, "strength"),
+        ({"strength": 1.1}, "strength"),
+        ({"strength": float("nan")}, "strength"),
+    ],
+)
+async def test_a_wrong_relation_is_refused_by_its_field(
+    stub: Any, wrong: dict[str, Any], field: str
+) -> None:
+    source, target = (await create(stub)).id, (await create(stub, "Another.")).id
+    relation = fixing(target, **wrong)
+    assert await refused(relate(stub, source, relation)) == [f"relation.{field}"]
+    assert await refused(create(stub, relations=[relation])) == [f"relations[0].{field}"]
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"max_hops": 0}, "expansion.max_hops"),
+        ({"max_hops": 4}, "expansion.max_hops"),
+        ({"min_strength": 1.1}, "expansion.min_strength"),
+        ({"relation_types": ["MENDS"]}, "expansion.relation_types[0]"),
+        ({"mode": expansion_pb2.EXPANSION_MODE_PAGERANK}, "expansion.mode"),
+    ],
+)
+async def test_a_wrong_expansion_is_refused_by_its_field(
+    world: World, stub: Any, options: dict[str, Any], field: str
+) -> None:
+    memory = await create(stub)
+    world.vector.answer = vector_pb2.HybridSearchResponse(
+        hits=[chunk_hit(memory.id, 0.8)], status=legs_pb2.LEG_STATUS_OK
+    )
+    wanted: dict[str, Any] = {"mode": expansion_pb2.EXPANSION_MODE_FORMULA, **options}
+    request = memories_pb2.SearchMemoriesRequest(
+        query="note", expansion=expansion_pb2.ExpansionOptions(**wanted)
+    )
+    assert await refused(stub.SearchMemories(request, metadata=ALICE)) == [field]
 
 
 async def close(stub: Any, session_id: str = "inc-1") -> memories_pb2.CloseMemorySessionResponse:
