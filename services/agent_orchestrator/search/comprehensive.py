@@ -14,6 +14,7 @@ from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.agent_orchestrator.clients.space_models import SpaceModels
 from services.agent_orchestrator.expansion.expander import OFF, Wanted
+from services.agent_orchestrator.expansion.formula import check_types
 from services.agent_orchestrator.expansion.query_aware import Question
 from services.agent_orchestrator.expansion.result_list import (
     ExpandedList,
@@ -128,6 +129,7 @@ class ComprehensiveSearch:
         clock = Budget(min(self._leg_seconds, leg_budget(remaining(self._seconds))))
         request.rerank = self._reranking.mode(request.rerank)
         options = expansion_of(request)
+        check_types(options)
         async with self._expander.linking(options.mode, request.query, clock) as linking:
             legs, source, vector = await self._run_legs(request, clock, ended)
             _require_an_answer(legs.all())

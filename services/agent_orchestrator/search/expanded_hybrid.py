@@ -15,6 +15,7 @@ from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.agent_orchestrator.expansion.expander import OFF, Wanted
+from services.agent_orchestrator.expansion.formula import check_types
 from services.agent_orchestrator.expansion.query_aware import Question
 from services.agent_orchestrator.expansion.result_list import (
     ExpandedList,
@@ -64,6 +65,7 @@ class ExpandedHybrid:
         budget = Budget(remaining(self._seconds))
         options = expansion_pb2.ExpansionOptions()
         options.CopyFrom(request.expansion)
+        check_types(options)
         rerank = self._reranking.mode(request.rerank)
         search = request.search
         async with self._expander.linking(options.mode, search.query, budget) as linking:

@@ -19,7 +19,7 @@ from braid.vector.v1 import chunks_pb2, search_pb2
 from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.chunk_searches import ChunkSearches
 from services.agent_orchestrator.clients.relations import GraphRelations
-from services.agent_orchestrator.expansion.formula import expand_request
+from services.agent_orchestrator.expansion.formula import check_types, expand_request
 from services.agent_orchestrator.reranking.reranking import (
     MAX_RERANKED,
     OFF,
@@ -98,6 +98,7 @@ class MemorySearch:
         mode = request.expansion.mode
         if mode not in _MODES:
             raise InvalidFieldError(FieldError("expansion.mode", "must be FORMULA or NONE"))
+        check_types(request.expansion)
         rerank = self._rerank_mode(request)
         limit = request.limit if request.HasField("limit") else DEFAULT_LIMIT
         # What is reranked is the same for every limit.

@@ -286,8 +286,12 @@ async def test_a_second_hop_begins_at_what_the_first_reached(world: World) -> No
         ),
     ],
 )
-async def test_bad_options_are_field_errors(world: World, options: Options, field: str) -> None:
-    script(world)
+@pytest.mark.parametrize("found", [True, False])
+async def test_bad_options_are_field_errors_whatever_is_found(
+    world: World, options: Options, field: str, *, found: bool
+) -> None:
+    if found:
+        script(world)
     error = await refused(world, Request(query="q", expansion=options))
     assert error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
     assert [one.field for one in error.fields] == [field]
