@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import grpc
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import legs_pb2, retrieval_pb2
+from braid.common.v1 import legs_pb2, reranking_pb2, retrieval_pb2
 from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.agent_orchestrator.clients.space_models import SpaceModels
@@ -127,11 +127,12 @@ class ComprehensiveSearch:
         INVALID_FIELD when a tier refuses the request.
         """
         clock = Budget(min(self._leg_seconds, leg_budget(remaining(self._seconds))))
-        request.rerank = self._reranking.mode(request.rerank)
+        asked = request.rerank
+        request.rerank = self._reranking.mode(asked)
         options = expansion_of(request)
         check_types(options)
         async with self._expander.linking(options.mode, request.query, clock) as linking:
-            legs, source, vector = await self._run_legs(request, clock, ended)
+            legs, source, vector = await self._run_legs(request, clock, ended, asked)
             _require_an_answer(legs.all())
             passages = await self._passages(request, legs, vector, clock)
             answer = _answer(legs.all(), source)
@@ -193,7 +194,11 @@ class ComprehensiveSearch:
             return await self._expansion.expand(searched, wanted, limit, clock)
 
     async def _run_legs(
-        self, request: Request, clock: Budget, ended: LegListener | None
+        self,
+        request: Request,
+        clock: Budget,
+        ended: LegListener | None,
+        rerank: reranking_pb2.RerankMode.ValueType,
     ) -> tuple[Legs, Source, Embedding]:
         use_cache = request.cache != retrieval_pb2.CACHE_MODE_BYPASS
         try:
@@ -208,7 +213,7 @@ class ComprehensiveSearch:
                 graph = group.create_task(self._reported("graph", facts, query, ended))
                 memories = None
                 if request.use_memories:
-                    found = self._memories.run(request, clock)
+                    found = self._memories.run(request, clock, rerank)
                     memories = group.create_task(self._reported("memory", found, query, ended))
         except ExceptionGroup as failures:
             # A leg raises nothing but what is wrong with the request: that is the caller's answer.

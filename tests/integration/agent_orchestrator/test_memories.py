@@ -12,7 +12,7 @@ import asyncpg
 import grpc
 import pytest
 
-from braid.agent.v1 import memories_pb2, memories_pb2_grpc
+from braid.agent.v1 import memories_pb2, memories_pb2_grpc, search_pb2
 from braid.common.v1 import errors_pb2, expansion_pb2, legs_pb2, reranking_pb2
 from braid.graph.v1 import relations_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
@@ -396,6 +396,24 @@ async def test_memories_are_reranked_by_their_best_sentence_unless_that_is_switc
     assert told(found) == [(query, 0.8), ("Something else.", 0.4)]
     plain = await found_by(world, stub, query, rerank=reranking_pb2.RERANK_MODE_NONE)
     assert told(plain) == [("Something else.", 0.8), (query, 0.4)]
+
+
+@pytest.mark.parametrize(
+    ("rerank", "first"),
+    [
+        (reranking_pb2.RERANK_MODE_UNSPECIFIED, "The pool was too small."),
+        (reranking_pb2.RERANK_MODE_NONE, "Something else."),
+    ],
+)
+async def test_memories_among_documents_are_reranked_as_asked_for(
+    world: World, stub: Any, rerank: reranking_pb2.RerankMode.ValueType, first: str
+) -> None:
+    query = "The pool was too small."
+    await found_by(world, stub, query)
+    request = search_pb2.ComprehensiveSearchRequest(query=query, use_memories=True, rerank=rerank)
+    answer = await world.search.ComprehensiveSearch(request, metadata=ALICE)
+    memories_found = [one.content for one in answer.results if one.memory_type]
+    assert memories_found[0] == first
 
 
 async def test_the_first_memories_do_not_depend_on_the_limit(world: World, stub: Any) -> None:
