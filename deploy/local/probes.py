@@ -65,7 +65,7 @@ def _readyz(address: str) -> bool:
     try:
         connection.request("GET", "/readyz")
         return connection.getresponse().status == HTTPStatus.OK
-    except OSError:
+    except (OSError, http.client.HTTPException):  # also where another program has the port
         return False
     finally:
         connection.close()

@@ -138,15 +138,17 @@ class Api:
         """A JSON body."""
         return self._ask("POST", path, json=body)
 
-    def post_for_list(self, path: str, body: Any, **parameters: Any) -> list[Any]:
-        """A JSON body that is answered with a list."""
+    def post_for_list(
+        self, path: str, body: Any, **parameters: Any
+    ) -> tuple[list[Any], httpx.Headers]:
+        """A JSON body that is answered with a list, and the headers that say how it came about."""
         response = self._send("POST", path, json=body, params=parameters)
         if not response.is_success:
             answer_of(response, self.url)
         found = response.json(object_hook=partial(Answer, self.url))
         if not isinstance(found, list):
             raise no_gateway(self.url)
-        return found
+        return found, response.headers
 
     def put(self, path: str, body: Any) -> Any:
         """A JSON body that replaces what is there."""

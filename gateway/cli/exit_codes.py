@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Any
 
 
 class ExitCode(IntEnum):
@@ -59,6 +60,14 @@ def of_legs(legs: list[dict[str, object]]) -> ExitCode:
     if statuses and statuses <= _FAILED:
         return ExitCode.UNAVAILABLE
     return ExitCode.PARTIAL if statuses & _INCOMPLETE else ExitCode.OK
+
+
+def of_search(answer: dict[str, Any]) -> ExitCode:
+    """The exit code of a search by its legs, and by the steps after them, which the graph may have missed."""
+    code = of_legs(answer["legs"])
+    steps = [answer.get("expansion"), answer.get("reranking")]
+    undone = any(step and step["status"] in _INCOMPLETE for step in steps)
+    return ExitCode.PARTIAL if code is ExitCode.OK and undone else code
 
 
 def table() -> str:

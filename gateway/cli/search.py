@@ -103,7 +103,7 @@ def search(  # noqa: PLR0917 - typer names them all
         answer = api.post(f"/api/search/{mode.value}", body)
     shown = {Mode.comprehensive: show_comprehensive, Mode.graph: show_facts}
     show(session, answer, shown.get(mode, show_chunks), as_json)
-    raise typer.Exit(exit_codes.of_legs(answer["legs"]))
+    raise typer.Exit(exit_codes.of_search(answer))
 
 
 def _steps(expansion: Expansion | None, hops: int | None, rerank: Rerank | None) -> Json:

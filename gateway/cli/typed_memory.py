@@ -10,10 +10,11 @@ from rich.text import Text
 
 from gateway.cli.api import segment
 from gateway.cli.errors import CliError
+from gateway.cli.exit_codes import ExitCode
 from gateway.cli.graph_output import show_cursor, show_indented
 from gateway.cli.options import AsJson, Cursor, Limit, show
 from gateway.cli.output import QUIET, show_pairs
-from gateway.cli.terminal_escape import styled
+from gateway.cli.terminal_escape import line, styled
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -112,26 +113,45 @@ def search(  # noqa: PLR0917 - as above
     ] = Mode.hybrid,
     expand: Annotated[bool, typer.Option(help="Follow relations from what is found.")] = False,
     hops: Annotated[int | None, typer.Option(help="With --expand: how far, 1–3.")] = None,
+    related: Annotated[
+        bool,
+        typer.Option(
+            "--context", help="Leave the order as it is, and show what each is related to."
+        ),
+    ] = False,
     rerank: Annotated[bool, typer.Option(help="Rerank what is found.")] = True,
     kind: Types = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="Only with this tag; may be given again.")
+    ] = None,
     session_id: SessionId = "",
     limit: Limit = None,
     as_json: AsJson = False,
 ) -> None:
     """Search memories."""
     session: Session = context.obj
-    body: Json = {"query": query, "limit": limit, "types": kind or [], "session_id": session_id}
+    body: Json = {
+        "query": query,
+        "limit": limit,
+        "types": kind or [],
+        "tags": tag or [],
+        "session_id": session_id,
+        "context": related,
+    }
     if hops is not None:
         body["expansion"] = {"max_hops": hops}
     with session.api() as api:
-        found = api.post_for_list(
+        found, headers = api.post_for_list(
             "/api/memories/search",
             body,
             search_mode=mode.value,
-            use_graph_expansion=expand or hops is not None,
+            use_graph_expansion=expand or related or hops is not None,
             use_reranking=rerank,
         )
-    show(session, {"results": found}, _show_found, as_json)
+    went = {name: headers.get(f"x-{name}-status") for name in ("search", "expansion")}
+    show(session, {"results": found, **went}, _show_found, as_json)
+    if any(one and one.startswith("DEGRADED") for one in went.values()):
+        raise typer.Exit(ExitCode.PARTIAL)
 
 
 @memories.command()
@@ -156,12 +176,19 @@ def unrelate(
     context: typer.Context,
     memory_id: MemoryId,
     target_id: Annotated[str, typer.Argument(help="The memory that the relation leads to.")],
+    relation_type: Annotated[
+        str,
+        typer.Option("--type", help="Only of this type, such as FIXES. Default: of every type."),
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
     """Remove the relations from a memory to another one."""
     session: Session = context.obj
+    path = f"/api/memories/{segment(memory_id)}/relations/{segment(target_id)}"
+    if relation_type:
+        path += f"?relation_type={segment(relation_type)}"
     with session.api() as api:
-        answer = api.delete(f"/api/memories/{segment(memory_id)}/relations/{segment(target_id)}")
+        answer = api.delete(path)
     show(session, answer, show_pairs, as_json)
 
 
@@ -252,8 +279,14 @@ def _show_found(out: Console, answer: Json) -> None:
         _show_head(out, one["memory"], head)
         path = " → ".join(step["relation_type"] for step in one["path"])
         show_indented(out, f"{one['memory']['id']}{' · by ' + path if path else ''}")
+        for other in one.get("related") or ():
+            ways = " → ".join(step["relation_type"] for step in other["path"])
+            show_indented(out, f"{ways} {other['memory']['id']}: {other['memory']['content']}")
     if not answer["results"]:
         out.print("No memories.")
+    notes = [f"{name} {answer[name]}" for name in ("search", "expansion") if answer[name]]
+    if notes:
+        out.print(Text(line(" · ".join(notes)), style=QUIET), soft_wrap=True)
 
 
 def _show_memory(out: Console, one: Json) -> None:

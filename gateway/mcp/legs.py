@@ -59,6 +59,13 @@ def reported(report: legs_pb2.LegReport) -> LegEnd:
     return LegEnd(name, report.status, report.reason)
 
 
+def expanded(answer: Any) -> list[LegEnd]:
+    """How the step along the graph ended, of a search that took it."""
+    if not answer.HasField("expansion"):
+        return []
+    return [LegEnd("expansion", answer.expansion.status, answer.expansion.reason)]
+
+
 def only_leg(name: str, answer: Any) -> LegEnd:
     """How a search of one leg ended. A search by words has no reason to give."""
     return LegEnd(name, answer.status, getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED))

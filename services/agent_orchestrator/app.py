@@ -189,7 +189,7 @@ async def open_app(
             )
         )
         agent = await stack.enter_async_context(
-            _open_agent(options, models, runtime, tiers, database, search, entity_memory)
+            _open_agent(options, models, runtime, tiers, database, search, hybrid, entity_memory)
         )
         services = [
             _search_service(search, hybrid, AdmissionQueue(runtime.search_limits())),
@@ -358,6 +358,7 @@ def _open_agent(  # noqa: PLR0917 - all of these parts are needed
     tiers: Tiers,
     database: Database,
     search: ComprehensiveSearch,
+    hybrid: ExpandedHybrid,
     entity_memory: EntityMemoryParts,
 ) -> AbstractAsyncContextManager[AgentServicer]:
     # Imported here because its libraries are large and workers do not need them.
@@ -368,6 +369,7 @@ def _open_agent(  # noqa: PLR0917 - all of these parts are needed
         models=models,
         pool=database.pool,
         search=search,
+        hybrid=hybrid,
         vector=tiers.channels["vector"],
         graph=tiers.channels["graph"],
         outgoing=OutgoingMetadata.of(runtime),
@@ -409,7 +411,7 @@ def _memories(
         store,
         memories,
         MemorySearch(store, tiers.searches, tiers.relations, reranking),
-        Sessions(store, memories, tiers.relations),
+        Sessions(store, memories),
         Inference(store, memories, tiers.searches, tiers.relations),
         InferenceJobs(jobs),
         tiers.relations,

@@ -18,6 +18,7 @@ from services.graph_query.core.domain import (
     Passage,
 )
 from services.graph_query.core.fact_batch import FactBatch
+from services.graph_query.core.intervals import OPEN
 from services.graph_query.core.store import WordHits
 from services.graph_query.embeddings.domain import RETRY_SECONDS
 from services.graph_query.embeddings.neo4j_store import Neo4jEmbeddings
@@ -205,6 +206,16 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
             "max_cited": 1,
             "at": 0.0,
             "about": 0,
+            "seeds": [],
+            "hops": 1,
+            "types": [],
+            "min_strength": 0.0,
+            "degree": 1,
+            "open": OPEN,
+            "direction": "both",
+            "weights": {},
+            "frontier": 1,
+            "edges": 1,
         }
         await self._database.warm_up(name, **nothing)
 

@@ -65,6 +65,7 @@ class GraphStub(
     writes: Counter[str] = field(default_factory=Counter)
     deletions: dict[str, int] = field(default_factory=dict)
     strays: list[str] = field(default_factory=list)
+    relations: list[relations_pb2.ChunkRelation] = field(default_factory=list)
     expanded: expansion_pb2.ExpandResponse = field(default_factory=expansion_pb2.ExpandResponse)
     embeddings: embeddings_pb2.GetGraphEmbeddingsResponse = field(
         default_factory=embeddings_pb2.GetGraphEmbeddingsResponse
@@ -140,7 +141,12 @@ class GraphStub(
         self, request: relations_pb2.ListRelationsRequest, context: Any
     ) -> relations_pb2.ListRelationsResponse:
         await self.script.note("ListRelations", request)
-        return relations_pb2.ListRelationsResponse()
+        begin = int(request.page_token or 0)
+        end = begin + request.page_size
+        more = end < len(self.relations)
+        return relations_pb2.ListRelationsResponse(
+            relations=self.relations[begin:end], next_page_token=str(end) if more else ""
+        )
 
     async def BatchAddEpisodes(
         self, request: ingest_pb2.BatchAddEpisodesRequest, context: Any
@@ -187,6 +193,12 @@ class GraphStub(
     ) -> relations_pb2.PutRelationsResponse:
         await self.script.note("PutRelations", request)
         return relations_pb2.PutRelationsResponse(created_count=len(request.relations))
+
+    async def DeleteRelations(
+        self, request: relations_pb2.DeleteRelationsRequest, context: Any
+    ) -> relations_pb2.DeleteRelationsResponse:
+        await self.script.note("DeleteRelations", request)
+        return relations_pb2.DeleteRelationsResponse(deleted_count=len(request.relations))
 
 
 @dataclass

@@ -13,7 +13,7 @@ from braid.vector.v1 import search_pb2 as vector_pb2
 from gateway.mcp.arguments import Arguments, Cursor, InstantText, SearchLimit, instant
 from gateway.mcp.calls import ToolCall
 from gateway.mcp.cursors import Position
-from gateway.mcp.legs import LegEnd, only_leg, outcome, reported
+from gateway.mcp.legs import LegEnd, expanded, only_leg, outcome, reported
 from gateway.mcp.results import ToolResult, count_line, dated, fit
 from gateway.rest.mapping.field_types import Text
 from services.runtime.errors import FieldError, InvalidFieldError
@@ -117,7 +117,7 @@ async def _comprehensive(
             facts=[dated(fact) for fact in one.facts[:_MAX_FACTS]] or None,
         )
         for one in answer.results
-    ], [reported(leg) for leg in answer.legs]
+    ], [*(reported(leg) for leg in answer.legs), *expanded(answer)]
 
 
 async def _hybrid(
@@ -127,13 +127,14 @@ async def _hybrid(
         query=arguments.query, limit=arguments.limit, as_of=instant(arguments.as_of)
     )
     if arguments.expansion:
-        expanded = search_pb2.ExpandedHybridSearchRequest(
+        asked = search_pb2.ExpandedHybridSearchRequest(
             search=request, expansion=_expansion(arguments)
         )
         answer = await call.rpc(
-            _ALL + "ExpandedHybridSearch", call.clients.search.ExpandedHybridSearch, expanded
+            _ALL + "ExpandedHybridSearch", call.clients.search.ExpandedHybridSearch, asked
         )
-        return [_passage(one.hit) for one in answer.hits], [reported(answer.leg)]
+        legs = [reported(answer.leg), *expanded(answer)]
+        return [_passage(one.hit) for one in answer.hits], legs
     stub = call.clients.chunks.HybridSearch
     return _of_chunks("hybrid", await call.rpc(_CHUNKS + "HybridSearch", stub, request))
 

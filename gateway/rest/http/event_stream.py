@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from gateway.rest.http.calls import wait_for_disconnect
 from gateway.rest.http.errors import body_of
+from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.json_encoding import encode
 from gateway.rest.mapping.openapi import EVENT_STREAM
 from services.runtime.errors import BraidError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from gateway.rest.http.calls import Caller
+    from gateway.rest.mapping.field_names import Named
 
     Show = Callable[[Any], tuple[str, dict[str, Any]] | tuple[str, dict[str, Any], str]]
 
@@ -59,19 +61,22 @@ class EventStream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
-async def stream(caller: Caller, call: Any, show: Show, *, heartbeat: float) -> EventStream:
+async def stream(
+    caller: Caller, call: Any, show: Show, *, heartbeat: float, named: Named = rest_name
+) -> EventStream:
     """The answers of a streaming call as events. `show` gives an answer's event name, data, and id if any.
 
-    Waits for the first answer up to `heartbeat` seconds, so that a call refused at once is answered by its status.
+    Waits for the first answer up to `heartbeat` seconds, so that a call refused at once is answered by its status, with
+    its fields under the names of `named`.
     """
-    answers = _answers(caller, call, show, heartbeat)
+    answers = _answers(caller, call, show, heartbeat, named)
     async with caller.cancel_on_disconnect(call.cancel):
         first = await anext(answers)
     return EventStream(first, _with_error_event(caller, answers))
 
 
 async def _answers(
-    caller: Caller, call: Any, show: Show, heartbeat: float
+    caller: Caller, call: Any, show: Show, heartbeat: float, named: Named
 ) -> AsyncGenerator[bytes]:
     reading: asyncio.Task[Any] | None = None
     try:
@@ -86,7 +91,7 @@ async def _answers(
                 return
             yield event(*show(answer))
     except grpc.aio.AioRpcError as error:
-        raise caller.error_of(error) from None
+        raise caller.error_of(error, named) from None
     finally:
         call.cancel()
         if reading is not None:

@@ -16,6 +16,7 @@ from gateway.clients import Clients
 from gateway.rest.http.calls import Caller, CallerDep, ClientsDep, SettingsDep
 from gateway.rest.http.event_stream import stream
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import EVENT_STREAM, event_stream, events, problems
 from gateway.rest.search import responses as search_responses
@@ -44,6 +45,7 @@ _CHUNK_SHAPES = (search_responses.chunk_hit, search_responses.chunks_searched)
 _HYBRID_SHAPES = (search_responses.hybrid_hit, search_responses.hybrid_searched)
 _FACT_SHAPES = (search_responses.fact_hit, search_responses.facts_searched)
 _ALL = "/braid.agent.v1.SearchService/"
+_name = partial(rest_name, names={"max_hops": "hops"})
 _STREAMED = "Events `leg`, one a leg in the order they end, then `final`; `error` if the search fails after all."
 
 
@@ -71,7 +73,7 @@ async def hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsDep) -> 
     if body.has_steps():
         method = _ALL + "ExpandedHybridSearch"
         asked = body.expanded_message()
-        found = await caller.call(method, clients.search.ExpandedHybridSearch, asked)
+        found = await caller.call(method, clients.search.ExpandedHybridSearch, asked, _name)
         return JsonResponse(search_responses.expanded_hybrid(found))
     began = time.perf_counter()
     answer = await caller.call(
@@ -104,7 +106,7 @@ async def comprehensive(
     if EVENT_STREAM in accept:
         return await _streamed(body, caller, clients, settings.heartbeat_seconds)
     method = _ALL + "ComprehensiveSearch"
-    answer = await caller.call(method, clients.search.ComprehensiveSearch, body.message())
+    answer = await caller.call(method, clients.search.ComprehensiveSearch, body.message(), _name)
     return JsonResponse(search_responses.comprehensive(answer, body.include))
 
 
@@ -125,7 +127,7 @@ async def _streamed(
     method = _ALL + "StreamComprehensiveSearch"
     call = caller.open(method, clients.search.StreamComprehensiveSearch, request)
     shown = partial(_shown, include=body.include)
-    return await stream(caller, call, shown, heartbeat=heartbeat)
+    return await stream(caller, call, shown, heartbeat=heartbeat, named=_name)
 
 
 def _shown(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field
 from pydantic.config import JsonDict
 
 from braid.agent.v1 import memories_pb2
@@ -141,7 +141,9 @@ class MemoryExpansion(ContractModel):
     contract: ClassVar[Contract] = expansion_pb2.ExpansionOptions
 
     max_hops: JsonInt32 | None = Field(
-        default=None, description="How many relations away at most, 1–3. Default 1."
+        default=None,
+        validation_alias=AliasChoices("max_hops", "hops"),
+        description="How many relations away at most, 1–3. Default 1. `hops` is the same.",
     )
     relation_types: Annotated[list[AnyCaseRelation], at_most(MAX_RELATION_TYPES)] = Field(
         default=[], description="Only along relations of these types. Default: all."
@@ -159,7 +161,9 @@ class MemoryExpansion(ContractModel):
         default=None, description="How many relations of a memory are followed. Default 20."
     )
     traversal_at: Instant | None = Field(
-        default=None, description="Only along relations that hold then. Default: now."
+        default=None,
+        validation_alias=AliasChoices("traversal_at", "traversal_time"),
+        description="Only along relations that hold then. Default: now. `traversal_time` is the same.",
     )
 
     def message(self) -> expansion_pb2.ExpansionOptions:

@@ -239,5 +239,8 @@ def _expansion(report: options_pb2.ExpansionReport) -> str:
     elapsed = report.elapsed.ToMicroseconds() / 1000
     return (
         f"{_outcome(report.status, report.reason)}; elapsed_ms={elapsed:.1f}; "
-        f"new_results={report.new_count}; utilisation={report.utilisation:.3f}"
+        f"initial_count={report.initial_count}; expanded_count={report.expanded_count}; "
+        f"new_results={report.new_count}; kept_results={report.kept_count}; "
+        f"dropped_results={report.dropped_count}; expansion_rate={report.expansion_rate:.3f}; "
+        f"utilisation={report.utilisation:.3f}"
     )

@@ -25,6 +25,7 @@ from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.entity_memory.app import EntityMemoryParts
 from services.agent_orchestrator.entity_memory.tools import GUIDANCE, MemoryTools
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
+from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.models.language.factory import build_language_model
 from services.postgres.pool import Pool
 from services.runtime.channels import OutgoingMetadata
@@ -46,6 +47,7 @@ async def open_agent(
     models: AnswerModels,
     pool: Pool,
     search: ComprehensiveSearch,
+    hybrid: ExpandedHybrid,
     vector: grpc.aio.Channel,
     graph: grpc.aio.Channel,
     outgoing: OutgoingMetadata,
@@ -75,6 +77,7 @@ async def open_agent(
         conversations=conversations,
         summaries=Summaries(conversations, summarizer, budget=limits.history_tokens),
         search=search,
+        hybrid=hybrid,
         tiers=TierReads(
             vector,
             graph,

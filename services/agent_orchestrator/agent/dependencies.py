@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from braid.common.v1 import legs_pb2
     from services.agent_orchestrator.agent.tier_reads import TierReads
     from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
+    from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 
 LegEnded = Callable[[str, "legs_pb2.LegReport"], None]
 
@@ -46,6 +47,7 @@ class AgentDependencies:
     now: datetime
     zone: ZoneInfo
     search: ComprehensiveSearch
+    hybrid: ExpandedHybrid
     tiers: TierReads
     search_preferences: SearchPreferences = field(default_factory=SearchPreferences)
     evidence: Evidence = field(default_factory=Evidence)

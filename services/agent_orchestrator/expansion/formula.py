@@ -51,6 +51,12 @@ class Formula:
         )
 
 
+def check_types(options: options_pb2.ExpansionOptions) -> None:
+    """InvalidFieldError for types that relations do not have, whatever will be found."""
+    if options.mode == options_pb2.EXPANSION_MODE_FORMULA:
+        relation_types(options.relation_types)
+
+
 def expand_request(
     options: options_pb2.ExpansionOptions, scores: Mapping[str, float], limit: int
 ) -> expansion_pb2.ExpandRequest:

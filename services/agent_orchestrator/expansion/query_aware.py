@@ -127,6 +127,8 @@ class QueryAware:
         begun = [seed.chunk_id for seed in seeds[:SEEDS]]
         scores = _Scores()
         hops = options.max_hops if options.HasField("max_hops") else 1
+        timed = options.HasField("traversal_time")
+        followed_at = options.traversal_time if timed else question.as_of
         while True:
             found = await self._graph.mention_subgraph(
                 structure_pb2.GetMentionSubgraphRequest(
@@ -136,7 +138,7 @@ class QueryAware:
                     max_about=MAX_ABOUT,
                     max_episodes=MAX_PASSAGES,
                     without_details=True,
-                    as_of=question.as_of,
+                    as_of=followed_at,
                 ),
                 budget.left(),
             )

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 import grpc
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import expansion_pb2, legs_pb2, retrieval_pb2
+from braid.common.v1 import legs_pb2, reranking_pb2, retrieval_pb2
 from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.agent_orchestrator.clients.space_models import SpaceModels
 from services.agent_orchestrator.expansion.expander import OFF, ExpansionRequest
+from services.agent_orchestrator.expansion.formula import check_types
 from services.agent_orchestrator.expansion.query_aware import Question
 from services.agent_orchestrator.expansion.result_list import (
     ExpandedList,
@@ -126,15 +127,17 @@ class ComprehensiveSearch:
         InvalidFieldError if a tier rejects the request.
         """
         clock = Budget(min(self._leg_seconds, leg_budget(remaining(self._seconds))))
-        request.rerank = self._reranking.mode(request.rerank)
+        asked = request.rerank
+        request.rerank = self._reranking.mode(asked)
         options = expansion_of(request)
+        check_types(options)
         async with self._expander.linking(options.mode, request.query, clock) as linking:
-            legs, source, vector = await self._run_legs(request, clock, ended)
+            legs, source, vector = await self._run_legs(request, clock, ended, asked)
             _require_an_answer(legs.all())
             passages = await self._passages(request, legs, vector, clock)
             answer = _answer(legs.all(), source)
             if includes_results(request.include):
-                wanted = ExpansionRequest(_question(request, vector, options), linking, options)
+                wanted = ExpansionRequest(_question(request, vector), linking, options)
                 results = await self._fused(request, legs, passages, answer, clock)
                 listed = await self._listed(request, legs, passages, results, wanted, clock)
                 answer.results.extend(
@@ -191,7 +194,11 @@ class ComprehensiveSearch:
             return await self._expansion.expand(searched, wanted, limit, clock)
 
     async def _run_legs(
-        self, request: Request, clock: Budget, ended: LegListener | None
+        self,
+        request: Request,
+        clock: Budget,
+        ended: LegListener | None,
+        rerank: reranking_pb2.RerankMode.ValueType,
     ) -> tuple[Legs, Source, Embedding]:
         use_cache = request.cache != retrieval_pb2.CACHE_MODE_BYPASS
         try:
@@ -206,7 +213,7 @@ class ComprehensiveSearch:
                 graph = group.create_task(self._reported("graph", facts, query, ended))
                 memories = None
                 if request.use_memories:
-                    found = self._memories.run(request, clock)
+                    found = self._memories.run(request, clock, rerank)
                     memories = group.create_task(self._reported("memory", found, query, ended))
         except ExceptionGroup as failures:
             # A leg raises only errors of the request itself, which are returned to the caller.
@@ -292,12 +299,8 @@ def _reason(report: legs_pb2.LegReport) -> str:
     return legs_pb2.LegReason.Name(report.reason).removeprefix("LEG_REASON_")
 
 
-def _question(
-    request: Request, embedding: Embedding, options: expansion_pb2.ExpansionOptions
-) -> Question:
+def _question(request: Request, embedding: Embedding) -> Question:
     at = request.as_of if request.HasField("as_of") else None
-    if options.HasField("traversal_time"):
-        at = options.traversal_time
     return Question(request.query, embedding, text_weight_of(request), request.cache, at)
 
 

@@ -15,6 +15,7 @@ from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.health_watch import TierAwayError
 from services.agent_orchestrator.expansion.expander import OFF, ExpansionRequest
+from services.agent_orchestrator.expansion.formula import check_types
 from services.agent_orchestrator.expansion.query_aware import Question
 from services.agent_orchestrator.expansion.result_list import (
     ExpandedList,
@@ -64,6 +65,7 @@ class ExpandedHybrid:
         budget = Budget(remaining(self._seconds))
         options = expansion_pb2.ExpansionOptions()
         options.CopyFrom(request.expansion)
+        check_types(options)
         rerank = self._reranking.mode(request.rerank)
         search = request.search
         async with self._expander.linking(options.mode, search.query, budget) as linking:
@@ -72,7 +74,7 @@ class ExpandedHybrid:
                 search, deeper=options.mode not in OFF or rerank not in RERANKING_OFF, budget=budget
             )
             seconds, nanos = divmod(time.perf_counter_ns() - began, 1_000_000_000)
-            wanted = ExpansionRequest(_question(search, options), linking, options)
+            wanted = ExpansionRequest(_question(search), linking, options)
             results = [_result(hit, rank) for rank, hit in enumerate(found.hits, 1)]
             report = None
             if rerank not in RERANKING_OFF:
@@ -149,16 +151,14 @@ def _limit(search: vector_pb2.HybridSearchRequest) -> int:
     return search.limit if search.HasField("limit") else DEFAULT_LIMIT
 
 
-def _question(
-    search: vector_pb2.HybridSearchRequest, options: expansion_pb2.ExpansionOptions
-) -> Question:
+def _question(search: vector_pb2.HybridSearchRequest) -> Question:
     at = search.as_of if search.HasField("as_of") else None
     return Question(
         search.query,
         search.query_embedding if search.HasField("query_embedding") else None,
         search.text_weight if search.HasField("text_weight") else DEFAULT_TEXT_WEIGHT,
         search.cache,
-        options.traversal_time if options.HasField("traversal_time") else at,
+        at,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from google.protobuf.duration_pb2 import Duration
 
 from braid.agent.v1 import memories_pb2, search_pb2
-from braid.common.v1 import expansion_pb2, legs_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2, reranking_pb2
 from services.agent_orchestrator.clients.failures import reason_of
 from services.agent_orchestrator.search.legs import LegOutcome
 from services.agent_orchestrator.search.requests import limit_of
@@ -32,13 +32,20 @@ class MemoryLeg:
         self._search = search
 
     async def run(
-        self, request: search_pb2.ComprehensiveSearchRequest, clock: Budget
+        self,
+        request: search_pb2.ComprehensiveSearchRequest,
+        clock: Budget,
+        rerank: reranking_pb2.RerankMode.ValueType,
     ) -> LegOutcome:
-        """Returns the memories found. A failure becomes an outcome; raises WrongStateError if not set up."""
+        """Returns the memories found, reranked as the caller requests.
+
+        A failure becomes an outcome; raises WrongStateError if memories are not set up.
+        """
         asked = memories_pb2.SearchMemoriesRequest(
             query=request.query,
             limit=limit_of(request),
             cache=request.cache,
+            rerank=rerank,
             expansion=expansion_pb2.ExpansionOptions(mode=expansion_pb2.EXPANSION_MODE_NONE),
         )
         report = legs_pb2.LegReport(leg=legs_pb2.LEG_MEMORY)

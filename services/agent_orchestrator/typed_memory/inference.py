@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 from google.protobuf.struct_pb2 import Struct
 
-from braid.common.v1 import errors_pb2
 from braid.graph.v1 import relations_pb2
 from braid.graph.v1.relations_pb2 import ChunkRelationType
 from braid.vector.v1 import chunks_pb2, search_pb2
@@ -34,7 +33,6 @@ from services.agent_orchestrator.typed_memory.store import (
     Position,
     RelationName,
 )
-from services.runtime.errors import BraidError
 
 SIMILARITY = "similarity"
 ERROR_FIX = "error_fix"
@@ -175,21 +173,8 @@ class Inference:
         left = [one for one in wanted if _name(one) not in removed]
         created: Counter[str] = Counter()
         for method, relations in _by_method(left).items():
-            created[method] = await self._put_existing(owner, relations)
+            created[method] = await self._memories.put_existing(owner, relations)
         return +created
-
-    async def _put_existing(self, owner: Owner, relations: Sequence[RelationInput]) -> int:
-        """Stores relations of memories that still exist; returns the number of new ones."""
-        with in_partition(owner):
-            try:
-                return (await self._relations.put(relations)).created_count
-            except BraidError as error:
-                if error.reason != errors_pb2.ERROR_REASON_INVALID_FIELD:
-                    raise
-            ends = {end for one in relations for end in (one.source_id, one.target_id)}
-            there = await self._store.by_id(owner, ends)
-            left = [one for one in relations if {one.source_id, one.target_id} <= there.keys()]
-            return (await self._relations.put(left)).created_count if left else 0
 
     async def _forget(self, owner: Owner, pairs: Iterable[Pair]) -> int:
         """Removes relations between memories that are no longer found together; returns how many."""

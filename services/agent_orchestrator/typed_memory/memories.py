@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from weakref import WeakValueDictionary
 
@@ -94,13 +94,19 @@ class Memories:
         await self._check_targets(owner, [one.target_id for one in relations])
         if not given.session_id:
             return await self._create(owner, given, relations)
-        lock = self._sessions.setdefault((owner, given.session_id), asyncio.Lock())
-        async with lock, self._store.session_lease(owner, given.session_id):
+        async with self.session(owner, given.session_id):
             last = await self._store.last_of_session(owner, given.session_id)
             follows = (
                 [_relation(last, ChunkRelationType.CHUNK_RELATION_TYPE_FOLLOWS)] if last else []
             )
-            return await self._create(owner, given, [*_without(relations, follows), *follows])
+            return await self._create(owner, given, _without(relations, follows), follows)
+
+    @asynccontextmanager
+    async def session(self, owner: Owner, session_id: str) -> AsyncIterator[None]:
+        """Locks a session for the block: no other call adds to it or closes it."""
+        lock = self._sessions.setdefault((owner, session_id), asyncio.Lock())
+        async with lock, self._store.session_lease(owner, session_id):
+            yield
 
     async def get(self, owner: Owner, id_: str) -> Memory:
         """Returns a memory. Raises NotFoundError if the owner has none with this id."""
@@ -157,26 +163,40 @@ class Memories:
     ) -> tuple[Relation, bool]:
         """Stores a relation between two memories of the owner; returns whether it is new."""
         if id_ == relation.target_id:
-            raise InvalidFieldError(FieldError("target_id", "a memory has no relation to itself"))
+            raise InvalidFieldError(
+                FieldError("relation.target_id", "a memory has no relation to itself")
+            )
         await self.get(owner, id_)
         if relation.target_id not in await self._store.by_id(owner, [relation.target_id]):
-            raise InvalidFieldError(_unknown_target("target_id"))
+            raise InvalidFieldError(_unknown_target("relation.target_id"))
         relation.source_id = id_
         with in_partition(owner):
             counts = await self._relations.put([relation])
-            stored = await self._stored(relation)
-        return stored, counts.created_count > 0
+            stored = await self._between(id_, relation.target_id, relation.relation_type)
+        if not stored:  # removed by another call meanwhile
+            raise NotFoundError("relation")
+        return stored[0], counts.created_count > 0
+
+    async def put_existing(self, owner: Owner, relations: Sequence[RelationInput]) -> int:
+        """Stores relations, without those of memories that were removed meanwhile; how many are new."""
+        with in_partition(owner):
+            try:
+                return (await self._relations.put(relations)).created_count
+            except BraidError as error:
+                if error.reason != errors_pb2.ERROR_REASON_INVALID_FIELD:
+                    raise
+            ends = {end for one in relations for end in (one.source_id, one.target_id)}
+            there = await self._store.by_id(owner, ends)
+            left = [one for one in relations if {one.source_id, one.target_id} <= there.keys()]
+            return (await self._relations.put(left)).created_count if left else 0
 
     async def delete_relation(
         self, owner: Owner, id_: str, target: str, kind: ChunkRelationType.ValueType
     ) -> int:
         """Deletes relations; inferred ones are not inferred again. Raises NotFoundError if there are none."""
         await self.get(owner, id_)
-        found = [
-            one
-            for one in (await self.relations(owner, id_)).outgoing
-            if one.target_id == target and kind in (one.relation_type, 0)
-        ]
+        with in_partition(owner):
+            found = await self._between(id_, target, kind)
         if not found:
             raise NotFoundError("relation")
         inferred = [
@@ -200,8 +220,19 @@ class Memories:
         await self._store.put_types(space, {name.upper() for name in names})
         return await self.types(space)
 
+    async def discard(self, owner: Owner, id_: str) -> None:
+        """Removes a memory whose call has failed, as far as that can be done now."""
+        try:
+            await asyncio.shield(self.delete(owner, id_))
+        except BraidError:
+            return
+
     async def _create(
-        self, owner: Owner, given: NewMemory, relations: Sequence[RelationInput]
+        self,
+        owner: Owner,
+        given: NewMemory,
+        relations: Sequence[RelationInput],
+        follows: Sequence[RelationInput] = (),
     ) -> Memory:
         document = str(uuid.uuid4())
         id_ = chunk_id(owner.partition, document, content_sha256(given.content), 0)
@@ -209,7 +240,7 @@ class Memories:
         if memory is None:
             raise WrongStateError("The session is closed.")
         try:
-            await self._into_tiers(owner, memory, relations)
+            await self._into_tiers(owner, memory, relations, follows)
             await self._store.note_ready(owner, id_)
         except BaseException:
             # Deletes everything stored so far; if that fails, the memory remains invisible.
@@ -218,7 +249,11 @@ class Memories:
         return memory
 
     async def _into_tiers(
-        self, owner: Owner, memory: Memory, relations: Sequence[RelationInput]
+        self,
+        owner: Owner,
+        memory: Memory,
+        relations: Sequence[RelationInput],
+        follows: Sequence[RelationInput],
     ) -> None:
         with in_partition(owner):
             try:
@@ -230,10 +265,13 @@ class Memories:
                     )
             except ExceptionGroup as failures:
                 raise failures.exceptions[0] from None
-            for relation in relations:
+            for relation in (*relations, *follows):
                 relation.source_id = memory.id
             if relations:
                 await self._relations.put(relations)
+            if follows:
+                # The one before may be removed at this moment: nobody has named it.
+                await self.put_existing(owner, follows)
 
     async def _undo(self, owner: Owner, memory: Memory) -> None:
         try:
@@ -267,21 +305,24 @@ class Memories:
         )
         return await self._relations.page(request)
 
-    async def _stored(self, relation: RelationInput) -> Relation:
-        """Returns the stored relation. Reads several pages if its target has many relations."""
+    async def _between(
+        self, source: str, target: str, kind: ChunkRelationType.ValueType
+    ) -> list[Relation]:
+        """Returns the relations from one memory to another, of one type or of all (0). Reads pages: it may be a hub."""
         request = relations_pb2.ListRelationsRequest(
-            chunk_id=relation.target_id,
-            direction=relations_pb2.RELATION_DIRECTION_INCOMING,
-            relation_types=[relation.relation_type],
+            chunk_id=source,
+            direction=relations_pb2.RELATION_DIRECTION_OUTGOING,
+            relation_types=[kind] if kind else [],
             page_size=MAX_RELATIONS,
         )
+        found: list[Relation] = []
         while True:
             page = await self._relations.page(request)
-            for one in page.relations:
-                if one.source_id == relation.source_id:
-                    return one
-            if not page.next_page_token:
-                raise NotFoundError("relation")  # deleted by another call meanwhile
+            found += [one for one in page.relations if one.target_id == target]
+            # They are listed by their targets.
+            past = bool(page.relations) and page.relations[-1].target_id > target
+            if past or not page.next_page_token:
+                return found
             request.page_token = page.next_page_token
 
 

@@ -19,8 +19,13 @@ from braid.vector.v1 import chunks_pb2, search_pb2
 from services.agent_orchestrator.clients.budget import Budget
 from services.agent_orchestrator.clients.chunk_searches import ChunkSearches
 from services.agent_orchestrator.clients.relations import GraphRelations
-from services.agent_orchestrator.expansion.formula import expand_request
-from services.agent_orchestrator.reranking.reranking import OFF, Mode, Reranking
+from services.agent_orchestrator.expansion.formula import check_types, expand_request
+from services.agent_orchestrator.reranking.reranking import (
+    MAX_RERANKED,
+    OFF,
+    Mode,
+    Reranking,
+)
 from services.agent_orchestrator.typed_memory.domain import Memory, Owner
 from services.agent_orchestrator.typed_memory.memories import in_partition
 from services.agent_orchestrator.typed_memory.store import MemoryStore
@@ -93,12 +98,15 @@ class MemorySearch:
         mode = request.expansion.mode
         if mode not in _MODES:
             raise InvalidFieldError(FieldError("expansion.mode", "must be FORMULA or NONE"))
+        check_types(request.expansion)
         rerank = self._rerank_mode(request)
         limit = request.limit if request.HasField("limit") else DEFAULT_LIMIT
-        searched = await self._search(owner, request, limit)
+        # What is reranked is the same for every limit.
+        depth = limit if rerank in OFF else max(limit, MAX_RERANKED)
+        searched = await self._search(owner, request, depth)
         known = await self._store.by_id(owner, searched.scores)
         searched = await self._reranked(request, rerank, searched, known)
-        scores = searched.scores
+        scores = dict(list(searched.scores.items())[:limit])
         if mode != options_pb2.EXPANSION_MODE_FORMULA or not scores:
             found = _plain(scores, known, searched)
         else:
@@ -131,8 +139,8 @@ class MemorySearch:
     async def _search(self, owner: Owner, request: Request, limit: int) -> _Searched:
         """Searches once for each requested type, because a metadata filter has no alternatives."""
         answers = [
-            await self._search_type(owner, request, kind.upper(), limit)
-            for kind in dict.fromkeys(request.types or [""])
+            await self._search_type(owner, request, kind, limit)
+            for kind in dict.fromkeys(name.upper() for name in request.types or [""])
         ]
         merged = {id_: score for answer in answers for id_, score in answer.scores.items()}
         best = sorted(merged.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]

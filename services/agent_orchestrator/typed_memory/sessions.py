@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from braid.graph.v1 import relations_pb2
-from services.agent_orchestrator.clients.relations import GraphRelations
 from services.agent_orchestrator.typed_memory.domain import (
     SESSION_SUMMARY,
     Memory,
     NewMemory,
     Owner,
 )
-from services.agent_orchestrator.typed_memory.memories import Memories, RelationInput, in_partition
+from services.agent_orchestrator.typed_memory.memories import Memories, RelationInput
 from services.agent_orchestrator.typed_memory.store import MemoryStore, Position
 from services.agent_orchestrator.typed_memory.summary import summarise
 from services.runtime.errors import NotFoundError
@@ -32,13 +31,16 @@ class ClosedSession(NamedTuple):
 class Sessions:
     """The sessions of every user."""
 
-    def __init__(self, store: MemoryStore, memories: Memories, relations: GraphRelations) -> None:
+    def __init__(self, store: MemoryStore, memories: Memories) -> None:
         self._store = store
         self._memories = memories
-        self._relations = relations
 
     async def close(self, owner: Owner, session_id: str) -> ClosedSession:
         """Writes the summary, once. Raises NotFoundError for a session without memories."""
+        async with self._memories.session(owner, session_id):
+            return await self._close(owner, session_id)
+
+    async def _close(self, owner: Owner, session_id: str) -> ClosedSession:
         found = await self._store.page(owner, (), session_id, Position(), MAX_MEMORIES)
         if not found:
             raise NotFoundError("session")
@@ -47,10 +49,13 @@ class Sessions:
             return ClosedSession(await self._memories.get(owner, closed), len(found))
         parts = list(reversed(found))
         summary = await self._memories.create(owner, _summary(session_id, parts), [])
-        with in_partition(owner):
-            await self._relations.put([_part_of(part, summary) for part in parts])
-        kept = await self._store.close_session(owner, session_id, summary.id)
-        if kept != summary.id:  # another call was faster
+        try:
+            await self._memories.put_existing(owner, [_part_of(part, summary) for part in parts])
+            kept = await self._store.close_session(owner, session_id, summary.id)
+        except BaseException:
+            await self._memories.discard(owner, summary.id)
+            raise
+        if kept != summary.id:  # another call was faster, where this one has lost the session
             await self._memories.delete(owner, summary.id)
             summary = await self._memories.get(owner, kept)
         return ClosedSession(summary, len(found))

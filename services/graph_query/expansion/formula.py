@@ -121,7 +121,7 @@ def _item(chunk: str, initial: float | None, gain: Walk | None, loss: Walk | Non
     best = gain if gain is not None and gain.contribution > own else None
     score = best.contribution if best else own
     against = loss or _NO_WALK
-    penalty = min(-against.contribution, score)
+    penalty = min(abs(against.contribution), score)
     return Item(
         chunk=chunk,
         score=score - penalty,

@@ -29,6 +29,8 @@ from services.graph_query.neo4j.space_writer import SpaceWriter, Write
 
 # The number of chunks from which each level of an expansion continues.
 _FRONTIER = 500
+# Relations of a level that are followed at most, those of the first chunks first.
+_EDGES = 50_000
 _COMPARED = ("strength", "valid_from", "valid_until", "origin", "evidence")
 
 
@@ -93,10 +95,11 @@ class Neo4jRelations:
             direction=along.direction.value,
             weights={kind.value: weight for kind, weight in WEIGHTS.items()},
             frontier=_FRONTIER,
+            edges=_EDGES + 1,
         )
         row = rows[0]
         levels = [[_edge(values) for values in level] for level in row["levels"]]
-        cut = [_within_degree(level, along.max_degree) for level in levels]
+        cut = [_within_degree(level[:_EDGES], along.max_degree) for level in levels]
         more = any(len(short) < len(level) for short, level in zip(cut, levels, strict=True))
         return Neighborhood(
             levels=cut,

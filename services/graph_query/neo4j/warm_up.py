@@ -57,6 +57,8 @@ WARMED_QUERIES = (
     "list_entities_by_mentions",
     "search_vector_index",
     "search_vector_relation",
+    # How the fixed formula is computed: planning it takes longer than a search gives it.
+    "relations_around",
 )
 
 

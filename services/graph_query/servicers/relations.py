@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+import asyncio
+from collections.abc import Hashable, Mapping, Sequence
 
 from cachetools import LRUCache
 
 from braid.common.v1.retrieval_pb2 import CACHE_MODE_BYPASS
 from braid.graph.v1 import expansion_pb2, relations_pb2
-from services.graph_query.expansion.formula import expand
+from services.graph_query.expansion.domain import Neighborhood
+from services.graph_query.expansion.formula import Ranking, expand
 from services.graph_query.expansion.store import Position, RelationStore, UnknownEndsError
 from services.graph_query.servicers import relation_mapping as mapping
 from services.runtime.context import current_call
@@ -18,8 +20,8 @@ from services.runtime.paging import decode_token, encode_token, page_size
 DEFAULT_PAGE_SIZE = 100
 MAX_PAGE_SIZE = 1000
 _LISTING = "relations"
-# How many answers are cached for all spaces; each has a few kilobytes.
-_REMEMBERED = 1000
+# Bytes of cached answers, for all spaces.
+_CACHE_BYTES = 32 * 1024 * 1024
 
 
 class RelationCalls:
@@ -97,7 +99,7 @@ class ExpansionCalls:
     def __init__(self, store: RelationStore) -> None:
         self._store = store
         self._answers: LRUCache[tuple[str, bytes], expansion_pb2.ExpandResponse] = LRUCache(
-            _REMEMBERED
+            _CACHE_BYTES, getsizeof=lambda answer: answer.ByteSize()
         )
 
     async def expand(self, request: expansion_pb2.ExpandRequest) -> expansion_pb2.ExpandResponse:
@@ -112,10 +114,10 @@ class ExpansionCalls:
         seeds = mapping.seeds(request)
         along = mapping.traversal(request)
         around = await self._store.around(space, list(seeds), along)
-        answer = mapping.expanded(expand(seeds, around, mapping.ranking(request)), around)
+        answer = await asyncio.to_thread(_expanded, seeds, around, mapping.ranking(request))
         # If relations begin or end, an answer about now is valid at this moment only.
         lasting = request.HasField("as_of") or not around.timed
-        if lasting and not bypass:
+        if lasting and not bypass and answer.ByteSize() <= _CACHE_BYTES // 100:
             self._answers[key] = answer
         return answer
 
@@ -129,6 +131,13 @@ class ExpansionCalls:
         answer.CopyFrom(known)
         answer.cached = True
         return answer
+
+
+def _expanded(
+    seeds: Mapping[str, float], around: Neighborhood, ranking: Ranking
+) -> expansion_pb2.ExpandResponse:
+    """The answer: tens of thousands of relations take a while to compute on."""
+    return mapping.expanded(expand(seeds, around, ranking), around)
 
 
 def _require_distinct(keys: Sequence[Hashable], field: str) -> None:

@@ -243,6 +243,26 @@ async def test_only_relations_of_the_types_asked_for_are_followed(world: World) 
     assert DIRECTOR not in [one.id for one in answer.results]
 
 
+@pytest.mark.parametrize("hybrid", [False, True])
+async def test_relations_of_another_time_lead_to_documents_of_the_time_asked_about(
+    world: World, *, hybrid: bool
+) -> None:
+    script(world)
+    then, now = Timestamp(seconds=1_500_000_000), Timestamp(seconds=1_700_000_000)
+    options = Options(mode=expansion_pb2.EXPANSION_MODE_QUERY_AWARE, traversal_time=then)
+    if hybrid:
+        request = HybridRequest(
+            search=vector_pb2.HybridSearchRequest(query="q", as_of=now), expansion=options
+        )
+        await world.search.ExpandedHybridSearch(request, metadata=ALICE, timeout=5)
+    else:
+        await ask(world, Request(query="q", as_of=now, expansion=options))
+    assert world.graph.script.requests["GetMentionSubgraph"][0].as_of == then
+    assert {one.as_of.seconds for one in world.vector.script.requests["ScoreChunks"]} == {
+        now.seconds
+    }
+
+
 async def test_a_second_hop_begins_at_what_the_first_reached(world: World) -> None:
     script(world)
     options = Options(mode=expansion_pb2.EXPANSION_MODE_QUERY_AWARE, max_hops=2)
@@ -266,11 +286,19 @@ async def test_a_second_hop_begins_at_what_the_first_reached(world: World) -> No
         ),
     ],
 )
-async def test_bad_options_are_field_errors(world: World, options: Options, field: str) -> None:
-    script(world)
+@pytest.mark.parametrize("found", [True, False])
+async def test_bad_options_are_field_errors_whatever_is_found(
+    world: World, options: Options, field: str, *, found: bool
+) -> None:
+    if found:
+        script(world)
     error = await refused(world, Request(query="q", expansion=options))
     assert error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
     assert [one.field for one in error.fields] == [field]
+    asked = HybridRequest(search=vector_pb2.HybridSearchRequest(query="q"), expansion=options)
+    with pytest.raises(grpc.aio.AioRpcError) as caught:
+        await world.search.ExpandedHybridSearch(asked, metadata=ALICE, timeout=5)
+    assert [one.field for one in error_from_rpc(caught.value).fields] == [field]
 
 
 async def test_a_reranker_reorders_before_the_expansion(world: World) -> None:

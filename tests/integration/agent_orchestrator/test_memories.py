@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import uuid
 from collections.abc import Callable
 from typing import Any
 
@@ -11,12 +12,15 @@ import asyncpg
 import grpc
 import pytest
 
-from braid.agent.v1 import memories_pb2, memories_pb2_grpc
+from braid.agent.v1 import memories_pb2, memories_pb2_grpc, search_pb2
 from braid.common.v1 import errors_pb2, expansion_pb2, legs_pb2, reranking_pb2
+from braid.graph.v1 import relations_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.app import Embedders, open_app
+from services.agent_orchestrator.reranking.reranking import MAX_RERANKED
+from services.agent_orchestrator.typed_memory import memories
 from services.runtime.channels import open_channel
-from services.runtime.errors import StoreUnavailableError
+from services.runtime.errors import FieldError, InvalidFieldError, StoreUnavailableError
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
 from services.runtime.status import error_from_rpc
@@ -34,9 +38,11 @@ def stub(world: World) -> memories_pb2_grpc.MemoryServiceStub:
     return memories_pb2_grpc.MemoryServiceStub(world.channel)
 
 
-async def create(stub: Any, content: str = "A note.", **more: Any) -> memories_pb2.Memory:
+async def create(
+    stub: Any, content: str = "A note.", *, caller: Any = ALICE, **more: Any
+) -> memories_pb2.Memory:
     request = memories_pb2.CreateMemoryRequest(content=content, skip_inference=True, **more)
-    found: memories_pb2.Memory = (await stub.CreateMemory(request, metadata=ALICE)).memory
+    found: memories_pb2.Memory = (await stub.CreateMemory(request, metadata=caller)).memory
     return found
 
 
@@ -49,6 +55,14 @@ async def reason_of(call: Any) -> errors_pb2.ErrorReason.ValueType:
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await call
     return error_from_rpc(failed.value).reason
+
+
+async def refused(call: Any) -> list[str]:
+    """The fields that a call is refused for."""
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await call
+    assert failed.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+    return [one.field for one in error_from_rpc(failed.value).fields]
 
 
 async def rows(world: World) -> int:
@@ -195,6 +209,168 @@ async def test_the_memories_of_a_session_follow_one_another_whichever_replica_ta
     assert {memory.id for memory in made} >= {*followed, *(source for source, _ in pairs)}
 
 
+def fixing(target: str, **more: Any) -> memories_pb2.MemoryRelationInput:
+    told: dict[str, Any] = {"relation_type": relations_pb2.CHUNK_RELATION_TYPE_FIXES, **more}
+    return memories_pb2.MemoryRelationInput(target_id=target, **told)
+
+
+async def relate(stub: Any, source: str, relation: memories_pb2.MemoryRelationInput) -> None:
+    request = memories_pb2.PutMemoryRelationRequest(memory_id=source, relation=relation)
+    await stub.PutMemoryRelation(request, metadata=ALICE)
+
+
+async def test_a_relation_leads_to_another_memory_of_its_user_that_is_there(
+    world: World, stub: Any
+) -> None:
+    mine, gone = (await create(stub)).id, (await create(stub, "Gone.")).id
+    theirs = (await create(stub, caller=BOB)).id
+    await remove(stub, gone)
+    for target in (mine, mine.upper(), gone, theirs, str(uuid.uuid4())):
+        assert await refused(relate(stub, mine, fixing(target))) == ["relation.target_id"]
+    for target in (gone, theirs, str(uuid.uuid4())):
+        adding = create(stub, relations=[fixing(mine), fixing(target)])
+        assert await refused(adding) == ["relations[1].target_id"]
+    assert await reason_of(relate(stub, gone, fixing(mine))) == errors_pb2.ERROR_REASON_NOT_FOUND
+    assert world.graph.script.count("PutRelations") == 0
+    assert await listed(stub) == [mine]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field"),
+    [
+        ({"relation_type": 99}, "relation_type"),
+        ({"relation_type": 0}, "relation_type"),
+        ({"strength": -0.1}, "strength"),
+        ({"strength": 1.1}, "strength"),
+        ({"strength": float("nan")}, "strength"),
+    ],
+)
+async def test_a_wrong_relation_is_refused_by_its_field(
+    stub: Any, wrong: dict[str, Any], field: str
+) -> None:
+    source, target = (await create(stub)).id, (await create(stub, "Another.")).id
+    relation = fixing(target, **wrong)
+    assert await refused(relate(stub, source, relation)) == [f"relation.{field}"]
+    assert await refused(create(stub, relations=[relation])) == [f"relations[0].{field}"]
+
+
+@pytest.mark.parametrize(
+    ("options", "field"),
+    [
+        ({"max_hops": 0}, "expansion.max_hops"),
+        ({"max_hops": 4}, "expansion.max_hops"),
+        ({"min_strength": 1.1}, "expansion.min_strength"),
+        ({"relation_types": ["MENDS"]}, "expansion.relation_types[0]"),
+        ({"mode": expansion_pb2.EXPANSION_MODE_PAGERANK}, "expansion.mode"),
+    ],
+)
+async def test_a_wrong_expansion_is_refused_by_its_field_though_nothing_is_found(
+    stub: Any, options: dict[str, Any], field: str
+) -> None:
+    wanted: dict[str, Any] = {"mode": expansion_pb2.EXPANSION_MODE_FORMULA, **options}
+    request = memories_pb2.SearchMemoriesRequest(
+        query="note", expansion=expansion_pb2.ExpansionOptions(**wanted)
+    )
+    assert await refused(stub.SearchMemories(request, metadata=ALICE)) == [field]
+
+
+async def close(stub: Any, session_id: str = "inc-1") -> memories_pb2.CloseMemorySessionResponse:
+    request = memories_pb2.CloseMemorySessionRequest(session_id=session_id)
+    closed: memories_pb2.CloseMemorySessionResponse = await stub.CloseMemorySession(
+        request, metadata=ALICE
+    )
+    return closed
+
+
+async def remove(stub: Any, memory_id: str) -> None:
+    await stub.DeleteMemory(memories_pb2.DeleteMemoryRequest(memory_id=memory_id), metadata=ALICE)
+
+
+async def test_nobody_adds_to_a_session_while_it_is_closed(world: World, stub: Any) -> None:
+    first = await create(stub, session_id="inc-1")
+    late: list[asyncio.Task[errors_pb2.ErrorReason.ValueType]] = []
+
+    async def add_another(_request: object) -> None:
+        del world.graph.script.acts["PutRelations"]
+        adding = reason_of(create(stub, "Too late.", session_id="inc-1"))
+        late.append(asyncio.create_task(adding))
+        await asyncio.sleep(0.3)
+
+    world.graph.script.acts["PutRelations"] = add_another
+    closed = await close(stub)
+    assert await late[0] == errors_pb2.ERROR_REASON_WRONG_STATE
+    assert closed.memory_count == 1
+    assert set(await listed(stub)) == {first.id, closed.summary.id}
+
+
+async def test_a_summary_that_could_not_be_joined_to_its_parts_is_not_kept(
+    world: World, stub: Any
+) -> None:
+    part = await create(stub, session_id="inc-1")
+    world.graph.script.acts["PutRelations"] = fail(AWAY)
+    assert await reason_of(close(stub)) == errors_pb2.ERROR_REASON_STORE_UNAVAILABLE
+    assert await listed(stub) == [part.id]
+    del world.graph.script.acts["PutRelations"]
+    summary = (await close(stub)).summary
+    assert await listed(stub) == [summary.id, part.id]
+
+
+async def test_a_memory_that_is_removed_while_its_session_is_closed_is_no_part_of_the_summary(
+    world: World, stub: Any
+) -> None:
+    removed, kept = [await create(stub, text, session_id="inc-1") for text in ("One.", "Two.")]
+    gone = InvalidFieldError(FieldError("relations[0].source_id", "is no chunk of the space"))
+
+    async def remove_the_first(request: object) -> None:
+        del world.graph.script.acts["PutRelations"]
+        await remove(stub, removed.id)
+        await fail(gone)(request)
+
+    world.graph.script.acts["PutRelations"] = remove_the_first
+    summary = (await close(stub)).summary
+    (joined,) = world.graph.script.requests["PutRelations"][-1].relations
+    assert (joined.source_id, joined.target_id) == (kept.id, summary.id)
+
+
+async def test_a_memory_whose_predecessor_is_removed_meanwhile_is_stored(
+    world: World, stub: Any
+) -> None:
+    first = await create(stub, "One.", session_id="inc-1")
+    gone = InvalidFieldError(FieldError("relations[0].target_id", "is no chunk of the space"))
+
+    async def remove_the_first(request: object) -> None:
+        del world.graph.script.acts["PutRelations"]
+        await remove(stub, first.id)
+        await fail(gone)(request)
+
+    world.graph.script.acts["PutRelations"] = remove_the_first
+    second = await create(stub, "Two.", session_id="inc-1")
+    assert await listed(stub) == [second.id]
+
+
+async def test_a_relation_of_a_hub_is_removed_wherever_it_is_listed(
+    world: World, stub: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(memories, "MAX_RELATIONS", 2)
+    hub, *others = [(await create(stub, f"Note {number}.")).id for number in range(6)]
+    others.sort()
+    world.graph.relations = [
+        relations_pb2.ChunkRelation(
+            source_id=hub,
+            target_id=target,
+            relation_type=relations_pb2.CHUNK_RELATION_TYPE_RELATED,
+        )
+        for target in others
+    ]
+    for target in others:
+        request = memories_pb2.DeleteMemoryRelationRequest(memory_id=hub, target_id=target)
+        answer = await stub.DeleteMemoryRelation(request, metadata=ALICE)
+        assert answer.deleted_count == 1
+    unknown = memories_pb2.DeleteMemoryRelationRequest(memory_id=hub, target_id=hub)
+    refused = reason_of(stub.DeleteMemoryRelation(unknown, metadata=ALICE))
+    assert await refused == errors_pb2.ERROR_REASON_NOT_FOUND
+
+
 async def found_by(
     world: World, stub: Any, query: str, **more: Any
 ) -> memories_pb2.SearchMemoriesResponse:
@@ -220,6 +396,34 @@ async def test_memories_are_reranked_by_their_best_sentence_unless_that_is_switc
     assert told(found) == [(query, 0.8), ("Something else.", 0.4)]
     plain = await found_by(world, stub, query, rerank=reranking_pb2.RERANK_MODE_NONE)
     assert told(plain) == [("Something else.", 0.8), (query, 0.4)]
+
+
+@pytest.mark.parametrize(
+    ("rerank", "first"),
+    [
+        (reranking_pb2.RERANK_MODE_UNSPECIFIED, "The pool was too small."),
+        (reranking_pb2.RERANK_MODE_NONE, "Something else."),
+    ],
+)
+async def test_memories_among_documents_are_reranked_as_asked_for(
+    world: World, stub: Any, rerank: reranking_pb2.RerankMode.ValueType, first: str
+) -> None:
+    query = "The pool was too small."
+    await found_by(world, stub, query)
+    request = search_pb2.ComprehensiveSearchRequest(query=query, use_memories=True, rerank=rerank)
+    answer = await world.search.ComprehensiveSearch(request, metadata=ALICE)
+    memories_found = [one.content for one in answer.results if one.memory_type]
+    assert memories_found[0] == first
+
+
+async def test_the_first_memories_do_not_depend_on_the_limit(world: World, stub: Any) -> None:
+    query = "The pool was too small."
+    found = await found_by(world, stub, query, limit=1)
+    assert told(found) == [(query, 0.8)]
+    assert world.vector.script.requests["HybridSearch"][-1].limit == MAX_RERANKED
+    plain = await found_by(world, stub, query, limit=1, rerank=reranking_pb2.RERANK_MODE_NONE)
+    assert told(plain) == [("Something else.", 0.8)]
+    assert world.vector.script.requests["HybridSearch"][-1].limit == 1
 
 
 async def test_a_reranker_that_is_away_leaves_the_order_and_the_status_says_so(

@@ -206,6 +206,7 @@ def run_of(
         now=datetime.now(UTC),
         zone=ZoneInfo("UTC"),
         search=NO_TIERS,
+        hybrid=NO_TIERS,
         tiers=NO_TIERS,
         run_id=run,
         conversation_id="c1",

@@ -16,6 +16,7 @@ from braid.agent.v1 import (
     consistency_pb2,
     entity_memory_pb2,
     ingest_pb2,
+    memories_pb2,
     models_pb2,
     search_pb2,
 )
@@ -32,6 +33,7 @@ LOOPBACK = "127.0.0.1"
 CONTRACTS = (
     agent_pb2,
     entity_memory_pb2,
+    memories_pb2,
     ingest_pb2,
     search_pb2,
     query_pb2,
@@ -44,6 +46,7 @@ CONTRACTS = (
 AGENT = (
     "braid.agent.v1.AgentService",
     "braid.agent.v1.EntityMemoryService",
+    "braid.agent.v1.MemoryService",
     "braid.agent.v1.SearchService",
     "braid.agent.v1.IngestService",
     "braid.agent.v1.JobService",

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from braid.agent.v1 import ingest_pb2, jobs_pb2, search_pb2
-from braid.common.v1 import legs_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2, reranking_pb2
 from braid.graph.v1 import facts_pb2, query_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest
 from braid.vector.v1 import documents_pb2
@@ -76,6 +76,48 @@ async def test_each_mode_has_its_search(served: Served, mode: str, rpc: str, ans
     ended = await braid(served, "search", "who", "--mode", mode)
     assert (ended.code, len(served.script.seen)) == (0, 1)
     assert f"{mode} NO_MATCH" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("mode", "rpc", "answer"),
+    [
+        ("hybrid", "ExpandedHybridSearch", search_pb2.ExpandedHybridSearchResponse),
+        ("comprehensive", "ComprehensiveSearch", search_pb2.ComprehensiveSearchResponse),
+    ],
+)
+async def test_a_search_that_could_not_be_expanded_says_so_and_is_done_in_part(
+    served: Served, mode: str, rpc: str, answer: Any
+) -> None:
+    report = expansion_pb2.ExpansionReport(
+        mode=expansion_pb2.EXPANSION_MODE_FORMULA,
+        status=legs_pb2.LEG_STATUS_DEGRADED,
+        reason=legs_pb2.LEG_REASON_STORE_UNAVAILABLE,
+    )
+    served.script.answer(rpc, answer(expansion=report))
+    steps = ("--expansion", "formula", "--hops", "2", "--rerank", "local")
+    ended = await braid(served, "search", "who", "--mode", mode, *steps)
+    asked = served.script.seen[0].message
+    assert (ended.code, "expansion formula DEGRADED STORE_UNAVAILABLE" in ended.out) == (4, True)
+    assert (asked.expansion.mode, asked.expansion.max_hops) == (report.mode, 2)
+    assert asked.rerank == reranking_pb2.RERANK_MODE_LOCAL
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--hops", "0"), "expansion.hops"),
+        (("--hops", "4"), "expansion.hops"),
+        (("--expansion", "sideways"), "--expansion"),
+        (("--rerank", "magic"), "--rerank"),
+        (("--mode", "text", "--expansion", "formula"), "--expansion"),
+    ],
+)
+async def test_a_wrong_way_to_expand_is_told_by_its_option_or_field(
+    served: Served, options: tuple[str, ...], told: str
+) -> None:
+    ended = await braid(served, "search", "who", *options)
+    assert (ended.code, told in ended.err) == (2, True)
+    assert served.script.seen == []
 
 
 async def test_an_error_is_one_line_with_its_reason_and_request(served: Served) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from braid.agent.v1 import search_pb2 as agent
-from braid.common.v1 import legs_pb2, retrieval_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2, reranking_pb2, retrieval_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector
@@ -227,4 +227,120 @@ async def test_a_part_that_does_not_exist_is_refused(served: Served, included: A
     response = await served.http.post("/api/search/comprehensive", json=body)
     assert response.status_code == 422
     assert response.json()["fields"][0]["field"].startswith("include")
+    assert served.script.seen == []
+
+
+EXPANDED = ["hybrid", "comprehensive"]
+RPC = {"hybrid": "ExpandedHybridSearch", "comprehensive": "ComprehensiveSearch"}
+ANSWERS: dict[str, Any] = {
+    "hybrid": agent.ExpandedHybridSearchResponse,
+    "comprehensive": agent.ComprehensiveSearchResponse,
+}
+
+
+@pytest.mark.parametrize("path", EXPANDED)
+async def test_a_search_passes_on_how_it_is_reranked_and_expanded(
+    served: Served, path: str
+) -> None:
+    served.script.answer(RPC[path], ANSWERS[path]())
+    body = {
+        "query": "who",
+        "rerank": "local",
+        "expansion": {
+            "mode": "formula",
+            "hops": 3,
+            "relation_types": ["FIXES"],
+            "factor_mode": "adaptive",
+            "factor": 0.5,
+            "min_strength": 0.25,
+            "max_degree": 7,
+            "traversal_time": "2024-04-18",
+        },
+    }
+    response = await served.http.post(f"/api/search/{path}", json=body)
+    assert response.status_code == 200, response.text
+    asked = served.script.seen[0].message
+    assert asked.rerank == reranking_pb2.RERANK_MODE_LOCAL
+    assert asked.expansion == expansion_pb2.ExpansionOptions(
+        mode=expansion_pb2.EXPANSION_MODE_FORMULA,
+        max_hops=3,
+        relation_types=["FIXES"],
+        factor_mode=expansion_pb2.EXPANSION_FACTOR_ADAPTIVE,
+        factor=0.5,
+        min_strength=0.25,
+        max_degree=7,
+        traversal_time=to_timestamp(DAY),
+    )
+
+
+@pytest.mark.parametrize("path", EXPANDED)
+@pytest.mark.parametrize("mode", ["none", "formula", "QUERY_AWARE", "pagerank"])
+async def test_a_modes_name_alone_says_how_to_expand(served: Served, path: str, mode: str) -> None:
+    served.script.answer(RPC[path], ANSWERS[path]())
+    await served.http.post(f"/api/search/{path}", json={"query": "who", "expansion": mode})
+    name = f"EXPANSION_MODE_{mode.upper()}"
+    assert served.script.seen[0].message.expansion.mode == expansion_pb2.ExpansionMode.Value(name)
+
+
+@pytest.mark.parametrize("path", EXPANDED)
+async def test_an_answer_tells_how_its_expansion_went(served: Served, path: str) -> None:
+    report = expansion_pb2.ExpansionReport(
+        mode=expansion_pb2.EXPANSION_MODE_FORMULA,
+        status=legs_pb2.LEG_STATUS_DEGRADED,
+        reason=legs_pb2.LEG_REASON_STORE_UNAVAILABLE,
+        initial_count=2,
+        expanded_count=3,
+        new_count=1,
+        kept_count=2,
+        expansion_rate=0.5,
+        incident_relation_count=4,
+        followed_relation_count=3,
+        utilisation=0.75,
+    )
+    report.elapsed.FromMilliseconds(12)
+    served.script.answer(RPC[path], ANSWERS[path](expansion=report))
+    body = {"query": "who", "expansion": "formula"}
+    answer = (await served.http.post(f"/api/search/{path}", json=body)).json()
+    assert answer["expansion"] == {
+        "mode": "formula",
+        "status": "DEGRADED",
+        "reason": "STORE_UNAVAILABLE",
+        "overhead_ms": 12.0,
+        "initial_count": 2,
+        "expanded_count": 3,
+        "new_results": 1,
+        "kept_results": 2,
+        "dropped_results": 0,
+        "expansion_rate": 0.5,
+        "incident_relations": 4,
+        "followed_relations": 3,
+        "utilisation": 0.75,
+    }
+
+
+@pytest.mark.parametrize("path", EXPANDED)
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"expansion": "sideways"}, "expansion.mode"),
+        ({"expansion": {"mode": "formula", "hops": 0}}, "expansion.hops"),
+        ({"expansion": {"mode": "formula", "hops": 4}}, "expansion.hops"),
+        ({"expansion": {"mode": "formula", "hops": 1.5}}, "expansion.hops"),
+        ({"expansion": {"factor": 1.1}}, "expansion.factor"),
+        ({"expansion": {"factor_mode": "wild"}}, "expansion.factor_mode"),
+        ({"expansion": {"min_strength": -0.1}}, "expansion.min_strength"),
+        ({"expansion": {"min_strength": 1.1}}, "expansion.min_strength"),
+        ({"expansion": {"max_degree": 1001}}, "expansion.max_degree"),
+        ({"expansion": {"relation_types": [""]}}, "expansion.relation_types[0]"),
+        ({"expansion": {"relation_types": ["FIXES"] * 33}}, "expansion.relation_types"),
+        ({"expansion": {"depth": 1}}, "expansion.depth"),
+        ({"rerank": "magic"}, "rerank"),
+    ],
+)
+async def test_wrong_ways_to_expand_are_refused_by_field(
+    served: Served, path: str, body: dict[str, Any], field: str
+) -> None:
+    response = await served.http.post(f"/api/search/{path}", json={"query": "who", **body})
+    assert response.status_code == 422, response.text
+    assert [one["field"] for one in response.json()["fields"]] == [field]
     assert served.script.seen == []

@@ -12,6 +12,7 @@ from braid.common.v1 import retrieval_pb2
 from braid.graph.internal.v1 import deletion_pb2
 from braid.graph.v1 import expansion_pb2, ingest_pb2, query_pb2, relations_pb2
 from braid.graph.v1.relations_pb2 import ChunkRelationType
+from services.graph_query.expansion import neo4j_store
 from services.runtime.status import error_from_rpc
 from tests.integration.graph_query.conftest import Credential, Tier
 from tests.integration.graph_query.messages import episode, stamp
@@ -129,6 +130,22 @@ async def test_a_hub_of_ten_thousand_relations_is_followed_as_far_as_the_cap(tie
     assert len(found.items) == 201
     assert (found.stats.followed_relation_count, found.stats.incident_relation_count) == (200, HUB)
     assert len(await listed(tier, chunk_id=hub, page_size=5000)) == 1000
+
+
+async def test_a_level_follows_so_many_relations_and_says_that_there_are_more(
+    tier: Tier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neo4j_store, "_EDGES", 3)
+    first, second, *others = await chunks(tier, 6)
+    await put(
+        tier,
+        *(relation(seed, "RELATED", other) for seed in (first, second) for other in others[:2]),
+    )
+    found = await expand(tier, {first: 1.0, second: 0.9})
+    assert found.truncated
+    assert found.stats.followed_relation_count == 3
+    assert found.stats.incident_relation_count == 4
+    assert not (await expand(tier, {first: 1.0})).truncated
 
 
 async def test_an_answer_is_remembered_until_something_changes(tier: Tier) -> None:

@@ -36,6 +36,7 @@ from services.agent_orchestrator.agent.tier_reads import TierReads
 from services.agent_orchestrator.agent.toolsets import EXPECTED
 from services.agent_orchestrator.entity_memory.queue import MemoryWrites
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
+from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.postgres.pool import Pool
 from services.runtime.context import CallContext, call_scope, current_call, remaining
 from services.runtime.errors import (
@@ -68,6 +69,7 @@ class Runs:
         conversations: ConversationStore,
         summaries: Summaries,
         search: ComprehensiveSearch,
+        hybrid: ExpandedHybrid,
         tiers: TierReads,
         limits: Limits,
         memory: MemoryWrites | None = None,
@@ -77,6 +79,7 @@ class Runs:
         self._conversations = conversations
         self._summaries = summaries
         self._search = search
+        self._hybrid = hybrid
         self._tiers = tiers
         self._limits = limits
         self._follower = LogFollower(log)
@@ -248,6 +251,7 @@ class Runs:
             now=ask.now,
             zone=ask.zone,
             search=self._search,
+            hybrid=self._hybrid,
             tiers=self._tiers,
             search_preferences=ask.preferences,
             run_id=run.id,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic_ai import ModelRetry
@@ -42,6 +42,7 @@ EntityType = Annotated[str, StringConstraints(strip_whitespace=True, max_length=
 PageToken = Annotated[str, StringConstraints(max_length=16384)]
 Limit = Annotated[int, Field(ge=1, le=50)]
 Weight = Annotated[float, Field(ge=0, le=1)]
+Expansion = Literal["none", "formula", "query_aware", "pagerank"]
 Time = Annotated[datetime, BeforeValidator(_parse_year_or_month), Field(examples=["2023-06-30"])]
 
 

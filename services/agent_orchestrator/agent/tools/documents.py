@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING
 from pydantic_ai import RunContext, ToolReturn
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import legs_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.agent.results import Status, ToolResult
-from services.agent_orchestrator.agent.tools.arguments import Limit, Query, Time, Weight, instant
+from services.agent_orchestrator.agent.tools.arguments import (
+    Expansion,
+    Limit,
+    Query,
+    Time,
+    Weight,
+    instant,
+)
 from services.agent_orchestrator.agent.tools.items import passage, search_result
 from services.agent_orchestrator.agent.tools.tool_result import (
     LegClock,
@@ -20,6 +27,7 @@ from services.agent_orchestrator.agent.tools.tool_result import (
     respond,
     retry_for,
 )
+from services.agent_orchestrator.expansion.expander import OFF
 from services.runtime.errors import BraidError
 from services.runtime.times import to_timestamp
 
@@ -59,7 +67,11 @@ async def vector_search(ctx: Context, query: Query, limit: Limit | None = None) 
 
 
 async def hybrid_search(
-    ctx: Context, query: Query, limit: Limit | None = None, text_weight: Weight | None = None
+    ctx: Context,
+    query: Query,
+    limit: Limit | None = None,
+    text_weight: Weight | None = None,
+    expansion: Expansion | None = None,
 ) -> ToolReturn[str]:
     """Find passages by meaning and exact words together. For names, codes, error messages and quoted words.
 
@@ -67,11 +79,15 @@ async def hybrid_search(
         query: What to look for, with the exact words that matter.
         limit: How many passages at most.
         text_weight: Share of exact words in the score, 0 to 1.
+        expansion: Follow the graph from what is found: formula (relations), query_aware or pagerank (shared names).
     """
     deps = ctx.deps
     request = vector_pb2.HybridSearchRequest(
         query=query, limit=_limit(deps, limit), text_weight=text_weight
     )
+    options = _expansion(deps, expansion)
+    if options.mode not in OFF:
+        return await _expanded_hybrid(ctx, request, options)
     clock = LegClock(deps, ctx.tool_call_id or "", legs_pb2.LEG_VECTOR)
     try:
         answer = await deps.tiers.hybrid_search(request)
@@ -83,7 +99,11 @@ async def hybrid_search(
 
 
 async def comprehensive_search(
-    ctx: Context, query: Query, limit: Limit | None = None, reference_time: Time | None = None
+    ctx: Context,
+    query: Query,
+    limit: Limit | None = None,
+    reference_time: Time | None = None,
+    expansion: Expansion | None = None,
 ) -> ToolReturn[str]:
     """Find passages and facts about a topic at once. For open questions on what documents say: how, why, what, explain.
 
@@ -91,6 +111,8 @@ async def comprehensive_search(
         query: What to look for, in plain words.
         limit: How many results at most.
         reference_time: Search the documents and facts as they were at this time instead of now.
+        expansion: How the graph is followed from what is found: query_aware (the default), pagerank, formula (stated
+            relations) or none.
     """
     deps = ctx.deps
     as_of = None if reference_time is None else instant(reference_time, deps.zone)
@@ -100,6 +122,7 @@ async def comprehensive_search(
         use_vector=deps.search_preferences.use_vector,
         use_graph=deps.search_preferences.use_graph,
         as_of=None if as_of is None else to_timestamp(as_of),
+        expansion=_expansion(deps, expansion),
     )
 
     def ended(outcome: LegOutcome) -> None:
@@ -123,6 +146,8 @@ async def comprehensive_search(
     chunks |= await read_chunks(deps, [one for one in missing if _is_chunk(answer, one)])
     items = tuple(search_result(result, chunks) for result in answer.results)
     away_parts = tuple(_PARTS[leg.leg] for leg in answer.legs if leg.status in _AWAY)
+    if _unexpanded(answer.expansion) and not away_parts:
+        away_parts = (GRAPH,)
     status: Status = "degraded" if away_parts else ("ok" if items else "no_match")
     result = ToolResult(
         "comprehensive_search",
@@ -180,17 +205,42 @@ async def with_documents(
     return respond(deps, found, heading)
 
 
+async def _expanded_hybrid(
+    ctx: Context,
+    request: vector_pb2.HybridSearchRequest,
+    options: expansion_pb2.ExpansionOptions,
+) -> ToolReturn[str]:
+    deps = ctx.deps
+    asked = search_pb2.ExpandedHybridSearchRequest(search=request, expansion=options)
+    clock = LegClock(deps, ctx.tool_call_id or "", legs_pb2.LEG_VECTOR)
+    try:
+        answer = await deps.tiers.patiently(lambda: deps.hybrid.run(asked))
+    except BraidError as error:
+        return _documents_unavailable(ctx, "hybrid_search", clock, error)
+    deps.leg_ended(ctx.tool_call_id or "", answer.leg)
+    hits = [one.hit for one in answer.hits]
+    if _unexpanded(answer.expansion):
+        return _passages(deps, "hybrid_search", hits, "degraded", away=(GRAPH,))
+    degraded = answer.leg.status == legs_pb2.LEG_STATUS_DEGRADED
+    return _passages(deps, "hybrid_search", hits, "degraded" if degraded else "ok")
+
+
 def _passages(
-    deps: AgentDependencies, tool: str, hits: Iterable[chunks_pb2.ChunkHit], status: Status
+    deps: AgentDependencies,
+    tool: str,
+    hits: Iterable[chunks_pb2.ChunkHit],
+    status: Status,
+    away: tuple[str, ...] = (),
 ) -> ToolReturn[str]:
     items = tuple(passage(hit.chunk, hit.score) for hit in hits)
     result = ToolResult(
         tool,
-        status if items else "no_match",
+        status if items or away else "no_match",
         deps.space,
         items=items,
         total_count=len(items),
-        message="" if items else NOTHING_FOUND,
+        unavailable=away,
+        message=_sentences(away, nothing=not items),
     )
     return respond(deps, result)
 
@@ -223,6 +273,20 @@ def _is_chunk(answer: search_pb2.ComprehensiveSearchResponse, result_id: str) ->
         if result.id == result_id
         for fact in result.facts
     )
+
+
+def _expansion(deps: AgentDependencies, wanted: Expansion | None) -> expansion_pb2.ExpansionOptions:
+    """How to expand; the search's own way where the model names none. A graph that is switched off is not followed."""
+    if not deps.search_preferences.use_graph:
+        return expansion_pb2.ExpansionOptions(mode=expansion_pb2.EXPANSION_MODE_NONE)
+    name = "unspecified" if wanted is None else wanted
+    mode = expansion_pb2.ExpansionMode.Value(f"EXPANSION_MODE_{name.upper()}")
+    return expansion_pb2.ExpansionOptions(mode=mode)
+
+
+def _unexpanded(report: expansion_pb2.ExpansionReport) -> bool:
+    """Whether the graph could not be asked for what is related."""
+    return report.status == legs_pb2.LEG_STATUS_DEGRADED
 
 
 def _limit(deps: AgentDependencies, limit: int | None) -> int:

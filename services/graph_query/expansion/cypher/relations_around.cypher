@@ -1,5 +1,8 @@
 // Relations around some chunks, level by level, up to three steps; relations beyond a contradiction are not followed.
+// The revision is read first: a write while the relations are read raises it.
 CYPHER 25
+OPTIONAL MATCH (b:BraidSpace {group_id: $p.space}) USING INDEX SEEK b:BraidSpace(group_id)
+WITH coalesce(b.revision, 0) AS revision, coalesce(b.timed_relations, false) AS timed
 CALL () {
   UNWIND $p.seeds AS uuid
   MATCH (s:Episodic {group_id: $p.space, uuid: uuid}) USING INDEX SEEK s:Episodic(group_id, uuid)
@@ -14,6 +17,7 @@ CALL (seeds) {
       AND ($p.direction = 'both' OR ($p.direction = 'outgoing') = (startNode(r) = n))
     RETURN r, o ORDER BY abs($p.weights[r.type]) * r.strength DESC, o.uuid, r.type LIMIT $p.degree
   }
+  WITH n, r, o LIMIT $p.edges
   RETURN collect([n.uuid, o.uuid, r.type, r.strength, startNode(r) = n]) AS first,
     collect(DISTINCT CASE WHEN $p.weights[r.type] > 0 THEN o END) AS reached
 }
@@ -27,6 +31,7 @@ CALL (reached) {
       AND ($p.direction = 'both' OR ($p.direction = 'outgoing') = (startNode(r) = n))
     RETURN r, o ORDER BY abs($p.weights[r.type]) * r.strength DESC, o.uuid, r.type LIMIT $p.degree
   }
+  WITH n, r, o LIMIT $p.edges
   RETURN collect([n.uuid, o.uuid, r.type, r.strength, startNode(r) = n]) AS second,
     collect(DISTINCT CASE WHEN $p.weights[r.type] > 0 THEN o END) AS reached_second
 }
@@ -40,8 +45,7 @@ CALL (reached_second) {
       AND ($p.direction = 'both' OR ($p.direction = 'outgoing') = (startNode(r) = n))
     RETURN r, o ORDER BY abs($p.weights[r.type]) * r.strength DESC, o.uuid, r.type LIMIT $p.degree
   }
+  WITH n, r, o LIMIT $p.edges
   RETURN collect([n.uuid, o.uuid, r.type, r.strength, startNode(r) = n]) AS third
 }
-OPTIONAL MATCH (b:BraidSpace {group_id: $p.space}) USING INDEX SEEK b:BraidSpace(group_id)
-RETURN incident, [first, second, third] AS levels, size(reached) > $p.frontier AND $p.hops > 1 OR size(reached_second) > $p.frontier AND $p.hops > 2 AS cut, coalesce(b.revision, 0) AS revision,
-  coalesce(b.timed_relations, false) AS timed
+RETURN incident, [first, second, third] AS levels, size(reached) > $p.frontier AND $p.hops > 1 OR size(reached_second) > $p.frontier AND $p.hops > 2 AS cut, revision, timed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from typing import Any
@@ -10,8 +10,10 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from pydantic_ai import Agent
+from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import ToolReturnPart
 from pydantic_ai.models.test import TestModel
+from pydantic_ai.tools import ToolDefinition
 
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import facts_pb2, history_pb2, query_pb2
@@ -25,6 +27,7 @@ from services.agent_orchestrator.app import (
     build_search,
     open_tiers,
 )
+from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.agent_orchestrator.search.memory_leg import MemoryLeg
 from services.runtime.channels import OutgoingMetadata
 from services.runtime.context import CallContext, call_scope
@@ -55,6 +58,18 @@ async def _no_memories(_request: object) -> Any:
     raise AssertionError("no tool searches typed memories")
 
 
+class Calling(TestModel):
+    """Calls one tool with given arguments."""
+
+    def __init__(self, name: str, arguments: Mapping[str, Any]) -> None:
+        super().__init__(call_tools=[name])
+        self._arguments = dict(arguments)
+
+    def gen_tool_args(self, tool_def: ToolDefinition) -> Any:
+        """The arguments as they are."""
+        return self._arguments
+
+
 @pytest.fixture
 def settings() -> dict[str, Any]:
     return {"workers": 0}
@@ -62,7 +77,7 @@ def settings() -> dict[str, Any]:
 
 @pytest.fixture
 async def tools(world: World) -> AsyncIterator[Call]:
-    """Calls one tool, once, with arguments that TestModel makes up, and gives its text and result."""
+    """Calls one tool, once, with these arguments or those that TestModel makes up, and gives its text and result."""
     tell_the_story(world)
     toolsets = build_toolsets()
     async with AsyncExitStack() as stack:
@@ -85,10 +100,19 @@ async def tools(world: World) -> AsyncIterator[Call]:
             reranking,
             memories=MemoryLeg(_no_memories),
         )
+        hybrid = ExpandedHybrid(
+            vector=tiers.vector, expander=expander, reranking=reranking, seconds=2.0
+        )
         context = CallContext("r", "m", "alice", "", frozenset({"read"}))
         stack.enter_context(call_scope(context))
 
-        async def call(name: str, profile: Profile = "all", **more: Any) -> tuple[str, ToolResult]:
+        async def call(
+            name: str,
+            profile: Profile = "all",
+            *,
+            arguments: Mapping[str, Any] | None = None,
+            **more: Any,
+        ) -> tuple[str, ToolResult]:
             legs: list[legs_pb2.LegReport] = []
             deps = AgentDependencies(
                 session_id="s",
@@ -98,12 +122,13 @@ async def tools(world: World) -> AsyncIterator[Call]:
                 now=NOW,
                 zone=ZoneInfo("UTC"),
                 search=search,
+                hybrid=hybrid,
                 tiers=reads,
                 leg_ended=lambda _, report: legs.append(report),
                 **more,
             )
             agent: Agent[AgentDependencies, str] = Agent(
-                TestModel(call_tools=[name]),
+                Calling(name, arguments) if arguments else TestModel(call_tools=[name]),
                 deps_type=AgentDependencies,
                 toolsets=[toolsets[profile]],
             )
@@ -278,6 +303,45 @@ async def test_a_snapshot_tells_what_held_and_what_has_changed_since(tools: Call
     assert "after: Jonas Weber owns" in result.items[1].text
 
 
+@pytest.mark.parametrize("name", ["hybrid_search", "comprehensive_search"])
+@pytest.mark.parametrize("mode", ["query_aware", "pagerank", "formula", "none"])
+async def test_a_search_follows_the_graph_in_the_way_asked_for(
+    tools: Call, world: World, name: str, mode: str
+) -> None:
+    _, result = await tools(name, arguments={"query": "owners", "expansion": mode})
+    asked = world.graph.script.requests
+    assert result.status == "ok"
+    assert ("GetMentionSubgraph" in asked) == (mode in {"query_aware", "pagerank"})
+    assert ("Expand" in asked) == (mode == "formula")
+
+
+@pytest.mark.parametrize("name", ["hybrid_search", "comprehensive_search"])
+async def test_a_search_whose_expansion_failed_says_so_and_lists_what_was_found(
+    tools: Call, world: World, name: str
+) -> None:
+    world.graph.script.acts["Expand"] = fail(StoreUnavailableError("neo4j"))
+    text, result = await tools(name, arguments={"query": "owners", "expansion": "formula"})
+    assert (result.status, result.unavailable) == ("degraded", ("graph",))
+    assert "The graph cannot be searched now." in text
+    assert LATER_TEXT in text
+
+
+@pytest.mark.parametrize("name", ["hybrid_search", "comprehensive_search"])
+async def test_a_graph_that_the_caller_switched_off_is_not_followed(
+    tools: Call, world: World, name: str
+) -> None:
+    off = SearchPreferences(use_graph=False)
+    arguments = {"query": "owners", "expansion": "query_aware"}
+    _, result = await tools(name, arguments=arguments, search_preferences=off)
+    assert result.status == "ok"
+    assert "GetMentionSubgraph" not in world.graph.script.requests
+
+
+async def test_a_way_to_expand_that_there_is_not_goes_back_to_the_model(tools: Call) -> None:
+    with pytest.raises(UnexpectedModelBehavior, match="retries"):
+        await tools("hybrid_search", arguments={"query": "owners", "expansion": "sideways"})
+
+
 async def test_what_the_caller_switched_off_is_not_offered() -> None:
     wanted = SearchPreferences(use_graph=False)
     toolset = build_toolsets()["all"]
@@ -292,6 +356,7 @@ async def test_what_the_caller_switched_off_is_not_offered() -> None:
         now=NOW,
         zone=ZoneInfo("UTC"),
         search=nothing,
+        hybrid=nothing,
         tiers=nothing,
         search_preferences=wanted,
     )

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from mcp.shared.exceptions import MCPError
 
 from braid.agent.v1 import agent_pb2, entity_memory_pb2, ingest_pb2, jobs_pb2, search_pb2
-from braid.common.v1 import legs_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import chunks_pb2, documents_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
@@ -35,6 +36,29 @@ async def test_a_search_says_what_it_searched_and_what_it_found(served: Served, 
     assert hit["passage"] == "The Ledger Service caused INC-104."
     assert hit["document_id"] == "inc-104.md"
     assert served.script.seen[-1].message.query == "who caused INC-104?"
+
+
+@pytest.mark.parametrize(
+    ("mode", "rpc", "answer"),
+    [
+        ("hybrid", "ExpandedHybridSearch", search_pb2.ExpandedHybridSearchResponse),
+        ("comprehensive", "ComprehensiveSearch", search_pb2.ComprehensiveSearchResponse),
+    ],
+)
+async def test_a_search_that_could_not_be_expanded_is_incomplete(
+    served: Served, mode: str, rpc: str, answer: Any
+) -> None:
+    report = expansion_pb2.ExpansionReport(
+        status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_STORE_UNAVAILABLE
+    )
+    served.script.answer(rpc, answer(expansion=report))
+    arguments = {"query": "who?", "mode": mode, "expansion": "pagerank"}
+    async with http_client(served.url) as client:
+        found = value_of(await client.call_tool("search", arguments))
+    asked = served.script.seen[-1].message.expansion
+    assert asked.mode == expansion_pb2.EXPANSION_MODE_PAGERANK
+    assert found["status"] == "incomplete"
+    assert found["searched"]["expansion"] == "DEGRADED (STORE_UNAVAILABLE)"
 
 
 @pytest.mark.parametrize("era", ERAS)
@@ -96,6 +120,7 @@ async def test_an_unknown_parameter_of_the_address_is_named(served: Served) -> N
         ({"query": "x", "as_of": "yesterday"}, "as_of"),
         ({"query": "x", "colour": "red"}, "colour"),
         ({"query": "x", "mode": "text", "expansion": "formula"}, "expansion"),
+        ({"query": "x", "expansion": "sideways"}, "expansion"),
         ({"query": {"a": 1}}, "query"),
     ],
 )

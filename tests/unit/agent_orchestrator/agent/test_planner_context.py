@@ -44,6 +44,7 @@ def run_with(tiers: Tiers) -> AgentDependencies:
         now=datetime(2026, 1, 1, tzinfo=UTC),
         zone=ZoneInfo("UTC"),
         search=cast("Any", None),
+        hybrid=cast("Any", None),
         tiers=cast("Any", tiers),
     )
 

@@ -1,0 +1,30 @@
+"""Probes of the parts of a local stack: what does not answer as it should is not ready, and is asked again."""
+
+from __future__ import annotations
+
+import asyncio
+
+from deploy.local.probes import http_ready
+
+ANSWERS = [
+    b"\x00\x00\x12\x04 no HTTP\r\n\r\n",
+    b"",
+    b"HTTP/1.1 503 Away\r\n\r\n",
+    b"HTTP/1.1 200 OK\r\n\r\n",
+]
+
+
+async def test_another_program_on_the_port_is_not_taken_for_a_part_that_is_ready() -> None:
+    left = list(ANSWERS)
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if await reader.readline():  # not one that only looks whether somebody listens
+            writer.write(left.pop(0))
+        writer.close()
+        await writer.wait_closed()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    async with server, asyncio.timeout(20):
+        port = server.sockets[0].getsockname()[1]
+        await http_ready(f"127.0.0.1:{port}")
+    assert left == []
