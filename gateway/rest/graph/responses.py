@@ -381,7 +381,7 @@ def citation(source: retrieval_pb2.Citation) -> Json:
 
 
 def neighborhood(answer: query_pb2.GetNeighborhoodResponse) -> Json:
-    """An entity, its neighbours and what joins them."""
+    """Returns an entity, its neighbors and the facts that connect them."""
     return {
         "center": entity(answer.center),
         "nodes": [entity(node) for node in answer.nodes],

@@ -58,7 +58,7 @@ _PROBLEMS = {
     504: "The deadline passed before the answer was there (DEADLINE).",
 }
 
-# Sent by the HTTP server itself before a request exists; with or without a body.
+# Sent by the HTTP server itself before a request exists: as plain text, or without a body.
 _UNREADABLE: dict[int | str, dict[str, Any]] = {
     400: {
         "description": "The request is not valid HTTP.",

@@ -94,7 +94,7 @@ def sentence(error: Mapping[str, Any]) -> str:
 
 
 def _location(error: Mapping[str, Any]) -> Iterable[str | int]:
-    """Returns the path; for invalid JSON its last step is the position of a character."""
+    """Returns the error's path, without the character position that pydantic appends for invalid JSON."""
     steps: tuple[str | int, ...] = (*error["loc"], *error.get("ctx", {}).get(INSIDE, ()))
     if error["type"] == "json_invalid" and steps and isinstance(steps[-1], int):
         return steps[:-1]
