@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
-# The suffix of message threads comes first, because it also ends like other JSON lines.
+# The suffix of message threads comes first, because such names also end with `.jsonl`.
 CONTENT_TYPES = {
     ".messages.jsonl": "application/vnd.braid.messages+jsonl",
     ".txt": "text/plain",

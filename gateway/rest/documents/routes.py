@@ -232,7 +232,7 @@ async def _check_capacity(
     """Refuses an upload before its body is read if the backlog is full."""
     size = content_length(request.headers)
     if size > max_bytes:
-        return  # it is refused as soon as it is read, and for good
+        return  # reading the body refuses it; a retry would not help
     message = ingest_pb2.CheckIngestCapacityRequest(size=size)
     method = _INGEST + "CheckIngestCapacity"
     try:
