@@ -1,1 +1,1 @@
-"""The doors for everything that is not gRPC: REST with Server-Sent Events, and the `braid` command."""
+"""The interfaces other than gRPC: REST with Server-Sent Events, MCP, the explorer page, and the `braid` command."""

@@ -1,4 +1,4 @@
-"""The gateway's channels and stubs: one channel a service, shared by all requests."""
+"""The gateway's channels and stubs: one channel per service, shared by all requests."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ SERVING = "SERVING"
 
 
 class Health(NamedTuple):
-    """SERVING, NOT_SERVING, or UNREACHABLE; and why not, where the service says so."""
+    """SERVING, NOT_SERVING or UNREACHABLE, with the reason if the service gives one."""
 
     state: str
     reason: str = ""
@@ -44,7 +44,7 @@ class Health(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """Stubs of every service that the gateway calls, and what its calls carry along."""
+    """Stubs of every service that the gateway calls, and the metadata of its calls."""
 
     agent: agent_pb2_grpc.AgentServiceStub
     search: agent_search.SearchServiceStub
@@ -62,18 +62,18 @@ class Clients:
     channels: Mapping[str, grpc.aio.Channel]
 
     async def health(self) -> dict[str, Health]:
-        """Each service's health by name; within about a second."""
+        """Returns each service's health by name, within about a second."""
         channels = self.channels.values()
         states = await asyncio.gather(*(_health(channel) for channel in channels))
         return dict(zip(self.channels, states, strict=True))
 
     async def close(self) -> None:
-        """Closes every channel; calls that are still running are cancelled."""
+        """Closes all channels; running calls are cancelled."""
         await asyncio.gather(*(channel.close() for channel in self.channels.values()))
 
 
 def open_clients(settings: GatewaySettings) -> Clients:
-    """Clients of the services that the settings name. Channels connect on first use; needs a running loop."""
+    """Creates clients of the configured services. Channels connect at first use; needs a running event loop."""
     targets = (settings.agent_target, settings.vector_target, settings.graph_target)
     agent, vector, graph = (
         open_channel(target, max_message_bytes=settings.max_message_bytes, security=settings)
@@ -98,7 +98,7 @@ def open_clients(settings: GatewaySettings) -> Clients:
 
 
 async def _health(channel: grpc.aio.Channel) -> Health:
-    """The best of two answers: replicas take turns, and one that is away is not the service."""
+    """Returns the better of two answers: they come from different replicas, of which one may be unavailable."""
     first, second = await asyncio.gather(_health_of_one(channel), _health_of_one(channel))
     return second if second.state == SERVING else first
 

@@ -1,4 +1,4 @@
-"""HTTP connections within bounds: one that sends nothing is closed, and idle ones make room for those that ask."""
+"""Limits of HTTP connections: silent connections are closed, and idle ones are replaced by new ones."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0
 
 
 class ConnectionLimits:
-    """What the connections of a server share: limits, and which of them are idle.
+    """State that a server's connections share: limits, and which connections are idle.
 
     A connection has `head_seconds` to send a whole request head of up to `head_bytes`. Beyond `max_connections` a new
-    one takes the place of the one that has been idle the longest; where all are busy, it is closed.
+    connection replaces the one that has been idle the longest; if all are busy, the new one is closed.
     """
 
     def __init__(
@@ -30,11 +30,11 @@ class ConnectionLimits:
         self._idle: OrderedDict[BoundedConnection, None] = OrderedDict()
 
     def protocol(self, **parts: Any) -> BoundedConnection:
-        """What uvicorn makes of a new connection."""
+        """Returns uvicorn's protocol for a new connection."""
         return BoundedConnection(self, **parts)
 
     def make_room(self, connections: int) -> bool:
-        """Whether one more connection than `connections` may stay."""
+        """Whether a new connection may remain open; closes an idle connection if necessary."""
         if connections < self._max_connections:
             return True
         if not self._idle:
@@ -44,11 +44,11 @@ class ConnectionLimits:
         return True
 
     def set_idle(self, connection: BoundedConnection) -> None:
-        """Nothing is asked of the connection from now on."""
+        """Marks the connection as idle."""
         self._idle[connection] = None
 
     def set_busy(self, connection: BoundedConnection) -> None:
-        """A request came, or the connection has ended."""
+        """Marks the connection as not idle: it has a request, or has ended."""
         self._idle.pop(connection, None)
 
 
@@ -62,7 +62,7 @@ class BoundedConnection(HttpToolsProtocol):
         self._head_bytes = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Waits for a request, if there is room."""
+        """Starts to wait for a request, or closes the connection if the limit is reached."""
         if not self._limits.make_room(len(self.connections)):
             transport.abort()
             return
@@ -78,7 +78,7 @@ class BoundedConnection(HttpToolsProtocol):
             super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Reads a part of a request. A head that is too large is answered, and the connection closed."""
+        """Reads a part of a request. Answers a head that is too large with an error, and closes the connection."""
         if self.transport is None:
             return
         if self._head_timer is None and (self.cycle is None or self.cycle.response_complete):
@@ -92,13 +92,13 @@ class BoundedConnection(HttpToolsProtocol):
             self.transport.close()
 
     def on_headers_complete(self) -> None:
-        """A request is known: it has the time and the size that its route gives it."""
+        """Ends the limits of the head; from here the limits of the route apply."""
         self._end_head()
         self._limits.set_busy(self)
         super().on_headers_complete()
 
     def on_response_complete(self) -> None:
-        """Idle again, unless another request is waiting."""
+        """Marks the connection as idle, unless another request is waiting."""
         super().on_response_complete()
         if not self.transport.is_closing() and self.cycle.response_complete:
             self._limits.set_idle(self)

@@ -1,10 +1,10 @@
-"""What files are, by their names: the content types of the contract."""
+"""Content types of the contract by file name."""
 
 from __future__ import annotations
 
 from pathlib import PurePath
 
-# What messages and their threads are told apart from other JSON lines by stands first.
+# The suffix of message threads comes first, because such names also end with `.jsonl`.
 CONTENT_TYPES = {
     ".messages.jsonl": "application/vnd.braid.messages+jsonl",
     ".txt": "text/plain",
@@ -22,6 +22,6 @@ CONTENT_TYPES = {
 
 
 def content_type_of(name: str) -> str | None:
-    """The content type of a file of that name; None for one that cannot be ingested."""
+    """Returns the content type for a file name; None if such files cannot be ingested."""
     last = PurePath(name).name.lower()
     return next((kind for suffix, kind in CONTENT_TYPES.items() if last.endswith(suffix)), None)

@@ -1,7 +1,6 @@
-"""`python -m gateway.healthcheck HOST:PORT`: exit code 0 when the gateway is alive there, else 1.
+"""`python -m gateway.healthcheck HOST:PORT`: exit code 0 if the gateway is alive at this address, else 1.
 
-It is for the container of the gateway itself: with `BRAID_GATEWAY_TLS_CERT_FILE` it uses TLS and shows that very
-certificate.
+For use in the gateway's own container: with `BRAID_GATEWAY_TLS_CERT_FILE` it uses TLS and presents that certificate.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _SECONDS = 2.0
 
 
 def is_alive(address: str, environment: Mapping[str, str], seconds: float = _SECONDS) -> bool:
-    """Whether `/healthz` answers within `seconds`; `environment` has the process's own settings."""
+    """Whether `/healthz` answers within `seconds`; `environment` has the process's settings."""
     connection = _connection(address, environment, seconds)
     try:
         connection.request("GET", "/healthz")
@@ -37,7 +36,7 @@ def _connection(
     chain = environment.get("BRAID_GATEWAY_TLS_CERT_FILE")
     if not chain:
         return http.client.HTTPConnection(address, timeout=seconds)
-    # The certificate names the gateway and not loopback, and no secret is sent.
+    # Not verified: the certificate is for the gateway's name, not for loopback, and no secret is sent.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE

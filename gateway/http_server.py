@@ -1,4 +1,4 @@
-"""The HTTP server around the application: where it may listen, how it starts, and how it drains."""
+"""The HTTP server of the application: allowed addresses, start and draining."""
 
 from __future__ import annotations
 
@@ -31,20 +31,21 @@ if TYPE_CHECKING:
     from gateway.settings import GatewaySettings
 
 
-# Open files of a process that are no HTTP connections: logs, channels to services, libraries.
+# Number of open files for other purposes than HTTP connections: logs, channels to services, libraries.
 _OTHER_FILES = 128
 _SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
 class StartError(SetupError):
-    """The gateway is set up in a way that would answer callers from the wrong space."""
+    """The gateway's configuration would answer callers from the wrong space."""
 
 
 class Server(uvicorn.Server):
-    """Ends on a signal by itself. uvicorn's own handlers raise the signal again, which would skip closing clients.
+    """A server with its own signal handling. uvicorn's handlers raise the signal again, which would skip closing
+    clients.
 
-    For `drain_delay_seconds` it still takes requests, while its probe says that it is about to end; then it lets those
-    in progress end. A second signal ends the delay.
+    For `drain_delay_seconds` it still accepts requests, while its probe reports that it is shutting down; then it waits
+    for requests in progress. A second signal ends the delay.
     """
 
     def __init__(self, config: uvicorn.Config, drain: Drain, drain_delay_seconds: float) -> None:
@@ -54,7 +55,7 @@ class Server(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Turns SIGTERM and SIGINT into a graceful end for the time of a block."""
+        """Handles SIGTERM and SIGINT as a graceful shutdown for the duration of a block."""
         loop = asyncio.get_running_loop()
         for number in _SIGNALS:
             loop.add_signal_handler(number, self.begin_drain)
@@ -65,7 +66,7 @@ class Server(uvicorn.Server):
                 loop.remove_signal_handler(number)
 
     def begin_drain(self) -> None:
-        """Ends after the delay; at once when asked again."""
+        """Shuts down after the delay, or immediately at the second call."""
         if self._drain.begun:
             self._stop()
             return
@@ -77,9 +78,9 @@ class Server(uvicorn.Server):
 
 
 async def serve(settings: GatewaySettings) -> None:
-    """Serves until SIGTERM or SIGINT, then lets running requests end within the drain time.
+    """Serves until SIGTERM or SIGINT, then waits for running requests within the drain time.
 
-    ListenError, KeyFileError or StartError when it may not start.
+    Raises ListenError, KeyFileError or StartError if it must not start.
     """
     async with gateway_server(settings) as (server, listener):
         host, port = listener.getsockname()[:2]
@@ -92,7 +93,7 @@ async def serve(settings: GatewaySettings) -> None:
 async def gateway_server(
     settings: GatewaySettings,
 ) -> AsyncIterator[tuple[Server, socket.socket]]:
-    """A server that is ready to be run, and the socket that it listens on; its clients are closed at the end."""
+    """Yields a server that is ready to run and its listening socket; closes the server's clients at the end."""
     check_listen(settings.gateway_listen, authenticated=settings.authenticated)
     authenticator = _authenticator(settings)
     clients = open_clients(settings)
@@ -111,7 +112,7 @@ async def gateway_server(
 
 def _authenticator(settings: GatewaySettings) -> Authenticator:
     if settings.authenticated and settings.service_key is None:
-        # Calls without it would be served as space `local`, whatever space the caller's credential names.
+        # Calls without it would be served in the space `local`, whatever space the caller's credential has.
         raise StartError(
             "BRAID_SERVICE_KEY is needed where BRAID_API_KEYS_FILE or BRAID_JWT_JWKS is set"
         )
@@ -157,7 +158,7 @@ def _config(app: object, settings: GatewaySettings) -> uvicorn.Config:
 
 
 def _tls(settings: GatewaySettings) -> Callable[..., ssl.SSLContext] | None:
-    """What makes the TLS context; None where HTTP is served in plain text."""
+    """Returns the factory of the TLS context; None for plain HTTP."""
     if settings.gateway_tls_cert_file is None:
         return None
     certificates = Certificates(

@@ -13,7 +13,7 @@ MIB = 1024 * 1024
 
 
 class GatewaySettings(RuntimeSettings):
-    """`BRAID_*` settings of the gateway beside those that every process has."""
+    """`BRAID_*` settings of the gateway, in addition to those of every process."""
 
     gateway_listen: str = Field(default="127.0.0.1:8080", description="Where HTTP is served.")
     gateway_tls_cert_file: Path | None = Field(

@@ -1,6 +1,6 @@
 """Prints the part of requirements.lock that one extra needs: `python deploy/images/lock_extra.py vector`.
 
-uv resolves which packages these are, held to the locked versions; versions and hashes are the lock's own.
+uv resolves the packages, constrained to the locked versions; versions and hashes come from the lock.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _NAME = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==")
 
 
 def locked_blocks(lock: str) -> dict[str, list[str]]:
-    """The lines of each package (a name may stand several times, for several versions of Python), by its name."""
+    """Returns the lines of each package by name (several entries for several versions of Python)."""
     blocks: dict[str, list[str]] = {}
     name = ""
     for line in lock.splitlines():
@@ -27,7 +27,7 @@ def locked_blocks(lock: str) -> dict[str, list[str]]:
 
 
 def needed_names(extra: str) -> list[str]:
-    """The packages of an extra and of what it needs, as uv resolves them within the lock."""
+    """Returns the packages of an extra and its dependencies, as uv resolves them within the lock."""
     command = [
         *("uv", "pip", "compile", "--quiet", "pyproject.toml", "--extra", extra, "--universal"),
         *("--constraint", "requirements.lock", "--no-annotate", "--no-header"),
@@ -38,7 +38,7 @@ def needed_names(extra: str) -> list[str]:
 
 
 def main(extra: str) -> None:
-    """Prints the extra's lock. KeyError for a package that is not locked."""
+    """Prints the extra's lock. Raises KeyError for a package that is not locked."""
     blocks = locked_blocks((ROOT / "requirements.lock").read_text())
     for name in needed_names(extra):
         sys.stdout.write("\n".join(blocks[name]) + "\n")

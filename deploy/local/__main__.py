@@ -26,7 +26,7 @@ async def run(
     workers: int = 1,
     replicas: int = 1,
 ) -> None:
-    """Start the stack, say where it listens, and keep it until it is told to stop."""
+    """Start the stack, print its addresses, and run it until it is stopped."""
     end_on_termination()
     processes = () if stores_only else with_replicas(with_workers(workers), replicas)
     stores = LocalStores(data, progress=progress, record=not stores_only)

@@ -1,7 +1,7 @@
-"""Java's AOT cache for Neo4j, made of what its first normal stop recorded: later starts take half the time.
+"""Java's AOT cache for Neo4j, created from the recording of its first normal stop: later starts take half the time.
 
-It has classes, linked, and profiles of methods, so it is best recorded by a server that has worked.
-It is optional: without it Neo4j starts, more slowly.
+It contains linked classes and method profiles, so a server that has processed work makes the best recording.
+It is optional: without it Neo4j starts more slowly.
 """
 
 import asyncio
@@ -18,18 +18,18 @@ _CREATE_SECONDS = 300.0
 
 
 async def create_aot_cache(java: Java, recording: Path, *, run: Path, log: Path) -> None:
-    """Create the cache from a recording, which is removed whatever happens.
+    """Create the cache from a recording, which is always removed.
 
-    Stacks may do so at the same time: each writes a file of its own, and renames it once it is on the disk.
+    Stacks may do so concurrently: each writes its own file, and renames it once it is on disk.
 
     Args:
-        java: says where the cache goes.
-        recording: what a server wrote that was run by `Java.recording`.
+        java: has the path of the cache.
+        recording: the file that a server run with `Java.recording` wrote.
         run: the folder of pid files.
-        log: where Java's own messages go.
+        log: the file for Java's messages.
 
     Raises:
-        LocalStackError, OSError: no cache was made.
+        LocalStackError, OSError: no cache was created.
     """
     with contextlib.ExitStack() as ends:
         ends.callback(recording.unlink, missing_ok=True)
@@ -40,7 +40,7 @@ async def create_aot_cache(java: Java, recording: Path, *, run: Path, log: Path)
 
 
 def _publish(output: Path, place: Path) -> None:
-    """Java trusts the file's header: after a power cut, pages that never reached the disk would crash it."""
+    """Sync the file before renaming it: Java trusts its header, and pages lost in a power failure would crash Java."""
     with output.open("rb") as file:
         os.fsync(file.fileno())
     output.replace(place)
@@ -53,7 +53,7 @@ async def _run(program: list[str], run: Path, log: Path) -> None:
         environment={"LC_ALL": "C.UTF-8", "PATH": os.defpath},
         run=run,
         log=log,
-        grace=0.0,  # what it has written by then is of no use
+        grace=0.0,  # a partial file is useless
     )
     child = await Child.start(command)
     try:

@@ -1,4 +1,4 @@
-"""One process of the stack: started with its log, found again by its pid file, stopped in time."""
+"""One process of the stack: started with its log, found by its pid file, stopped within a time limit."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ _LOG_LIMIT = 10 * 2**20
 
 @dataclass(frozen=True)
 class Command:
-    """What to run: `stop_signal` asks for a clean end, `grace` is how long that may take (s)."""
+    """A program to run: `stop_signal` requests a clean stop, `grace` is the time limit for it in seconds."""
 
     name: str
     program: Sequence[str]
@@ -40,16 +40,16 @@ class Command:
 
 
 class Child:
-    """A started process. It ends with this one, whichever way this one ends."""
+    """A started process. It always ends when this process ends."""
 
     def __init__(self, command: Command, process: asyncio.subprocess.Process, begin: int) -> None:
         self.command = command
-        self.begin = begin  # where its log begins in the file, behind those of earlier starts
+        self.begin = begin  # offset of its log in the file, after those of earlier starts
         self._process = process
 
     @classmethod
     async def start(cls, command: Command) -> "Child":
-        """Start the program in its own session, so that a terminal's Ctrl-C reaches only us."""
+        """Start the program in its own session, so that a terminal's Ctrl-C reaches only this process."""
         _rotate(command.log)
         with open(os.open(command.log, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600), "ab") as log:  # noqa: ASYNC230, PTH123
             begin = log.tell()
@@ -69,12 +69,12 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """The process id; it stays the same from launch to end."""
+        """The process id, which does not change."""
         return self._process.pid
 
     @property
     def running(self) -> bool:
-        """Whether the process has not ended yet."""
+        """Whether the process is running."""
         return self._process.returncode is None
 
     async def wait(self) -> int:
@@ -82,20 +82,20 @@ class Child:
         return await self._process.wait()
 
     async def stop(self) -> None:
-        """Ask for a clean end; after the command's grace, kill it and what it started. Returns when it is gone."""
+        """Request a clean stop; after the command's grace, kill the process and its children. Returns at its end."""
         self._send(self.command.stop_signal)
         try:
             # Not `asyncio.timeout`: in a task that was cancelled, early versions of Python 3.11 raise no TimeoutError.
             await asyncio.wait_for(self._process.wait(), self.command.grace)
         except TimeoutError:
-            # What it has started itself would go on for nobody.
+            # Its own children would keep running.
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.pid, signal.SIGKILL)
             await self._process.wait()
         self.command.pid_file.unlink(missing_ok=True)
 
     async def kill(self) -> None:
-        """End the process without its consent, as a crash would."""
+        """Kill the process, as a crash would."""
         self._send(signal.SIGKILL)
         await self._process.wait()
 
@@ -106,7 +106,7 @@ class Child:
 
 @contextlib.asynccontextmanager
 async def ended(process: asyncio.subprocess.Process) -> AsyncIterator[None]:
-    """Kill a helper process that is still there when the block is left, say by cancellation."""
+    """Kill a helper process that is still running when the block is left, such as by cancellation."""
     try:
         yield
     finally:
@@ -116,7 +116,7 @@ async def ended(process: asyncio.subprocess.Process) -> AsyncIterator[None]:
 
 
 def running(child: Child | None, name: str) -> Child:
-    """The child, when it runs.
+    """Return the child if it runs.
 
     Raises:
         NotRunningError: it was not started, or has ended.
@@ -130,7 +130,7 @@ async def until_ready(child: Child, ready: Coroutine[Any, Any, None], seconds: f
     """Wait for a probe that returns once the process is ready.
 
     Raises:
-        StartError: the process ended first, or the seconds were over.
+        StartError: the process ended first, or the time was over.
     """
     probing, ended = asyncio.create_task(ready), asyncio.create_task(child.wait())
     try:
@@ -175,7 +175,7 @@ def _remember(path: Path, pid: int) -> None:
 
 
 def _remembered(path: Path) -> psutil.Process | None:
-    """The process that a pid file names, unless its id has gone to another one since."""
+    """Return the process of a pid file, unless its id was reused by another process."""
     try:
         entry = json.loads(path.read_text())
         process = psutil.Process(entry["pid"])

@@ -17,12 +17,12 @@ from deploy.local.credentials import write_private
 from deploy.local.errors import LocalStackError
 
 _SYSTEM_USER = "pgserver"  # PostgreSQL refuses to run as root
-_SOCKET_LIMIT = 100  # of about 107 bytes that a socket's path may have
-# The superuser may also copy the cluster and stream its log: for read replicas on this machine.
+_SOCKET_LIMIT = 100  # of the maximum of about 107 bytes of a socket's path
+# The superuser may also copy the cluster and stream its WAL, for read replicas on this machine.
 _HBA = "local all all scram-sha-256\nlocal replication postgres scram-sha-256\n"
 
-# Modest memory for a stack that idles on a laptop; what is committed stays committed. Of shared_buffers is used what
-# data needs; but an index of vectors that does not fit is read page by page from the system, at several times the time.
+# Little memory for a stack that idles on a laptop; commits remain durable. Unused parts of shared_buffers
+# cost nothing, but a vector index that does not fit is read page by page from the system, several times more slowly.
 SETTINGS: Mapping[str, str] = {
     "listen_addresses": "",
     "unix_socket_permissions": "0700",
@@ -33,15 +33,15 @@ SETTINGS: Mapping[str, str] = {
     "effective_cache_size": "2GB",
     "random_page_cost": "1.1",
     "max_wal_size": "1GB",
-    "io_method": "sync",  # without three idle input-output processes
-    # Text search reads its index alone where the visibility map is fresh; a minute after a load is late for that.
+    "io_method": "sync",  # avoids three idle I/O processes
+    # Text search uses index-only scans if the visibility map is current; a minute is too slow for that after a load.
     "autovacuum_naptime": "5s",
-    "jit": "off",  # short queries lose more to compilation than they win
+    "jit": "off",  # for short queries compilation costs more than it gains
     "fsync": "on",
     "synchronous_commit": "on",
     "full_page_writes": "on",
     "password_encryption": "scram-sha-256",
-    # People's texts are in statements and in details of errors: neither goes to the log.
+    # Statements and error details contain user text: neither is logged.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
 }
@@ -50,7 +50,7 @@ SETTINGS: Mapping[str, str] = {
 class Cluster:
     """The files of a cluster under `folder`: `data`, `braid.conf` and perhaps `local.conf`.
 
-    `local.conf` is the place for a person's own tuning: it is read last and never written.
+    `local.conf` is for a user's own tuning: it is read last and never written.
     """
 
     def __init__(self, folder: Path, settings: Mapping[str, str] | None = None) -> None:
@@ -60,18 +60,18 @@ class Cluster:
 
     @property
     def user(self) -> str:
-        """The system user to run as; empty for the present one."""
+        """The system user to run as; empty for the current user."""
         return _SYSTEM_USER if os.geteuid() == 0 else ""
 
     @property
     def binaries(self) -> Path:
-        """Where the wheel keeps PostgreSQL's programs."""
+        """The folder of PostgreSQL's programs in the wheel."""
         found: Path = _wheel().POSTGRES_VERSIONS[18]
         return found
 
     @property
     def sockets(self) -> Path:
-        """The folder of the socket: in the cluster's, unless its path is too long for one."""
+        """The folder of the socket: in the cluster's folder, unless its path is too long for a socket."""
         inside = self.folder.resolve() / "run"
         if len(str(inside / ".s.PGSQL.5432")) < _SOCKET_LIMIT:
             return inside
@@ -112,7 +112,7 @@ class Cluster:
             os.chown(path, entry.pw_uid, entry.pw_gid)
 
     async def _initialise(self, superuser: str, password: str) -> None:
-        """Create the cluster beside its place: an interrupted start leaves no half of one."""
+        """Create the cluster in another folder and rename it: an interrupted start leaves no partial cluster."""
         part = self.folder / "data.part"
         shutil.rmtree(part, ignore_errors=True)
         passwords = self.folder / "initial-password"

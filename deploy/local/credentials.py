@@ -1,4 +1,4 @@
-"""Generated passwords and keys: made once, kept in files that only their owner may read."""
+"""Generated passwords and keys: created once, stored in files that only their owner may read."""
 
 import json
 import os
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_private(path: Path, text: str) -> None:
-    """Replace a file at once; it is readable by its owner only from its first byte on."""
+    """Replace a file atomically; only its owner can ever read it."""
     part = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
     with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:  # noqa: PTH123
         file.write(text)
@@ -18,7 +18,7 @@ def write_private(path: Path, text: str) -> None:
 
 
 def load_or_create(path: Path, names: Iterable[str]) -> dict[str, str]:
-    """Read the secrets of these names, generating those that are not there yet."""
+    """Read the secrets with these names, and generate missing ones."""
     known: dict[str, str] = json.loads(path.read_text()) if path.exists() else {}
     missing = [name for name in names if name not in known]
     if missing:

@@ -1,4 +1,4 @@
-"""What can go wrong while the local stack starts; each message says what to do next."""
+"""Errors while the local stack starts; each message says what to do next."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ class DataFolderInUseError(LocalStackError):
 
 
 class JarRefusedError(LocalStackError):
-    """A jar is not the one that the lock names."""
+    """A jar does not match the lock."""
 
     def __init__(self, coordinate: str, expected: str, found: str) -> None:
         super().__init__(
@@ -51,7 +51,7 @@ class NotRunningError(LocalStackError):
 
 
 def _tail(log: Path, since: int, lines: int = 15) -> str:
-    """The last words of this start; those of starts before it, up to byte `since`, would only mislead."""
+    """Return the end of the log of this start; logs of earlier starts, up to byte `since`, would mislead."""
     if not log.exists():
         return ""
     with log.open("rb") as words:

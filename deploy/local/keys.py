@@ -1,4 +1,4 @@
-"""API keys for the stack's own processes: one each, hashed in the file that services read."""
+"""API keys for the stack's own processes: one per process, stored as hashes in the file that services read."""
 
 import fcntl
 import hashlib
@@ -15,14 +15,14 @@ _PREFIX = "local-"
 
 
 class ProcessKeys:
-    """The keys under a data folder: `keys.credentials.json` as they are, `api_keys.json` hashed."""
+    """The keys under a data folder: `keys.credentials.json` in plain text, `api_keys.json` hashed."""
 
     def __init__(self, data: Path) -> None:
         self.file = data / "api_keys.json"
         self._secrets = data / "keys.credentials.json"
 
     def issue(self, scopes: Mapping[str, Sequence[str]]) -> dict[str, str]:
-        """Return a key for each process; entries that others have added to the file stay."""
+        """Return a key for each process; other entries of the file remain."""
         keys = load_or_create(self._secrets, scopes)
         own = [_entry(name, keys[name], scopes[name]) for name in scopes]
         with self._locked():
@@ -31,7 +31,7 @@ class ProcessKeys:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """No other writer, such as `braid keys`, until the block is left."""
+        """Lock the file against other writers, such as `braid keys`, for the duration of a block."""
         lock = self.file.with_name(f".{self.file.name}.lock")
         with os.fdopen(os.open(lock, os.O_RDWR | os.O_CREAT, 0o600), "r+") as file:
             fcntl.flock(file, fcntl.LOCK_EX)

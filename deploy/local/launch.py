@@ -1,4 +1,4 @@
-"""Becomes another program, one that ends when its parent does and whose files are private.
+"""Replaces itself with another program that ends with its parent and creates private files.
 
 Run as a script, without any import of Braid: `launch.py PARENT SIGNAL USER program…`.
 It replaces `preexec_fn`, which is unsafe in a process with threads. `USER` may be empty.
@@ -23,7 +23,7 @@ def _become(user: str) -> None:
 
 def _c_library() -> "Any":
     if sys.platform != "linux":
-        return None  # elsewhere the next start ends what a killed supervisor left behind
+        return None  # on other systems the next start ends leftover processes
     import ctypes  # noqa: PLC0415
 
     return ctypes.CDLL(None, use_errno=True)
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> None:
     library = _c_library()  # first: the other user may not be able to read Python's modules
     if user:
         _become(user)
-    _end_with_parent(library, int(parent), int(signal_number))  # changing the user undoes it
+    _end_with_parent(library, int(parent), int(signal_number))  # a change of the user resets it
     os.umask(0o077)
     os.execv(program[0], program)  # noqa: S606 (this is what the script is for)
 

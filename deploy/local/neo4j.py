@@ -16,8 +16,8 @@ from deploy.local.ports import LOOPBACK, free_ports, is_free
 USER = "neo4j"
 DATABASE = "neo4j"  # the only one that the Community edition has
 START_SECONDS = 180.0  # recovery after a crash may rebuild indexes
-REFUSED = 3  # how `deploy.local.wait_for_neo4j` ends when the password is wrong
-# What Java ends with when it was asked to by SIGTERM.
+REFUSED = 3  # exit code of `deploy.local.wait_for_neo4j` for a wrong password
+# Java's exit code after SIGTERM.
 _STOPPED = frozenset({0, 128 + signal.SIGTERM, -signal.SIGTERM})
 _FOLDERS = ("conf", "data", "logs", "run", "import", "plugins")
 
@@ -27,9 +27,9 @@ SETTINGS: Mapping[str, str] = {
     "dbms.usage_report.enabled": "false",
     "server.memory.heap.max_size": "512m",
     "server.memory.pagecache.size": "256m",
-    # Two thread pools wait this long each after everything is on disk; by default five seconds.
+    # Two thread pools each wait this long after everything is on disk; the default is five seconds.
     "internal.server.bolt.thread_pool_shutdown_wait_time": "200ms",
-    # People's texts are in queries: none of them goes to a log.
+    # Queries contain user text: none is logged.
     "db.logs.query.enabled": "OFF",
 }
 
@@ -38,13 +38,13 @@ class Neo4j:
     """One Neo4j server under a folder.
 
     Args:
-        data: the stack's folder; everything of the server is under `data/neo4j`.
+        data: the stack's folder; all files of the server are in `data/neo4j`.
         java: the runtime and the jars.
         settings: changes to the server's settings, by name.
-        record: whether it records an AOT cache (see `deploy.local.aot_cache`) where there is none yet.
+        record: whether it records an AOT cache (see `deploy.local.aot_cache`) if there is none yet.
 
     Attributes:
-        recording: whether the server that was started last does so.
+        recording: whether the server that was started last records one.
     """
 
     name = "neo4j"
@@ -71,7 +71,7 @@ class Neo4j:
         self._recording = self._home / "recording.aotconf"
 
     def prepare(self) -> None:
-        """Generate the password and choose the port: the one used before, unless it is taken."""
+        """Generate the password and choose the port: the former one, unless it is in use."""
         for folder in _FOLDERS:
             (self._home / folder).mkdir(parents=True, exist_ok=True)
         self._password = load_or_create(self._secrets, [USER])[USER]
@@ -79,12 +79,12 @@ class Neo4j:
 
     @property
     def uri(self) -> str:
-        """Where Bolt listens; known once prepared."""
+        """The address of Bolt; known after `prepare`."""
         return f"bolt://{LOOPBACK}:{self._port}"
 
     @property
     def password(self) -> str:
-        """The password of the user `neo4j`; known once prepared."""
+        """The password of the user `neo4j`; known after `prepare`."""
         return self._password
 
     @property
@@ -93,7 +93,7 @@ class Neo4j:
         return self._child.pid if self._child and self._child.running else None
 
     async def start(self) -> None:
-        """Start; returns when the database answers queries. The jars have to be there.
+        """Start; returns when the database answers queries. The jars must exist.
 
         Raises:
             StartError: the server ended or was not ready in time.
@@ -105,7 +105,7 @@ class Neo4j:
         await self._start_server()
 
     async def stop(self) -> None:
-        """Write a checkpoint and stop; one that records takes some seconds longer."""
+        """Write a checkpoint and stop; a server that records takes some seconds longer."""
         if self._child is not None:
             await self._child.stop()
 
@@ -118,7 +118,7 @@ class Neo4j:
         return await self._child.wait() if self._child else 0
 
     async def recorded(self) -> Path | None:
-        """What the last server recorded, once it has ended as it was asked to."""
+        """Return the recording of the last server, if it has stopped normally."""
         ended = self.recording and self.pid is None
         complete = ended and await self.wait() in _STOPPED and self._recording.exists()
         return self._recording if complete else None
@@ -141,11 +141,11 @@ class Neo4j:
         self.recording = False
         self._child = await Child.start(self._command(program))
         await until_ready(self._child, self._ready(), START_SECONDS)
-        self.recording = recording  # one that never answered has nothing worth keeping
+        self.recording = recording  # a server that never answered has no useful recording
 
     def _environment(self) -> dict[str, str]:
         home = str(self._home)
-        # Without a locale Java reads and writes no path with other letters than ASCII's.
+        # Without a locale Java cannot use paths with letters other than ASCII.
         locale = {"LC_ALL": "C.UTF-8"}
         return {**locale, "PATH": os.defpath, "NEO4J_HOME": home, "NEO4J_CONF": f"{home}/conf"}
 
@@ -167,12 +167,12 @@ class Neo4j:
         (self._home / "conf" / "neo4j.conf").write_text(text)
 
     async def _set_first_password(self) -> None:
-        """Set the password before the first start; no start ever has the well-known one."""
+        """Set the password before the first start, so that the server never runs with the default password."""
         data = self._home / "data"
         if (data / "dbms" / "auth.ini").exists() or (data / "databases").exists():
             return
         program, *arguments = self._java.admin("dbms", "set-initial-password", self._password)
-        file = self._run / "neo4j.arguments"  # a command line would show the password to everyone
+        file = self._run / "neo4j.arguments"  # other users can see a command line
         write_private(file, "".join(f'"{argument}"\n' for argument in arguments))
         try:
             await self._administer(program, f"@{file}")
@@ -192,7 +192,7 @@ class Neo4j:
             raise LocalStackError(f"Neo4j's password was not set:\n{errors.decode()[-2000:]}")
 
     async def _ready(self) -> None:
-        """Ask in another process, see `deploy.local.wait_for_neo4j`; it looks for modules as we do."""
+        """Probe in another process, see `deploy.local.wait_for_neo4j`, with the same module search path."""
         probe = await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "deploy.local.wait_for_neo4j", self.uri),
             stdin=asyncio.subprocess.PIPE,

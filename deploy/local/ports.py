@@ -1,4 +1,4 @@
-"""Loopback ports: the usual ones when they are free, others when not."""
+"""Loopback ports: the default ones if they are free, otherwise others."""
 
 import socket
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ def is_free(port: int) -> bool:
 
 
 def free_ports(count: int) -> list[int]:
-    """Different free ports, held together while they are chosen."""
+    """Return distinct free ports, which are all bound during the selection."""
     with ExitStack() as held:
         probes = [held.enter_context(socket.socket()) for _ in range(count)]
         for probe in probes:
@@ -28,6 +28,6 @@ def free_ports(count: int) -> list[int]:
 
 
 def choose(wanted: Mapping[str, int]) -> dict[str, int]:
-    """Each name's wanted port, or a free one in place of a taken one; 0 asks for any."""
+    """Return each name's requested port, or a free one if it is in use; 0 requests any."""
     spare = iter(free_ports(len(wanted)))
     return {name: port if port and is_free(port) else next(spare) for name, port in wanted.items()}

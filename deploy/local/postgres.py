@@ -32,7 +32,7 @@ class Postgres:
     """One PostgreSQL server under a folder.
 
     Args:
-        data: the stack's folder; everything of the server is under `data/postgres`.
+        data: the stack's folder; all files of the server are in `data/postgres`.
         settings: changes to the server's settings, by name.
     """
 
@@ -51,19 +51,19 @@ class Postgres:
         self._passwords = load_or_create(self._secrets, (SUPERUSER, *ROLES))
 
     def dsn(self, role: str, database: str | None = None) -> str:
-        """Where a role connects, as asyncpg and libpq read it; its own database by default."""
+        """Return a role's DSN for asyncpg and libpq, by default for its own database."""
         name = database or _OWNER_OF.get(role, SUPERUSER)
         sockets = quote(str(self._cluster.sockets), safe="/")
         return f"postgresql://{role}:{self._passwords[role]}@/{name}?host={sockets}"
 
     @property
     def secrets(self) -> Path:
-        """The file of the roles' passwords."""
+        """The file with the roles' passwords."""
         return self._secrets
 
     @property
     def admin_dsn(self) -> str:
-        """The superuser's DSN: for provisioning and for making databases of tests, nothing else."""
+        """The superuser's DSN, only for provisioning and for creating test databases."""
         return self.dsn(SUPERUSER)
 
     @property
@@ -128,10 +128,10 @@ class Postgres:
 
 
 def _end_orphans(data: Path) -> None:
-    """Make sure that no process of this cluster lives, and that no stale lock names a stranger.
+    """Make sure that no process of this cluster runs, and that no stale lock refers to another process.
 
-    Children of a killed postmaster hold its shared memory until they have noticed; a new
-    postmaster refuses to start before. Blocks.
+    Children of a killed postmaster keep its shared memory until they notice; until then a new
+    postmaster refuses to start. Blocks.
     """
     for process in _processes_in(data):
         end_process(process, signal.SIGINT, _LEFTOVERS)
@@ -139,7 +139,7 @@ def _end_orphans(data: Path) -> None:
 
 
 def _processes_in(data: Path) -> list[psutil.Process]:
-    """Processes of PostgreSQL whose working folder is this cluster's, the postmaster first."""
+    """Return PostgreSQL processes whose working folder is this cluster, the postmaster first."""
     found = (
         process
         for process in psutil.process_iter(["name"])

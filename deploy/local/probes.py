@@ -1,4 +1,4 @@
-"""How to tell that a process is ready for requests."""
+"""Readiness probes of processes."""
 
 import asyncio
 import http.client
@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Any
 
 _POLL = 0.05
-_ANSWER = 2.0  # seconds that one question may take
+_ANSWER = 2.0  # seconds per attempt
 
 # Returns once the process behind an address (host:port) is ready.
 Probe = Callable[[str], Awaitable[None]]
@@ -20,7 +20,7 @@ async def grpc_serving(address: str) -> None:
 
     await listening(address)
     async with grpc.aio.insecure_channel(address) as channel:
-        stub: Any = health_pb2_grpc.HealthStub(channel)  # its types know no asynchronous calls
+        stub: Any = health_pb2_grpc.HealthStub(channel)  # its types have no asynchronous calls
         while True:
             try:
                 answer = await stub.Check(health_pb2.HealthCheckRequest(), timeout=_ANSWER)
@@ -39,7 +39,7 @@ async def http_ready(address: str) -> None:
 
 
 async def poll(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Ask again and again until the answer is yes; the caller sets the deadline."""
+    """Poll until the answer is yes; the caller sets the deadline."""
     while True:
         if await holds():
             return

@@ -1,4 +1,4 @@
-"""Braid's processes, as data: what each runs, listens on, needs and may do."""
+"""Declarations of Braid's processes: program, address, variables and scopes."""
 
 import sys
 from collections.abc import Sequence
@@ -12,16 +12,16 @@ class ProcessSpec:
     """One process of the stack.
 
     Attributes:
-        name: what logs, keys and `LocalStack` call it.
+        name: its name in logs, keys and `LocalStack`.
         program: the command line.
         probe: returns once the process at its address is ready.
-        port: its usual loopback port; another is chosen when that is taken.
-        listen, target: the variables that tell it where to listen, and its clients where it is.
-        needs: variables of the stores' environment that it, and nobody else, is given.
+        port: its default loopback port; another is chosen if it is in use.
+        listen, target: the variables with its listening address, and with its address for clients.
+        needs: variables of the stores' environment that only it receives.
         setup, setup_needs: a command that has to succeed before the process starts, and the
             variables that it is given on top of the process's own.
-        after: stores that must be ready before `setup`; the process itself may wait for its own.
-        scopes: what the key may do that it presents to the other processes.
+        after: stores that must be ready before `setup`; the process itself can wait for its stores.
+        scopes: the scopes of the key with which it calls the other processes.
     """
 
     name: str
@@ -98,7 +98,7 @@ BRAID = (
 
 
 def with_workers(count: int) -> tuple[ProcessSpec, ...]:
-    """Braid's processes with so many workers: the further ones are called `agent_worker_2`, …"""
+    """Return Braid's processes with this number of workers: the others are named `agent_worker_2`, …"""
     [worker] = [spec for spec in BRAID if spec.name == _WORKER]
     others = tuple(spec for spec in BRAID if spec.name != _WORKER or count > 0)
     more = tuple(replace(worker, name=f"{_WORKER}_{place}") for place in range(2, count + 1))
@@ -106,9 +106,9 @@ def with_workers(count: int) -> tuple[ProcessSpec, ...]:
 
 
 def with_replicas(specs: Sequence[ProcessSpec], count: int) -> tuple[ProcessSpec, ...]:
-    """The processes with `count` of each that others call or that serves HTTP: `vector_search_2`, … on any free port.
+    """Return the processes with `count` replicas of each server: `vector_search_2`, … on any free port.
 
-    The first of each does the setup.
+    The first replica of each runs the setup.
     """
     more = [
         replace(spec, name=f"{spec.name}_{place}", port=0, setup=(), after=())
@@ -120,6 +120,6 @@ def with_replicas(specs: Sequence[ProcessSpec], count: int) -> tuple[ProcessSpec
 
 
 def has_replicas(specs: Sequence[ProcessSpec]) -> bool:
-    """Whether clients can turn to another process when one of them stops."""
+    """Whether clients can use another replica when one stops."""
     targets = [spec.target for spec in specs if spec.target]
     return len(set(targets)) < len(targets)

@@ -1,4 +1,4 @@
-"""How long work tells a person where it stands."""
+"""Progress output of long operations."""
 
 from types import TracebackType
 from typing import Protocol, Self
@@ -16,19 +16,19 @@ from rich.progress import (
 
 
 class StartProgress(Protocol):
-    """Receives notes and amounts of bytes; called from the event loop and from worker threads."""
+    """Receives notes and numbers of bytes, from the event loop and from worker threads."""
 
     def note(self, text: str) -> None:
-        """Tell one sentence."""
+        """Report one sentence."""
         ...
 
     def amount(self, task: str, done: int, total: int) -> None:
-        """Tell how many of a task's bytes are done."""
+        """Report how many of a task's bytes are done."""
         ...
 
 
 class Silent:
-    """Tells nothing."""
+    """Reports nothing."""
 
     def note(self, text: str) -> None:
         """Drop the sentence."""
@@ -38,7 +38,7 @@ class Silent:
 
 
 class ConsoleProgress:
-    """Notes as lines and downloads as a bar, on standard error unless told otherwise."""
+    """Prints notes as lines and downloads as a bar, by default on standard error."""
 
     def __init__(self, console: Console | None = None) -> None:
         self._console = console or Console(stderr=True)

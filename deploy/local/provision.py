@@ -1,4 +1,4 @@
-"""The roles and databases that Braid's services use; every step may be repeated."""
+"""Creation of the roles and databases of Braid's services; every step is idempotent."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _SQL = Path(__file__).with_name("sql")
 
 @dataclass(frozen=True)
 class Database:
-    """A database, the role that owns its schema, the roles that use it, and what they may do."""
+    """A database, the role that owns its schema, the roles that use it, and their grants."""
 
     name: str
     owner: str
@@ -40,12 +40,12 @@ ROLES = tuple(role for database in DATABASES for role in database.roles)
 
 
 def statement(name: str) -> str:
-    """The text of a named query."""
+    """Return the text of a named query."""
     return (_SQL / f"{name}.sql").read_text()
 
 
 async def write_and_run(connection: "Connection", query: str, *arguments: str) -> None:
-    """Run the statement that a named query writes from its arguments, if it writes one.
+    """Run the statement that a named query generates from its arguments, if any.
 
     Names of roles and databases cannot be parameters; the server quotes them instead.
     """

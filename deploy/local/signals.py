@@ -1,11 +1,11 @@
-"""How a person or a service manager ends the stack."""
+"""Signals that stop the stack."""
 
 import asyncio
 import signal
 
 
 def end_on_termination() -> None:
-    """Cancel the present task on SIGINT or SIGTERM: whatever it has started is stopped."""
+    """Cancel the current task on SIGINT or SIGTERM, so that it stops everything that it has started."""
     task = asyncio.current_task()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -14,7 +14,7 @@ def end_on_termination() -> None:
 
 
 async def until_signalled() -> None:
-    """Wait for SIGINT or SIGTERM; the caller then stops what it has started."""
+    """Wait for SIGINT or SIGTERM."""
     over = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):

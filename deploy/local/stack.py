@@ -20,7 +20,7 @@ from deploy.local.supervisor import Backoff, Process, Supervisor
 
 _METRICS = "BRAID_METRICS_LISTEN"
 
-# Settings of TLS, which the stack's own probes do not speak.
+# Settings of TLS, which the stack's own probes do not support.
 _TLS = ("BRAID_TLS_", "BRAID_GATEWAY_TLS_", "NEO4J_CA_", "NEO4J_CLIENT_")
 
 
@@ -29,17 +29,17 @@ class LocalStack:
 
     Args:
         data: the folder; see `LocalStores`.
-        ports: "default" takes the usual ports where they are free; "free" takes any.
-        extra_env: variables that every process is given on top.
-        base_env: what processes inherit; this process's environment by default.
-        processes: what runs; an empty list starts the stores only.
-        stores: the stores, when they need other settings than usual.
+        ports: "default" uses the default ports if they are free; "free" uses any.
+        extra_env: additional variables for every process.
+        base_env: the environment that processes inherit; by default that of this process.
+        processes: the processes to run; an empty list starts only the stores.
+        stores: the stores, if they need other settings than the default.
         with_stores: whether the stores are started.
-        progress: told about downloads, ports and steps.
+        progress: receives downloads, ports and steps.
 
     Attributes:
-        addresses: host:port of each process, known once started.
-        metrics: host:port of each process's `/metrics` where BRAID_METRICS_LISTEN asks for them.
+        addresses: host:port of each process, known after the start.
+        metrics: host:port of each process's `/metrics`, if BRAID_METRICS_LISTEN is set.
     """
 
     def __init__(
@@ -71,19 +71,19 @@ class LocalStack:
 
     @property
     def run_file(self) -> Path:
-        """What runs, for the `braid` command: ids, addresses, the file of keys (0600)."""
+        """The file with process ids, addresses and the path of the keys, for the `braid` command (0600)."""
         return self.data / "run.json"
 
     async def start(self) -> None:
-        """Start everything, as much as possible at the same time; returns when all is ready.
+        """Start everything, as far as possible in parallel; returns when all is ready.
 
         Raises:
-            LocalStackError: something did not start; whatever did is stopped again.
+            LocalStackError: a unit did not start; the others are stopped again.
         """
         self.stores.prepare()
         try:
             if self._with_stores:
-                await self.stores.fetch()  # before anything waits for the store that needs it
+                await self.stores.fetch()  # before anything waits for the store
             self._add_units()
             await self._start_units()
         except BaseException:
@@ -101,23 +101,23 @@ class LocalStack:
             self.stores.release()
 
     def pid(self, name: str) -> int | None:
-        """The process id of a store or a process, None while it does not run."""
+        """Return the process id of a store or a process, None while it does not run."""
         return self._supervisor[name].unit.pid
 
     def restarts(self, name: str) -> int:
-        """How often a store or a process was brought back after it had crashed."""
+        """Return how often a store or a process was restarted after a crash."""
         return self._supervisor[name].restarts
 
     async def start_process(self, name: str) -> None:
-        """Start what was stopped or killed; returns when it is ready."""
+        """Start a stopped or killed process; returns when it is ready."""
         await self._supervisor[name].start()
 
     async def stop_process(self, name: str) -> None:
-        """Stop cleanly; it stays away until started."""
+        """Stop cleanly; it remains stopped until started."""
         await self._supervisor[name].stop()
 
     async def kill(self, name: str, *, restart: bool = False) -> None:
-        """`kill -9`; it stays away until started, or is brought back when `restart`."""
+        """`kill -9`; it remains stopped until started, or is restarted if `restart`."""
         await self._supervisor[name].kill(restart=restart)
 
     def _add_units(self) -> None:
@@ -126,7 +126,7 @@ class LocalStack:
         shared = self._shared_environment()
         keys = self._keys.issue({spec.name: spec.scopes for spec in self._specs})
         if self._with_stores:
-            self._supervisor.add(self.stores.neo4j)  # stopped last: it may have much to write
+            self._supervisor.add(self.stores.neo4j)  # stopped last: it may have much data to write
             self._supervisor.add(self.stores.postgres)
         for spec in self._specs:
             self._supervisor.add(
@@ -144,7 +144,7 @@ class LocalStack:
         return {name: f"{LOOPBACK}:{port}" for name, port in chosen.items()}
 
     def _choose_metrics(self) -> dict[str, str]:
-        """One address a process, from the configured port upwards: they share a machine here."""
+        """Choose one address per process, from the configured port upwards, because they share a machine."""
         base = os.environ if self._base is None else self._base
         listen = self._extra.pop(_METRICS, "") or base.get(_METRICS, "")
         if not listen:
@@ -157,14 +157,14 @@ class LocalStack:
     def _shared_environment(self) -> dict[str, str]:
         base = dict(os.environ if self._base is None else self._base)
         for name in self.stores.environment():
-            base.pop(name, None)  # a process is given only the stores that are its own
+            base.pop(name, None)  # a process receives only the variables of its own stores
         self._warn_of_unused(base)
         base = {name: value for name, value in base.items() if not name.startswith(_TLS)}
         files = {"BRAID_DATA": str(self.data), "BRAID_API_KEYS_FILE": str(self._keys.file)}
         return {**self._draining(), **base, **self._targets(), **files}
 
     def _targets(self) -> dict[str, str]:
-        """Where clients find each service: one address, or the list of its replicas."""
+        """Return the target of each service: one address, or the list of its replicas."""
         found: dict[str, list[str]] = {}
         for spec in self._specs:
             if spec.target:
@@ -175,11 +175,11 @@ class LocalStack:
         }
 
     def _draining(self) -> dict[str, str]:
-        """Without another replica there is nothing to wait for: a process then drains without a delay."""
+        """Disable the drain delay if there is no other replica to which clients could move."""
         return {} if has_replicas(self._specs) else {"BRAID_DRAIN_DELAY_SECONDS": "0"}
 
     def _warn_of_unused(self, base: Mapping[str, str]) -> None:
-        """A variable that has no effect here, and is said to have one elsewhere, is not passed over silently."""
+        """Warn about variables that are documented but have no effect in the local stack."""
         if base.get("BRAID_API_KEYS_FILE"):
             self._progress.note(
                 f"BRAID_API_KEYS_FILE is not used here: keys of your own go into {self._keys.file}"
@@ -224,7 +224,7 @@ class LocalStack:
         )
 
     async def _start_units(self) -> None:
-        """Start all at once; a process waits only for the stores that its setup needs."""
+        """Start all units in parallel; a process waits only for the stores that its setup needs."""
         stores = ("postgres", "neo4j") if self._with_stores else ()
         ready = {name: asyncio.Event() for name in stores}
 

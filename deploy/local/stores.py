@@ -18,7 +18,7 @@ from deploy.local.progress import Silent, StartProgress
 
 
 async def all_or_first_error(*work: Coroutine[Any, Any, None]) -> None:
-    """Do all at once; the first error cancels the rest and is raised as itself, not in a group."""
+    """Run all in parallel; the first error cancels the others and is raised itself, not in a group."""
     try:
         async with asyncio.TaskGroup() as group:
             for item in work:
@@ -28,7 +28,7 @@ async def all_or_first_error(*work: Coroutine[Any, Any, None]) -> None:
 
 
 class FolderLock:
-    """Keeps a data folder to one stack; the lock goes with the process that holds it."""
+    """Reserves a data folder for one stack; the lock is released when its process ends."""
 
     def __init__(self, data: Path) -> None:
         self._data = data
@@ -55,7 +55,7 @@ class FolderLock:
         self._file = file
 
     def release(self) -> None:
-        """Give the folder back; harmless when it is not held."""
+        """Release the folder; has no effect if it is not locked."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -65,11 +65,11 @@ class LocalStores:
     """Real PostgreSQL and real Neo4j under a data folder.
 
     Args:
-        data: the folder; made when missing, and taken by one stack at a time.
-        cache: where jars are shared between stacks; the user's cache folder by default.
+        data: the folder; created if missing, and used by one stack at a time.
+        cache: the folder of jars that stacks share; by default the user's cache folder.
         postgres_settings, neo4j_settings: changes to the servers' settings, by name.
-        progress: told about the jars' download and about the AOT cache.
-        record: whether Neo4j records its AOT cache where there is none yet, for `create_aot_cache`.
+        progress: receives the download of jars and the creation of the AOT cache.
+        record: whether Neo4j records its AOT cache if there is none yet, for `create_aot_cache`.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class LocalStores:
         self._lock = FolderLock(self.data)
 
     def prepare(self) -> None:
-        """Take the folder, generate credentials, choose ports: `environment()` works from here on.
+        """Lock the folder, generate credentials, choose ports. After this `environment()` works.
 
         Raises:
             DataFolderInUseError: another stack holds the folder.
@@ -103,22 +103,22 @@ class LocalStores:
         self.neo4j.prepare()
 
     def release(self) -> None:
-        """Give the folder back, once both stores are stopped."""
+        """Release the folder after both stores have stopped."""
         self._lock.release()
 
     async def fetch(self) -> None:
         """Verify Neo4j's jars and download those that are missing.
 
         Raises:
-            JarRefusedError, JarUnavailableError: a jar is not as locked, or not to be had.
+            JarRefusedError, JarUnavailableError: a jar does not match the lock, or is unavailable.
         """
         await self._jars.ensure(self._progress)
 
     async def start(self) -> None:
-        """Start both stores at the same time and wait until both answer.
+        """Start both stores in parallel and wait until both answer.
 
         Raises:
-            LocalStackError: a store did not start; whatever did is stopped again.
+            LocalStackError: a store did not start; the other one is stopped again.
         """
         self.prepare()
         try:
@@ -129,16 +129,16 @@ class LocalStores:
             raise
 
     async def stop(self) -> None:
-        """Stop both stores cleanly and give the folder back."""
+        """Stop both stores cleanly and release the folder."""
         try:
             await asyncio.gather(self.postgres.stop(), self.neo4j.stop())
         finally:
             self.release()
 
     async def create_aot_cache(self) -> None:
-        """Once stopped: make Neo4j's AOT cache if it has recorded one; may be cancelled, and never fails.
+        """Create Neo4j's AOT cache after the stop, if it has recorded one; may be cancelled, and never raises errors.
 
-        The folder is taken meanwhile; if another stack has it by now, that one records again.
+        The folder is locked during this; if another stack has locked it already, that stack records again.
         """
         recording = await self.neo4j.recorded()
         if recording is None:
@@ -170,7 +170,7 @@ class LocalStores:
         await self.stop()
 
     def environment(self) -> dict[str, str]:
-        """What Braid's processes need to reach the stores, by the names in `.env.example`."""
+        """Return the variables with which Braid's processes reach the stores, as named in `.env.example`."""
         return {
             "DATABASE_URL": self.postgres.dsn("braid_writer"),
             "BRAID_VECTOR_READ_DATABASE_URL": self.postgres.dsn("braid_reader"),

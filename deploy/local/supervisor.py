@@ -1,4 +1,4 @@
-"""Keeps units running: starts them, brings crashed ones back, stops them in order."""
+"""Keeps units running: starts them, restarts crashed ones, stops them in order."""
 
 import asyncio
 import contextlib
@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 class Unit(Protocol):
-    """Something that runs: a store or a process."""
+    """A store or a process that runs."""
 
     name: str
 
@@ -29,11 +29,11 @@ class Unit(Protocol):
         ...
 
     async def stop(self) -> None:
-        """Stop cleanly, within a bounded time; harmless when it does not run."""
+        """Stop cleanly, within a time limit; has no effect if it does not run."""
         ...
 
     async def kill(self) -> None:
-        """End as a crash would; raises NotRunningError."""
+        """Kill, as a crash would; raises NotRunningError."""
         ...
 
     async def wait(self) -> int:
@@ -43,9 +43,9 @@ class Unit(Protocol):
 
 @dataclass(frozen=True)
 class Backoff:
-    """Seconds before the first restart, and at most; each further crash doubles them.
+    """The first and the maximum delay before a restart in seconds; each further crash doubles the delay.
 
-    A unit that ran for `steady` seconds starts again from the first.
+    After a unit ran for `steady` seconds, the delay starts from the first one again.
     """
 
     first: float = 0.2
@@ -53,7 +53,7 @@ class Backoff:
     steady: float = 30.0
 
     def next(self, delay: float, lived: float) -> float:
-        """The delay after one of `delay` seconds and a life of `lived` seconds."""
+        """Return the delay after one of `delay` seconds and a run of `lived` seconds."""
         return self.first if lived >= self.steady else min(delay * 2, self.longest)
 
 
@@ -116,11 +116,11 @@ class Process:
 
 async def _succeeds(child: Child) -> None:
     if await child.wait() != 0:
-        await asyncio.Event().wait()  # the caller sees the end, and says which it was
+        await asyncio.Event().wait()  # the caller notices and reports the end
 
 
 class Keeper:
-    """Keeps one unit running until told to stop."""
+    """Keeps one unit running until stopped."""
 
     def __init__(self, unit: Unit, changed: Callable[[], None], backoff: Backoff) -> None:
         self.unit = unit
@@ -130,10 +130,10 @@ class Keeper:
         self._task: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
-        """Start the unit and keep it; nothing happens when it is kept already.
+        """Start the unit and keep it running; has no effect if it is kept already.
 
         Raises:
-            LocalStackError: it did not start; it is not kept then.
+            LocalStackError: it did not start, and is not kept.
         """
         if self._task is not None:
             return
@@ -146,13 +146,13 @@ class Keeper:
         self._task = asyncio.create_task(self._keep(), name=f"keep {self.unit.name}")
 
     async def stop(self) -> None:
-        """Stop the unit cleanly and keep it no longer."""
+        """Stop the unit cleanly and do not restart it."""
         await self._let_go()
         await self.unit.stop()
         self._changed()
 
     async def kill(self, *, restart: bool) -> None:
-        """End the unit as a crash would, to be brought back or to stay away."""
+        """Kill the unit, as a crash would, and restart it or not."""
         if not restart:
             await self._let_go()
         await self.unit.kill()
@@ -179,7 +179,7 @@ class Keeper:
             self.restarts += 1
             try:
                 await self.unit.start()
-            except (LocalStackError, OSError) as error:  # the next turn tries again
+            except (LocalStackError, OSError) as error:  # the next iteration tries again
                 _log.warning("%s did not come back: %s", self.unit.name, error)
             self._changed()
 
@@ -195,7 +195,7 @@ class Supervisor:
         self._keepers: dict[str, Keeper] = {}
 
     def add(self, unit: Unit) -> None:
-        """Add a unit; it is started by name."""
+        """Add a unit, which is then started by name."""
         self._keepers[unit.name] = Keeper(unit, self._changed, self._backoff)
 
     def __getitem__(self, name: str) -> Keeper:
@@ -206,12 +206,12 @@ class Supervisor:
             raise LocalStackError(f"there is no {name!r} here, only {known}") from None
 
     def pids(self) -> dict[str, int]:
-        """The process ids of what runs now."""
+        """Return the process ids of running units."""
         units = (keeper.unit for keeper in self._keepers.values())
         return {unit.name: pid for unit in units if (pid := unit.pid) is not None}
 
     async def stop(self) -> None:
-        """Stop everything, one after the other, the last added first, whatever one of them does."""
+        """Stop all units one after the other, last added first, even if one of them fails."""
         async with contextlib.AsyncExitStack() as stops:
             for keeper in self._keepers.values():
                 stops.push_async_callback(keeper.stop)

@@ -1,7 +1,7 @@
 """Waits until a Neo4j server answers queries.
 
-Run as a process of its own (`python -m deploy.local.wait_for_neo4j URI`, the password on standard input):
-the driver would cost the supervisor 40 MiB for as long as the stack runs.
+Runs as a separate process (`python -m deploy.local.wait_for_neo4j URI`, with the password on standard input),
+because the driver would cost the supervisor 40 MiB as long as the stack runs.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ _POLL = 0.05
 
 
 async def until_answers(uri: str, password: str) -> None:
-    """Return once a query has been answered; raises AuthError when the password is refused."""
+    """Return once a query has been answered; raises AuthError if the password is refused."""
     await listening(uri.removeprefix("bolt://"))
     async with AsyncGraphDatabase.driver(uri, auth=(USER, password)) as driver:
         while not await _answers(driver):  # noqa: ASYNC110 (the server cannot tell us)
@@ -36,7 +36,7 @@ async def _answers(driver: AsyncDriver) -> bool:
 
 
 async def _main(uri: str, password: str) -> int:
-    """Ends by itself, should the supervisor be killed meanwhile."""
+    """Exits by itself if the supervisor is killed."""
     async with asyncio.timeout(START_SECONDS):
         try:
             await until_answers(uri, password)

@@ -1,1 +1,1 @@
-"""The `braid` command: starts the local stack, and asks a running gateway over REST."""
+"""The `braid` command: starts the local stack, and calls a running gateway over REST."""

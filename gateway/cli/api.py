@@ -1,4 +1,4 @@
-"""The gateway's REST API as the command uses it: plain answers, and failures as `CliError`."""
+"""A client of the gateway's REST API, with plain answers and failures as `CliError`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Answer(dict[str, Any]):
-    """An object of an answer, and the address that it came from: CliError for a field that a gateway always sends."""
+    """A JSON object of an answer, with its address. Raises CliError if a required field is missing."""
 
     def __init__(self, url: str, values: dict[str, Any]) -> None:
         super().__init__(values)
@@ -32,12 +32,12 @@ class Answer(dict[str, Any]):
 
 
 def no_gateway(url: str) -> CliError:
-    """What answers there is something else."""
+    """Returns the error for an address at which something other than a gateway answers."""
     return CliError(f"{url} is not a Braid gateway")
 
 
 def body_of(response: httpx.Response, url: str) -> Answer:
-    """The object that an answer holds, whatever its status."""
+    """Returns the JSON object in an answer with any status."""
     try:
         body = response.json(object_hook=partial(Answer, url))
     except (ValueError, RecursionError):
@@ -48,7 +48,7 @@ def body_of(response: httpx.Response, url: str) -> Answer:
 
 
 def answer_of(response: httpx.Response, url: str) -> Answer:
-    """What was asked for. CliError for a failure, as the gateway tells it."""
+    """Returns the object of a successful answer. Raises CliError with the gateway's description of a failure."""
     body = body_of(response, url)
     if response.is_success:
         return body
@@ -74,13 +74,13 @@ PATIENCE_SECONDS = 60.0
 UNREACHABLE_SECONDS = 10.0
 MAX_RETRY_WAIT = 10.0
 PROBE_SECONDS = 1.0
-# What may be otherwise when it is tried again.
+# Statuses for which a retry may succeed.
 _PASSING = (httpx.NetworkError, httpx.RemoteProtocolError)
 
 
 class Api:
-    """A client of one gateway. What an ingestion asks is tried again for a minute while a service is away, and for as
-    long as one is at its limit: it works then.
+    """A client of one gateway. Requests of an ingestion are retried for a minute while a service is unavailable, and
+    without a time limit while a service is at its limit, because then it makes progress.
     """
 
     def __init__(
@@ -98,8 +98,8 @@ class Api:
             )
         headers = {"authorization": f"Bearer {key}"} if key else {}
         address = _address(url)
-        # Proxies are for other machines: the local stack must be found whatever the environment says. Certificates
-        # take 50 ms to read: only TLS needs them.
+        # No proxies from the environment: the local stack must always be reachable. Certificates are loaded only for
+        # TLS, because that takes 50 ms.
         self._http = httpx.Client(
             base_url=address,
             headers=headers,
@@ -117,16 +117,16 @@ class Api:
         self.close()
 
     def close(self) -> None:
-        """Ends all connections."""
+        """Closes all connections."""
         self._http.close()
 
     def get(self, path: str, **parameters: Any) -> Any:
-        """A reading; parameters that are None are left out."""
+        """Sends a GET request; parameters that are None are left out."""
         given = {name: value for name, value in parameters.items() if value is not None}
         return self._ask("GET", path, params=given)
 
     def readiness(self) -> Answer:
-        """Which services serve: the body of `/readyz`, whether they all do or not."""
+        """Returns the body of `/readyz`, whether all services serve or not."""
         response = self._send("GET", "/readyz")
         if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
             body = body_of(response, self.url)
@@ -135,13 +135,13 @@ class Api:
         return answer_of(response, self.url)
 
     def post(self, path: str, body: Any) -> Any:
-        """A JSON body."""
+        """Posts a JSON body."""
         return self._ask("POST", path, json=body)
 
     def post_for_list(
         self, path: str, body: Any, **parameters: Any
     ) -> tuple[list[Any], httpx.Headers]:
-        """A JSON body that is answered with a list, and the headers that say how it came about."""
+        """Posts a JSON body; returns the list in the answer, and the headers with the status of the search."""
         response = self._send("POST", path, json=body, params=parameters)
         if not response.is_success:
             answer_of(response, self.url)
@@ -151,15 +151,15 @@ class Api:
         return found, response.headers
 
     def put(self, path: str, body: Any) -> Any:
-        """A JSON body that replaces what is there."""
+        """Sends a PUT request with a JSON body."""
         return self._ask("PUT", path, json=body)
 
     def patch(self, path: str, body: Any) -> Any:
-        """A JSON body that changes what is there."""
+        """Sends a PATCH request with a JSON body."""
         return self._ask("PATCH", path, json=body)
 
     def stream(self, method: str, path: str, **options: Any) -> Iterator[str]:
-        """The lines of a streamed answer. UnreachableError when it breaks off."""
+        """Yields the lines of a streamed answer. Raises UnreachableError if it breaks off."""
         try:
             with self._http.stream(method, path, **options) as response:
                 if not response.is_success:
@@ -171,42 +171,42 @@ class Api:
             raise UnreachableError(message, reason="UNREACHABLE") from None
 
     def request_empty(self, method: str, path: str) -> None:
-        """A request that is answered without a body."""
+        """Sends a request whose answer has no body."""
         response = self._send(method, path)
         if not response.is_success:
             answer_of(response, self.url)
 
     def delete(self, path: str) -> Any:
-        """A deletion."""
+        """Sends a DELETE request."""
         return self._ask("DELETE", path)
 
     def upload(
         self, name: str, data: bytes, kind: str, full: Full | None = None, *, title: str = ""
     ) -> Any:
-        """Uploads a file; its name becomes the document id. Returns the job. `full` is called while uploads wait."""
-        # A file's name arrives with some of its characters escaped; a field arrives as it is.
+        """Uploads a file; its name becomes the document id. Returns the job. Calls `full` while uploads must wait."""
+        # Some characters of a file name are escaped in transfer; a field is transferred unchanged.
         fields = {"source": name, **({"title": title} if title else {})}
         form: dict[str, Any] = {"data": fields, "files": {"file": (name, data, kind)}}
         return self._patiently("POST", "/api/documents", full, **form)
 
     def facts(self, facts: list[dict[str, Any]], full: Full | None = None) -> Any:
-        """Given facts; answers with what became of them."""
+        """Posts facts; returns the outcome for them."""
         return self._patiently("POST", "/api/facts", full, json={"facts": facts})
 
     def latest_jobs(self, count: int) -> list[dict[str, Any]]:
-        """The space's latest jobs."""
+        """Returns the space's latest jobs."""
         jobs: list[dict[str, Any]] = self._patiently("GET", "/api/jobs", params={"limit": count})[
             "jobs"
         ]
         return jobs
 
     def job(self, job_id: str) -> Any:
-        """A job as it stands."""
+        """Returns the current state of a job."""
         return self._patiently("GET", f"/api/jobs/{job_id}")
 
     def followed(self, job: dict[str, Any]) -> Iterator[dict[str, Any]]:
-        """A job as it stands, again and again until it has ended. Asked for, not streamed: a stream would end with a
-        gateway that is restarted.
+        """Yields a job's state repeatedly until it has ended. Polls instead of streaming, because a stream would end
+        when the gateway is restarted.
         """
         while not has_ended(job):
             yield job
@@ -234,7 +234,7 @@ class Api:
             try:
                 response = self._send(method, path, **options)
             except UnreachableError:
-                # A gateway that has just been restarted: whatever is asked here may be asked twice.
+                # The gateway may have just been restarted: all requests here can be repeated.
                 if time.monotonic() > until - PATIENCE_SECONDS + UNREACHABLE_SECONDS:
                     raise
                 self._sleep(1.0)
@@ -263,7 +263,7 @@ class Api:
 
 
 def probe(url: str) -> Probed:
-    """What is at an address, as far as it says within a second."""
+    """Returns what is at an address, as far as can be determined within a second."""
     try:
         response = httpx.get(f"{url}/healthz", timeout=PROBE_SECONDS, trust_env=False)
         body = response.json()
@@ -276,8 +276,8 @@ def probe(url: str) -> Probed:
 
 
 def segment(name: str) -> str:
-    """A name as a part of a path, whatever it holds."""
-    # A lone dot, or two, would be taken for a step within the path.
+    """Encodes any name as a segment of a path."""
+    # `.` and `..` alone would be resolved as relative path segments.
     return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
 
 

@@ -1,4 +1,4 @@
-"""The `braid` command: its groups and its single commands. What each does is in the module of its noun."""
+"""The `braid` command: its groups and single commands, which the module of each noun implements."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from gateway.cli.up import up
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# `braid VERB …`: what everybody does. In the order of `braid --help`.
+# `braid VERB …`: frequent commands, in the order of `braid --help`.
 COMMANDS = (up, status, ingest, search, ask, chat, mcp)
-# `braid NOUN VERB …`. A new noun plugs in here; docs/command-line.md says which verbs there are.
+# `braid NOUN VERB …`. Add a new noun here; docs/command-line.md lists the verbs.
 GROUPS = {
     "documents": documents,
     "jobs": jobs,
@@ -64,7 +64,7 @@ for name, group in GROUPS.items():
 
 
 def invoke(session: Session, words: Sequence[str]) -> int:
-    """Runs the command that the words name. Its exit code, as `exit_codes` has it."""
+    """Runs the command with these arguments; returns its exit code (see `exit_codes`)."""
     command = partial(app, words, obj=session, prog_name="braid", standalone_mode=False)
     return run(session, command)
 

@@ -1,4 +1,4 @@
-"""`braid conversations`: list, read, rename and delete what `braid chat` and the page keep."""
+"""`braid conversations`: list, read, rename and delete the conversations of `braid chat` and the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which gateway is used: that of BRAID_URL, of this folder's stack, of the last started one, at the default address."""
+"""Finds the gateway: from BRAID_URL, this folder's stack, the last started stack, or at the default address."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Gateway:
 
     @property
     def is_named(self) -> bool:
-        """Whether the caller's environment or folder names it, so that it is no surprise."""
+        """Whether the caller's environment or folder determines it, so that it is no surprise."""
         return self.found_by in {"BRAID_URL", "folder"}
 
     def __str__(self) -> str:
@@ -48,7 +48,7 @@ class StartedStacks:
         self._path = _state_folder(environment)
 
     def paths(self) -> list[Path]:
-        """The folders; none when nothing can be read."""
+        """Returns the folders; empty if nothing can be read."""
         try:
             stored: Any = json.loads((self._path / "stacks.json").read_text()) if self._path else []
         except (OSError, ValueError):
@@ -57,7 +57,7 @@ class StartedStacks:
         return [Path(one) for one in found if isinstance(one, str) and Path(one).is_absolute()]
 
     def add(self, data: Path) -> None:
-        """Remembers a stack as the last started one. Where that cannot be written, nothing is remembered."""
+        """Records a stack as the last started one. Does nothing if the file cannot be written."""
         if self._path is None:
             return
         latest = data.absolute()
@@ -80,16 +80,16 @@ class Probed(Enum):
 
 
 def find_gateway(environment: Mapping[str, str], probe: Callable[[str], Probed]) -> Gateway:
-    """The gateway to use. CliError, which says what was tried, when there is none.
+    """Returns the gateway to use. Raises CliError with the attempts if none is found.
 
-    Who names a data folder by BRAID_DATA means that stack and no other.
+    If BRAID_DATA is set, only the stack of that data folder is used.
     """
     if url := environment.get("BRAID_URL"):
         return Gateway(url, "BRAID_URL")
     folder = environment.get("BRAID_DATA") or DEFAULT_DATA
     here, named = Path(folder).absolute(), folder != DEFAULT_DATA
     url = running_url(here)
-    # One that is busy is still the one that is meant.
+    # A busy gateway is still the intended one.
     if url and (named or probe(url) is not Probed.ABSENT):
         return Gateway(url, "folder", here)
     tried = [f"{here}: {_not_running(url)}"]
@@ -99,7 +99,7 @@ def find_gateway(environment: Mapping[str, str], probe: Callable[[str], Probed])
 
 
 def running_url(data: Path) -> str:
-    """The gateway of the stack that runs over a data folder, "" when none does."""
+    """Returns the address of the gateway whose stack uses a data folder, "" if none runs."""
     try:
         state = json.loads((data / "run.json").read_text())
         return f"http://{state['addresses']['gateway']}"
@@ -133,7 +133,7 @@ def _nothing_found(tried: list[str]) -> CliError:
 
 
 def _state_folder(environment: Mapping[str, str]) -> Path | None:
-    """`$XDG_STATE_HOME/braid`, by default `~/.local/state/braid`; None for a user without a home."""
+    """`$XDG_STATE_HOME/braid`, by default `~/.local/state/braid`; None if the user has no home folder."""
     base = Path(environment.get("XDG_STATE_HOME", ""))
     if base.is_absolute():
         return base / "braid"

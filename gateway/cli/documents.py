@@ -43,7 +43,7 @@ def show_document(context: typer.Context, document_id: DocumentId, as_json: AsJs
     if as_json:
         session.show_json(answer)
     else:
-        # A long document has thousands of chunks: their number says enough.
+        # A long document has thousands of chunks: only their number is shown.
         shown = {name: value for name, value in answer.items() if name != "chunk_ids"}
         show_record(session.out, shown)
 

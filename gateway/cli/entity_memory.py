@@ -1,4 +1,4 @@
-"""`braid memory`: what is remembered of the user: list, search and delete."""
+"""`braid memory`: list, search and delete the user's entity memory."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def list_entities(  # noqa: PLR0917 - typer names them all
     show(session, answer, _show_entities, as_json)
 
 
-# Two more names, as REST calls the one and people say the other.
+# Two aliases: REST uses the one, people use the other.
 @memory.command("query", hidden=True)
 @memory.command("search")
 def search_relationships(  # noqa: PLR0917 - as above
@@ -135,7 +135,7 @@ def delete_entity(
 
 
 def _id_of(found: Json) -> str:
-    """The id of the one entity that has the name: what is only similar is not deleted."""
+    """Returns the id of the only entity with exactly this name, so that similar names are not deleted."""
     named = [one for one in found["entities"] if one["match"] in {"exact", "alias"}]
     hint = "`braid memory list` shows the ids"
     if not named:

@@ -1,4 +1,4 @@
-"""What the command tells a person when it cannot do what was asked: one line, never a traceback."""
+"""Errors of the command, shown as one line, never as a traceback."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _SELF_EVIDENT = frozenset({"USAGE", "INTERRUPTED"})
 
 
 class CliError(Exception):
-    """A failure with its reason; `request_id` names it in the services' logs. `fields` as REST lists them, `code` is
-    what the command exits with; by default it follows from the reason.
+    """A failure with its reason; `request_id` identifies it in the services' logs. `fields` are as in REST; `code` is
+    the command's exit code, by default derived from the reason.
     """
 
     def __init__(
@@ -31,14 +31,14 @@ class CliError(Exception):
         self.code = of_reason(reason) if code is None else code
 
     def line(self) -> str:
-        """The one line that is shown."""
+        """Returns the line to show."""
         reason = "" if self.reason in _SELF_EVIDENT else self.reason
         parts = (reason, self.request_id and f"request {self.request_id}")
         context = ", ".join(part for part in parts if part)
         return f"{self.detail} ({context})" if context else self.detail
 
     def as_json(self) -> dict[str, Any]:
-        """The failure for other programs, as REST has it; what is not known is left out."""
+        """Returns the failure as JSON in the form of REST; unknown fields are left out."""
         fields = [{"field": name, "description": description} for name, description in self.fields]
         known = {"fields": fields, "request_id": self.request_id}
         failure = {"detail": self.detail, "reason": self.reason or "FAILED"}
@@ -46,11 +46,11 @@ class CliError(Exception):
 
 
 class StillRunningError(CliError):
-    """Ctrl-C ended the command, and not what it had started: `hint` says so, and how to look."""
+    """Ctrl-C ended the command but not the work that it had started: `hint` says how to check that work."""
 
     def __init__(self, hint: str) -> None:
         super().__init__(f"interrupted: {hint}", reason="INTERRUPTED")
 
 
 class UnreachableError(CliError):
-    """The gateway did not answer: it may do so later."""
+    """The gateway did not answer; a retry may succeed."""

@@ -44,18 +44,18 @@ _BY_REASON = {
     "MISSING_SCOPE": ExitCode.DENIED,
     "INTERRUPTED": ExitCode.INTERRUPTED,
 }
-# How a leg of a search ends that could not look at everything.
+# Statuses of a leg that could not search everything.
 _FAILED = frozenset({"TIMED_OUT", "UNAVAILABLE"})
 _INCOMPLETE = _FAILED | {"DEGRADED"}
 
 
 def of_reason(reason: str) -> ExitCode:
-    """The exit code for a failure with this reason, as REST names it."""
+    """Returns the exit code for a failure with this reason of REST."""
     return _BY_REASON.get(reason, ExitCode.FAILED)
 
 
 def of_legs(legs: list[dict[str, object]]) -> ExitCode:
-    """The exit code of a search whose legs ended like this."""
+    """Returns the exit code of a search with these legs."""
     statuses = {leg["status"] for leg in legs}
     if statuses and statuses <= _FAILED:
         return ExitCode.UNAVAILABLE
@@ -71,5 +71,5 @@ def of_search(answer: dict[str, Any]) -> ExitCode:
 
 
 def table() -> str:
-    """The codes with their meanings, one a line."""
+    """Returns the codes with their meanings, one per line."""
     return "\n".join(f"{code.value:>5}  {meaning}" for code, meaning in MEANINGS.items())

@@ -26,7 +26,7 @@ Json = dict[str, Any]
 findings = typer.Typer(
     help="List, search and add findings, intents and outcomes.", no_args_is_help=True
 )
-# As many as the service takes in one request.
+# The maximum that the service accepts in one request.
 _BATCH = 500
 _STATEMENT = {"finding": "key_insight", "intent": "goal", "outcome": "result"}
 

@@ -1,4 +1,4 @@
-"""`braid graph`: the entities of the space, the neighbors of one, and both in time."""
+"""`braid graph`: the entities of the space and the neighbors of one."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ DEFAULT_LIMIT = 50
 
 
 class Order(StrEnum):
-    """In which order entities are listed."""
+    """The order in which entities are listed."""
 
     mentions = "mentions"
     name = "name"
 
 
 class Titles(StrEnum):
-    """What to do with entities that are known only as a document's title."""
+    """How to treat entities that are known only as a document's title."""
 
     include = "include"
     exclude = "exclude"
@@ -77,7 +77,7 @@ def list_entities(  # noqa: PLR0917 - typer names them all
 def _full_page(
     api: Api, options: dict[str, str | None], limit: int | None, cursor: str | None
 ) -> dict[str, Any]:
-    """A page as long as asked for: with a filter the service's own may be short before the end."""
+    """Returns a page of the requested length: with a filter, pages of the service may be short before the end."""
     page: dict[str, Any] = api.get("/api/graph/entities", limit=limit, cursor=cursor, **options)
     if options["type"] is None and options["titles"] == Titles.include:
         return page
@@ -119,7 +119,7 @@ for view in (
 
 
 def show_neighborhood(out: Console, answer: Json) -> None:
-    """An entity, its neighbours' number, and the facts that join them."""
+    """Shows an entity, the number of its neighbors, and the facts that connect them."""
     center = answer["center"]
     head = styled(center["name"], "bold").append("  ").append_text(styled(center["type"], QUIET))
     out.print(head, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""`braid graph history`, `snapshot`, `diff` and `paths`: the graph in time, and from one entity to another."""
+"""`braid graph history`, `snapshot`, `diff` and `paths`: the graph over time, and paths between entities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts in time for people: histories, snapshots, differences, versions and paths."""
+"""Text output of facts over time: histories, snapshots, differences, versions and paths."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _HOMONYMS = {"type": "type", "uuid": "uuid"}
 
 
 def show_history(out: Console, answer: Json) -> None:
-    """Whose history, whether anything changed, the facts, and a long history in numbers."""
+    """Shows the entity, whether anything changed, the facts, and a summary of a long history."""
     if answer["entity"] is None:
         show_homonyms(out, answer["homonyms"])
         return
@@ -42,7 +42,7 @@ def show_history(out: Console, answer: Json) -> None:
 
 
 def show_snapshot(out: Console, answer: Json) -> None:
-    """What held, and what has changed since."""
+    """Shows the facts that held, and the changes since."""
     show_fact_page(out, answer)
     if answer["changes"] is not None:
         out.print(Text("\nChanged since then", style="bold"))
@@ -50,7 +50,7 @@ def show_snapshot(out: Console, answer: Json) -> None:
 
 
 def show_fact_page(out: Console, answer: Json) -> None:
-    """Facts as a table, and where the next page begins."""
+    """Shows facts as a table, and the cursor of the next page."""
     if answer["facts"]:
         show_facts(out, answer["facts"])
     else:
@@ -59,7 +59,7 @@ def show_fact_page(out: Console, answer: Json) -> None:
 
 
 def show_identified_facts(out: Console, answer: Json) -> None:
-    """Facts with their uuids, by which other commands name them."""
+    """Shows facts with their uuids, which other commands accept."""
     for fact in answer["facts"]:
         out.print(fact_line(fact), soft_wrap=True)
         show_indented(out, fact["uuid"])
@@ -69,7 +69,7 @@ def show_identified_facts(out: Console, answer: Json) -> None:
 
 
 def show_diff(out: Console, answer: Json) -> None:
-    """What was added (+), what ended (-), and what was replaced (- and + together)."""
+    """Shows added facts (+), ended facts (-), and replaced facts (- and + together)."""
     for heading, name in (("Added", "added"), ("Ended", "ended"), ("Replaced", "changed")):
         total = answer[f"{name}_total"]
         if not total:
@@ -88,7 +88,7 @@ def show_diff(out: Console, answer: Json) -> None:
 
 
 def show_fact_and_versions(out: Console, answer: Json) -> None:
-    """A fact as it is known now, and each version of it with the time that it was known."""
+    """Shows a fact as known now, and each of its versions with the period in which it was known."""
     if answer["fact"] is not None:
         _show_whole(out, answer["fact"])
         out.print()
@@ -106,7 +106,7 @@ def show_fact_and_versions(out: Console, answer: Json) -> None:
 
 
 def show_paths(out: Console, answer: Json) -> None:
-    """Each path as a chain of names and relations, and the facts that it goes along."""
+    """Shows each path as a chain of names and relations, and the facts on it."""
     for place in ("source", "target"):
         if answer[f"{place}_homonyms"]:
             show_homonyms(out, answer[f"{place}_homonyms"], place)
@@ -123,13 +123,13 @@ def show_paths(out: Console, answer: Json) -> None:
 
 
 def is_ambiguous(answer: Json) -> bool:
-    """Whether an answer waits for a choice among entities of one name."""
+    """Whether an answer requires a choice among entities with the same name."""
     names = ("homonyms", "source_homonyms", "target_homonyms")
     return answer.get("entity", "") is None or any(answer.get(name) for name in names[1:])
 
 
 def show_homonyms(out: Console, homonyms: list[Json], place: str = "") -> None:
-    """Entities that share a name, to be chosen from."""
+    """Shows entities that share a name, to choose from."""
     of = f" of the {place}" if place else ""
     option = f"--{place}-type" if place else "--type"
     out.print(f"Several entities share the name{of}: choose by {option}, or give the uuid.")
@@ -137,19 +137,19 @@ def show_homonyms(out: Console, homonyms: list[Json], place: str = "") -> None:
 
 
 def show_facts(out: Console, facts: Iterable[Json]) -> None:
-    """Facts as a table: when they held, what they say, and the first document that says it."""
+    """Shows facts as a table: when they held, their statements, and the first source document."""
     rows = [_row(fact) for fact in facts]
     shown = (name for name in _FACTS if name != "document" or any(row["document"] for row in rows))
     show_table(out, {name: name for name in shown}, rows)
 
 
 def show_indented(out: Console, text: str) -> None:
-    """A line that belongs to the one before."""
+    """Prints an indented line that belongs to the previous one."""
     out.print(Text("    ").append_text(styled(text, QUIET)), soft_wrap=True)
 
 
 def show_cursor(out: Console, answer: Json) -> None:
-    """How to see the next page, where there is one."""
+    """Shows how to request the next page, if there is one."""
     if answer["next_cursor"]:
         out.print(f"More: --cursor {answer['next_cursor']}", markup=False, soft_wrap=True)
 

@@ -10,24 +10,24 @@ if TYPE_CHECKING:
     from gateway.cli.api import Api
     from gateway.cli.session import Session
 
-POLL_SECONDS = 0.2  # from one look at a job to the next
+POLL_SECONDS = 0.2  # polling interval
 _GOES_ON = frozenset({"QUEUED", "RUNNING"})
 
 
 def has_ended(job: dict[str, Any]) -> bool:
-    """Whether nothing of the job changes any more."""
+    """Whether the job has ended and will not change."""
     return job["state"] not in _GOES_ON
 
 
 def require_success(job: dict[str, Any]) -> None:
-    """CliError for a job that has failed."""
+    """Raises CliError if the job has failed."""
     if job["state"] == "FAILED":
         reasons = "; ".join(failure["reason"] for failure in job["failures"])
         raise CliError(f"the job failed: {reasons}")
 
 
 def wait_for_end(api: Api, session: Session, job: dict[str, Any]) -> dict[str, Any]:
-    """The job once it has ended; its progress is shown meanwhile."""
+    """Waits for the end of the job and shows its progress; returns the ended job."""
     from gateway.cli.progress import IngestProgress  # noqa: PLC0415 - only those who wait pay for it
 
     try:

@@ -1,4 +1,4 @@
-"""`braid jobs`: what uploads became of, to cancel and to try again."""
+"""`braid jobs`: list, show, cancel and retry jobs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ JobId = Annotated[str, typer.Argument(help="The job's id.")]
 
 
 class State(StrEnum):
-    """How far a job is."""
+    """The state of a job."""
 
     queued = "queued"
     running = "running"
@@ -104,7 +104,7 @@ def retry(context: typer.Context, job_id: JobId, as_json: AsJson = False) -> Non
 
 
 def job_row(job: dict[str, Any], now: datetime) -> dict[str, str]:
-    """A job in the list; `now` is what ages are counted to."""
+    """Returns a row of the list of jobs; `now` is the reference for ages."""
     took = between(job["started_at"], job["ended_at"])
     return {
         "id": job["id"],
@@ -120,7 +120,7 @@ def job_row(job: dict[str, Any], now: datetime) -> dict[str, str]:
 
 
 def _progress(job: dict[str, Any]) -> str:
-    """`3`, when all are through; else also how far they are."""
+    """Returns `3` if all units are finished; otherwise also the progress."""
     total = job["documents_total"]
     parts = {
         "searchable": job["documents_searchable"],
@@ -137,7 +137,7 @@ def _progress(job: dict[str, Any]) -> str:
 
 
 def _reason(job: dict[str, Any]) -> str:
-    """Why it does not go on, or what failed first."""
+    """Returns why the job makes no progress, or the first failure."""
     if job["waiting_for"]:
         return f"waits: {job['waiting_for']}"
     if not job["failures"]:

@@ -123,13 +123,13 @@ def revoke(
 
 
 class _Editing:
-    """The key file for the time of a block; what is refused there becomes the command's error."""
+    """Edits the key file within a block; converts errors of the file to the command's error."""
 
     def __init__(self, session: Session, file: Path | None) -> None:
         self._path = file or _default_file(session)
 
     def __enter__(self) -> KeyEditor:
-        # Only these commands need it, and `--help` should be there at once.
+        # Imported here, because only these commands need it and `--help` must be fast.
         from services.runtime.security.key_file import KeyEditor  # noqa: PLC0415
 
         return KeyEditor(self._path)
@@ -189,7 +189,7 @@ def _text(instant: datetime | None) -> str | None:
 
 
 def _instant(text: str | None) -> datetime | None:
-    """The instant that a span from now, a day or an instant means."""
+    """Parses a duration from now, a day or an instant; returns the instant."""
     if text is None:
         return None
     if _SPAN.fullmatch(text):

@@ -33,7 +33,7 @@ LOADED = "sample.loaded"
 
 @dataclass(frozen=True, slots=True)
 class UpOptions:
-    """What was asked for."""
+    """Options of `braid up`."""
 
     sample: bool
     ask: bool
@@ -44,7 +44,7 @@ class UpOptions:
 
 
 async def up(session: Session, data: Path, wishes: UpOptions) -> None:
-    """Runs the stack until SIGINT or SIGTERM, then stops it cleanly. CliError when it does not start."""
+    """Runs the stack until SIGINT or SIGTERM, then stops it cleanly. Raises CliError if it does not start."""
     from deploy.local.errors import LocalStackError  # noqa: PLC0415 - only this command runs the stack
     from deploy.local.processes import with_replicas, with_workers  # noqa: PLC0415
     from deploy.local.progress import ConsoleProgress  # noqa: PLC0415
@@ -73,9 +73,9 @@ async def up(session: Session, data: Path, wishes: UpOptions) -> None:
 
 
 async def greet(session: Session, data: Path, addresses: dict[str, str], wishes: UpOptions) -> None:
-    """Does what was wished for once the stack runs, and tells where it is: as JSON in one document."""
+    """Executes the options once the stack runs, and prints its address; with JSON output in one document."""
     url = f"http://{addresses['gateway']}"
-    with Api(url) as api:  # closed when cancelled, which ends the thread's work
+    with Api(url) as api:  # closed when cancelled, which stops the thread
         if wishes.sample and not (data / LOADED).exists():
             await put_sample_ontology(addresses["graph_query"], Sample.of_the_stack())
             await asyncio.to_thread(load_sample, session, api, data)
@@ -92,7 +92,7 @@ async def greet(session: Session, data: Path, addresses: dict[str, str], wishes:
 
 
 def load_sample(session: Session, api: Api, data: Path) -> None:
-    """Loads the sample and notes it: what is deleted from now on stays deleted."""
+    """Loads the sample and records that, so that data deleted later is not loaded again."""
     session.err.print("Loading the sample: the notes of an invented company …")
     with IngestProgress(session.err) as bars:
         report = Ingest(api, bars).run(Sample.of_the_stack().sources())
@@ -103,7 +103,7 @@ def load_sample(session: Session, api: Api, data: Path) -> None:
 
 
 def ask(api: Api, question: Question, include: Sequence[str] = ()) -> dict[str, Any]:
-    """Asks one question, for these parts of the answer; for all where none is named."""
+    """Asks one question and returns these parts of the answer, or all parts if none is given."""
     body = {"query": question.text, "limit": 5, "as_of": question.as_of, "include": include}
     answer: dict[str, Any] = api.post("/api/search/comprehensive", body)
     return answer
@@ -120,7 +120,7 @@ def show_answer(session: Session, question: Question, answer: dict[str, Any]) ->
 def _show_addresses(session: Session, addresses: dict[str, str], url: str) -> None:
     session.out.print("")
     rows = {"REST": f"{url}/docs", "MCP": f"{url}/mcp"}
-    hidden = ("gateway", "agent_worker")  # shown here; answers for its health alone
+    hidden = ("gateway", "agent_worker")  # listed here; serves only health
     rows |= {f"gRPC {n}": address for n, address in addresses.items() if not n.startswith(hidden)}
     output.show_pairs(session.out, rows)
     session.out.print('Your own documents: braid ingest FOLDER, then braid ask "…"', markup=False)
@@ -130,7 +130,7 @@ def _show_addresses(session: Session, addresses: dict[str, str], url: str) -> No
 
 @contextmanager
 def _cancelled_by_signals() -> Iterator[None]:
-    """The first signal cancels what runs; later ones are passed over, so that the stores stop cleanly."""
+    """Cancels the running task at the first signal; ignores later signals, so that the stores stop cleanly."""
     loop = asyncio.get_running_loop()
     task = asyncio.current_task()
 

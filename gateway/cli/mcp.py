@@ -1,4 +1,4 @@
-"""`braid mcp`: the tools for an assistant that starts this command and speaks MCP over its input and output."""
+"""`braid mcp`: the tools for an assistant that starts this command and uses MCP over standard input and output."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class McpProfile(StrEnum):
-    """Which tools are offered."""
+    """The set of offered tools."""
 
     default = "default"
     all = "all"
@@ -30,7 +30,7 @@ def mcp(
     read_only: Annotated[bool, typer.Option("--read-only", help="Only tools that read.")] = False,
 ) -> None:
     """Serve an assistant over standard input and output (MCP)."""
-    # Only this command needs it, and `--help` should be there at once.
+    # Imported here, because only this command needs it and `--help` must be fast.
     import asyncio  # noqa: PLC0415
 
     from gateway.mcp.stdio import serve_stdio  # noqa: PLC0415

@@ -1,4 +1,4 @@
-"""`braid ontology`: show and replace the kinds of things and relations that the space is about."""
+"""`braid ontology`: show and replace the entity and relation types of the space."""
 
 from __future__ import annotations
 

@@ -41,14 +41,14 @@ AsOf = Annotated[str | None, typer.Option(help=f"The time of the answer: {RANGE}
 
 
 def is_uuid(text: str) -> bool:
-    """Whether an entity is named by its uuid."""
+    """Whether a text that selects an entity is a uuid."""
     return _UUID.fullmatch(text) is not None
 
 
 def entity_parameters(
     place: str, name: str | None, kind: str | None = None
 ) -> dict[str, str | None]:
-    """The query parameters that mean an entity, given by name or by uuid."""
+    """Returns the query parameters for an entity, given by name or by uuid."""
     if name is not None and is_uuid(name):
         return {f"{place}_uuid": name, f"{place}_type": kind}
     return {place: name, f"{place}_type": kind}
@@ -82,12 +82,12 @@ STANDARD_INPUT = "-"
 
 
 def read_json(path: Path) -> Any:
-    """The value in a file, or on standard input where the path is `-`. CliError when it is no JSON."""
+    """Returns the value in a file, or on standard input if the path is `-`. Raises CliError if it is not JSON."""
     return _parsed(_text(path), str(path))
 
 
 def read_items(path: Path, field: str) -> list[Any]:
-    """The items in a file: a list, an object with a list under `field`, or one JSON value a line."""
+    """Returns the items in a file: a list, an object with a list in `field`, or one JSON value per line."""
     text = _text(path)
     try:
         value = json.loads(text)

@@ -1,4 +1,4 @@
-"""Answers for people: what was found, why, since when, and where it stands."""
+"""Text output of answers: facts, legs, tables and records."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def fact_line(fact: Json) -> Text:
 
 
 def span(fact: Json) -> str:
-    """When a fact holds, when it happened, or when a document mentions it."""
+    """Returns when a fact holds, when it happened, or when a document mentions it."""
     start, end, mentioned = (
         line((fact[name] or "")[:10]) for name in ("valid_at", "invalid_at", "mentioned_at")
     )
@@ -49,7 +49,7 @@ def span(fact: Json) -> str:
 
 
 def show_legs(out: Console, legs: list[Json]) -> None:
-    """How each leg ended, and how long it took."""
+    """Shows how each leg ended, and its duration."""
     legs_text = " · ".join(
         f"{leg['name']} {leg['status']}{' ' + leg['reason'] if leg['reason'] else ''} {leg['took_ms']:.1f} ms"
         for leg in legs
@@ -58,7 +58,7 @@ def show_legs(out: Console, legs: list[Json]) -> None:
 
 
 def show_table(out: Console, columns: dict[str, str], rows: list[Json]) -> None:
-    """Rows as a table that fits the terminal, or one below the other; `columns` maps headings to fields."""
+    """Shows rows as a table that fits the terminal, or one below the other; `columns` maps headings to fields."""
     cells = [[_cell(row[name]) for name in columns.values()] for row in rows]
     shown = [
         _column(heading, [row[place] for row in cells]) for place, heading in enumerate(columns)
@@ -73,7 +73,7 @@ def show_table(out: Console, columns: dict[str, str], rows: list[Json]) -> None:
 
 
 def _column(heading: str, cells: list[Text]) -> Column:
-    """A column; one of ids or numbers is never broken, one of text is wrapped at `_READABLE` characters or more."""
+    """Returns a column; ids and numbers are never wrapped, text is wrapped at `_READABLE` characters or more."""
     width = max((cell.cell_len for cell in (Text(heading), *cells)), default=0)
     unbroken = not any(" " in cell.plain for cell in cells)
     return Column(
@@ -85,7 +85,7 @@ def _column(heading: str, cells: list[Text]) -> Column:
 
 
 def _show_records(out: Console, headings: list[str], rows: list[list[Text]]) -> None:
-    """Rows one below the other, a field a line: for a terminal that is too narrow for a table."""
+    """Shows rows one below the other, one field per line, for a terminal that is too narrow for a table."""
     for number, row in enumerate(rows):
         if number:
             out.print()
@@ -96,7 +96,7 @@ def _show_records(out: Console, headings: list[str], rows: list[list[Text]]) -> 
 
 
 def show_page(out: Console, columns: dict[str, str], rows: list[Json], cursor: str | None) -> None:
-    """A page as a table, and how to see the next one."""
+    """Shows a page as a table, and how to request the next one."""
     if rows:
         show_table(out, columns, rows)
     else:
@@ -106,7 +106,7 @@ def show_page(out: Console, columns: dict[str, str], rows: list[Json], cursor: s
 
 
 def show_record(out: Console, record: Json) -> None:
-    """An object's fields, one a line, its times with their ages."""
+    """Shows an object's fields, one per line, times with their ages."""
     now = datetime.now(UTC)
     show_pairs(
         out,
@@ -118,7 +118,7 @@ def show_record(out: Console, record: Json) -> None:
 
 
 def show_pairs(out: Console, pairs: Json) -> None:
-    """Names and values, one a line."""
+    """Shows names and values, one pair per line."""
     for name, value in pairs.items():
         out.print(Text(f"{name}: ").append_text(_cell(value)), soft_wrap=True)
 

@@ -42,7 +42,7 @@ class IngestProgress:
         self._move("facts", total, done)
 
     def full(self, waits: bool) -> None:
-        """Says that uploads wait for a place, as long as they do."""
+        """Shows that uploads wait for capacity, while they do."""
         if self._waiting is not None:
             self._progress.remove_task(self._waiting)
             self._waiting = None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, and the day that it is about; None for today."""
+    """A question, and the day to which it refers; None for today."""
 
     text: str
     as_of: str | None
@@ -36,24 +36,24 @@ class Sample:
 
     @classmethod
     def of_the_stack(cls) -> Sample:
-        """The one that comes with the local stack."""
+        """Returns the sample of the local stack."""
         import deploy.local  # noqa: PLC0415 - an image of the gateway does not carry it
 
         return cls(Path(deploy.local.__file__).parent / "sample")
 
     def sources(self) -> Iterator[Source]:
-        """Its notes, each under its file's name, which its facts cite, and its facts."""
+        """Returns its notes, each with its file name as id, which the facts cite, and its facts."""
         for path in sorted(self._folder.glob("*.md")):
             yield Source(path, path.name, CONTENT_TYPES[".md"])
         yield Source(self._folder / "facts.jsonl", "facts.jsonl", CONTENT_TYPES[".jsonl"])
 
     def ontology(self) -> ontology_pb2.Ontology:
-        """Which of its relations are events."""
+        """Returns its ontology, which marks relations as events."""
         text = (self._folder / "ontology.json").read_text(encoding="utf-8")
         return json_format.Parse(text, ontology_pb2.Ontology())
 
     def question(self) -> Question:
-        """The first of its questions."""
+        """Returns the first of its questions."""
         with (self._folder / "questions.jsonl").open(encoding="utf-8") as lines:
             first = json.loads(next(lines))
         return Question(first["question"], first["as_of"])
@@ -63,7 +63,7 @@ _SECONDS = 10.0
 
 
 async def put_sample_ontology(target: str, sample: Sample) -> None:
-    """Puts it into a space that has no ontology. CliError when the tier refuses or is away."""
+    """Stores the sample's ontology in a space without one. Raises CliError if the tier refuses or is unavailable."""
     async with open_channel(target) as channel:
         try:
             await put_if_absent(
@@ -81,7 +81,7 @@ async def put_if_absent(
     ontology: ontology_pb2.Ontology,
     metadata: tuple[tuple[str, str], ...] = (),
 ) -> None:
-    """Puts an ontology unless there is one: somebody's own stays."""
+    """Stores an ontology unless the space has one already."""
     asked = ontology_pb2.GetOntologyRequest()
     stored = await reads.GetOntology(asked, timeout=_SECONDS, metadata=metadata)
     if stored.version == 0:

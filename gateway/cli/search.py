@@ -1,4 +1,4 @@
-"""`braid search`: asks a question, and shows what was found, why, since when, and where it stands."""
+"""`braid search`: searches, and shows results with scores, dates and sources."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 EXCERPT = 240
 Json = dict[str, Any]
-# What `show_comprehensive` shows: nothing else is asked for.
+# The parts that `show_comprehensive` shows; no others are requested.
 SHOWN_PARTS = ("results", "graph_results", "legs")
 AsOf = Annotated[str | None, typer.Option(help="The day or instant that the answer is about.")]
 
 
 class Mode(StrEnum):
-    """What is searched."""
+    """The kind of search."""
 
     comprehensive = "comprehensive"
     hybrid = "hybrid"
@@ -46,7 +46,7 @@ class Expansion(StrEnum):
 
 
 class Rerank(StrEnum):
-    """By what the results are reranked."""
+    """How the results are reranked."""
 
     none = "none"
     local = "local"
@@ -107,7 +107,7 @@ def search(  # noqa: PLR0917 - typer names them all
 
 
 def _steps(expansion: Expansion | None, hops: int | None, rerank: Rerank | None) -> Json:
-    """What a body says of the steps after the search; nothing where the defaults are wanted."""
+    """Returns the fields of a body for the steps after the search; empty for the defaults."""
     steps: Json = {}
     if expansion is not None or hops is not None:
         steps["expansion"] = {"mode": expansion and expansion.value, "hops": hops}
@@ -117,7 +117,7 @@ def _steps(expansion: Expansion | None, hops: int | None, rerank: Rerank | None)
 
 
 def show_comprehensive(out: Console, answer: Json) -> None:
-    """The fused list with its facts, the graph's facts, and the legs."""
+    """Shows the fused list with its facts, the graph's facts, and the legs."""
     for number, result in enumerate(answer["results"], start=1):
         show_hit(out, number, result)
         for fact in result["facts"]:
@@ -133,21 +133,21 @@ def show_comprehensive(out: Console, answer: Json) -> None:
 
 
 def show_chunks(out: Console, answer: Json) -> None:
-    """Found chunks and the leg, and what followed it."""
+    """Shows found chunks, the leg, and the later steps."""
     for number, hit in enumerate(answer["results"], start=1):
         show_hit(out, number, hit)
     _show_end(out, answer)
 
 
 def show_facts(out: Console, answer: Json) -> None:
-    """Found facts and the leg."""
+    """Shows found facts and the leg."""
     for fact in answer["results"]:
         show_fact(out, fact)
     _show_end(out, answer)
 
 
 def show_hit(out: Console, number: int, hit: Json) -> None:
-    """A chunk: score, title, document, the parts of its score, and its beginning."""
+    """Shows a chunk: score, title, document, the parts of its score, and the start of its text."""
     head = Text(f"{number:>3}  {hit['score']:.4f}  ").append_text(styled(hit["title"], "bold"))
     where = hit["document_id"] or hit["source"]
     if where:
@@ -165,7 +165,7 @@ def show_hit(out: Console, number: int, hit: Json) -> None:
 
 
 def show_fact(out: Console, fact: Json) -> None:
-    """A fact with its score, dates and citations."""
+    """Shows a fact with its score, dates and citations."""
     out.print(Text(f"  {fact['score']:.4f}  ").append_text(fact_line(fact)), soft_wrap=True)
 
 
@@ -177,7 +177,7 @@ def _show_end(out: Console, answer: Json) -> None:
 
 
 def show_steps(out: Console, answer: Json) -> None:
-    """How the results were reranked and expanded."""
+    """Shows how the results were reranked and expanded."""
     notes = [
         f"{name} {step['mode']} {step['status']}{' ' + step['reason'] if step['reason'] else ''}"
         for name in ("reranking", "expansion")
@@ -191,7 +191,7 @@ def show_steps(out: Console, answer: Json) -> None:
 
 
 def _path(trace: Json) -> str:
-    """`via <entity> from <seed>` for a result that a path reached."""
+    """Returns `via <entity> from <seed>` for a result that the expansion reached."""
     names = [step["entity"] or step["relation_type"] for step in trace["steps"]]
     begin = f" from {trace['seed_entity']}" if trace["seed_entity"] else ""
     return f"reached over {' → '.join(names)}{begin}"

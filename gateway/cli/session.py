@@ -1,4 +1,4 @@
-"""One run of the command: where the gateway is, where to write, and how it ends."""
+"""One run of the command: gateway, output and exit code."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
     from gateway.cli.discovery import Gateway
 
 
-# The width of lines that go to a file or another program: ids must stay whole.
+# Line width for files and pipes: ids must not be wrapped.
 _UNLIMITED_WIDTH = 1_000_000
 
 
 def wants_json(words: Sequence[str]) -> bool:
-    """Whether `--json` is among the command's options. Asked before they are read: reading them may fail."""
+    """Whether `--json` is among the command's options. Checked before they are parsed, which may fail."""
     return "--json" in takewhile(lambda word: word != "--", words)
 
 
 def console(stream: IO[str], environment: Mapping[str, str]) -> Console:
-    """A console with colours on a terminal only, and without any where NO_COLOR is set."""
+    """Returns a console with colors only on a terminal, and without colors if NO_COLOR is set."""
     if environment.get("NO_COLOR"):
         found = Console(file=stream, highlight=False, color_system=None)
     else:
@@ -46,7 +46,7 @@ def console(stream: IO[str], environment: Mapping[str, str]) -> Console:
 
 
 def run(session: Session, command: Callable[[], object]) -> int:
-    """Runs the command, a typer app that does not exit by itself, and reports what failed. Its exit code."""
+    """Runs the command, a typer app that does not exit by itself, and reports failures. Returns its exit code."""
     try:
         code = _code_of(session, command)
         session.out.file.flush()
@@ -54,10 +54,10 @@ def run(session: Session, command: Callable[[], object]) -> int:
         session.fail(error)
         code = error.code
     except BrokenPipeError:
-        code = ExitCode.FAILED  # the reader (`head`) has what it wanted
+        code = ExitCode.FAILED  # the reader (such as `head`) has closed the pipe
     except OSError as error:
         if error.errno is None:
-            raise  # a defect: the system gives a number with what it refuses
+            raise  # an OSError without a number is a defect
         missing = isinstance(error, FileNotFoundError)
         code = ExitCode.NOT_FOUND if missing else ExitCode.FAILED
         session.fail(CliError(_sentence(error), code=code))
@@ -97,7 +97,7 @@ def _sentence(error: OSError) -> str:
 
 
 def _flush_or_discard(output: IO[str]) -> None:
-    """Writes what is left to be written. What cannot be would fail again at exit, with a traceback."""
+    """Flushes the output, or discards it if that fails: it would fail again at exit, with a traceback."""
     try:
         output.flush()
     except OSError:
@@ -117,15 +117,15 @@ class Session:
 
     @property
     def data(self) -> Path:
-        """The local stack's data folder."""
+        """Returns the local stack's data folder."""
         return Path(self.environment.get("BRAID_DATA") or DEFAULT_DATA)
 
     def api(self, *, changes: bool = False) -> Api:
-        """A client of the gateway that is found.
+        """Returns a client of the gateway that is found.
 
-        With `changes`, for commands that change data, a gateway that is not named explicitly is printed to stderr.
+        With `changes`, for commands that change data, prints to stderr a gateway that was not set explicitly.
         """
-        # Only commands that ask need it, and `--help` should be there at once.
+        # Imported here, because only some commands need it and `--help` must be fast.
         from gateway.cli.api import Api, probe  # noqa: PLC0415
 
         self.gateway = find_gateway(self.environment, probe)
@@ -139,11 +139,11 @@ class Session:
         )
 
     def show_json(self, value: Any) -> None:
-        """Prints a value as JSON, for other programs: as it is, escaped where it is not printable."""
+        """Prints a value as JSON, for other programs; unprintable characters are escaped."""
         self._write_json(value, indent=2)
 
     def show_json_line(self, value: Any) -> None:
-        """The same on one line, at once: one of several."""
+        """Prints a value as JSON on one line and flushes it."""
         self._write_json(value, indent=None)
         self.out.file.flush()
 
@@ -154,24 +154,24 @@ class Session:
         self.out.file.write(_escaped(text) + "\n")
 
     def complain(self, error: CliError) -> None:
-        """Tells what went wrong, in one line."""
+        """Prints an error in one line."""
         self.err.print(
             f"braid: {line(error.line())}", markup=False, highlight=False, soft_wrap=True
         )
 
     def fail(self, error: CliError) -> None:
-        """Reports a failure to the person, and to the program that asked for JSON."""
+        """Reports a failure as text, and as JSON if requested."""
         self.complain(error)
         self.show_failure(error)
 
     def show_failure(self, error: CliError) -> None:
-        """Prints the failure as JSON where that is asked for and nothing was answered: programs read one object."""
+        """Prints the failure as JSON if requested and nothing was printed before: programs read one object."""
         if self.as_json and not self._answered:
             self.show_json(error.as_json())
 
 
 def _escaped(text: str) -> str:
-    """JSON in which what a terminal would obey is escaped; it stays the same JSON."""
+    """Returns the same JSON with terminal control characters escaped."""
     return "".join(
         character if character == "\n" or character.isprintable() else _escape(character)
         for character in text

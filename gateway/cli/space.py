@@ -1,4 +1,4 @@
-"""`braid space`: compare both stores, repair them, and move to other models."""
+"""`braid space`: compare both stores, repair them, and migrate to other models."""
 
 from __future__ import annotations
 

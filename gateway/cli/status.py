@@ -1,4 +1,4 @@
-"""How the services are: shown whole also when some of them are away."""
+"""`braid status`: state of the services, also if some are unavailable."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
 
 
 def read_status(api: Api, gateway: Gateway | None) -> dict[str, Any]:
-    """Which services serve, and what the graph holds: `graph` has a `reason` alone when that cannot be said."""
+    """Returns which services serve, and counts of the graph; `graph` has only a `reason` if they are unavailable."""
     readiness = api.readiness()
     status = readiness.get("status", "not ready")
     found = {"found_by": gateway.found_by} if gateway else {}
@@ -58,7 +58,7 @@ def read_status(api: Api, gateway: Gateway | None) -> dict[str, Any]:
 
 
 def show_status(out: Console, answer: dict[str, Any], gateway: Gateway | None = None) -> None:
-    """One line a service, one a number of the graph, and its entities by type."""
+    """Shows one line per service, one per count of the graph, and its entities by type."""
     show_pairs(out, {"gateway": gateway or answer["url"], **answer["services"]})
     graph = answer["graph"]
     if "reason" in graph:
@@ -80,7 +80,7 @@ def show_status(out: Console, answer: dict[str, Any], gateway: Gateway | None = 
 
 
 def index_summary(states: dict[str, str]) -> str:
-    """`45 indexes online`, and those by name that are not."""
+    """Returns `45 indexes online`, and the names of those that are not."""
     online = sum(state == _ONLINE for state in states.values())
     others = [f"{name} {state}" for name, state in sorted(states.items()) if state != _ONLINE]
     summary = f"{online} {'index' if online == 1 else 'indexes'} online"

@@ -1,4 +1,4 @@
-"""Retrieved text on a terminal: what a terminal or its reader would take for an instruction is made visible."""
+"""Escapes retrieved text for a terminal: control and invisible characters are made visible."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import unicodedata
 
 from rich.text import Text
 
-# Controls, and characters that turn the direction of text around or hide it.
+# Control characters, and characters that change the direction of text or are invisible.
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _SPACE = re.compile(r"\s+")
 
 
 def line(text: str, max_length: int | None = None) -> str:
-    """`text` on one line, harmless, cut after `most` characters."""
+    """Returns `text` escaped, on one line, truncated after `most` characters."""
     flat = _SPACE.sub(" ", text).strip()
     shown = "".join(
         c if unicodedata.category(c) not in _HIDDEN else "\N{REPLACEMENT CHARACTER}" for c in flat
@@ -26,7 +26,7 @@ def line(text: str, max_length: int | None = None) -> str:
 
 
 def block(text: str) -> str:
-    """`text` with its lines and spaces, harmless."""
+    """Returns `text` escaped, with its lines and spaces."""
     return "".join(
         c if c in "\n\t" or unicodedata.category(c) not in _HIDDEN else "\N{REPLACEMENT CHARACTER}"
         for c in text
@@ -34,5 +34,5 @@ def block(text: str) -> str:
 
 
 def styled(text: str, style: str = "", max_length: int | None = None) -> Text:
-    """The same as rich text: never read as markup."""
+    """Returns the escaped text as rich text, never interpreted as markup."""
     return Text(line(text, max_length), style=style)

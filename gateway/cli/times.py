@@ -1,4 +1,4 @@
-"""Times and durations of answers for people."""
+"""Text output of times and durations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"))
 
 
 def parse(text: str | None) -> datetime | None:
-    """A time of an answer; None for none, and for what is none."""
+    """Parses a time of an answer; None if missing or invalid."""
     try:
         found = datetime.fromisoformat(text) if text else None
     except ValueError:
@@ -28,7 +28,7 @@ def day(text: str | None) -> str:
 
 
 def age(text: str | None, now: datetime) -> str:
-    """`5 min ago`; "" for no time, and for one that is still to come by the clock of this machine."""
+    """`5 min ago`; "" for no time, and for a time in the future by this machine's clock."""
     found = parse(text)
     seconds = (now - found).total_seconds() if found else -1.0
     return f"{duration(seconds)} ago" if seconds >= 0 else ""
@@ -41,7 +41,7 @@ def moment_and_age(text: str | None, now: datetime) -> str:
 
 
 def between(start: str | None, end: str | None) -> str:
-    """How long it is from one time to another; "" when one is missing."""
+    """Returns the duration from one time to another; "" if one is missing."""
     since, until = parse(start), parse(end)
     return duration((until - since).total_seconds()) if since and until else ""
 

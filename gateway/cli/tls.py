@@ -14,7 +14,7 @@ _CA, _CERT, _KEY = "BRAID_CA_FILE", "BRAID_CLIENT_CERT_FILE", "BRAID_CLIENT_KEY_
 
 
 def tls_context(environment: Mapping[str, str], url: str) -> ssl.SSLContext | None:
-    """What a client of this address trusts and presents; None for plain HTTP. CliError for files that do not serve."""
+    """Returns the TLS context for this address; None for plain HTTP. Raises CliError for unusable files."""
     if not url.lower().startswith("https:"):
         return None
     authorities = environment.get(_CA) or None

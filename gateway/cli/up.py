@@ -1,4 +1,4 @@
-"""`braid up`: its options. What it does is in `local_stack`, which only this command imports."""
+"""`braid up`: its options. The implementation is in `local_stack`, which only this command imports."""
 
 from __future__ import annotations
 

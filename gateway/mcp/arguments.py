@@ -1,4 +1,4 @@
-"""Fields that several tools take. What is allowed beyond them, the contracts say."""
+"""Fields that several tools share. Their values are validated by the contracts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _checked(value: str) -> str:
     return value
 
 
-# Text in the schema: clients that check `date-time` would refuse a day.
+# Text in the schema, because clients that validate `date-time` would refuse a day.
 InstantText: TypeAlias = Annotated[
     str, AfterValidator(_checked), Field(description="A day or an RFC 3339 time. Default: now.")
 ]

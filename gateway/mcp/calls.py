@@ -1,4 +1,4 @@
-"""One request of an assistant: whose it is, which tools it may use, and the RPCs that it makes."""
+"""One request of an assistant: its caller, its tools and its RPCs."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class ToolCaller(Caller):
 
     @asynccontextmanager
     async def cancel_on_disconnect(self, cancel: Callable[[], Any]) -> AsyncIterator[None]:  # noqa: ARG002 - see above
-        """Watches nothing: the connection's messages are the SDK's to read."""
+        """Does nothing: only the SDK may read the connection's messages."""
         yield
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionContext:
-    """The connection's caller, and what its address asks for."""
+    """The connection's caller, and the options in its address."""
 
     caller: ToolCaller
     profile: Profile = "default"
@@ -47,7 +47,7 @@ class ConnectionContext:
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """What a tool works with."""
+    """The context of a tool call."""
 
     caller: ToolCaller
     clients: Clients
@@ -56,11 +56,11 @@ class ToolCall:
 
     @property
     def space(self) -> str:
-        """The space of the caller's credential."""
+        """Returns the space of the caller's credential."""
         return self.caller.identity.space
 
     def within(self, seconds: float) -> ToolCall:
-        """The same call with another time limit for each RPC."""
+        """Returns the same call with another time limit for each RPC."""
         caller = self.caller
         limited = ToolCaller(
             caller.request, caller.state, caller.identity, caller.outgoing, seconds
@@ -74,11 +74,11 @@ class ToolCall:
         message: Message,
         named: Named = _NAMED,
     ) -> Answer:
-        """The answer of an RPC. Raises the services' typed error, its fields under the tools' names."""
+        """Returns the answer of an RPC. Raises the services' typed error, with the tools' field names."""
         return await self.caller.call(method, stub, message, named)
 
     def cursor(self, arguments: BaseModel) -> Cursor:
-        """Cursors of the query that these arguments are: no other query's is read, nor another caller's."""
+        """Returns the cursors for these arguments: cursors of other queries and other callers are refused."""
         identity = self.caller.identity
         query = arguments.model_dump(mode="json", exclude={"cursor"})
         return Cursor(
@@ -89,6 +89,6 @@ class ToolCall:
 
 
 def error_text(error: BraidError, reason: str, request_id: str) -> str:
-    """A failure in words, for the model and for people."""
+    """Returns the message of a failure, for the model and for users."""
     wait = f" Try again in {error.retry_after:g} s." if error.retry_after else ""
     return f"{error.message} ({reason}, request {request_id}).{wait}"

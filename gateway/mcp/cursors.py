@@ -1,4 +1,4 @@
-"""Opaque cursors: where a list goes on, bound to the query that it belongs to."""
+"""Opaque cursors: the position of the next page, bound to the query."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _REFUSED = (
 
 
 class Position(NamedTuple):
-    """Where a list goes on: a page of the tier's, and how many of its items were shown already."""
+    """A position in a list: a page of the tier, and the number of its items that were already shown."""
 
     page_token: str = ""
     shown: int = 0
@@ -31,12 +31,12 @@ class Cursor:
     query: str
 
     def write(self, position: Position) -> str:
-        """The cursor for a position."""
+        """Returns the cursor for a position."""
         payload = json.dumps(position, separators=(",", ":")).encode()
         return urlsafe_b64encode(self._digest(payload) + payload).decode().rstrip("=")
 
     def read(self, cursor: str | None) -> Position:
-        """The position of a cursor; the first one without. InvalidFieldError for any other text."""
+        """Returns the position of a cursor, by default the first one. Raises InvalidFieldError for invalid text."""
         if not cursor:
             return Position()
         try:

@@ -1,4 +1,4 @@
-"""`/mcp`: streamable HTTP without sessions, for both eras of the protocol, behind the gateway's credentials."""
+"""`/mcp`: streamable HTTP without sessions, for both generations of the protocol, with the gateway's authentication."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class McpEndpoint:
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        """Serves for the time of a block; may be entered once."""
+        """Serves for the duration of a block; may be entered once."""
         started, ended = asyncio.Event(), asyncio.Event()
-        # In a task of its own: the SDK's task group must be left by the task that entered it.
+        # In its own task, because the task that entered the SDK's task group must also leave it.
         serving = asyncio.create_task(self._serve(started, ended))
         await started.wait()
         try:
@@ -81,7 +81,7 @@ class McpEndpoint:
         return ConnectionContext(caller, profile, read_only)
 
     def _parameters(self, request: Request) -> tuple[Profile, bool]:
-        """What the address asks for. InvalidFieldError names a parameter that is unknown or wrong."""
+        """Returns the options in the address. Raises InvalidFieldError for an unknown or invalid parameter."""
         given = dict(request.query_params)
         profile = given.pop("profile", self._settings.mcp_profile)
         read_only = given.pop("read_only", "false")

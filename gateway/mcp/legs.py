@@ -1,4 +1,4 @@
-"""How the parts of a search ended, so that "no match" and "could not look" never look alike."""
+"""The outcome of the parts of a search, so that "no match" and "could not search" are distinguishable."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _WHOLE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A search's status, the sentence that goes with it, and each leg's end by name."""
+    """A search's status, its sentence, and each leg's outcome by name."""
 
     status: Status
     legs: dict[str, str]
     lost: str
 
     def message(self, words: str) -> str:
-        """`words` of what was found, with what could not be searched."""
+        """Returns `words` about the results, with the parts that could not be searched."""
         if self.status == "no_match":
             return "Nothing in this space matches; every part was searched."
         if self.status == "could_not_search":
@@ -39,7 +39,7 @@ class Outcome:
 
 
 class LegEnd(NamedTuple):
-    """How a part of a search ended, by the name that the tools give it."""
+    """The outcome of a part of a search, with the name that the tools use."""
 
     name: str
     status: legs_pb2.LegStatus.ValueType
@@ -47,14 +47,14 @@ class LegEnd(NamedTuple):
 
 
 def outcome(legs: Sequence[LegEnd], *, found: bool) -> Outcome:
-    """The outcome of a search from the ends of its legs."""
+    """Returns the outcome of a search from those of its legs."""
     ends = {leg.name: _end(leg) for leg in legs}
     lost = "; ".join(f"{leg.name}: {ends[leg.name]}" for leg in legs if leg.status not in _WHOLE)
     return Outcome(_status(legs, found=found, lost=bool(lost)), ends, lost)
 
 
 def reported(report: legs_pb2.LegReport) -> LegEnd:
-    """How a leg of a search of several ended."""
+    """Returns the outcome of one of several legs."""
     name = legs_pb2.Leg.Name(report.leg).removeprefix("LEG_").lower()
     return LegEnd(name, report.status, report.reason)
 
@@ -67,7 +67,7 @@ def expanded(answer: Any) -> list[LegEnd]:
 
 
 def only_leg(name: str, answer: Any) -> LegEnd:
-    """How a search of one leg ended. A search by words has no reason to give."""
+    """Returns the outcome of a search with one leg. A search by words has no reason."""
     return LegEnd(name, answer.status, getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED))
 
 

@@ -1,4 +1,4 @@
-"""Lists that the tiers answer in pages: as many items as fit, and the cursor after the last one shown."""
+"""Paged lists of the tiers: as many items as fit, and the cursor after the last one shown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Build = Callable[[Sequence[Item], str, str | None], Result]
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Item]):
-    """A page of the tier's: its items, where it began, and the tier's token for the next one."""
+    """A page of the tier: its items, its position, and the tier's token of the next page."""
 
     items: Sequence[Item]
     begin: Position
@@ -27,7 +27,7 @@ class Page(Generic[Item]):
     what: str
 
     def result(self, build: Build[Item, Result]) -> Result:
-        """The result with the items that fit."""
+        """Returns the result with the items that fit."""
         left = self.items[self.begin.shown :]
         return fit(left, lambda shown: build(shown, *self._around(len(shown), len(left))))
 

@@ -74,7 +74,7 @@ _PROMPTS: Mapping[str, _Prompt] = {
 
 
 def prompts() -> list[Prompt]:
-    """All prompts."""
+    """Returns all prompts."""
     return [
         Prompt(
             name=name,
@@ -89,7 +89,7 @@ def prompts() -> list[Prompt]:
 
 
 def prompt(name: str, given: Mapping[str, str]) -> GetPromptResult:
-    """A prompt with its arguments filled in. MCPError names what is unknown or missing."""
+    """Returns a prompt with its arguments filled in. Raises MCPError for an unknown prompt or a missing argument."""
     found = _PROMPTS.get(name)
     if found is None:
         raise MCPError(INVALID_PARAMS, f"There is no such prompt; there are: {', '.join(_PROMPTS)}")

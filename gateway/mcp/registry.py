@@ -1,4 +1,4 @@
-"""Which tools there are, and which of them a caller sees."""
+"""The registry of tools, and which of them a caller sees."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _WRITE = "write"
 _EVERYWHERE: frozenset[Listing] = frozenset({"default", "default-reading", "all"})
 _DEFAULT: frozenset[Listing] = frozenset({"default", "default-reading"})
 _ON_DEMAND: frozenset[Listing] = frozenset({"all"})
-# Listed by default to those who may only read, in the place of a tool that also writes.
+# Listed by default for callers that may only read, in place of a tool that also writes.
 _FOR_READERS: frozenset[Listing] = frozenset({"default-reading", "all"})
 
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: its function's name is its name, its docstring what it is for."""
+    """A tool: its function has its name, and its docstring as description."""
 
     run: Callable[[Any, ToolCall], Awaitable[ToolResult]]
     arguments: type[BaseModel]
@@ -51,7 +51,7 @@ class Tool:
 
     @property
     def writes(self) -> bool:
-        """Whether it changes anything."""
+        """Whether it changes data."""
         return self.scope != _READ
 
     def description(self) -> ToolDescription:
@@ -179,18 +179,18 @@ def _tools() -> tuple[Tool, ...]:
 
 
 class Registry:
-    """All tools by name, with their descriptions made once."""
+    """All tools by name, with descriptions computed once."""
 
     def __init__(self) -> None:
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in _tools()}
         self._descriptions = {tool.name: tool.description() for tool in self._tools.values()}
 
     def find(self, name: str) -> Tool | None:
-        """A tool by its name, whoever may use it."""
+        """Returns a tool by its name, for any caller."""
         return self._tools.get(name)
 
     def names(self, profile: Profile, *, read_only: bool, scopes: frozenset[str]) -> list[str]:
-        """The names of the tools that a caller sees."""
+        """Returns the names of the tools that a caller sees."""
         reads_only = read_only or _WRITE not in scopes
         listing: Listing = "default-reading" if reads_only and profile == "default" else profile
         return [

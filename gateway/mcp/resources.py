@@ -28,7 +28,7 @@ MAX_DOCUMENT_CHARACTERS = 200_000
 
 
 def templates() -> list[ResourceTemplate]:
-    """What can be read by its name."""
+    """Returns the templates of resources that can be read by name."""
     return [
         ResourceTemplate(
             uri_template=_DOCUMENTS + "{document_id}",
@@ -48,7 +48,7 @@ def templates() -> list[ResourceTemplate]:
 
 
 async def list_documents(cursor: str | None, call: ToolCall) -> ListResourcesResult:
-    """A page of the documents as resources."""
+    """Returns a page of the documents as resources."""
     request = documents_pb2.ListDocumentsRequest(page_size=_PAGE, page_token=cursor or "")
     stub = call.clients.documents.ListDocuments
     answer = await call.rpc(SERVICE + "ListDocuments", stub, request)
@@ -65,7 +65,7 @@ async def list_documents(cursor: str | None, call: ToolCall) -> ListResourcesRes
 
 
 async def read(uri: str, call: ToolCall) -> ReadResourceResult:
-    """A resource by its address. MCPError for what is none."""
+    """Returns a resource by its address. Raises MCPError for other addresses."""
     if uri.startswith(_DOCUMENTS):
         text = await _document(unquote(uri.removeprefix(_DOCUMENTS)), call)
         return _result(uri, text, "text/plain")
@@ -100,7 +100,7 @@ async def _document(document_id: str, call: ToolCall) -> str:
 
 
 def _after(part: TextPart, end: int) -> str:
-    """What a part adds to the text before it: parts may overlap, and white space between them is not kept."""
+    """Returns what a part adds to the preceding text: parts may overlap, and white space between them is not stored."""
     if part.start_char >= end:
         return ("\n" if end else "") + part.text
     return part.text[end - part.start_char :]

@@ -1,4 +1,4 @@
-"""What tools answer: compact shapes that say what was searched, cut between items to fit an assistant's context."""
+"""Results of tools: compact shapes, truncated between items to fit an assistant's context."""
 
 from __future__ import annotations
 
@@ -65,12 +65,12 @@ Item = TypeVar("Item", bound=BaseModel)
 
 
 def text_of(result: BaseModel) -> str:
-    """A result as the JSON that a model reads; what is not known is left out."""
+    """Returns a result as the JSON for the model; unknown values are left out."""
     return result.model_dump_json(exclude_none=True)
 
 
 def fit(items: Sequence[Item], build: Callable[[Sequence[Item]], Result]) -> Result:
-    """The result with as many of the first items as fit. One that alone is too long is cut, and says so."""
+    """Returns the result with as many of the first items as fit. A single item that is too long is truncated."""
     whole = build(items)
     if len(text_of(whole)) <= MAX_CHARACTERS or not items:
         return whole
@@ -85,7 +85,7 @@ def fit(items: Sequence[Item], build: Callable[[Sequence[Item]], Result]) -> Res
 
 
 def _first_cut(item: Item, build: Callable[[Sequence[Item]], Result]) -> Result:
-    """The result with one item whose longest text is cut, again and again until it fits."""
+    """Returns the result with one item, whose longest text is shortened repeatedly until it fits."""
     result = build([item])
     while len(text_of(result)) > MAX_CHARACTERS:
         name, value = max(item, key=lambda field: _length(field[1]))
@@ -116,7 +116,7 @@ def _cut(text: str) -> str:
 
 
 def count_line(shown: int, count: int | str, what: str, first: int = 0, *, more: bool) -> str:
-    """`Found 45 facts, showing 1–12 …`, in words."""
+    """Returns a sentence such as `Found 45 facts, showing 1–12 …`."""
     if not more and not first:
         return f"Found {count} {what}."
     if not shown:
@@ -127,7 +127,7 @@ def count_line(shown: int, count: int | str, what: str, first: int = 0, *, more:
 
 
 def day_or_time(message: Any, name: str) -> str | None:
-    """A timestamp field as a day where it is midnight UTC, else as RFC 3339; None when it is unset."""
+    """Returns a timestamp field as a day if it is midnight UTC, else as RFC 3339; None if unset."""
     if not message.HasField(name):
         return None
     value: Timestamp = getattr(message, name)
@@ -135,7 +135,7 @@ def day_or_time(message: Any, name: str) -> str | None:
 
 
 def statement(message: facts_pb2.Fact) -> Statement:
-    """A fact with its dates and sources."""
+    """Returns a fact with its dates and sources."""
     begin, end = day_or_time(message, "valid_time"), day_or_time(message, "invalid_time")
     mentioned = message.relation_type == "CO_OCCURS"
     return Statement(
@@ -152,7 +152,7 @@ def statement(message: facts_pb2.Fact) -> Statement:
 
 
 def sources(citations: Sequence[retrieval_pb2.Citation]) -> list[str]:
-    """Where a fact stands, at most two places."""
+    """Returns the sources of a fact, at most two."""
     shown = [
         f"Document {one.document_title or one.document_id} · Source {one.source or one.document_id}"
         f" · Chunk {one.chunk_id}"
@@ -163,7 +163,7 @@ def sources(citations: Sequence[retrieval_pb2.Citation]) -> list[str]:
 
 
 def dated(message: facts_pb2.Fact) -> str:
-    """A fact in one line, with its dates."""
+    """Returns a fact in one line, with its dates."""
     begin, end = day_or_time(message, "valid_time"), day_or_time(message, "invalid_time")
     if message.event and begin:
         return f"{message.statement} (on {begin})"
@@ -173,5 +173,5 @@ def dated(message: facts_pb2.Fact) -> str:
 
 
 def choices(refs: Iterable[facts_pb2.EntityRef]) -> list[EntityChoice] | None:
-    """Entities to choose from; None where there are none."""
+    """Returns entities to choose from; None if there are none."""
     return [EntityChoice(name=one.name, type=one.type, uuid=one.id) for one in refs] or None

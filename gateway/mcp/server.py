@@ -51,7 +51,7 @@ VisitOf = Callable[[Context], ConnectionContext]
 
 
 def build_server(clients: Clients, settings: GatewaySettings, visit_of: VisitOf) -> Server[Any]:
-    """The server over `clients`; `visit_of` says who asks."""
+    """Builds the server over `clients`; `visit_of` returns the caller's context."""
     handlers = _Handlers(clients, settings, visit_of, Registry())
     return Server(
         "braid",
@@ -148,7 +148,7 @@ async def _run(tool: Tool, given: Mapping[str, Any], call: ToolCall) -> ToolResu
         arguments = tool.arguments.model_validate(given)
         return await tool.run(arguments, call)
     except ValidationError as error:
-        # Below `body`, or an argument called `query` would be taken for the place that it stands in.
+        # Below `body`, because an argument named `query` would be mistaken for the query string.
         problems = [{**one, "loc": ("body", *one["loc"])} for one in error.errors()]
         raise invalid(problems) from None
 

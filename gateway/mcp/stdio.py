@@ -1,6 +1,6 @@
-"""MCP over standard input and output: each message goes to a gateway's `/mcp`, its answers come back.
+"""MCP over standard input and output: forwards each message to a gateway's `/mcp`, and its answers to the client.
 
-A client that cancels a request, or leaves, ends the request at the gateway: its connection closes.
+When a client cancels a request or disconnects, the connection to the gateway closes, which ends the request there.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from mcp.types import (
 from pydantic import ValidationError
 
 _CANCELLED = "notifications/cancelled"
-# Longer than any tool may take.
+# Longer than any tool may run.
 _TIMEOUT = httpx2.Timeout(660.0, connect=5.0)
 _EVENT_STREAM = "text/event-stream"
 Send = Callable[[JSONRPCMessage], Awaitable[None]]
@@ -47,7 +47,7 @@ Send = Callable[[JSONRPCMessage], Awaitable[None]]
 async def serve_stdio(url: str, key: str, tls: ssl.SSLContext | None = None) -> None:
     """Serves the client at this process's standard input and output until it closes them.
 
-    `tls` is what a gateway at an https address is called with; by default the system's authorities are trusted.
+    `tls` is the TLS context for an https gateway; by default the system's certificate authorities are trusted.
     """
     headers = {"authorization": f"Bearer {key}"} if key else {}
     async with (
@@ -72,7 +72,7 @@ async def serve_stdio(url: str, key: str, tls: ssl.SSLContext | None = None) -> 
 
 @dataclass(slots=True)
 class Bridge:
-    """Passes a client's messages on, each in a task of its own."""
+    """Forwards a client's messages, each in its own task."""
 
     url: str
     http: httpx2.AsyncClient
@@ -81,7 +81,7 @@ class Bridge:
     _running: dict[RequestId, asyncio.Task[None]] = field(default_factory=dict, init=False)
 
     def take(self, message: JSONRPCMessage, tasks: asyncio.TaskGroup) -> None:
-        """Passes a message on, or ends the request that it cancels."""
+        """Forwards a message, or ends the request that it cancels."""
         if isinstance(message, JSONRPCRequest):
             task = tasks.create_task(self._ask(message))
             self._running[message.id] = task
@@ -93,7 +93,7 @@ class Bridge:
                 tasks.create_task(self._notify(message))
 
     def leave(self) -> None:
-        """Ends every request: the client is gone."""
+        """Ends all requests after the client has disconnected."""
         for task in list(self._running.values()):
             task.cancel()
 
@@ -126,7 +126,7 @@ class Bridge:
         try:
             await self.http.post(self.url, **self._post(notification))
         except httpx2.HTTPError:
-            return  # nobody waits for it, and the next request says that the gateway is away
+            return  # a notification has no answer; the next request reports the outage
 
     def _post(self, message: JSONRPCRequest | JSONRPCNotification) -> dict[str, Any]:
         headers = {
@@ -170,7 +170,7 @@ async def _messages(
 
 
 def _problem(response: httpx2.Response, body: bytes, request_id: RequestId) -> JSONRPCError:
-    """What the gateway itself refuses, such as a key that it does not know, in its own words."""
+    """Returns the gateway's own message for a refused request, such as for an unknown key."""
     try:
         problem = json.loads(body)
         text = f"{problem['detail']} ({problem['reason']}, request {problem['request_id']})"

@@ -1,1 +1,1 @@
-"""REST and Server-Sent Events over the gRPC contracts. No rule lives here: what a field may hold, the contract says."""
+"""REST and Server-Sent Events over the gRPC contracts, which define all validation rules."""

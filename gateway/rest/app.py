@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from services.runtime.identity import Authenticator
 
 
-# A new feature plugs in here: its router, in the order of the OpenAPI document.
+# Add the router of a new feature here, in the order of the OpenAPI document.
 ROUTERS = (
     search_routes.router,
     chat_routes.router,
@@ -74,19 +74,19 @@ def create_app(
     further: Sequence[BaseRoute] = (),
     drain: Drain | None = None,
 ) -> FastAPI:
-    """The application over `clients`. It owns neither them nor anything else that must be closed.
+    """Creates the application over `clients`. It owns no resources that must be closed.
 
-    `further` routes are those of other protocols. Once `drain` has begun, it is not ready any more.
+    `further` are routes of other protocols. After `drain` has begun, the application is not ready.
     """
     drain = drain or Drain()
-    # Its page brings its own scripts: /docs works on a machine without network.
+    # The page has its own scripts, so that /docs works without network.
     app = FastAPIOffline(
         title="Braid",
         version="1",
         description=_ABOUT,
         redoc_url=None,
         redirect_slashes=False,
-        # The middleware continues the caller's trace; a second span a request would say the same.
+        # The middleware continues the caller's trace; a second span per request would be redundant.
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     app.state.clients = clients
@@ -134,7 +134,7 @@ async def _validation_error(request: Request, error: Exception) -> Response:
 async def _http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)  # noqa: S101 - as above
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-        # The router names the methods of one of the path's routes; there may be several.
+        # The router lists only the methods of one of the path's routes; there may be several.
         headers = {"allow": allow(request)}
         if request.method == "OPTIONS":
             return Response(status_code=HTTPStatus.NO_CONTENT, headers=headers)

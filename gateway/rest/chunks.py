@@ -1,4 +1,4 @@
-"""`/api/chunks`: passages by id, as citations name them."""
+"""`/api/chunks`: passages by the ids in citations."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def read(
 
 
 def chunk(message: chunks_pb2.Chunk) -> Json:
-    """A passage."""
+    """Returns a passage as JSON."""
     return {
         "id": message.id,
         "document_id": message.document_id,

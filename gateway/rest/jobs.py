@@ -1,4 +1,4 @@
-"""`/api/jobs`: how far jobs are, once or as a stream; documents that failed; cancel and retry."""
+"""`/api/jobs`: state of jobs, once or as a stream; failed documents; cancellation and retry."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def job(message: jobs_pb2.Job) -> Json:
 
 
 def accepted(message: jobs_pb2.Job) -> Response:
-    """The answer to what a job goes on with, and where to look at it."""
+    """Returns the answer for work that continues as a job, with the job's address."""
     shown = job(message)
     return JsonResponse({"job": shown}, 202, {"location": f"/api/jobs/{shown['id']}"})
 
@@ -159,7 +159,7 @@ def failure(message: jobs_pb2.JobFailure) -> Json:
 
 
 def dead_document(message: jobs_pb2.DeadDocument) -> Json:
-    """The same in the list of its space."""
+    """Returns a dead document as JSON."""
     fields = failure(message.failure)
     return {"job_id": message.job_id, **fields, "failed_at": time(message, "create_time")}
 
@@ -167,7 +167,7 @@ def dead_document(message: jobs_pb2.DeadDocument) -> Json:
 def inferred(
     done: jobs_pb2.InferredRelations | memories_pb2.RunMemoryInferenceResponse,
 ) -> Json:
-    """What an inference did."""
+    """Returns the result of an inference as JSON."""
     return {
         "examined": done.examined_count,
         "created": sum(done.created_counts.values()),
@@ -185,7 +185,7 @@ def removed_rows(rows: Iterable[jobs_pb2.RemovedRows]) -> list[Json]:
 router = APIRouter(prefix="/api/jobs", tags=["jobs"], responses=problems())
 
 _SERVICE = "/braid.agent.v1.JobService/"
-# As many as the contract takes.
+# The contract's maximum.
 MAX_STATES = 10
 Limit = Annotated[
     PageSize,

@@ -70,7 +70,7 @@ _KIND = {
 
 
 def consistency(report: consistency_pb2.ConsistencyReport) -> Json:
-    """What both stores hold, and what is amiss."""
+    """Returns counts of both stores and their inconsistencies."""
     return {
         "consistent": report.consistent,
         "chunks": report.chunk_count,

@@ -19,7 +19,7 @@ from gateway.rest.mapping.field_types import JsonBool, Text, at_most
 from gateway.rest.mapping.json_encoding import Json, JsonResponse
 from gateway.rest.mapping.openapi import ResponseSchema, problems
 
-# As many as the contract takes.
+# The contract's maximum.
 MAX_ENTITY_TYPES = 100
 MAX_RELATION_TYPES = 200
 MAX_ATTRIBUTES = 30
@@ -53,7 +53,7 @@ class AttributeType(ContractModel):
     description: Text = Field(default="", description="What it means, for a language model.")
 
     def message(self) -> ontology_pb2.AttributeType:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         kind = ontology_pb2.AttributeKind.Value(f"ATTRIBUTE_KIND_{self.kind.upper()}")
         return ontology_pb2.AttributeType(name=self.name, kind=kind, description=self.description)
 
@@ -71,7 +71,7 @@ class EntityType(ContractModel):
     attributes: Attributes = Field(default=[], description="What is noted of each, at most 30.")
 
     def message(self) -> ontology_pb2.EntityType:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         attributes = [one.message() for one in self.attributes]
         return ontology_pb2.EntityType(
             name=self.name, description=self.description, attributes=attributes
@@ -87,7 +87,7 @@ class Endpoints(ContractModel):
     object_type: Text = Field(default="", description="One of `entity_types`.")
 
     def message(self) -> ontology_pb2.RelationEndpoints:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return ontology_pb2.RelationEndpoints(
             subject_type=self.subject_type, object_type=self.object_type
         )
@@ -109,7 +109,7 @@ class RelationType(ContractModel):
     )
 
     def message(self) -> ontology_pb2.RelationType:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return ontology_pb2.RelationType(
             name=self.name,
             description=self.description,
@@ -142,7 +142,7 @@ class OntologyBody(ContractModel):
     )
 
     def message(self) -> ontology_pb2.PutOntologyRequest:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         ontology = ontology_pb2.Ontology(
             entity_types=[one.message() for one in self.entity_types],
             relation_types=[one.message() for one in self.relation_types],
@@ -153,7 +153,7 @@ class OntologyBody(ContractModel):
 
 
 def shown(answer: ontology_pb2.GetOntologyResponse) -> Json:
-    """The ontology and its version."""
+    """Returns the ontology and its version as JSON."""
     ontology = answer.ontology
     return {
         "entity_types": [

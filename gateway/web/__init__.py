@@ -1,1 +1,1 @@
-"""The explorer page: search, ask, walk the graph through time, bring documents. Plain ES modules, no build step."""
+"""The explorer page: search, questions, the graph over time, uploads. Plain ES modules without a build step."""

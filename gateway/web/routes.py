@@ -1,6 +1,6 @@
 """Serves the explorer page at `/` and its parts below `/assets`, with a strict Content-Security-Policy.
 
-The page needs no credential: it holds no data. What it shows it asks of `/api`, with the key that its user enters.
+The page needs no credential, because it contains no data. It calls `/api` with the key that its user enters.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
-    # The browser asks each time whether a file is still the same: a new version is seen at once.
+    # The browser revalidates each file, so that a new version takes effect immediately.
     "cache-control": "no-cache",
 }
 
@@ -41,7 +41,7 @@ class Asset:
 
 
 def load_assets() -> dict[str, Asset]:
-    """Every file of the page by its path below `static`."""
+    """Returns every file of the page by its path below `static`."""
     return dict(_walk(files("gateway.web") / "static", ""))
 
 
@@ -56,7 +56,7 @@ def _walk(folder: Traversable, prefix: str) -> list[tuple[str, Asset]]:
 
 
 def page_router(assets: dict[str, Asset]) -> APIRouter:
-    """The routes of the page over loaded `assets`."""
+    """Returns the routes of the page over loaded `assets`."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/")

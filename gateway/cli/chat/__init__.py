@@ -1,1 +1,1 @@
-"""`braid ask` and `braid chat`: questions in plain words from a terminal."""
+"""`braid ask` and `braid chat`: questions in natural language from a terminal."""

@@ -1,4 +1,4 @@
-"""`braid ask "…"` answers one question; `braid chat` keeps a conversation."""
+"""`braid ask "…"` answers one question; `braid chat` holds a stored conversation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CANCELLED = "the question was cancelled"
 
 
 class Profile(StrEnum):
-    """Which tools may be used."""
+    """The tools that may be used."""
 
     all = "all"
     search = "search"
@@ -97,7 +97,7 @@ def chat(
 
 
 def run_question(session: Session, api: Api, body: dict[str, Any]) -> dict[str, Any]:
-    """Asks and shows the run; how it ended. Ctrl-C stops it, with its tools."""
+    """Asks a question and shows the run; returns how it ended. Ctrl-C stops the run and its tools."""
     run = RunStream(api, body)
     output = RunOutput(session.out, session.err)
     try:
@@ -109,7 +109,7 @@ def run_question(session: Session, api: Api, body: dict[str, Any]) -> dict[str, 
 
 
 def local_zone() -> str:
-    """This machine's time zone by its IANA name; UTC where it does not say."""
+    """Returns this machine's time zone by its IANA name; UTC if unknown."""
     named = os.environ.get("TZ", "").lstrip(":")
     if "/" in named and not named.startswith("/"):
         return named
@@ -120,7 +120,7 @@ def local_zone() -> str:
 
 
 def _next_question(session: Session) -> str | None:
-    """What is typed next; None at the end of the input. Empty lines are passed over."""
+    """Returns the next line; None at the end of the input. Skips empty lines."""
     while True:
         session.err.print("you> ", end="", markup=False)
         try:

@@ -1,4 +1,4 @@
-"""A run on a terminal: its tools as they are called, its text as it grows, its sources at the end."""
+"""Shows a run on a terminal: tool calls, the text as it grows, and the sources at the end."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _IN_WORDS = {
 
 
 class RunOutput:
-    """Shows the events of one run. Tools and notices go to `err`, so that `out` is the answer alone."""
+    """Shows the events of one run. Tools and notices go to `err`, so that `out` has only the answer."""
 
     def __init__(self, out: Console, err: Console) -> None:
         self._out = out
@@ -43,7 +43,7 @@ class RunOutput:
         self.done: Json = {}
 
     def show(self, events: Iterable[RunEvent]) -> None:
-        """Shows each event as it comes."""
+        """Shows each event when it arrives."""
         for event in events:
             self._show(event.kind, event.data)
 

@@ -1,4 +1,4 @@
-"""A run's events from the gateway, resumed where the connection breaks."""
+"""Reads a run's events from the gateway, and resumes after a broken connection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ATTEMPTS = 5
 
 @dataclass(frozen=True, slots=True)
 class RunEvent:
-    """One event: its id, its kind, what it says."""
+    """One event: its id, kind and data."""
 
     id: str
     kind: str
@@ -25,7 +25,7 @@ class RunEvent:
 
     @property
     def is_last(self) -> bool:
-        """Whether nothing follows."""
+        """Whether this is the last event."""
         return self.kind in {"done", "error"}
 
 
@@ -39,7 +39,7 @@ class RunStream:
         self._last_id = ""
 
     def events(self) -> Iterator[RunEvent]:
-        """The events until the last one. CliError for a run that fails, UnreachableError when the gateway is gone."""
+        """Yields events until the last one. Raises CliError if the run fails, UnreachableError without a gateway."""
         for attempt in range(ATTEMPTS):
             try:
                 for event in self._open():
@@ -52,7 +52,7 @@ class RunStream:
         raise UnreachableError("the answer broke off", reason="UNREACHABLE")
 
     def cancel(self) -> None:
-        """Stops the run, if it has begun."""
+        """Stops the run if it has started."""
         if self.run_id:
             self._api.request_empty("POST", f"/api/chat/{self.run_id}/cancel")
 
@@ -73,7 +73,7 @@ class RunStream:
 
 
 def read_events(lines: Iterator[str]) -> Iterator[RunEvent]:
-    """Server-sent events; comments and what is not JSON are passed over."""
+    """Yields server-sent events; skips comments and data that is not JSON."""
     fields: dict[str, str] = {}
     for text in lines:
         if text:

@@ -1,4 +1,4 @@
-"""Which files are ingested: found by name, with titles of web pages without their site's name."""
+"""Finds files to ingest by name, and removes site names from titles of web pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 _HTML = "text/html"
-# Fewer pages with one ending may be a series of their own.
+# Fewer pages with the same ending may be a series of documents.
 _MIN_PAGES = 3
 _HEAD_BYTES = 64 * 1024
 _MAX_NEIGHBOURS = 200
@@ -28,9 +28,10 @@ _ENDING = re.compile(r"(?:\s+[-–—−|·•»:]|\s*[|»]|\s+::)\s+(?:(?!\s[-�
 
 
 def without_site_names(found: Iterable[Source | Problem]) -> Iterator[Source | Problem]:
-    """The same, with a title for each page whose own ends like those of at least two others and, with it, half of all.
+    """Returns the sources; removes the ending of a page's title that it shares with at least two others and half of
+    all.
 
-    Pages beside a single one that is named count as well: it has the same title whichever way it is ingested.
+    Pages next to a single given page count as well, so that it has the same title in every way of ingestion.
     """
     items = list(found)
     titles = {
@@ -61,7 +62,7 @@ def _shared_endings(titles: list[str]) -> set[str]:
 
 
 def _ending(title: str) -> str:
-    """The last part of a title with what separates it; "" where nothing would be left."""
+    """Returns the last part of a title with its separator; "" if nothing else would remain."""
     mark = _ENDING.search(title)
     return mark.group() if mark and title[: mark.start()].strip() else ""
 
@@ -80,7 +81,7 @@ def _titles_beside(titles: dict[Path, str]) -> Iterator[str]:
 
 
 def _title(path: Path) -> str:
-    """A page's title; "" when it has none, or cannot be read here: that is for the service to say."""
+    """Returns a page's title; "" if it has none or cannot be read here (the service reports that)."""
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD_BYTES).decode(errors="strict")
@@ -95,7 +96,7 @@ def _title(path: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to ingest; `id` is its path within the folder that was named. Without a title it has its own."""
+    """A file to ingest; `id` is its path within the given folder. Without `title` the service determines the title."""
 
     path: Path
     id: str
@@ -105,14 +106,14 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What could not be taken, and why."""
+    """A file that could not be ingested, and the reason."""
 
     path: str
     reason: str
 
 
 def find(paths: Sequence[Path]) -> Iterator[Source | Problem]:
-    """All files under `paths`, folders recursively and in order of name; hidden and other files are passed over."""
+    """Returns all files under `paths`, folders recursively and in order of name; skips hidden and unsupported files."""
     taken: dict[str, Path] = {}
     for path in paths:
         for found in _under(path):
@@ -179,7 +180,7 @@ def _mode(path: Path) -> int | Problem:
 
 
 def _shown(path: Path) -> str:
-    """A path that can be printed, whatever its bytes are."""
+    """Returns a path with any bytes in printable form."""
     return os.fsencode(path).decode(errors="replace")
 
 
@@ -192,5 +193,5 @@ def _is_text(name: str) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """An operating system's reason, without the path that stands beside it anyway."""
+    """Returns the operating system's reason without the path, which is shown separately."""
     return (getattr(error, "strerror", None) or str(error)).lower()

@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from gateway.cli.api import Api
 
 
-# Uploads that search does not find yet. Those that only wait for the graph hold nothing up.
+# Limit of uploads that are not searchable yet. Uploads that only wait for the graph do not count.
 MAX_PENDING_UPLOADS = 128
 PAGE = 200
 # Jobs that are not on the page of the latest, one request each.
 ASKED_AT_ONCE = 20
 MAX_FILE_BYTES = 63 * 1024 * 1024
-# As many as travel in one message, so that a refused one is named by its place.
+# As many as fit in one message, so that a refused fact can be identified by its position.
 FACTS_PER_REQUEST = 1000
 _CUT_SHORT = frozenset({"FAILED", "CANCELLED"})
 _PLACE = re.compile(r"facts\[(\d+)\]")
@@ -41,21 +41,21 @@ _LINE = re.compile(r"^line (\d+)")
 
 
 class Bars(Protocol):
-    """Told how far the work is."""
+    """Receives the progress of the ingestion."""
 
     def documents(self, total: int, searchable: int, graph_ready: int) -> None:
-        """How many documents there are, are found by search, and are in the graph."""
+        """Sets the numbers of documents in total, searchable, and in the graph."""
 
     def facts(self, total: int, done: int) -> None:
-        """How many facts there are, and were taken or refused."""
+        """Sets the numbers of facts in total, and processed."""
 
     def full(self, waits: bool) -> None:
-        """Whether the gateway is at its limit: what is given waits for a place."""
+        """Sets whether the gateway is at its limit, so that uploads wait."""
 
 
 @dataclass(slots=True)
 class Report:
-    """What became of it all."""
+    """The result of an ingestion."""
 
     documents: int = 0
     searchable: int = 0
@@ -68,13 +68,13 @@ class Report:
     seconds: float = 0.0
 
     def as_json(self) -> dict[str, Any]:
-        """The report as plain values."""
+        """Returns the report as plain values."""
         return asdict(self)
 
 
 @dataclass(slots=True)
 class _Running:
-    """A job that has not ended: its file, its lines where it has several, and how it was last seen."""
+    """A job that has not ended: its file, its line numbers if the file was split, and its last known state."""
 
     path: str
     lines: list[int]
@@ -82,7 +82,7 @@ class _Running:
 
     @property
     def read(self) -> bool:
-        """Whether search finds all of it that it will: it waits for the graph alone."""
+        """Whether all of its documents are searchable or failed, so that it waits only for the graph."""
         total: int = self.job["documents_total"]
         done: int = self.job["documents_searchable"] + self.job["documents_failed"]
         return done >= total
@@ -90,7 +90,7 @@ class _Running:
 
 @dataclass(slots=True)
 class _Sums:
-    """Documents of several jobs."""
+    """Counts of documents of several jobs."""
 
     total: int = 0
     searchable: int = 0
@@ -98,7 +98,7 @@ class _Sums:
     failed: int = 0
 
     def add(self, job: dict[str, Any]) -> None:
-        """One more job's."""
+        """Adds the counts of a job."""
         self.total += job["documents_total"]
         self.searchable += job["documents_searchable"]
         self.graph_ready += job["documents_graph_ready"]
@@ -106,7 +106,7 @@ class _Sums:
 
 
 class Ingest:
-    """One run over many files. Files that cannot be taken are listed, and the others go on."""
+    """One ingestion of many files. Files that fail are listed, and the others continue."""
 
     def __init__(
         self, api: Api, bars: Bars, *, sleep: Callable[[float], None] = time.sleep
@@ -120,7 +120,7 @@ class Ingest:
         self.report = Report()
 
     def run(self, found: Iterable[Source | Problem]) -> Report:
-        """Takes everything found; facts last, since they cite documents. CliError when the gateway is away."""
+        """Ingests all files; facts last, because they cite documents. Raises CliError if the gateway is unavailable."""
         began = time.monotonic()
         for item in found:
             if isinstance(item, Problem):
@@ -188,7 +188,7 @@ class Ingest:
             self._sleep(POLL_SECONDS)
 
     def _asked(self, listed: Collection[str]) -> list[_Running]:
-        """Those to look at now: all that are listed, and a few of the others in turn, the unread first."""
+        """Returns the jobs to check now: all in the list of latest jobs, and a few others in turn, unread first."""
         others = [one for one in self._running if one.job["id"] not in listed]
         others.sort(key=lambda one: one.read)
         asked = others[:ASKED_AT_ONCE]
@@ -207,7 +207,7 @@ class Ingest:
 
     def _end(self, running: _Running) -> None:
         if running.job["documents_failed"] > len(running.job["failures"]):
-            running.job = self._job(running)  # a list has the first failures alone
+            running.job = self._job(running)  # a list has only the first failures
         job = running.job
         self._ended.add(job)
         self.report.unchanged += job["documents_unchanged"]
@@ -237,7 +237,7 @@ class Ingest:
             self._bars.facts(len(self._facts), done)
 
     def _give(self, facts: list[tuple[str, Fact]]) -> None:
-        """Gives facts; those that the contract refuses are listed, and the others are given again."""
+        """Sends facts; those that the contract refuses are listed, and the others are sent again."""
         while facts:
             try:
                 answer = self._api.facts([fact.body for _, fact in facts], self._bars.full)
@@ -264,7 +264,7 @@ class Ingest:
 
 
 def _requests(facts: Iterable[tuple[str, Fact]]) -> Iterator[list[tuple[str, Fact]]]:
-    """The facts, as many at once as a request takes."""
+    """Splits facts into requests of the maximum size."""
     taken: list[tuple[str, Fact]] = []
     size = 0
     for path, fact in facts:
@@ -278,7 +278,7 @@ def _requests(facts: Iterable[tuple[str, Fact]]) -> Iterator[list[tuple[str, Fac
 
 
 def _located(failure: dict[str, str], lines: list[int]) -> str:
-    """A failure's reason with the line of the file, where the job counted the lines of a part of it."""
+    """Returns a failure's reason with line numbers of the file instead of those of the uploaded part."""
     if not lines:
         return failure["reason"]
 

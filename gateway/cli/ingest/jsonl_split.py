@@ -1,4 +1,4 @@
-"""A file as uploads: whole, or JSON lines in parts of a few megabytes, with facts separated from documents."""
+"""Splits a file into uploads: whole, or JSON lines in parts of a few megabytes, facts separated from documents."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 PART_BYTES = 4 * 1024 * 1024
 LINE_BYTES = 32 * 1024 * 1024
-# Half of what the gateway takes of facts in one request.
+# Half of the gateway's limit for facts in one request.
 FACT_BYTES = 8 * 1024 * 1024
 _MARKS = tuple(f'"{name}"'.encode() for name in ENDS_AND_RELATION)
-# Other names that fields of facts may go by.
+# Aliases of fields of facts.
 _RENAMED = {"document": "document_id"}
 
 
 @dataclass(slots=True)
 class Part:
-    """Lines of documents to upload together; `lines` holds the number of each, from 1."""
+    """Lines of documents to upload together; `lines` has the number of each, from 1."""
 
     data: bytearray = field(default_factory=bytearray)
     lines: list[int] = field(default_factory=list)
 
     def add(self, number: int, line: bytes) -> None:
-        """Takes one more line."""
+        """Adds a line."""
         self.data += line if line.endswith(b"\n") else line + b"\n"
         self.lines.append(number)
 
@@ -43,7 +43,7 @@ class LongLine:
 
 @dataclass(frozen=True, slots=True)
 class WrongFact:
-    """A fact that no request can carry, and why; `line` is its number, from 1."""
+    """A fact that cannot be sent, and the reason; `line` is its number, from 1."""
 
     line: int
     reason: str
@@ -59,7 +59,7 @@ class Fact:
 
 
 def read_lines(file: BinaryIO, max_bytes: int = LINE_BYTES) -> Iterator[bytes | None]:
-    """The file's lines, and None for each that is longer than `most` bytes: what is held is bounded."""
+    """Yields the file's lines, and None for each line longer than `most` bytes, which bounds the memory."""
     while line := file.readline(max_bytes + 1):
         if len(line) <= max_bytes:
             yield line
@@ -72,7 +72,7 @@ def read_lines(file: BinaryIO, max_bytes: int = LINE_BYTES) -> Iterator[bytes | 
 def split(
     lines: Iterable[bytes | None], part_bytes: int = PART_BYTES
 ) -> Iterator[Part | Fact | WrongFact | LongLine]:
-    """JSON lines as parts of documents, and as single facts. Blank lines are passed over."""
+    """Splits JSON lines into parts of documents and single facts. Skips blank lines."""
     part = Part()
     for number, line in enumerate(lines, start=1):
         if line is None:
@@ -95,7 +95,7 @@ def split(
 
 def _fact(line: bytes) -> dict[str, Any] | None:
     if not all(mark in line for mark in _MARKS):
-        return None  # most lines: spared from being read as JSON twice
+        return None  # most lines: not parsed twice
     try:
         body = json.loads(line)
     except (ValueError, RecursionError):
@@ -110,7 +110,7 @@ def _fact(line: bytes) -> dict[str, Any] | None:
 
 
 def _reason_against(fact: dict[str, Any], size: int) -> str:
-    """Why a request cannot carry the fact, and with it no other either; empty when it can."""
+    """Returns why a request with this fact cannot be encoded; empty if it can."""
     if size > FACT_BYTES:
         return f"is longer than {FACT_BYTES} bytes"
     try:

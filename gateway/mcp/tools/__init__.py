@@ -1,1 +1,1 @@
-"""The tools by what they are about. Each function takes its arguments and the call, and answers with its result."""
+"""The tools by subject. Each function takes its arguments and the call, and returns its result."""

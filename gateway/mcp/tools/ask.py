@@ -1,4 +1,4 @@
-"""Questions to the agent: the answer with its sources, the tools' calls as progress on the way."""
+"""Questions to the agent: the answer with its sources, and tool calls as progress."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def ask(arguments: AskArguments, call: ToolCall) -> AskResult:
 
 
 async def _run(arguments: AskArguments, run_id: str, call: ToolCall) -> WholeRun:
-    """The whole run: a new one, or one that has been shown in part."""
+    """Returns the whole run: a new run, or one that was already shown in part."""
     caller = call.within(call.settings.chat_timeout_seconds).caller
     if run_id:
         again = agent_pb2.StreamRunEventsRequest(run_id=run_id)

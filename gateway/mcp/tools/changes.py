@@ -1,4 +1,4 @@
-"""The graph in time: what held at a time, and what changed between two."""
+"""The graph over time: facts at a time, and changes between two times."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from gateway.rest.mapping.field_types import Text
 
 SERVICE = "/braid.vector.v1.DocumentService/"
 _CHUNKS = "/braid.vector.v1.VectorSearchService/GetChunks"
-# More of them never fit into one answer.
+# More items never fit into one answer.
 _READ_AT_ONCE = 32
 
 
@@ -170,7 +170,7 @@ async def read_document(arguments: ReadDocumentArguments, call: ToolCall) -> Doc
 
 
 async def stored_document(document_id: str, call: ToolCall) -> documents_pb2.GetDocumentResponse:
-    """A document's current version and its chunks' ids."""
+    """Returns a document's current version and its chunks' ids."""
     request = documents_pb2.GetDocumentRequest(document_id=document_id)
     stub = call.clients.documents.GetDocument
     answer: documents_pb2.GetDocumentResponse = await call.rpc(
@@ -180,7 +180,7 @@ async def stored_document(document_id: str, call: ToolCall) -> documents_pb2.Get
 
 
 async def parts_of(chunk_ids: Sequence[str], call: ToolCall) -> list[TextPart]:
-    """The texts of chunks."""
+    """Returns the texts of chunks."""
     if not chunk_ids:
         return []
     request = search_pb2.GetChunksRequest(chunk_ids=chunk_ids)

@@ -1,4 +1,4 @@
-"""Entities: what joins them, their history, and the ways between two."""
+"""Entities: their neighborhoods, their history, and paths between them."""
 
 from __future__ import annotations
 

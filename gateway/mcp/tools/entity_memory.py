@@ -1,4 +1,4 @@
-"""The user's memory: what was said about people, projects, tools and how they are related."""
+"""The user's memory: statements about people, projects, tools and their relationships."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ async def memory_query(arguments: MemoryQueryArguments, call: ToolCall) -> Memor
 async def _memories(
     arguments: MemoryQueryArguments, page_token: str, call: ToolCall
 ) -> tuple[list[Memory], str, bool]:
-    """A page of memories, the token of the next one, and whether a part could not be searched."""
+    """Returns a page of memories, the token of the next page, and whether a part could not be searched."""
     if arguments.query is None:
         listing = memory_pb2.QueryRelationshipsRequest(
             page_size=arguments.limit, page_token=page_token

@@ -1,4 +1,4 @@
-"""Facts: searched for by a question, or listed by subject, relation and object."""
+"""Facts: found by a question, or listed by subject, relation and object."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Adding a text, and how far its job is."""
+"""Ingestion of a text, and the state of its job."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def _argument_name(path: str) -> str:
 async def _followed(
     job: jobs_pb2.Job, arguments: IngestTextArguments, call: ToolCall
 ) -> jobs_pb2.Job:
-    """The job once what is waited for has come, or the time is over: it goes on all the same."""
+    """Waits until the job reaches the requested state or the time is over; the job continues in either case."""
     until = monotonic() + arguments.wait_seconds
     watching = call.within(arguments.wait_seconds).caller
     request = jobs_pb2.WatchJobRequest(job_id=job.id)

@@ -1,1 +1,1 @@
-"""Questions in plain words over HTTP: as JSON, as events, as chat completions; and conversations."""
+"""Questions in natural language over HTTP: as JSON, as events, as chat completions; and conversations."""

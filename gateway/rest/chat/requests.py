@@ -1,4 +1,4 @@
-"""Bodies of questions and conversations, and the messages that they become."""
+"""Request bodies of questions and conversations, and their conversion to messages."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class SearchPreferences(ContractModel):
     default_limit: JsonInt32 | None = Field(default=None, description="1–50. Default 10.")
 
     def message(self) -> agent_pb2.SearchPreferences:
-        """The preferences as the contract has them."""
+        """Converts the preferences to the contract's message."""
         return agent_pb2.SearchPreferences(
             use_vector=self.use_vector, use_graph=self.use_graph, default_limit=self.default_limit
         )
@@ -61,7 +61,7 @@ class Chat(ContractModel):
     )
 
     def message(self, *, cancel_on_disconnect: bool) -> agent_pb2.AskRequest:
-        """The question as the contract has it."""
+        """Converts the question to the contract's message."""
         preferences = self.search_preferences
         return agent_pb2.AskRequest(
             question=self.question,

@@ -1,4 +1,4 @@
-"""Documented shapes of answers to questions, of events of runs, and of conversations."""
+"""Response schemas of answers, events of runs, and conversations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`/api/chat`: questions, their events, and how they are stopped."""
+"""`/api/chat`: questions, their events, and cancellation."""
 
 from __future__ import annotations
 

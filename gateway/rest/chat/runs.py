@@ -1,4 +1,4 @@
-"""Reads a run to its end, as one answer."""
+"""Reads a run to its end, and returns it as one answer."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class WholeRun:
     done: agent_pb2.RunDone | None = None
 
     def take(self, event: agent_pb2.RunEvent) -> None:  # noqa: C901 - one case a kind of event
-        """Adds an event. BraidError for the one that says that the run failed."""
+        """Adds an event. Raises BraidError if it reports that the run failed."""
         kind = event.WhichOneof("event") or ""
         data = serializers.event_data(kind, event)
         match kind:
@@ -59,7 +59,7 @@ class WholeRun:
                 raise failure(event.error)
 
     def answer(self) -> dict[str, Any]:
-        """The run as one JSON object."""
+        """Returns the run as one JSON object."""
         if self.done is None:
             raise BraidError(INTERNAL_MESSAGE)
         return {
@@ -77,7 +77,7 @@ class WholeRun:
 async def ask_and_collect(
     caller: Caller, clients: Clients, request: agent_pb2.AskRequest
 ) -> WholeRun:
-    """The whole run. Raises the services' typed error, ClientGoneError when the client hung up."""
+    """Returns the whole run. Raises the services' typed error, or ClientGoneError if the client disconnected."""
     whole = WholeRun()
     call = caller.open(SERVICE + "Ask", clients.agent.Ask, request)
     async with (
@@ -90,7 +90,7 @@ async def ask_and_collect(
 
 
 async def run_events(caller: Caller, call: Any) -> AsyncGenerator[agent_pb2.RunEvent]:
-    """The events of a call that streams them."""
+    """Yields the events of a streaming call."""
     try:
         while (answer := await call.read()) is not grpc.aio.EOF:
             yield answer.event
@@ -101,7 +101,7 @@ async def run_events(caller: Caller, call: Any) -> AsyncGenerator[agent_pb2.RunE
 
 
 def failure(message: agent_pb2.RunFailed) -> BraidError:
-    """The typed error of a run that failed."""
+    """Returns the typed error of a failed run."""
     names = errors_pb2.ErrorReason.keys()
     name = f"ERROR_REASON_{message.reason}"
     reason = errors_pb2.ErrorReason.Value(name if name in names else "ERROR_REASON_INTERNAL")

@@ -14,14 +14,14 @@ _ROLE = enum_names(agent_pb2.MessageRole, "MESSAGE_ROLE_")
 
 
 def run_event(event: agent_pb2.RunEvent) -> tuple[str, Json, str]:
-    """An event's name, data and id, as a stream of events shows them."""
+    """Returns an event's name, data and id for a stream of events."""
     kind = event.WhichOneof("event") or ""
     data = event_data(kind, event)
     return kind, data | {"created_at": time(event, "create_time")}, str(event.id)
 
 
 def event_data(kind: str, event: agent_pb2.RunEvent) -> Json:
-    """What an event says."""
+    """Returns an event's data."""
     serialize: dict[str, Any] = {
         "started": started,
         "tool_call": tool_call,
@@ -101,7 +101,7 @@ def usage(message: agent_pb2.RunUsage) -> Json:
 
 
 def notice(message: agent_pb2.RunNotice) -> Json:
-    """Something that the reader should know."""
+    """A notice for the reader."""
     return {"message": message.message, "unavailable": message.unavailable or None}
 
 

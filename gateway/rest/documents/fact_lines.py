@@ -1,4 +1,4 @@
-"""Facts in files of JSON lines, alone or among documents: found, separated and sent as facts."""
+"""Finds facts in files of JSON lines, separates them from documents, and sends them as facts."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _PLACE = re.compile(r"^facts\[(\d*)\]\.?")
 
 @dataclass(frozen=True, slots=True)
 class FactLines:
-    """The facts of a file, the number of each one's line, from 1, and whether other lines are left."""
+    """The facts of a file, their line numbers, from 1, and whether the file has other lines."""
 
     facts: list[FactBody] = field(default_factory=list)
     numbers: list[int] = field(default_factory=list)
     has_documents: bool = True
 
     def named(self, place: str) -> Callable[[str], str]:
-        """Maps a field of the contract to the file that stands at `place`."""
+        """Maps a field of the contract to the file at `place`."""
         rest_name = rest_name_of(self.facts)
 
         def name(path: str) -> str:
@@ -43,9 +43,9 @@ class FactLines:
 
 
 async def find_facts(file: BinaryIO, place: str, max_bytes: int) -> FactLines:
-    """The facts of a file that stands at `place` of a request. Leaves the file at its beginning.
+    """Returns the facts of the file at `place` of a request. Rewinds the file.
 
-    InvalidFieldError for facts that are wrong, or together larger than `max_bytes`.
+    Raises InvalidFieldError for invalid facts, or if they are larger than `max_bytes` in total.
     """
     return await asyncio.to_thread(_find_facts, file, place, max_bytes)
 
@@ -53,7 +53,7 @@ async def find_facts(file: BinaryIO, place: str, max_bytes: int) -> FactLines:
 async def without_facts(
     metadata: DocumentMetadata, file: BinaryIO
 ) -> AsyncIterator[IngestDocumentRequest]:
-    """The file's other lines as the contract's stream. Facts leave empty lines: the numbers of the others stay."""
+    """Yields the file's other lines as the contract's stream. Facts become empty lines, which keeps line numbers."""
     yield IngestDocumentRequest(metadata=metadata)
     pieces = _remaining_pieces(file)
     while data := await asyncio.to_thread(next, pieces, b""):
@@ -87,7 +87,7 @@ def _find_facts(file: BinaryIO, place: str, max_bytes: int) -> FactLines:
 def is_fact_line(line: bytes) -> bool:
     """Whether a line is a given fact as JSON."""
     if not all(mark in line for mark in _MARKS):
-        return False  # most lines of documents: spared from being read as JSON twice
+        return False  # most lines of documents: not parsed twice
     try:
         values: Any = json.loads(line.removeprefix(_BOM))
     except (ValueError, RecursionError):
@@ -96,7 +96,7 @@ def is_fact_line(line: bytes) -> bool:
 
 
 def _remaining_pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Pieces of what is left, as large as a message takes."""
+    """Yields the rest in pieces of the maximum size of a message."""
     piece = bytearray()
     for line in file:
         piece += b"\n" if is_fact_line(line) else line
@@ -108,7 +108,7 @@ def _remaining_pieces(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _located(path: str, place: str, numbers: list[int]) -> str:
-    """`facts[3].subject` as `files[0].lines[12].subject`: the number of its line in the file, from 1."""
+    """Converts `facts[3].subject` to `files[0].lines[12].subject`, with the line number in the file, from 1."""
     found = _PLACE.match(path)
     if found is None:
         return f"{place}.{path}"

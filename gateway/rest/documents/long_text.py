@@ -1,7 +1,7 @@
-"""The long text of a JSON body, taken out a piece at a time.
+"""Extracts the long text of a JSON body piece by piece.
 
-A JSON parser keeps the interpreter to itself until it has all of a string: other requests would wait for one document.
-Between pieces they go on. What is left of the body may be as long as bodies without such a text, and is read as those.
+A JSON parser blocks the interpreter while it parses a string, so other requests would wait for one long document.
+Between pieces they continue. The rest of the body has the size limit of other bodies, and is parsed like them.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 PIECE_BYTES = 256 * 1024
 _CHARACTER_BYTES = 4
-# Each takes a step in Python. None needs more than five: an empty object with its key is `"":{},`.
+# Each mark takes a step in Python. No value needs more than five: an empty object with its key is `"":{},`.
 _MARKS_A_VALUE = 8
 _MARK = re.compile(rb'["{}\[\],:]')
 _DEEPER = {b"{": 1, b"[": 1, b"}": -1, b"]": -1}
-# Whole characters and escapes, both halves of a surrogate pair together: a piece may end after any of them.
-# Atomic in the possessive repetition: before 3.11.5 Python matches too little where what it repeats has alternatives.
+# Whole characters and escapes, with both halves of a surrogate pair together: a piece may end after any match.
+# Atomic inside the possessive repetition: Python before 3.11.5 matches too little if the group has alternatives.
 _WHOLE = re.compile(
     rb'(?:(?>[^"\\]+|\\[^u]|\\u(?:[dD][89abAB]\w\w\\u\w{4}|(?![dD][89abAB])\w{4})))*+', re.DOTALL
 )
 
 
 class Bounds(NamedTuple):
-    """How much may stand beside a text; `piece` is the most bytes of it at once: at least 12, a surrogate pair."""
+    """Limits of the rest of the body; `piece` is the size of a piece in bytes, at least 12 (a surrogate pair)."""
 
     size: int
     values: int
@@ -42,19 +42,19 @@ class Bounds(NamedTuple):
 
 
 class ExtractedText(NamedTuple):
-    """A body whose text is empty now, and that text as pieces of UTF-8; None where the body has no such text."""
+    """A body with an empty text in place of the long one, and that text as pieces of UTF-8; None if there is none."""
 
     rest: Bytes
     text: list[bytes] | None
 
 
 def take_text(body: Bytes, name: str, bounds: Bounds) -> ExtractedText:
-    """Takes the text `name` out of the JSON object in `body`. Whether the rest is JSON is not looked at.
+    """Extracts the text `name` from the JSON object in `body`. Does not check whether the rest is valid JSON.
 
-    InvalidFieldError for a text that is no JSON string, and when more stands beside it than the bounds allow.
+    Raises InvalidFieldError for a text that is not a JSON string, and if the rest exceeds the bounds.
     """
     text = None
-    # Where a name is given twice, the last one counts: so it does for the parser that reads the rest.
+    # If a name occurs twice, the last one is used, as in the parser that reads the rest.
     for text in _texts(body, name, bounds):  # noqa: B007
         pass
     rest = body if text is None else body[: text[0][0]] + body[text[-1][1] :]
@@ -68,7 +68,7 @@ def take_text(body: Bytes, name: str, bounds: Bounds) -> ExtractedText:
 
 
 def _texts(body: Bytes, wanted: str, bounds: Bounds) -> Iterator[Spans]:
-    """The pieces of each text of the name in the outermost object."""
+    """Yields the pieces of each text with this name in the outermost object."""
     depth = taken = 0
     name, before = "", b""
     for count, (mark, spans) in enumerate(_marks(body, bounds), start=1):
@@ -88,7 +88,7 @@ def _texts(body: Bytes, wanted: str, bounds: Bounds) -> Iterator[Spans]:
 
 
 def _marks(body: Bytes, bounds: Bounds) -> Iterator[tuple[bytes, Spans]]:
-    """Each mark outside of strings, where it is; with an opening quote, its string in pieces."""
+    """Yields each structural mark outside of strings with its position; for an opening quote, the string in pieces."""
     place = 0
     while mark := _MARK.search(body, place, place + bounds.size):
         string = mark[0] == b'"'
@@ -98,7 +98,7 @@ def _marks(body: Bytes, bounds: Bounds) -> Iterator[tuple[bytes, Spans]]:
 
 
 def _spans(body: Bytes, start: int, piece: int) -> Iterator[tuple[int, int]]:
-    """The string whose content begins at `start`, in pieces of whole characters: the last ends at its closing quote."""
+    """Yields the string whose content begins at `start`, in pieces of whole characters, up to its closing quote."""
     while True:
         match = _WHOLE.match(body, start, start + piece)
         end = match.end() if match else start
@@ -114,7 +114,7 @@ def _spans(body: Bytes, start: int, piece: int) -> Iterator[tuple[int, int]]:
 
 
 def _before_split(body: Bytes, end: int) -> int:
-    """`end`, or where the character begins that it would part."""
+    """Returns `end`, or the start of the character that it would split."""
     for place in range(end, end - _CHARACTER_BYTES, -1):
         if body[place : place + 1] and body[place] & 0xC0 != 0x80:  # noqa: PLR2004 - goes on a character of UTF-8
             return place

@@ -1,4 +1,4 @@
-"""Documents, uploads and deletions: the documented shapes, and the messages as JSON."""
+"""Response schemas of documents, uploads and deletions, and the serialization of messages."""
 
 from __future__ import annotations
 

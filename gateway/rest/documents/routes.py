@@ -79,7 +79,7 @@ _id_named = partial(rest_name, names={"document_id": "id"})
 
 @dataclass(slots=True)
 class _AcceptedUpload:
-    """The jobs of an upload, why its other files have none, and what ended it before its last one, if anything did."""
+    """The jobs of an upload, the reasons of refused files, and the error that ended it early, if any."""
 
     jobs: list[jobs_pb2.Job] = field(default_factory=list)
     facts: FactsOfFiles | None = None
@@ -89,7 +89,7 @@ class _AcceptedUpload:
     def add_facts(
         self, answer: ingest_pb2.IngestFactsResponse, file: int, lines: FactLines
     ) -> None:
-        """Counts what became of a file's facts."""
+        """Adds the outcome for a file's facts."""
         total = self.facts or FactsOfFiles(added=0, unchanged=0, refused=[], refused_total=0)
         total.added += answer.added_count
         total.unchanged += answer.unchanged_count
@@ -102,13 +102,13 @@ class _AcceptedUpload:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was taken."""
+        """Whether nothing was accepted."""
         return not self.jobs and self.facts is None
 
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file of a form, and how many bytes of facts it may hold."""
+    """A file of a form, and its maximum size of facts in bytes."""
 
     index: int
     file: UploadFile
@@ -229,10 +229,10 @@ async def delete(document_id: DocumentId, caller: CallerDep, clients: ClientsDep
 async def _check_capacity(
     request: Request, caller: Caller, clients: Clients, max_bytes: int
 ) -> None:
-    """Refuses an upload, when too much waits, before its body is held anywhere."""
+    """Refuses an upload before its body is read if the backlog is full."""
     size = content_length(request.headers)
     if size > max_bytes:
-        return  # it is refused as soon as it is read, and for good
+        return  # reading the body refuses it; a retry would not help
     message = ingest_pb2.CheckIngestCapacityRequest(size=size)
     method = _INGEST + "CheckIngestCapacity"
     try:
@@ -245,7 +245,7 @@ async def _check_capacity(
 async def _take_files(
     request: Request, caller: Caller, clients: Clients, most_of_facts: int
 ) -> _AcceptedUpload:
-    """What was taken. When nothing was, raises: InvalidFieldError when all files are wrong."""
+    """Accepts the files. Raises if none was accepted: InvalidFieldError if all files are invalid."""
     taken = _AcceptedUpload()
     async with request.form(max_files=MAX_FILES, max_fields=len(_FORM["properties"])) as form:
         fields, files = read_form(form)
@@ -260,7 +260,7 @@ async def _take_files(
                     continue
                 if taken.is_empty:
                     raise
-                # The others would fare no better, and the jobs at hand must not be lost.
+                # The other files would fail as well, and the accepted jobs must be returned.
                 taken.refused += (
                     FieldError(f"files[{n}]", error.message) for n in range(index, len(files))
                 )
@@ -272,7 +272,7 @@ async def _take_files(
 
 
 async def _take_file(caller: Caller, clients: Clients, one: _File, taken: _AcceptedUpload) -> None:
-    """Takes a file: its facts first, so that a wrong one leaves all of it out."""
+    """Accepts a file: facts first, so that an invalid fact refuses the whole file."""
     place = f"files[{one.index}]"
     parts = from_file(one.metadata, one.file)
     if one.metadata.content_type == JSON_LINES:

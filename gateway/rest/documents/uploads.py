@@ -1,4 +1,4 @@
-"""Uploads of documents: what a form or a JSON body holds, as a stream of messages."""
+"""Uploads of documents: conversion of a form or a JSON body to a stream of messages."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class DocumentBody(ContractModel):
     valid_at: Instant | None = Field(default=None, description="Since when it holds. Default: now.")
 
     def described(self) -> DocumentMetadata:
-        """What the document is, without its text."""
+        """Returns the document's metadata."""
         return DocumentMetadata(
             document_id=self.id,
             title=self.title,
@@ -86,7 +86,7 @@ class UploadFields(ContractModel):
     valid_at: Instant | None = None
 
     def of(self, file: UploadFile) -> DocumentMetadata:
-        """What the upload of `file` is."""
+        """Returns the metadata of the upload of `file`."""
         return DocumentMetadata(
             document_id=self.id,
             title=self.title,
@@ -99,22 +99,22 @@ class UploadFields(ContractModel):
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A document of a JSON body: what it is, and its text in pieces of UTF-8."""
+    """A document of a JSON body: its metadata, and its text in pieces of UTF-8."""
 
     metadata: DocumentMetadata
     text: Sequence[bytes]
 
     async def parts(self) -> AsyncIterator[IngestDocumentRequest]:
-        """The document as the contract's stream."""
+        """Yields the document as the contract's stream."""
         yield IngestDocumentRequest(metadata=self.metadata)
         for data in self.text:
             yield IngestDocumentRequest(data=data)
 
 
 def read_document(body: bytearray, *, max_bytes: int) -> Document:
-    """The document of a JSON body. InvalidFieldError names every wrong field.
+    """Returns the document of a JSON body. Raises InvalidFieldError with all invalid fields.
 
-    At most `most` bytes may stand beside a text of several pieces: what is made of them goes in one message.
+    If the text has several pieces, the rest may have at most `most` bytes, because it is sent in one message.
     """
     if len(body) <= PIECE_BYTES:
         document = _checked(body)
@@ -131,13 +131,13 @@ def _checked(body: bytes | bytearray, *, whole: bool = True) -> DocumentBody:
     except ValidationError as error:
         problems = error.errors(include_input=False)
     if not whole and problems[0]["type"] == "json_invalid":
-        # It tells a place, which is another in the whole body.
+        # The message contains a position, which differs in the whole body.
         problems[0]["ctx"]["error"] = problems[0]["ctx"]["error"].partition(" at line ")[0]
     raise invalid(problems)
 
 
 def read_form(form: FormData) -> tuple[UploadFields, list[UploadFile]]:
-    """A form's fields and files. InvalidFieldError when there is no file, or a field is wrong."""
+    """Returns a form's fields and files. Raises InvalidFieldError if there is no file or a field is invalid."""
     files = [part for _, part in form.multi_items() if isinstance(part, UploadFile)]
     if not files:
         raise InvalidFieldError(FieldError("files", "at least one file is needed"))
@@ -152,7 +152,7 @@ def read_form(form: FormData) -> tuple[UploadFields, list[UploadFile]]:
 async def from_file(
     metadata: DocumentMetadata, file: UploadFile
 ) -> AsyncIterator[IngestDocumentRequest]:
-    """A file as the contract's stream."""
+    """Yields a file as the contract's stream."""
     yield IngestDocumentRequest(metadata=metadata)
     while data := await file.read(PIECE_BYTES):
         yield IngestDocumentRequest(data=data)

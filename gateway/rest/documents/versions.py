@@ -23,7 +23,7 @@ _METHOD = "/braid.vector.v1.DocumentService/ListDocumentVersions"
 _named = partial(rest_name, names={"page_size": "limit", "page_token": "cursor"})
 
 
-# Not below /api/documents/{id}: an id may hold any character, `/versions` at its end included.
+# Not below /api/documents/{id}, because an id may contain any character and may end with `/versions`.
 @router.get("", response_model=DocumentVersions)
 async def listing(
     caller: CallerDep,

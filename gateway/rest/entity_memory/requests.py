@@ -1,4 +1,4 @@
-"""Bodies about entity memory, and the messages that they become."""
+"""Request bodies of entity memory, and their conversion to messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from braid.agent.v1 import entity_memory_pb2 as pb
 from gateway.rest.mapping.contract_rules import Bounds, Contract, ContractModel
 from gateway.rest.mapping.field_types import JsonNumber, JsonPageSize, Text, at_most
 
-# As many as the contract takes.
+# The contract's maximum.
 MAX_ALIASES = 20
 MAX_TURNS = 50
 _SAVE_EXAMPLE: JsonDict = {"name": "PostgreSQL", "type": "tool", "aliases": ["Postgres"]}
@@ -60,7 +60,7 @@ class SaidAt(ContractModel):
     message_id: Text = Field(default="", description="The message.")
 
     def message(self) -> pb.MemoryProvenance:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return pb.MemoryProvenance(conversation_id=self.conversation_id, message_id=self.message_id)
 
 
@@ -82,7 +82,7 @@ class NewMemoryEntity(ContractModel):
     provenance: SaidAt | None = Field(default=None, description="Where it was said.")
 
     def message(self) -> pb.SaveEntityRequest:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return pb.SaveEntityRequest(
             name=self.name,
             type=entity_type(self.type),
@@ -107,7 +107,7 @@ class RelationshipEnd(ContractModel):
     )
 
     def message(self) -> pb.MemoryEndInput:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return pb.MemoryEndInput(id=self.id, name=self.name, type=entity_type(self.type))
 
 
@@ -129,7 +129,7 @@ class NewMemoryRelationship(ContractModel):
     provenance: SaidAt | None = Field(default=None, description="Where it was said.")
 
     def message(self) -> pb.SaveRelationshipRequest:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return pb.SaveRelationshipRequest(
             type=relationship_type(self.type),
             source=self.source.message() if self.source else None,
@@ -152,7 +152,7 @@ class SaidTurns(ContractModel):
     provenance: SaidAt | None = Field(default=None, description="Where the last one was said.")
 
     def message(self) -> pb.SaveTurnRequest:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return pb.SaveTurnRequest(
             turns=self.turns, provenance=self.provenance.message() if self.provenance else None
         )
@@ -182,7 +182,7 @@ class MemoryQuestion(ContractModel):
     )
 
     def message(self) -> pb.AnswerRelationshipQueryRequest:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return pb.AnswerRelationshipQueryRequest(
             query=self.query,
             entity_type=entity_type(self.entity_type),
@@ -208,10 +208,10 @@ class OtherEntity(ContractModel):
 
 
 def entity_type(name: EntityTypeName | None) -> pb.MemoryEntityType.ValueType:
-    """A type as the contract has it; None is unspecified."""
+    """Converts a type to the contract's enum; None is unspecified."""
     return pb.MemoryEntityType.Value(f"MEMORY_ENTITY_TYPE_{(name or 'unspecified').upper()}")
 
 
 def relationship_type(name: RelationshipTypeName | None) -> pb.MemoryRelationshipType.ValueType:
-    """A type as the contract has it; None is unspecified."""
+    """Converts a type to the contract's enum; None is unspecified."""
     return pb.MemoryRelationshipType.Value(f"MEMORY_RELATIONSHIP_TYPE_{name or 'UNSPECIFIED'}")

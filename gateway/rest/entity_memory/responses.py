@@ -1,4 +1,4 @@
-"""What is answered about entity memory: the documented shapes, and the messages as JSON."""
+"""Response schemas of entity memory, and the serialization of messages."""
 
 from __future__ import annotations
 
@@ -241,7 +241,7 @@ def related(one: pb.RelatedMemoryEntity) -> Json:
 
 
 def quota(one: pb.MemoryQuota) -> Json:
-    """What may be saved."""
+    """A quota."""
 
     in_conversation = one.HasField("conversation_entity_count")
     return {

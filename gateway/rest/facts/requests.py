@@ -1,4 +1,4 @@
-"""Given facts: one JSON object, or one fact a line, as a stream of messages."""
+"""Conversion of facts, as one JSON object or one fact per line, to a stream of messages."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 
 
 FACTS_PER_MESSAGE = 1000
-# More take longer than others should wait for.
+# More facts would block other requests for too long.
 _AT_ONCE = 50
 _END = re.compile(r"\b(subject|object)\.(name|type)\b")
 _ENDS = {"name": "", "type": "_type"}
 _NAMES = {"relation_type": "relation", "statement": "fact"}
-# The contract's rule for `FactInput.relation_type`, as ECMAScript has it.
+# The contract's rule for `FactInput.relation_type`, in ECMAScript syntax.
 _MARKS_OF_NAMES = r"_.,()'\u2019\u2010\u2011\u2013"
 _RELATION_PATTERN = (
     rf"^([\p{{Nd}}{_MARKS_OF_NAMES}-][\p{{Nd}}{_MARKS_OF_NAMES} -]*)?\p{{L}}"
@@ -77,7 +77,7 @@ class FactBody(ContractModel):
     attributes: JsonObject | None = Field(default=None, description="Further flat values.")
 
     def message(self) -> FactInput:
-        """The fact as the contract has it."""
+        """Converts the fact to the contract's message."""
         return FactInput(
             subject=EntityInput(name=self.subject, type=self.subject_type),
             relation_type=self.relation,
@@ -108,27 +108,27 @@ class _Found:
         self._wrong: list[FieldError] = []
 
     def take(self, value: Any, place: str) -> None:
-        """Looks at one more, which stands at `place`."""
+        """Checks a fact at `place`."""
         try:
             self.facts.append(FactBody.model_validate(value))
         except ValidationError as error:
             self.refuse(_problems(error, place))
 
     def refuse(self, error: InvalidFieldError) -> None:
-        """Notes what is wrong."""
+        """Records what is invalid."""
         self._wrong += error.fields[: self._max_problems]
         if len(self._wrong) >= MAX_PROBLEMS:
             self.all()
 
     def all(self) -> list[FactBody]:
-        """The facts. InvalidFieldError names every wrong field."""
+        """Returns the facts. Raises InvalidFieldError with all invalid fields."""
         if self._wrong:
             raise InvalidFieldError(*self._wrong[:MAX_PROBLEMS])
         return self.facts
 
 
 def read_json(body: bytes) -> list[FactBody]:
-    """The facts of `{"facts": […]}`. InvalidFieldError names every wrong field."""
+    """Returns the facts of `{"facts": […]}`. Raises InvalidFieldError with all invalid fields."""
     found = _Found()
     value = _json(body, "body")
     facts = value.get("facts") if isinstance(value, dict) else None
@@ -142,7 +142,7 @@ def read_json(body: bytes) -> list[FactBody]:
 
 
 def read_lines(body: bytes) -> list[FactBody]:
-    """The facts of JSON lines, blank ones passed over. InvalidFieldError names every wrong field, `facts[0]` first."""
+    """Returns the facts of JSON lines; skips blank lines. Raises InvalidFieldError with all invalid fields."""
     found = _Found(max_problems=1)
     for number, line in enumerate(filter(None, map(bytes.strip, body.split(b"\n")))):
         place = f"facts[{number}]"
@@ -167,7 +167,7 @@ def _problems(error: ValidationError, place: str = "") -> InvalidFieldError:
 
 
 async def messages(facts: Sequence[FactBody]) -> AsyncIterator[IngestFactsRequest]:
-    """Facts as the contract's stream."""
+    """Yields facts as the contract's stream."""
     for start in range(0, len(facts), FACTS_PER_MESSAGE):
         some = facts[start : start + FACTS_PER_MESSAGE]
         yield await asyncio.to_thread(_message, some) if len(some) > _AT_ONCE else _message(some)
@@ -178,9 +178,9 @@ def _message(facts: Sequence[FactBody]) -> IngestFactsRequest:
 
 
 def rest_name_of(facts: Sequence[FactBody]) -> Callable[[str], str]:
-    """How a field of the contract is called in what was sent: `facts[3].subject.type` is `facts[3].subject_type`.
+    """Returns the REST name of a field of the contract: `facts[3].subject_type` for `facts[3].subject.type`.
 
-    In a stream of several messages an index counts within one of them, which an error does not name: it is left out.
+    In a stream of several messages an index counts within an unknown message, so the index is left out.
     """
     several = len(facts) > FACTS_PER_MESSAGE
 

@@ -1,4 +1,4 @@
-"""What adding and ending facts answers."""
+"""Response schemas of adding and ending facts."""
 
 from __future__ import annotations
 

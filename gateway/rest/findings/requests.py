@@ -1,4 +1,4 @@
-"""Bodies of findings, intents and outcomes, and the messages that they become."""
+"""Request bodies of findings, intents and outcomes, and their conversion to messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from gateway.rest.mapping.field_types import (
 )
 from gateway.rest.mapping.times import Between
 
-# As many as the contract takes.
+# The contract's maximum.
 MAX_FINDINGS = 500
 MAX_LINKED = 50
 MAX_CHUNKS = 100
@@ -63,7 +63,7 @@ class Insight(ContractModel):
     methodology: Text = Field(default="", description="How it was found.")
 
     def message(self) -> findings_pb2.FindingDetails:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return findings_pb2.FindingDetails(
             key_insight=self.key_insight,
             type=self.type,
@@ -83,7 +83,7 @@ class Intent(ContractModel):
     owner: Text = Field(default="", description="Whose it is.")
 
     def message(self) -> findings_pb2.IntentDetails:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return findings_pb2.IntentDetails(
             goal=self.goal, status=self.status, priority=priority(self.priority), owner=self.owner
         )
@@ -113,7 +113,7 @@ class Outcome(ContractModel):
     )
 
     def message(self) -> findings_pb2.OutcomeDetails:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         metrics = [
             findings_pb2.Metric(name=one.name, value=one.value, unit=one.unit)
             for one in self.metrics
@@ -132,7 +132,7 @@ class Subject(ContractModel):
     type: Text = Field(default="", description="Its type, where several share the name.")
 
     def message(self) -> findings_pb2.FindingSubject:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return findings_pb2.FindingSubject(name=self.name, type=self.type)
 
 
@@ -170,7 +170,7 @@ class FindingBody(ContractModel):
         return self
 
     def message(self) -> findings_pb2.FindingInput:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return findings_pb2.FindingInput(
             external_id=self.id,
             finding=self.finding.message() if self.finding else None,
@@ -193,7 +193,7 @@ class Findings(ContractModel):
     )
 
     def message(self) -> findings_pb2.AddFindingsRequest:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return findings_pb2.AddFindingsRequest(findings=[one.message() for one in self.findings])
 
 
@@ -208,7 +208,7 @@ class Range(ContractModel):
     at_most: JsonNumber | None = Field(default=None, description="Only it and numbers below.")
 
     def message(self) -> findings_pb2.NumberRange:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return findings_pb2.NumberRange(
             greater_than=self.greater_than,
             at_least=self.at_least,
@@ -226,7 +226,7 @@ class MetricFilter(ContractModel):
     value: Range | None = Field(default=None, description="Bounds of its value. Default: any.")
 
     def message(self) -> findings_pb2.MetricFilter:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         value = self.value.message() if self.value else None
         return findings_pb2.MetricFilter(name=self.name, value=value)
 
@@ -265,7 +265,7 @@ class FindingFilter(ContractModel):
     )
 
     def message(self) -> findings_pb2.FindingFilter:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return findings_pb2.FindingFilter(
             kinds=[kind(one) for one in self.kinds],
             type=self.type,
@@ -309,7 +309,7 @@ class FindingSearch(ContractModel):
     )
 
     def message(self) -> findings_pb2.SearchFindingsRequest:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return findings_pb2.SearchFindingsRequest(
             query=self.query,
             filter=self.filter.message() if self.filter else None,
@@ -319,17 +319,17 @@ class FindingSearch(ContractModel):
 
 
 def kind(name: Kind) -> findings_pb2.FindingKind.ValueType:
-    """A kind as the contract has it."""
+    """Converts a kind to the contract's enum."""
     return findings_pb2.FindingKind.Value(f"FINDING_KIND_{name.upper()}")
 
 
 def priority(name: Priority | None) -> findings_pb2.IntentPriority.ValueType:
-    """A priority as the contract has it; None is not known."""
+    """Converts a priority to the contract's enum; None is unknown."""
     return findings_pb2.IntentPriority.Value(f"INTENT_PRIORITY_{(name or 'unspecified').upper()}")
 
 
 def origin(name: Origin | None) -> findings_pb2.FindingOrigin.ValueType:
-    """An origin as the contract has it; None is any."""
+    """Converts an origin to the contract's enum; None is any."""
     return findings_pb2.FindingOrigin.Value(f"FINDING_ORIGIN_{(name or 'unspecified').upper()}")
 
 

@@ -1,4 +1,4 @@
-"""Findings: the documented shapes, and the messages as JSON."""
+"""Response schemas of findings, and the serialization of messages."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ _SCORES = tuple(FindingScores.model_fields)
 
 
 def found(answer: findings_pb2.SearchFindingsResponse, took_ms: float, *, searched: bool) -> Json:
-    """A page of findings and how they were looked for; listed ones, which nothing was `searched` for, have no score."""
+    """Returns a page of findings and how they were found; without a search (`searched`) they have no score."""
     leg = search_responses.leg_fields(
         "findings", answer.status, answer.reason, took_ms, cached=False
     )
@@ -130,7 +130,7 @@ def found(answer: findings_pb2.SearchFindingsResponse, took_ms: float, *, search
 
 
 def added(answer: findings_pb2.AddFindingsResponse) -> Json:
-    """What became of added findings; `uuids` in their order, null where one was refused."""
+    """Returns the outcome of adding findings; `uuids` in their order, null for refused ones."""
     return {
         "uuids": [uuid or None for uuid in answer.finding_ids],
         "added": answer.added_count,

@@ -1,4 +1,4 @@
-"""A fact as every read answers it: the documented shape, and the message as JSON."""
+"""Response schema of a fact, as in every read, and the serialization of messages."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Facts(ResponseSchema):
 
 
 def stated_fact(message: facts_pb2.Fact) -> Json:
-    """A dated fact with its attributes and when it became known."""
+    """Returns a dated fact with its attributes and the time at which it was stored."""
     return fact(message) | {
         "attributes": struct(message.attributes),
         "created_at": time(message, "create_time"),
@@ -75,11 +75,12 @@ def stated_fact(message: facts_pb2.Fact) -> Json:
 
 
 def page(answer: Any) -> Json:
-    """A page of facts."""
+    """Returns a page of facts."""
     return {"facts": fact_list(answer.facts), "next_cursor": answer.next_page_token or None}
 
 
 def fact_list(messages: Iterable[facts_pb2.Fact]) -> list[Json]:
+    """Returns dated facts with their attributes."""
     return [stated_fact(one) for one in messages]
 
 
@@ -87,7 +88,7 @@ _ORIGIN = {v: k.removeprefix("FACT_ORIGIN_").lower() for k, v in facts_pb2.FactO
 
 
 def fact(message: facts_pb2.Fact) -> Json:
-    """A dated fact with its citations; `score` is null where nothing was searched for."""
+    """Returns a dated fact with its citations; `score` is null without a search."""
     return {
         "uuid": message.id,
         "fact": message.statement,
@@ -105,12 +106,12 @@ def fact(message: facts_pb2.Fact) -> Json:
 
 
 def entity_ref(entity: facts_pb2.EntityRef) -> Json:
-    """A fact's endpoint."""
+    """Returns a fact's endpoint."""
     return {"uuid": entity.id, "name": entity.name, "type": entity.type}
 
 
 def citation(source: retrieval_pb2.Citation) -> Json:
-    """Where a statement stands."""
+    """Returns the source of a statement."""
     return {
         "chunk_id": source.chunk_id,
         "document_id": source.document_id,

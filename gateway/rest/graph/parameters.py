@@ -1,4 +1,4 @@
-"""Query parameters that routes of the graph share, and their names in the contract's errors."""
+"""Query parameters shared by routes of the graph, and their names in the contract's errors."""
 
 from __future__ import annotations
 
@@ -86,9 +86,9 @@ EntityUuid: TypeAlias = Annotated[
 def entity_selector(
     place: str, name: str | None, kind: str | None, uuid: str | None
 ) -> EntitySelector | None:
-    """Which entity the parameters `place`, `place_type` and `place_uuid` mean; None where none is given.
+    """Returns the entity selected by the parameters `place`, `place_type` and `place_uuid`; None if none is given.
 
-    InvalidFieldError for a uuid beside a name or a type, and for a type without a name.
+    Raises InvalidFieldError for a uuid together with a name or a type, and for a type without a name.
     """
     if uuid is not None:
         if name is not None or kind is not None:
@@ -105,7 +105,7 @@ def entity_selector(
 def required_entity(
     place: str, name: str | None, kind: str | None, uuid: str | None
 ) -> EntitySelector:
-    """The same where an entity must be given: InvalidFieldError when neither a name nor a uuid is."""
+    """Returns the selected entity. Raises InvalidFieldError if neither a name nor a uuid is given."""
     selected = entity_selector(place, name, kind, uuid)
     if selected is None:
         raise InvalidFieldError(FieldError(place, f"{place} or {place}_uuid is required"))
@@ -113,7 +113,7 @@ def required_entity(
 
 
 def graph_name(names: Mapping[str, str] | None = None) -> Named:
-    """How the contract's fields are called in the graph's routes; `names` are a route's own."""
+    """Returns the REST name of a contract's field in the graph's routes; `names` are specific to a route."""
     return partial(_graph_name, _NAMES | dict(names or {}))
 
 

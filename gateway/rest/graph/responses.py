@@ -1,4 +1,4 @@
-"""Entities, histories, differences and paths: the documented shapes, and the messages as JSON."""
+"""Response schemas of entities, histories, differences and paths, and the serialization of messages."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ _INDEX_STATE = {v: k.removeprefix("INDEX_STATE_") for k, v in query_pb2.IndexSta
 
 
 def history(answer: history_pb2.GetEntityHistoryResponse) -> Json:
-    """An entity's facts; `entity` is null while several share the name."""
+    """Returns an entity's facts; `entity` is null if several share the name."""
     return {
         "entity": entity(answer.entity) if answer.HasField("entity") else None,
         "homonyms": [entity_ref(one) for one in answer.homonyms],
@@ -187,13 +187,13 @@ def history(answer: history_pb2.GetEntityHistoryResponse) -> Json:
 
 
 def snapshot(answer: history_pb2.GetSnapshotResponse) -> Json:
-    """What held, and what is different now."""
+    """Returns the facts that held, and the changes since."""
     changes = diff(answer.changes) if answer.HasField("changes") else None
     return page(answer) | {"changes": changes}
 
 
 def diff(message: history_pb2.GraphDiff) -> Json:
-    """What is different between two times."""
+    """Returns the difference between two times."""
     return {
         "added": fact_list(message.added),
         "ended": fact_list(message.ended),
@@ -209,7 +209,7 @@ def diff(message: history_pb2.GraphDiff) -> Json:
 
 
 def fact_and_versions(answer: structure_pb2.GetFactResponse) -> Json:
-    """A fact, null when it was taken back, and all that was known of it."""
+    """Returns a fact, null if it was withdrawn, and its versions."""
     return {
         "fact": stated_fact(answer.fact) if answer.HasField("fact") else None,
         "versions": [_version(one) for one in answer.versions],
@@ -217,7 +217,7 @@ def fact_and_versions(answer: structure_pb2.GetFactResponse) -> Json:
 
 
 def paths(answer: structure_pb2.FindPathsResponse) -> Json:
-    """The shortest ways between two entities."""
+    """Returns the shortest paths between two entities."""
     return {
         "paths": [
             {
@@ -278,12 +278,12 @@ def entity(message: facts_pb2.Entity) -> Json:
 
 
 def listed_entity(message: facts_pb2.Entity) -> Json:
-    """The same in a listing, which tells what is only the title of a document."""
+    """Returns an entity in a list, which marks entities that are only the title of a document."""
     return entity(message) | {"document_title": message.document_title}
 
 
 def neighborhood(answer: query_pb2.GetNeighborhoodResponse) -> Json:
-    """An entity, its neighbours and what joins them."""
+    """Returns an entity, its neighbors and the facts that connect them."""
     return {
         "center": entity(answer.center),
         "nodes": [entity(node) for node in answer.nodes],

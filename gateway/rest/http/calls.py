@@ -1,4 +1,4 @@
-"""Calls on behalf of a request: identity, deadline, field names, cancellation; the dependencies of routes."""
+"""Calls on behalf of a request: identity, deadline, field names and cancellation; dependencies of routes."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
-# The middleware has accepted the caller's key: what a service refuses is the gateway's own key.
+# The middleware has accepted the caller's key, so a service that refuses a key refuses the gateway's own.
 _OWN_KEY_REFUSED = "A service refused the gateway's own API key: see BRAID_SERVICE_KEY."
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """One request as its calls see it. `timeout` in seconds."""
+    """The context of one request for its calls. `timeout` in seconds."""
 
     request: Request
     state: RequestState
@@ -54,9 +54,9 @@ class Caller:
     timeout: float
 
     def until(self, deadline: float) -> Caller:
-        """The same with what is left until `deadline` (of `time.monotonic`): several calls share a request's time.
+        """Returns the same context with the time left until `deadline` (of `time.monotonic`), for several calls.
 
-        DeadlineError when nothing is left.
+        Raises DeadlineError if no time is left.
         """
         left = deadline - monotonic()
         if left <= 0:
@@ -64,7 +64,7 @@ class Caller:
         return replace(self, timeout=left)
 
     def require(self, method: str) -> None:
-        """MissingScopeError unless the caller may call the RPC: the gateway's own key may call all of them."""
+        """Raises MissingScopeError unless the caller may call the RPC: the gateway's own key may call all RPCs."""
         scope = required_scope(method)
         if scope not in self.identity.scopes:
             raise MissingScopeError(scope)
@@ -78,7 +78,7 @@ class Caller:
     ) -> Answer:
         """Calls `method` (`/package.Service/Method`) and waits for its answer.
 
-        Raises the services' typed error, its fields under their REST names; ClientGoneError when the client hung up.
+        Raises the services' typed error with REST field names, or ClientGoneError if the client disconnected.
         """
         self.require(method)
         call: Any = stub(message, metadata=self._metadata(method), timeout=self.timeout)
@@ -92,7 +92,7 @@ class Caller:
     async def call_before_body(
         self, method: str, stub: Callable[..., Awaitable[Answer]], message: Message
     ) -> Answer:
-        """The same before the request's body is read: whether its client hung up is not looked at."""
+        """Calls before the request's body is read, without checking whether the client has disconnected."""
         self.require(method)
         try:
             return await stub(message, metadata=self._metadata(method), timeout=self.timeout)
@@ -100,12 +100,12 @@ class Caller:
             raise self.error_of(error) from None
 
     def open(self, method: str, stub: Callable[..., Any], message: Message) -> Any:
-        """Starts a call that answers with a stream. The one who reads it ends it."""
+        """Starts a streaming call. The reader must end it."""
         self.require(method)
         return stub(message, metadata=self._metadata(method), timeout=self.timeout)
 
     def error_of(self, error: grpc.aio.AioRpcError, named: Named = rest_name) -> BraidError:
-        """The typed error of a failed call, its fields under their REST names."""
+        """Returns the typed error of a failed call, with REST field names."""
         typed = error_from_rpc(error)
         if typed.reason == ERROR_REASON_INVALID_CREDENTIAL:
             return InvalidCredentialError(_OWN_KEY_REFUSED)
@@ -113,7 +113,7 @@ class Caller:
 
     @asynccontextmanager
     async def cancel_on_disconnect(self, cancel: Callable[[], Any]) -> AsyncIterator[None]:
-        """Watches the client for the time of a block: when it hangs up, calls `cancel`, and raises ClientGoneError."""
+        """Watches the client during a block: if it disconnects, calls `cancel` and raises ClientGoneError."""
         gone = asyncio.Event()
         watch = asyncio.create_task(self._watch(gone, cancel))
         try:
@@ -143,7 +143,7 @@ class Caller:
 
 
 async def wait_for_disconnect(receive: Receive) -> None:
-    """Waits until the client hangs up. A body that no route asked for does not matter, nor whether it ends."""
+    """Waits until the client disconnects. Ignores a body that no route reads, complete or not."""
     gone = False
     while not gone:
         with suppress(TooLargeError, StalledError):

@@ -1,4 +1,4 @@
-"""Who an HTTP request is from: its credential, and which requests may go without one."""
+"""Authentication of HTTP requests, and which requests need no credential."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def is_allowed_without_key(headers: Headers) -> bool:
-    """Whether a request may be served: it has a credential, or it comes from a local page.
+    """Whether a request may be served: it has a credential, or comes from a local page.
 
-    A website that a person visits can send forms to 127.0.0.1 (visible in `Origin`), and read answers after DNS
-    rebinding (visible in `Host`).
+    A website that a user visits can send forms to 127.0.0.1 (detected by `Origin`), and read answers after DNS
+    rebinding (detected by `Host`).
     """
     if "authorization" in headers:
         return True
@@ -27,7 +27,7 @@ def is_allowed_without_key(headers: Headers) -> bool:
     origin = headers.get("origin")
     try:
         return _is_local_name(host) and (origin is None or urlsplit(origin).netloc == host)
-    except ValueError:  # a bracket without its other half
+    except ValueError:  # an unbalanced bracket
         return False
 
 
@@ -41,14 +41,14 @@ _FOREIGN = (
     "A web page of another site, or a request under another host's name, needs an API key: "
     "send the header `Authorization: Bearer <key>`."
 )
-# Of two that differ, one would have to be taken, and a proxy in between may have looked at the other.
+# Two different credentials are ambiguous: a proxy may have checked the other one.
 _SENT_ONCE = ("Authorization", "braid-space", "braid-user")
 
 
 async def identify(
     headers: Headers, authenticator: Authenticator, *, method: str, request_id: str
 ) -> Identity:
-    """The caller's identity. Raises what `Authenticator.identify` raises, about headers instead of call metadata."""
+    """Returns the caller's identity. Raises as `Authenticator.identify`, with headers instead of call metadata."""
     refused = _refusal(headers)
     if refused is not None:
         reason, detail = refused
@@ -70,7 +70,7 @@ async def identify(
 
 
 def _refusal(headers: Headers) -> tuple[str, str] | None:
-    """Why the headers say nothing of who calls, for the log and for the caller."""
+    """Returns why the headers do not identify the caller, for the log and for the caller."""
     for name in _SENT_ONCE:
         if len(headers.getlist(name)) > 1:
             return "ambiguous", f"The header `{name}` is there more than once: send it once."

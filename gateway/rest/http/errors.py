@@ -1,4 +1,4 @@
-"""The one table between the contracts' error reasons and HTTP, and the one shape of an error's body."""
+"""The mapping of the contracts' error reasons to HTTP, and the shape of an error's body."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ STATUS: dict[reasons.ErrorReason.ValueType, int] = {
     reasons.ERROR_REASON_INTERNAL: 500,
 }
 _WAITED_FOR = frozenset({429, 503})
-# What HTTP itself refuses, in the words of the contracts where they have one.
+# Reasons for errors of HTTP itself; those of the contracts if one fits.
 _HTTP_REASONS = {
     404: "NOT_FOUND",
     405: "METHOD_NOT_ALLOWED",
@@ -41,7 +41,7 @@ _HTTP_DETAILS = {404: "There is no such route.", 405: "The route does not take t
 
 
 class TooLargeError(HTTPException):
-    """The request's body is larger than its route takes; the connection closes, as the rest of it stays unread."""
+    """The request's body exceeds the route's limit; the connection closes, because the rest is not read."""
 
     def __init__(self, limit: int) -> None:
         detail = f"The request's body is larger than the {limit} bytes that are taken here."
@@ -49,7 +49,7 @@ class TooLargeError(HTTPException):
 
 
 class StalledError(HTTPException):
-    """The client fell silent in the middle of a body; the connection closes, as the rest of it stays unread."""
+    """The client stopped sending within a body; the connection closes, because the rest is not read."""
 
     def __init__(self, seconds: float) -> None:
         detail = f"Nothing more of the request's body arrived for {seconds:g} seconds."
@@ -57,18 +57,18 @@ class StalledError(HTTPException):
 
 
 class ClientGoneError(Exception):
-    """The client disconnected: there is no one to answer."""
+    """The client disconnected."""
 
 
 def status_of(error: BraidError) -> int:
-    """The HTTP status of an error's reason."""
+    """Returns the HTTP status of an error's reason."""
     return STATUS.get(error.reason, 500)
 
 
 def error_body(
     detail: str, reason: str, request_id: str, fields: tuple[FieldError, ...] = ()
 ) -> dict[str, Any]:
-    """`{detail, reason, fields?, request_id}`."""
+    """Returns `{detail, reason, fields?, request_id}`."""
     body: dict[str, Any] = {"detail": detail, "reason": reason, "request_id": request_id}
     if fields:
         body["fields"] = problems_of(fields)
@@ -76,22 +76,22 @@ def error_body(
 
 
 def problems_of(fields: Iterable[FieldError]) -> list[dict[str, str]]:
-    """What is wrong, `{field, description}` each."""
+    """Returns the problems, each as `{field, description}`."""
     return [{"field": name, "description": description} for name, description in fields]
 
 
 def body_of(error: BraidError, request_id: str) -> dict[str, Any]:
-    """The body of an error of the services."""
+    """Returns the body of an error of the services."""
     return error_body(error.message, reason_name(error), request_id, error.fields)
 
 
 def answer_of(error: BraidError, request_id: str) -> JsonResponse:
-    """The whole answer to an error of the services, with `Retry-After` where waiting helps."""
+    """Returns the response to an error of the services, with `Retry-After` if a retry helps."""
     return JsonResponse(body_of(error, request_id), status_of(error), headers_of(error))
 
 
 def http_answer(error: HTTPException, request_id: str) -> JsonResponse:
-    """The answer to what HTTP itself refuses: unknown routes and methods, too large or unreadable bodies."""
+    """Returns the response to errors of HTTP itself: unknown routes and methods, too large or unreadable bodies."""
     if error.status_code not in _HTTP_REASONS:
         return answer_of(InvalidFieldError(FieldError("body", "cannot be read")), request_id)
     detail = _HTTP_DETAILS.get(error.status_code, error.detail)
@@ -100,7 +100,7 @@ def http_answer(error: HTTPException, request_id: str) -> JsonResponse:
 
 
 def headers_of(error: BraidError) -> dict[str, str]:
-    """What an error says in an answer's headers: `Retry-After` where waiting helps."""
+    """Returns the headers for an error: `Retry-After` if a retry helps."""
     status = status_of(error)
     if status == 401:  # noqa: PLR2004 - an HTTP status
         return {"www-authenticate": "Bearer"}

@@ -1,4 +1,4 @@
-"""Server-Sent Events: one answer of a stream after another, heartbeats in between, an `error` event if it fails."""
+"""Server-Sent Events: the answers of a stream, heartbeats in between, and an `error` event if it fails."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class EventStream(Response):
-    """Sends events until they end or the client hangs up; either way the call behind them ends too."""
+    """Sends events until they end or the client disconnects; then ends the call behind them."""
 
     media_type = EVENT_STREAM
 
@@ -64,9 +64,9 @@ class EventStream(Response):
 async def stream(
     caller: Caller, call: Any, show: Show, *, heartbeat: float, named: Named = rest_name
 ) -> EventStream:
-    """The answers of a streaming call as events. `show` gives an answer's event name, data, and id if any.
+    """Returns the answers of a streaming call as events. `show` returns an answer's event name, data, and id if any.
 
-    Waits for the first answer up to `heartbeat` seconds, so that a call refused at once is answered by its status, with
+    Waits for the first answer up to `heartbeat` seconds, so that an immediate error is answered by its status, with
     its fields under the names of `named`.
     """
     answers = _answers(caller, call, show, heartbeat, named)
@@ -103,7 +103,7 @@ async def _answers(
 async def _with_error_event(
     caller: Caller, answers: AsyncGenerator[bytes]
 ) -> AsyncGenerator[bytes]:
-    """Once the status is sent, a failure can only be reported as an event."""
+    """Reports a failure as an event, because the status has already been sent."""
     async with aclosing(answers):
         try:
             async for answer in answers:
@@ -113,5 +113,5 @@ async def _with_error_event(
 
 
 def event(name: str, data: dict[str, Any], event_id: str | None = None) -> bytes:
-    """One event on the wire."""
+    """Encodes one event."""
     return format_sse_event(event=name, data_str=encode(data).decode(), id=event_id)

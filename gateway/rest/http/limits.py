@@ -1,4 +1,4 @@
-"""What requests are counted and bounded by before any route sees them."""
+"""Limits of requests that apply before any route."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _RETRY_SECONDS = 1.0
 
 
 class RequestLimits:
-    """Rates of keys and spaces, and how many requests about data are answered at once. Probes and pages are free."""
+    """Rates of keys and spaces, and the maximum of concurrent data requests. Probes and pages are exempt."""
 
     def __init__(self, rates: RateLimits, max_requests: int) -> None:
         self._rates = rates
@@ -29,19 +29,19 @@ class RequestLimits:
 
     @classmethod
     def of(cls, settings: RuntimeSettings) -> RequestLimits:
-        """As the settings of the process have them."""
+        """Creates the limits from the settings of the process."""
         rates = RateLimits(
             per_key=settings.rate_limit_per_key, per_space=settings.rate_limit_per_space
         )
         return cls(rates, settings.max_concurrent_calls)
 
     async def count(self, identity: Identity) -> None:
-        """Counts a request. RateLimitedError when its key or its space has made too many."""
+        """Counts a request. Raises RateLimitedError if its key or its space exceeds its rate."""
         await self._rates.check(identity, {})
 
     @contextmanager
     def request(self) -> Iterator[None]:
-        """For the time of a request. OverloadedError when too many are being answered."""
+        """Limits concurrency for the duration of a request. Raises OverloadedError if too many are running."""
         if self._running >= self._max_requests:
             self._refusals.add(1, {"limit": "concurrency"})
             raise OverloadedError(_RETRY_SECONDS)

@@ -1,4 +1,4 @@
-"""Which methods a path takes: HEAD wherever GET is, OPTIONS everywhere, and `Allow` that names all of them."""
+"""Methods of a path: HEAD for every GET, OPTIONS everywhere, and `Allow` with all of them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ROUTED = ("DELETE", "GET", "PATCH", "POST", "PUT")
 
 
 def allow(request: Request) -> str:
-    """The value of `Allow` for the path of a request."""
+    """Returns the value of `Allow` for the path of a request."""
     routes: list[BaseRoute] = request.app.routes
     taken = {method for method in _ROUTED if _takes(routes, request.scope, method)}
     if "GET" in taken:
@@ -28,7 +28,7 @@ def allow(request: Request) -> str:
 
 def _takes(routes: Iterable[BaseRoute], scope: Scope, method: str) -> bool:
     asked = {**scope, "method": method}
-    # A mount matches whatever the method is; those here hold files.
+    # A mount matches any method; the mounts here serve files.
     return any(
         route.matches(asked)[0] is Match.FULL
         for route in routes
@@ -37,7 +37,7 @@ def _takes(routes: Iterable[BaseRoute], scope: Scope, method: str) -> bool:
 
 
 class HeadAsGet:
-    """ASGI middleware that answers HEAD with the head of what GET answers with."""
+    """ASGI middleware that answers HEAD with the head of the response to GET."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -50,10 +50,10 @@ class HeadAsGet:
         async def head(message: Message) -> None:
             if message["type"] == "http.response.start":
                 await send(message)
-                # At once: a stream of events would go on for as long as its job does.
+                # Cancel immediately: a stream of events would continue as long as its job.
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-        # A copy, for the server writes no body where the method of its own scope is HEAD.
+        # A copy, because the server relies on the method HEAD in its own scope to omit the body.
         inner = {**scope, "method": "GET"}
         try:
             await self._app(inner, receive, head)

@@ -1,4 +1,4 @@
-"""What happens around every request, in one order: id and trace, log, body limit, credential, failures."""
+"""Middleware for every request, in this order: id and trace, log, body limit, credential, failures."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from services.runtime.identity import Authenticator, Identity
 
 
-# A request id goes into logs and answers: anything else than this could forge lines in them.
+# A request id is written to logs and responses: other characters could forge log lines or headers.
 _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _CLIENT_GONE = 499
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
@@ -53,7 +53,7 @@ _PASS_OVER_SECONDS = 2.0
 
 @dataclass(slots=True)
 class RequestState:
-    """One request: its id, its caller once known, and how it is being answered."""
+    """State of a request: its id, its caller once known, and its response."""
 
     request_id: str
     identity: Identity | None = None
@@ -62,7 +62,7 @@ class RequestState:
 
 
 class Drain:
-    """Whether the process is about to end: its probe says so, and each answer closes its connection."""
+    """Whether the process is shutting down: then its probe reports that, and each response closes its connection."""
 
     def __init__(self) -> None:
         self.begun = False
@@ -71,8 +71,8 @@ class Drain:
 class RequestMiddleware:
     """ASGI middleware. Requests about data need a credential, whatever the protocol (`GUARDED`), and stay in `limits`.
 
-    `body_limit` gives a path's largest body in bytes, `idle_seconds` is the longest silence of a client before its
-    body's end.
+    `body_limit` returns a path's maximum body size in bytes, `idle_seconds` is the longest pause of a client within
+    its body.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class RequestMiddleware:
         self._body_limit = body_limit
         self._idle_seconds = idle_seconds
         self._log = get_logger("http")
-        # Made once: making one costs more than the span that it starts.
+        # Created once, because that costs more than the span that it starts.
         self._tracer = trace.get_tracer("braid")
         self._duration = histogram(HTTP_DURATION)
         self._requests = counter(REQUESTS_BY_KEY)
@@ -121,7 +121,7 @@ class RequestMiddleware:
                 headers = MutableHeaders(scope=message)
                 headers["x-request-id"] = state.request_id
                 if self._drain.begun:
-                    # A request that comes on the connection while it is being closed would be lost.
+                    # A request that arrives while the connection is being closed would be lost.
                     headers["connection"] = "close"
             await send(message)
 
@@ -138,7 +138,7 @@ class RequestMiddleware:
                     await self._app(scope, limited, answer)
         except (ClientGoneError, ClientDisconnect):
             state.status = _CLIENT_GONE
-        # Whatever a route lets through must still be answered as a problem with its request's id.
+        # Any exception of a route must be answered as a problem with the request's id.
         except Exception as error:
             if state.status:
                 self._log.exception("defect in an answer under way", request_id=state.request_id)
@@ -162,7 +162,7 @@ class RequestMiddleware:
         return answer_of(InternalError(), request_id)
 
     def _note(self, state: RequestState, scope: Scope) -> None:
-        # The route, not the path: a path holds names of the caller's data.
+        # The route, not the path, because a path contains names from the caller's data.
         route = getattr(scope.get("route"), "path", "")
         status = state.status or _CLIENT_GONE
         took = time.perf_counter() - state.started
@@ -198,13 +198,13 @@ def _request_id(headers: Headers) -> str:
 
 
 def content_length(headers: Headers) -> int:
-    """The announced size of a request body in bytes; 0 without Content-Length."""
+    """Returns the declared size of a request body in bytes; 0 without Content-Length."""
     length = headers.get("content-length", "")
     return int(length) if length.isdecimal() else 0
 
 
 def _check_utf8(scope: Scope) -> None:
-    """The server decodes a path with replacement characters, which would look up another name than was sent."""
+    """Refuses a path that is not UTF-8: the server would decode it with replacement characters, as another name."""
     for name in ("raw_path", "query_string"):
         try:
             unquote_to_bytes(scope.get(name) or b"").decode()
@@ -214,7 +214,7 @@ def _check_utf8(scope: Scope) -> None:
 
 
 async def drain_body(receive: Receive) -> None:
-    """Reads what a client is still sending, within bounds: most read the answer only once they have sent all."""
+    """Reads the rest of a body, within limits: most clients read the response only after they have sent everything."""
     passed = 0
     with suppress(TimeoutError, StalledError):
         async with asyncio.timeout(_PASS_OVER_SECONDS):
@@ -226,7 +226,7 @@ async def drain_body(receive: Receive) -> None:
 
 
 def _steady(receive: Receive, idle_seconds: float) -> Receive:
-    """Raises StalledError, once, when nothing of a body arrives for so long. What follows a body may take any time."""
+    """Raises StalledError once if no part of a body arrives in time. After the body there is no limit."""
     more = True
 
     async def steady() -> Message:
@@ -246,7 +246,7 @@ def _steady(receive: Receive, idle_seconds: float) -> Receive:
 
 
 def _limited(receive: Receive, limit: int, announced: int) -> Receive:
-    """Refuses a body that is, or announces to be, larger than `limit` bytes when it is read, and not before."""
+    """Refuses a body whose actual or declared size exceeds `limit` bytes, when it is read and not before."""
     taken = 0
 
     async def limited() -> Message:
@@ -263,12 +263,12 @@ def _limited(receive: Receive, limit: int, announced: int) -> Receive:
 
 
 def _method(scope: Scope) -> str:
-    """A method that HTTP knows; a client may send any word."""
+    """Returns the method if HTTP defines it, because a client may send any word."""
     return scope["method"] if scope["method"] in _METHODS else "_OTHER"
 
 
 def _describe(span: trace.Span, state: RequestState, scope: Scope) -> None:
-    """Names the span by its route, once that is known, and says how the request ended."""
+    """Sets the span's name to the route, once known, and records how the request ended."""
     if not span.is_recording():
         return
     route = getattr(scope.get("route"), "path", "")
@@ -285,7 +285,7 @@ def _describe(span: trace.Span, state: RequestState, scope: Scope) -> None:
 
 @contextmanager
 def _span(tracer: trace.Tracer, scope: Scope, headers: Headers) -> Iterator[trace.Span]:
-    """Continues the caller's trace for the time of a request."""
+    """Continues the caller's trace for the duration of a request."""
     parent = propagate.extract(headers)
     span = tracer.start_span(_method(scope), context=parent, kind=trace.SpanKind.SERVER)
     token = trace_context.attach(trace.set_span_in_context(span, parent))

@@ -1,4 +1,4 @@
-"""Request bodies, query parameters and path parameters, on their way into what routes work with."""
+"""Parsing of request bodies, query parameters and path parameters."""
 
 from __future__ import annotations
 
@@ -22,36 +22,36 @@ if TYPE_CHECKING:
 
 Read = TypeVar("Read")
 Raw = TypeVar("Raw", bytes, bytearray)
-# Longer ones may take more than a few milliseconds to read, for which every other request would wait.
+# Longer bodies may take more than a few milliseconds to parse, which would block all other requests.
 MAX_INLINE_BYTES = 16 * 1024
 _JSON = re.compile(r"application/(?:[^/,\s]+\+)?json")
 
 
 def media_type(request: Request) -> str:
-    """What the caller says its body is, without parameters; empty where nothing is said."""
+    """Returns the media type of the body, without parameters; empty if not given."""
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
 def is_json(kind: str) -> bool:
-    """Whether a media type is of JSON."""
+    """Whether a media type is JSON."""
     return _JSON.fullmatch(kind) is not None
 
 
 async def _check_json(request: Request) -> None:
-    # FastAPI leaves such a body as bytes, and would tell of those that they are no object.
+    # FastAPI leaves such a body as bytes, and would report that it is not an object.
     if not is_json(media_type(request)) and await request.body():
         raise InvalidFieldError(FieldError("Content-Type", "must be application/json"))
 
 
-# For routes whose body FastAPI reads: one of another type is refused by its name.
+# For routes whose body FastAPI reads: refuses other media types, with their name.
 JSON_BODY_ONLY = Depends(_check_json)
 
 
 async def parse_in_thread(read: Callable[[Raw], Read], body: Raw) -> Read:
-    """What `read` makes of the body: a long one beside the event loop, in a thread. Raises what `read` raises.
+    """Returns `read(body)`; a long body is read in a thread. Raises what `read` raises.
 
-    Others go on only between the steps of `read`: a parser keeps the interpreter to itself until it has all of a text
-    (`long_text` parts one).
+    Other requests continue only between the steps of `read`: a parser blocks the interpreter while it parses a string
+    (`long_text` splits it).
     """
     if len(body) <= MAX_INLINE_BYTES:
         return read(body)
@@ -59,7 +59,7 @@ async def parse_in_thread(read: Callable[[Raw], Read], body: Raw) -> Read:
 
 
 async def whole(request: Request) -> bytearray:
-    """A request's body, in one place as it arrives: to join its parts at the end would take a while for a long one."""
+    """Returns a request's body, collected in one buffer, because joining many parts at the end would be slow."""
     body = bytearray()
     async for part in request.stream():
         body += part
@@ -80,12 +80,12 @@ async def _check(request: Request) -> None:
         )
 
 
-# For the routers of the application, so that it holds for every route of theirs.
+# A dependency of the application's routers, so that it applies to every route.
 ONLY_DECLARED_PARAMETERS = Depends(_check)
 
 
 def _declared(dependant: Dependant) -> Iterator[str]:
-    """Names of the query parameters of a route and of what it depends on."""
+    """Returns the names of the query parameters of a route and its dependencies."""
     for parameter in dependant.query_params:
         kind = parameter.field_info.annotation
         if isinstance(kind, type) and issubclass(kind, BaseModel):
@@ -104,7 +104,7 @@ _KIND = "any_text"
 
 
 class _AnyText(PathConvertor):
-    # `.` alone stops at a line feed, and a line feed at the very end would be left out of the name.
+    # `.` alone does not match a line feed, and `$` would leave out a line feed at the end of the name.
     regex = "(?s:.*)"
 
 
@@ -112,5 +112,5 @@ register_url_convertor(_KIND, _AnyText())
 
 
 def any_text(name: str) -> str:
-    """The rest of a route's path as the parameter `name`: slashes and line feeds are part of it."""
+    """Returns the path pattern for the rest of a path as the parameter `name`, including slashes and line feeds."""
     return f"{{{name}:{_KIND}}}"

@@ -1,4 +1,4 @@
-"""The contracts' validation rules as JSON Schema, for the OpenAPI document. The tiers check what is sent."""
+"""The contracts' validation rules as JSON Schema, for the OpenAPI document. The tiers validate requests."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _NO_NUL = r"^[^\u0000]*$"
 
 
 def field_at(message: type[Message], path: str) -> FieldDescriptor | None:
-    """A field by its path within a message, such as `subject.name`; None where there is none."""
+    """Returns a field by its path within a message, such as `subject.name`; None if it does not exist."""
     *outer, name = path.split(".")
     fields: Mapping[str, Any] = message.DESCRIPTOR.fields_by_name
     for step in outer:
@@ -55,17 +55,17 @@ def field_at(message: type[Message], path: str) -> FieldDescriptor | None:
 
 
 def schema_of(field: FieldDescriptor) -> Schema:
-    """What the rules of a field say of a value. Of an enum they say nothing: it has other names in JSON."""
+    """Returns the schema for the rules of a field. Empty for an enum, which has other names in JSON."""
     return _schema(field.GetOptions().Extensions[validate_pb2.field])
 
 
 def sentences_of(options: Any) -> list[str]:
-    """What the rules say that only their own sentences can tell; `options` are a field's or a message's rules."""
+    """Returns the messages of rules that a schema cannot express; `options` are a field's or a message's rules."""
     return [rule.message for rule in options.cel]
 
 
 def narrow(schema: Schema, rules: Schema, sentences: list[str]) -> None:
-    """Puts rules where a value is described: null, where it may be left out, has none, nor has one item of a list."""
+    """Adds rules to the schema of a value, but not to the null alternative or to the single item of a list."""
     of_lists = not _OF_LISTS.isdisjoint(rules)
     for arm in schema.get("anyOf", [schema]):
         if arm.get("type") == "null" or (of_lists and arm.get("type") != "array"):
@@ -75,7 +75,7 @@ def narrow(schema: Schema, rules: Schema, sentences: list[str]) -> None:
         if items:
             narrow(arm["items"], items, [])
     if "enum" in rules and schema.get("default") not in rules["enum"]:
-        schema.pop("default", None)  # left out, the value is found in another way
+        schema.pop("default", None)  # if omitted, the value is determined otherwise
     if sentences:
         text = "; ".join(sentences)
         schema["description"] = " ".join(
@@ -151,7 +151,7 @@ class ContractModel(Body):
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler, /
     ) -> JsonSchemaValue:
-        """The model's schema, with those rules."""
+        """Returns the model's schema with these rules."""
         shown = handler(schema)
         model = handler.resolve_ref_schema(shown)
         for name, field in model["properties"].items():

@@ -1,4 +1,4 @@
-"""REST names of the contracts' fields: in what callers send, and in what an error says of it."""
+"""REST names of the contracts' fields, in requests and in errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     Named = Callable[[str], str]
 
 
-# Names that differ wherever they stand; a route adds its own.
+# Names that differ in every route; a route may add its own.
 _EVERYWHERE = {
     "page_token": "cursor",
     "page_size": "limit",
@@ -31,7 +31,7 @@ _STEP = re.compile(r"([^.\[]+)(\[[^\]]*\])?")
 
 
 def renamed(error: BraidError, named: Named) -> BraidError:
-    """The same error with its fields, and its sentence where that lists them, under their REST names."""
+    """Returns the same error with REST names in its fields, and in its message if that lists them."""
     if not error.fields:
         return error
     fields = tuple(FieldError(named(path), description) for path, description in error.fields)
@@ -45,7 +45,7 @@ def renamed(error: BraidError, named: Named) -> BraidError:
 
 
 def rest_name(path: str, names: Mapping[str, str] = MappingProxyType({})) -> str:
-    """A contract's path as a caller of REST knows it; `names` are a route's own. An empty name leaves the step out."""
+    """Returns the REST name of a contract's path; `names` are specific to a route. An empty name omits the step."""
     steps = []
     for step, index in _STEP.findall(path):
         name = names.get(step, _EVERYWHERE.get(step, step))

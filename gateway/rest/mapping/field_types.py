@@ -1,4 +1,4 @@
-"""Types of fields that callers send: what can be put on the wire. What is allowed beyond that, the contracts say."""
+"""Types of request fields: values that messages can encode. The contracts define all further rules."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-# As many keys and values as a document's metadata may have. Objects and lists count for nothing there, and are counted
-# by themselves here: more of either would take long enough to make that others wait for it.
+# Maximum number of keys and values of a document's metadata. The contract does not count objects and lists, so they are
+# counted separately here: more of either would block other requests for too long.
 MAX_VALUES = 10_000
 _LAST_INT32 = 2**31 - 1
-# Further ones would be others on the wire, where every number is a double.
+# Larger integers would change in the message, where every number is a double.
 LAST_EXACT_INT = 2**53
 _FULL_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
 def at_most(maximum: int) -> BeforeValidator:
-    """Refuses a longer list before its items are looked at: each wrong one would be an error of its own."""
+    """Refuses a longer list before its items are validated: each invalid item would be a separate error."""
 
     def check(value: Any) -> Any:
         if isinstance(value, list) and len(value) > maximum:
@@ -51,7 +51,7 @@ def at_most(maximum: int) -> BeforeValidator:
 
 
 def _instant(value: Any, read: ValidatorFunctionWrapHandler) -> datetime:
-    # pydantic by itself takes a number, and a text of digits, for seconds since 1970: so "2024" would be one of them.
+    # By default pydantic reads a number or a text of digits, such as "2024", as seconds since 1970.
     if not isinstance(value, str) or not _FULL_DATE.match(value):
         raise PydanticCustomError("no_instant", NO_INSTANT)
     return _in_utc(read(value))
@@ -130,12 +130,12 @@ def _within_int32(value: int) -> int:
     return min(value, _LAST_INT32)
 
 
-# How many items a page has: 0 is the default, and whatever is too large counts as the largest page.
+# Number of items of a page: 0 is the default, and values above the maximum count as the maximum.
 PageSize: TypeAlias = Annotated[int, Field(ge=0), AfterValidator(_within_int32)]
 JsonPageSize: TypeAlias = Annotated[int, Field(ge=0, strict=True), AfterValidator(_within_int32)]
 JsonNumber: TypeAlias = Annotated[float, Field(strict=True)]
 JsonBool: TypeAlias = Annotated[bool, Field(strict=True)]
-# JSON can escape lone surrogates, which no message can carry.
+# JSON can contain escaped lone surrogates, which messages cannot encode.
 Text: TypeAlias = Annotated[str, AfterValidator(_utf8)]
 Instant: TypeAlias = Annotated[
     datetime,
@@ -153,14 +153,14 @@ class Body(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _check_count(cls, value: Any) -> Any:
-        """Each unknown field would be an error of its own."""
+        """Limits the number of fields, because each unknown field would be a separate error."""
         if isinstance(value, dict) and len(value) > len(cls.model_fields) + MAX_PROBLEMS:
             raise PydanticCustomError("too_many_fields", "holds too many unknown fields")
         return value
 
 
 def to_struct(value: dict[str, Any] | None) -> Struct | None:
-    """A JSON object as a message; None stays unset."""
+    """Converts a JSON object to a message; None stays unset."""
     if value is None:
         return None
     message = Struct()
@@ -169,5 +169,5 @@ def to_struct(value: dict[str, Any] | None) -> Struct | None:
 
 
 def stamp(value: datetime | None) -> Timestamp | None:
-    """An instant as a message; None stays unset."""
+    """Converts an instant to a message; None stays unset."""
     return None if value is None else to_timestamp(value)

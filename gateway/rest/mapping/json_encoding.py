@@ -1,4 +1,4 @@
-"""JSON responses written straight from plain dicts, and the generic parts of messages as plain values."""
+"""JSON responses from plain dicts, and the conversion of generic message parts to plain values."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Json = dict[str, Any]
 
 
 def enum_names(enum: Any, prefix: str) -> dict[int, str | None]:
-    """An enum's values in lower case, without the prefix that they share; null for the unspecified one."""
+    """Returns an enum's values in lower case, without their common prefix; null for the unspecified value."""
     return {v: k.removeprefix(prefix).lower() if v else None for k, v in enum.items()}
 
 
 def time(message: Any, name: str) -> str | None:
-    """A timestamp field as RFC 3339 in UTC; null when it is unset."""
+    """Returns a timestamp field as RFC 3339 in UTC; null if it is unset."""
     if not message.HasField(name):
         return None
     value: Timestamp = getattr(message, name)
@@ -33,7 +33,7 @@ def time(message: Any, name: str) -> str | None:
 
 
 def struct(value: Struct) -> Json:
-    """A JSON object; whole numbers are shown as such."""
+    """Returns a JSON object; whole numbers are integers."""
     return {name: _plain(field) for name, field in value.fields.items()}
 
 
@@ -55,12 +55,12 @@ _ENCODER = json.JSONEncoder(
 
 
 def encode(value: Any) -> bytes:
-    """A plain value as compact UTF-8 JSON; lone surrogates, which UTF-8 has no form for, become `?`."""
+    """Encodes a plain value as compact UTF-8 JSON; lone surrogates, which UTF-8 cannot encode, become `?`."""
     return _ENCODER.encode(value).encode("utf-8", "replace")
 
 
 class JsonResponse(Response):
-    """An answer whose content is plain dicts, lists and scalars."""
+    """A response whose content is plain dicts, lists and scalars."""
 
     media_type = "application/json"
 

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says beyond the signatures of routes: every status, the error body, the credential."""
+"""Additions to the OpenAPI document beyond the signatures of routes: statuses, error body, credential."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _PROBLEMS = {
     504: "The deadline passed before the answer was there (DEADLINE).",
 }
 
-# Answered before there is a request: in the HTTP server's own words, and without any.
+# Sent by the HTTP server itself before a request exists: as plain text, or without a body.
 _UNREADABLE: dict[int | str, dict[str, Any]] = {
     400: {
         "description": "The request is not valid HTTP.",
@@ -93,7 +93,7 @@ EVENT_STREAM = "text/event-stream"
 
 
 def problems(*statuses: int, body: type[BaseModel] = Problem) -> dict[int | str, dict[str, Any]]:
-    """The errors that a route can answer with: those named, else all of them; and what no route has seen."""
+    """Returns the errors of a route: the given ones, by default all, and those raised before any route."""
     named: dict[int | str, dict[str, Any]] = {
         status: {"model": body, "description": _PROBLEMS[status]}
         for status in statuses or _PROBLEMS
@@ -102,26 +102,26 @@ def problems(*statuses: int, body: type[BaseModel] = Problem) -> dict[int | str,
 
 
 def event_stream(event: Any) -> dict[str, Any]:
-    """The media type of a stream of events; `event` is the shape of one, or a union of several."""
+    """Returns the media type of a stream of events; `event` is the schema of one, or a union of several."""
     shape = TypeAdapter(event).json_schema(ref_template=_COMPONENT)
     description = "Each event of the stream: its lines `event:` and `data:`, the latter as JSON."
     return {EVENT_STREAM: {"schema": shape | {"description": description}}}
 
 
 def events(description: str, event: Any) -> dict[int | str, dict[str, Any]]:
-    """The answer of a route that streams events."""
+    """Returns the response of a route that streams events."""
     return {200: {"description": description, "content": event_stream(event)}}
 
 
 def describe(app: FastAPI) -> None:
-    """Adds to the OpenAPI document of the app the bearer credential, which loopback callers may leave out, and whom a
-    trusted backend may name.
+    """Adds the bearer credential, which is optional for loopback callers, and the headers of trusted backends to the
+    OpenAPI document of the app.
     """
     plain = app.openapi
 
     def described() -> dict[str, Any]:
         if app.openapi_schema is not None:
-            return app.openapi_schema  # made before, and kept
+            return app.openapi_schema  # cached
         document = plain()
         schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
         schemes["bearer"] = {"type": "http", "scheme": "bearer", "description": "An API key."}

@@ -1,4 +1,4 @@
-"""Times that an answer is about: an instant, a day, or a half-open range; in a query string as `start/end`."""
+"""Time parameters: an instant, a day, or a half-open range; in a query string as `start/end`."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ class Between(ContractModel):
     end: Instant | None = None
 
     def message(self) -> TimeRange:
-        """The span as the contract has it."""
+        """Converts the range to the contract's message."""
         return TimeRange(start_time=stamp(self.start), end_time=stamp(self.end))
 
 
 def selector(at: datetime | Between | None) -> TimeSelector | None:
-    """The time that an answer is about, as the contract has it."""
+    """Converts a time to the contract's selector."""
     if at is None:
         return None
     if isinstance(at, Between):
@@ -56,7 +56,7 @@ _INSTANT: TypeAdapter[datetime] = TypeAdapter(Instant)
 
 
 def time_selector(text: str | None) -> TimeSelector | None:
-    """The time as the contract has it; None stays unset. ValueError for what is neither an instant nor a range."""
+    """Parses a time to the contract's selector; None stays unset. Raises ValueError if it is no instant or range."""
     if text is None:
         return None
     start, slash, end = text.partition("/")
@@ -77,5 +77,5 @@ def _checked(text: str) -> str:
     return text
 
 
-# Checked where parameters are read, so that every wrong one is named at once.
+# Validated with the other parameters, so that all invalid ones are reported together.
 InstantOrRange: TypeAlias = Annotated[str, AfterValidator(_checked)]

@@ -1,4 +1,4 @@
-"""What FastAPI and pydantic refuse, as one error: fields by path, plain sentences, never what was sent."""
+"""Errors of FastAPI and pydantic as one error: fields by path, plain sentences, never the values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 MAX_PROBLEMS = 100
 MAX_NAME_LENGTH = 100
-# Where a validator of a whole JSON value notes in its error's context what is wrong within it.
+# Key in the error's context for problems within a whole JSON value.
 INSIDE = "inside"
 NO_INSTANT = "must be a date or a time of RFC 3339, such as 2024-04-18 or 2024-04-18T09:30:00+02:00"
 _OBJECT = "must be an object"
@@ -23,7 +23,7 @@ _NUMBER = "must be a number"
 _WHOLE_NUMBER = "must be a whole number"
 _TRUTH = "must be true or false"
 _UTF8 = "must be text that UTF-8 can hold"
-# By pydantic's names of what is wrong; what stands in braces is in the error's context.
+# By pydantic's error types; names in braces are keys of the error's context.
 _SENTENCES = MappingProxyType(
     {
         "missing": "is required",
@@ -68,25 +68,25 @@ _SENTENCES = MappingProxyType(
 )
 _OTHER = "is not what is expected here"
 _OF_PYDANTIC = frozenset(get_args(ErrorType))
-# Where a parameter stands; its name alone is what a caller knows it by.
+# Locations of parameters, which are left out: callers know only the name.
 _PLACES = frozenset({"body", "query", "path", "header"})
 # Pydantic's name for the arm of a union that is an object.
 _SPAN = "Between"
 
 
 def invalid(errors: Iterable[Mapping[str, Any]], under: str = "") -> InvalidFieldError:
-    """The error that lists pydantic's problems; `under` is the path that they stand in."""
+    """Returns the error for pydantic's problems; `under` is the path of the validated value."""
     found = [
         FieldError(_path(_location(error), under), sentence(error))
         for error in errors
-        # What the other arm says of a value that is no object would contradict the first.
+        # The other arm's message for a value that is not an object would contradict the first.
         if error["loc"][-1:] != (_SPAN,)
     ]
     return InvalidFieldError(*dict.fromkeys(found[:MAX_PROBLEMS]))
 
 
 def sentence(error: Mapping[str, Any]) -> str:
-    """What would be right, in plain words. A validator of our own says it itself."""
+    """Returns what would be valid, as a sentence. Own validators provide the sentence."""
     kind = error["type"]
     if kind not in _OF_PYDANTIC:
         return str(error["msg"])
@@ -94,7 +94,7 @@ def sentence(error: Mapping[str, Any]) -> str:
 
 
 def _location(error: Mapping[str, Any]) -> Iterable[str | int]:
-    """Where JSON itself breaks off, the last step is the place of a character."""
+    """Returns the error's path, without the character position that pydantic appends for invalid JSON."""
     steps: tuple[str | int, ...] = (*error["loc"], *error.get("ctx", {}).get(INSIDE, ()))
     if error["type"] == "json_invalid" and steps and isinstance(steps[-1], int):
         return steps[:-1]
@@ -115,5 +115,5 @@ def _path(location: Iterable[str | int], under: str) -> str:
 
 
 def _is_name(step: str) -> bool:
-    """Whether a step is a field's name, and not pydantic's word for one arm of a union."""
+    """Whether a step is a field's name, and not pydantic's name for an arm of a union."""
     return step not in ("datetime", _SPAN) and "[" not in step and len(step) < MAX_NAME_LENGTH

@@ -1,1 +1,1 @@
-"""Braid in the words of OpenAI's chat completions, for chat front ends that exist."""
+"""An API compatible with OpenAI's chat completions, for existing chat front ends."""

@@ -1,4 +1,4 @@
-"""A run as a chat completion: whole, or in chunks. Tools stay Braid's own: the client sees none of them."""
+"""Converts a run to a chat completion, whole or in chunks. Clients do not see Braid's tool calls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Completion:
     _finish: str = "stop"
 
     def take(self, event: agent_pb2.RunEvent) -> None:
-        """Notes what an event says of the completion."""
+        """Adds an event to the completion."""
         match event.WhichOneof("event"):
             case "started":
                 self.id = f"chatcmpl-{event.started.run_id}"
@@ -43,7 +43,7 @@ class Completion:
                 self._finish = _FINISH.get(event.done.end, "stop")
 
     def whole(self) -> dict[str, Any]:
-        """The completion as one object."""
+        """Returns the completion as one object."""
         message = {
             "role": "assistant",
             "content": self._answer,
@@ -66,24 +66,24 @@ class Completion:
         }
 
     def first(self) -> dict[str, Any]:
-        """The first chunk."""
+        """Returns the first chunk."""
         return self._chunk({"role": "assistant", "content": ""})
 
     def text(self, event: agent_pb2.TextAdded, *, has_text: bool) -> dict[str, Any]:
-        """A chunk of text. What was streamed cannot be taken back: the answer then begins on a line of its own."""
+        """Returns a chunk of text. Streamed text cannot be withdrawn: a restarted answer begins on a new line."""
         parted = "\n\n" if event.restart and has_text else ""
         return self._chunk({"content": parted + event.text})
 
     def last(self) -> dict[str, Any]:
-        """The last chunk of the choice, with the sources: a delta has no annotations."""
+        """Returns the last chunk of the choice, with the sources, because a delta has no annotations."""
         return {**self._chunk({}, self._finish), **self._sources()}
 
     def usage_chunk(self) -> dict[str, Any]:
-        """The chunk after it that `include_usage` asks for."""
+        """Returns the chunk with usage that `include_usage` requests."""
         return {**self._head("chat.completion.chunk"), "choices": [], "usage": self.usage()}
 
     def usage(self) -> dict[str, int]:
-        """Tokens as the provider counts them; about as many where no provider was asked."""
+        """Returns token counts of the provider; estimates if no provider was used."""
         read, written = self._tokens or (_tokens_of(self.prompt), _tokens_of(self._answer))
         return {
             "prompt_tokens": read,
@@ -112,7 +112,7 @@ class Completion:
         }
 
     def _sources(self) -> dict[str, Any]:
-        """The sources in the order of their numbers, as front ends read them that know Perplexity's answers."""
+        """Returns the sources in the order of their numbers, in the form of Perplexity's answers."""
         return {
             "citations": [self._url(cited) for cited in self.citations],
             "search_results": [

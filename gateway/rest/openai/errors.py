@@ -1,4 +1,4 @@
-"""Errors under `/v1/` in OpenAI's shape, and the placeholder key of a machine of one's own."""
+"""Errors under `/v1/` in OpenAI's shape, and the placeholder key for loopback."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 PREFIX = "/v1/"
-# OpenAI's clients insist on a key: on loopback this one stands for none.
+# OpenAI's clients require a key: on loopback this one means none.
 _NO_KEY = b"bearer local"
 _TYPES = {
     401: "authentication_error",
@@ -53,13 +53,13 @@ class ModelNotFoundError(NotFoundError):
 
 
 def openai_error(error: BraidError) -> dict[str, Any]:
-    """A failure of the services in OpenAI's shape."""
+    """Returns an error of the services in OpenAI's shape."""
     field = error.fields[0].field if error.fields else None
     return _error(status_of(error), error.message, reason_name(error), field)
 
 
 class OpenAIErrors:
-    """ASGI middleware: whatever is refused under `/v1/`, and wherever, is refused in OpenAI's shape."""
+    """ASGI middleware that converts every error under `/v1/` to OpenAI's shape."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -77,7 +77,7 @@ class OpenAIErrors:
 
 
 class _Reshaper:
-    """Holds the head of an error's answer back until its body is there, and sends both in OpenAI's shape."""
+    """Delays the head of an error response until its body is complete, and sends both in OpenAI's shape."""
 
     def __init__(self, send: Send) -> None:
         self._send = send

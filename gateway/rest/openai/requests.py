@@ -1,4 +1,4 @@
-"""The body of a chat completion, as far as Braid reads it: what it does not know is passed over, as clients expect."""
+"""The body of a chat completion; unknown fields are ignored, as clients expect."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from braid.agent.v1 import agent_pb2
 from gateway.rest.mapping.field_types import Text
 from services.runtime.errors import FieldError, InvalidFieldError
 
-# Each model is a choice of tools.
+# Each model is a set of tools.
 MODELS: dict[str, agent_pb2.ToolProfile.ValueType] = {
     "braid": agent_pb2.TOOL_PROFILE_ALL,
     "braid-search": agent_pb2.TOOL_PROFILE_SEARCH,
@@ -64,7 +64,7 @@ class ChatCompletion(_Lenient):
     user: Text | None = Field(default=None, max_length=200)
 
     def message(self) -> agent_pb2.AskRequest:
-        """The question as the contract has it. InvalidFieldError for what has no answer here."""
+        """Converts the body to the contract's message. Raises InvalidFieldError for unsupported requests."""
         if self.n not in (None, 1):
             raise InvalidFieldError(FieldError("n", "must be 1"))
         last = self.messages[-1]
@@ -84,10 +84,10 @@ class ChatCompletion(_Lenient):
 
     @property
     def prompt(self) -> str:
-        """All that is sent, for the count of tokens where no provider counts them."""
+        """Returns all texts of the request, to estimate tokens if no provider counts them."""
         return "\n".join(message.text for message in self.messages)
 
 
 def renamed_field(path: str) -> str:
-    """The contract's field under the name that the caller knows it by."""
+    """Returns the caller's name of a contract's field."""
     return "messages" if path in {"question", "prior_messages"} else path

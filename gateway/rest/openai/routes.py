@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix="/v1", tags=["openai"], responses=problems(body=OpenAIProblem))
 
-# Documented as a choice; another name is a model that is not found.
+# Documented as an enum; other names are models that are not found.
 ModelName = Annotated[str, Path(json_schema_extra={"enum": list(MODELS)})]
 _DONE = b"data: [DONE]\n\n"
-# When the models were first served; clients sort by it.
+# Creation time of the models, by which clients sort.
 _CREATED = 1_795_478_400
 
 
@@ -81,7 +81,7 @@ async def model(model: ModelName, caller: CallerDep) -> Response:
 async def _streamed(
     caller: Caller, call: Any, completion: Completion, *, include_usage: bool
 ) -> EventStream:
-    """Waits for the run's beginning, so that a question refused at once is answered by its status."""
+    """Waits for the start of the run, so that an immediate error is answered by its status."""
     chunks = _chunks(caller, call, completion, include_usage=include_usage)
     async with caller.cancel_on_disconnect(call.cancel):
         try:
@@ -112,7 +112,7 @@ async def _chunks(
 
 
 async def _with_failures(chunks: AsyncGenerator[bytes]) -> AsyncGenerator[bytes]:
-    """Once the status has gone out, a failure can only be sent as a chunk."""
+    """Reports a failure as a chunk, because the status has already been sent."""
     async with aclosing(chunks):
         try:
             async for chunk in chunks:

@@ -1,4 +1,4 @@
-"""Expansion and reranking of searches: what a body says of them, and what an answer tells of how they went."""
+"""Expansion and reranking of searches: request fields and reports."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def _lower(value: Any) -> Any:
 
 
 def _mode_alone(value: Any) -> Any:
-    """A mode's name alone is an object with that mode."""
+    """Converts a mode's name to an object with that mode."""
     return {"mode": value} if isinstance(value, str) else value
 
 
 def _or_mode(schema: dict[str, Any]) -> None:
-    """Documents that a mode's name may stand where the object may."""
+    """Documents that a mode's name is allowed in place of the object."""
     schema["anyOf"] = [
         {"type": "string", "enum": list(ModeName.__args__)},  # type: ignore[attr-defined]
         *schema.get("anyOf", []),
@@ -100,7 +100,7 @@ class Expansion(ContractModel):
     )
 
     def message(self) -> expansion_pb2.ExpansionOptions:
-        """The options as the contract has them."""
+        """Converts the options to the contract's message."""
         return expansion_pb2.ExpansionOptions(
             mode=expansion_pb2.ExpansionMode.ValueType(_MODE_OF.get(self.mode or "", 0)),
             max_hops=self.hops,
@@ -131,7 +131,7 @@ RerankField = Annotated[
 
 
 def rerank_mode(name: RerankName | None) -> reranking_pb2.RerankMode.ValueType:
-    """The way to rerank as the contract has it."""
+    """Converts the reranking mode to the contract's enum."""
     return reranking_pb2.RerankMode.ValueType(_RERANK_OF.get(name or "", 0))
 
 
@@ -226,7 +226,7 @@ def reranked(report: search_pb2.RerankReport) -> Json:
 
 
 def steps_after(answer: Any) -> Json:
-    """How an answer's results were reranked and expanded; null for a step that was not asked for."""
+    """Returns how an answer's results were reranked and expanded; null for a step that was not requested."""
     return {
         "expansion": expanded(answer.expansion) if answer.HasField("expansion") else None,
         "reranking": reranked(answer.reranking) if answer.HasField("reranking") else None,

@@ -1,4 +1,4 @@
-"""Bodies of searches, and the messages that they become."""
+"""Request bodies of searches, and their conversion to messages."""
 
 from __future__ import annotations
 
@@ -47,19 +47,19 @@ PARTS: dict[PartName, agent.AnswerPart.ValueType] = {
     "graph_results": agent.ANSWER_PART_GRAPH_RESULTS,
     "legs": agent.ANSWER_PART_LEGS,
 }
-# As many as the contract takes.
+# The contract's maximum.
 MAX_DOCUMENT_IDS = 1000
 MAX_PARTS = 10
 
 
 def _or_alone(schema: dict[str, Any]) -> None:
-    """Documents that one item may stand where a list may."""
+    """Documents that one item is allowed in place of a list."""
     several = {name: schema.pop(name) for name in ("type", "items")}
     schema["anyOf"] = [several["items"], several]
 
 
 def _listed(value: Any) -> Any:
-    """One name alone is a list of one."""
+    """Converts a single name to a list."""
     return [value] if isinstance(value, str) else value
 
 
@@ -78,7 +78,7 @@ class Filter(ContractModel):
     )
 
     def message(self) -> chunks_pb2.ChunkFilter:
-        """The filter as the contract has it."""
+        """Converts the filter to the contract's message."""
         return chunks_pb2.ChunkFilter(
             document_ids=self.document_ids, metadata=to_struct(self.metadata)
         )
@@ -105,7 +105,7 @@ class RememberedSearch(Search):
     )
 
     def cache_mode(self) -> retrieval_pb2.CacheMode.ValueType:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         if self.use_cache is None:
             return retrieval_pb2.CACHE_MODE_UNSPECIFIED
         return retrieval_pb2.CACHE_MODE_USE if self.use_cache else retrieval_pb2.CACHE_MODE_BYPASS
@@ -131,7 +131,7 @@ class VectorSearch(ChunkSearch):
     contract: ClassVar[type[Message]] = vector.VectorSearchRequest
 
     def message(self) -> vector.VectorSearchRequest:
-        """The search as the contract has it."""
+        """Converts the search to the contract's message."""
         return vector.VectorSearchRequest(
             query=self.query,
             limit=self.limit,
@@ -154,7 +154,7 @@ class TextSearch(ChunkSearch):
     )
 
     def message(self) -> vector.TextSearchRequest:
-        """The search as the contract has it."""
+        """Converts the search to the contract's message."""
         return vector.TextSearchRequest(
             query=self.query,
             limit=self.limit,
@@ -181,7 +181,7 @@ class HybridSearch(ChunkSearch):
     rerank: RerankField = None
 
     def message(self) -> vector.HybridSearchRequest:
-        """The search as the contract has it, without what follows it."""
+        """Converts the search to the contract's message, without the later steps."""
         return vector.HybridSearchRequest(
             query=self.query,
             limit=self.limit,
@@ -194,11 +194,11 @@ class HybridSearch(ChunkSearch):
         )
 
     def has_steps(self) -> bool:
-        """Whether anything follows the search itself."""
+        """Whether the search has later steps."""
         return self.expansion is not None or self.rerank is not None
 
     def expanded_message(self) -> agent.ExpandedHybridSearchRequest:
-        """The search with what follows it, as the contract has it."""
+        """Converts the search with its later steps to the contract's message."""
         return agent.ExpandedHybridSearchRequest(
             search=self.message(),
             expansion=self.expansion.message() if self.expansion else None,
@@ -228,7 +228,7 @@ class GraphSearch(Search):
     )
 
     def message(self) -> query_pb2.SearchFactsRequest:
-        """The search as the contract has it."""
+        """Converts the search to the contract's message."""
         return query_pb2.SearchFactsRequest(
             query=self.query,
             limit=self.limit,
@@ -271,7 +271,7 @@ class ComprehensiveSearch(RememberedSearch):
     rerank: RerankField = None
 
     def message(self) -> agent.ComprehensiveSearchRequest:
-        """The search as the contract has it."""
+        """Converts the search to the contract's message."""
         return agent.ComprehensiveSearchRequest(
             query=self.query,
             limit=self.limit,

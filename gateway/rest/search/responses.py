@@ -1,4 +1,4 @@
-"""What searches answer: the documented shapes, and the messages as JSON."""
+"""Response schemas of searches, and the serialization of messages."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Leg(ResponseSchema):
     cached: bool
 
 
-# A list that is there unless the request asks for other parts. Documented only: nothing is ever made of it.
+# A list that is present unless the request selects other parts. Only for documentation, never instantiated.
 _LEFT_OUT: Any = Field(default_factory=list)
 
 EmbeddingSource = Literal["given", "computed", "memory", "stored"]
@@ -203,7 +203,7 @@ _FACT_SCORES = ("vector", "vector_rank", "text_rank", "words", "support")
 
 
 def scores(parts: Any, names: tuple[str, ...]) -> Json:
-    """Score parts by name; null for those that did not run."""
+    """Returns score parts by name; null for parts that were not computed."""
     return {name: getattr(parts, name) if parts.HasField(name) else None for name in names}
 
 
@@ -237,7 +237,7 @@ def leg(report: legs_pb2.LegReport) -> Json:
 
 
 def leg_fields(name: str, status: int, reason: int, took_ms: float, *, cached: bool) -> Json:
-    """How one leg ended, from its parts; `reason` is null where there is nothing to explain."""
+    """Returns how one leg ended, from its parts; `reason` is null if there is none."""
     return {
         "name": name,
         "status": _STATUS.get(status, "UNSPECIFIED"),
@@ -248,12 +248,12 @@ def leg_fields(name: str, status: int, reason: int, took_ms: float, *, cached: b
 
 
 def embedding(source: int) -> str | None:
-    """Where a query's vector came from; null when none was used."""
+    """Returns where a query's vector came from; null if none was used."""
     return _SOURCE.get(source)
 
 
 def chunks_searched(answer: Any) -> Json:
-    """How chunks were searched: null where no vector was used. A search by words has no vector to tell of."""
+    """Returns how chunks were searched; null if no vector was used. A search by words uses no vector."""
     return {
         "embedding": embedding(
             getattr(answer, "embedding_source", retrieval_pb2.EMBEDDING_SOURCE_UNSPECIFIED)
@@ -266,14 +266,14 @@ def chunks_searched(answer: Any) -> Json:
 
 
 def facts_searched(answer: query_pb2.SearchFactsResponse) -> Json:
-    """How facts were searched: null where no vector was used."""
+    """Returns how facts were searched; null if no vector was used."""
     return {"vector_path": _FACT_PATH.get(answer.vector_path), "revision": answer.space_revision}
 
 
 def comprehensive(
     answer: search_pb2.ComprehensiveSearchResponse, include: Collection[str] = ()
 ) -> Json:
-    """What all tiers found; of the lists those that are included, all where none is named."""
+    """Returns the results of all tiers, with the included lists, or all lists if `include` is empty."""
     lists: dict[str, Callable[[], list[Json]]] = {
         "vector_results": lambda: [chunk_hit(hit) for hit in answer.vector_results],
         "graph_results": lambda: [fact_hit(hit) for hit in answer.graph_results],
@@ -318,12 +318,12 @@ def contributions(parts: Iterable[search_pb2.Contribution]) -> Json:
 
 
 def hybrid_hit(hit: chunks_pb2.ChunkHit) -> Json:
-    """A hit of a hybrid search that nothing followed."""
+    """Returns a hit of a hybrid search without later steps."""
     return chunk_hit(hit) | {"contributions": {}, "expansion": None}
 
 
 def expanded_hybrid(answer: search_pb2.ExpandedHybridSearchResponse) -> Json:
-    """What a hybrid search found, and what followed it."""
+    """Returns the results of a hybrid search and its later steps."""
     return {
         "results": [
             chunk_hit(one.hit)
@@ -341,7 +341,7 @@ def expanded_hybrid(answer: search_pb2.ExpandedHybridSearchResponse) -> Json:
 
 
 def hybrid_searched(answer: Any) -> Json:
-    """How a hybrid search went that nothing followed."""
+    """Returns how a hybrid search without later steps was executed."""
     return chunks_searched(answer) | {"expansion": None, "reranking": None}
 
 

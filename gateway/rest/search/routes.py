@@ -139,10 +139,10 @@ def _shown(
 
 
 def _found(name: str, answer: Any, shapes: tuple[Any, Any], began: float) -> Response:
-    """One leg's answer; `shapes` make JSON of a hit, and of how it was searched."""
+    """Returns one leg's answer; `shapes` serialize a hit, and how it was found."""
     hit_shape, searched_shape = shapes
     took = (time.perf_counter() - began) * 1000
-    # Text search has one way only, so its contract has no reason to give; facts are always looked up.
+    # Text search has only one path, so its contract has no reason; facts are always searched.
     reason = getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED)
     cached = getattr(answer, "cached", False)
     return JsonResponse(

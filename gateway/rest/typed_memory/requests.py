@@ -1,4 +1,4 @@
-"""Bodies about typed memories, and the messages that they become."""
+"""Request bodies of typed memories, and their conversion to messages."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from gateway.rest.mapping.field_types import (
     to_struct,
 )
 
-# As many as the contract takes.
+# The contract's maximum.
 MAX_TAGS = 32
 MAX_RELATIONS = 100
 MAX_TYPES = 32
@@ -85,7 +85,7 @@ class MemoryRelation(ContractModel):
     )
 
     def message(self) -> memories_pb2.MemoryRelationInput:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return memories_pb2.MemoryRelationInput(
             target_id=self.target_id,
             relation_type=relation_type(self.relation_type),
@@ -121,7 +121,7 @@ class NewMemory(ContractModel):
     infer: JsonBool = Field(default=True, description="Infer relations for it now.")
 
     def message(self) -> memories_pb2.CreateMemoryRequest:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return memories_pb2.CreateMemoryRequest(
             type=self.type,
             title=self.title,
@@ -167,7 +167,7 @@ class MemoryExpansion(ContractModel):
     )
 
     def message(self) -> expansion_pb2.ExpansionOptions:
-        """The same as the contract has it."""
+        """Converts it to the contract's message."""
         return expansion_pb2.ExpansionOptions(
             mode=expansion_pb2.EXPANSION_MODE_FORMULA,
             max_hops=self.max_hops,
@@ -210,7 +210,7 @@ class MemorySearch(ContractModel):
     def message(
         self, mode: SearchMode, *, use_cache: bool, use_reranking: bool, use_graph_expansion: bool
     ) -> memories_pb2.SearchMemoriesRequest:
-        """The search as the contract has it."""
+        """Converts the search to the contract's message."""
         expansion = self.expansion or MemoryExpansion()
         return memories_pb2.SearchMemoriesRequest(
             query=self.query,
@@ -248,5 +248,5 @@ class MemoryTypes(ContractModel):
 
 
 def relation_type(name: RelationName) -> ChunkRelationType.ValueType:
-    """A type of relation as the contract has it."""
+    """Converts a relation type to the contract's enum."""
     return ChunkRelationType.Value(f"{_TYPE}{name}")

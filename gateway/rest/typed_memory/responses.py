@@ -1,4 +1,4 @@
-"""What is answered about typed memories: the documented shapes, and the messages as JSON."""
+"""Response schemas of typed memories, and the serialization of messages."""
 
 from __future__ import annotations
 
@@ -150,17 +150,17 @@ def memory(one: memories_pb2.Memory) -> Json:
 
 
 def outgoing(one: memories_pb2.MemoryRelation) -> Json:
-    """A relation as its source has it."""
+    """Returns a relation from the view of its source."""
     return {"target_id": one.target_id, **_relation(one)}
 
 
 def incoming(one: memories_pb2.MemoryRelation) -> Json:
-    """A relation as its target has it."""
+    """Returns a relation from the view of its target."""
     return {"source_id": one.source_id, **_relation(one)}
 
 
 def found(answer: memories_pb2.SearchMemoriesResponse, *, context: bool) -> list[Json]:
-    """The hits, each with what is related to it where that was asked for."""
+    """Returns the hits, each with related memories if requested."""
     hits = [_hit(hit) for hit in answer.hits]
     if context:
         for hit in hits:
@@ -171,7 +171,7 @@ def found(answer: memories_pb2.SearchMemoriesResponse, *, context: bool) -> list
 
 
 def headers(answer: memories_pb2.SearchMemoriesResponse) -> dict[str, str]:
-    """How the search went: the body is a list, with no room for it."""
+    """Returns the search status as headers, because the body is a list."""
     headers = {"x-search-status": _outcome(answer.status, answer.reason)}
     if answer.HasField("expansion"):
         headers["x-expansion-status"] = _expansion(answer.expansion)

@@ -1,4 +1,4 @@
-"""Typed memories: stored, related, searched and counted. Each route is there at the root and under `/api`."""
+"""Typed memories: stored, related, searched and counted. Each route exists at the root and under `/api`."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _name = partial(
     },
 )
 _CREATED = 201
-# A larger value would count as this.
+# Larger values count as this.
 MAX_EXAMINED = 500
 MemoryId = Annotated[
     str,
@@ -292,5 +292,5 @@ async def start_inference(
 
 router = APIRouter()
 router.include_router(_routes, prefix="/api")
-# The same paths without the prefix, for clients that were written for them.
+# The same paths without the prefix, for clients that use them.
 router.include_router(_routes)
