@@ -20,13 +20,13 @@ class ExitCode(IntEnum):
 
 
 MEANINGS = {
-    ExitCode.OK: "done, also where a search found nothing",
+    ExitCode.OK: "done, also when a search found nothing",
     ExitCode.FAILED: "failed, or `space check` found an inconsistency",
-    ExitCode.USAGE: "wrong command, option or value; a name that several entities share",
-    ExitCode.NOT_FOUND: "what was named does not exist",
-    ExitCode.PARTIAL: "done in part: a file refused, or a part of the system not available",
-    ExitCode.UNAVAILABLE: "the gateway or a store is not available, overloaded or too slow: try again",
-    ExitCode.DENIED: "no valid API key, or its scopes do not allow this",
+    ExitCode.USAGE: "wrong command, option or value; ambiguous entity name",
+    ExitCode.NOT_FOUND: "the named resource does not exist",
+    ExitCode.PARTIAL: "partly done: a file was refused, or a part of the system was unavailable",
+    ExitCode.UNAVAILABLE: "the gateway or a store is unavailable, overloaded or too slow: try again",
+    ExitCode.DENIED: "no valid API key, or its scopes do not allow the command",
     ExitCode.INTERRUPTED: "stopped by Ctrl-C",
 }
 
@@ -63,7 +63,7 @@ def of_legs(legs: list[dict[str, object]]) -> ExitCode:
 
 
 def of_search(answer: dict[str, Any]) -> ExitCode:
-    """The exit code of a search by its legs, and by the steps after them, which the graph may have missed."""
+    """Returns the exit code of a search by its legs and by its expansion and reranking."""
     code = of_legs(answer["legs"])
     steps = [answer.get("expansion"), answer.get("reranking")]
     undone = any(step and step["status"] in _INCOMPLETE for step in steps)

@@ -135,7 +135,7 @@ def add(
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Add findings, intents and outcomes. Unchanged ones are passed over, refused ones are listed."""
+    """Add findings, intents and outcomes. Unchanged ones are skipped, refused ones are listed."""
     session: Session = context.obj
     given = read_items(file, "findings")
     report: Json = {"uuids": [], "added": 0, "updated": 0, "unchanged": 0, "refused": []}

@@ -29,7 +29,7 @@ InconsistencyName: TypeAlias = Literal[
 
 
 class Inconsistency(ResponseSchema):
-    """One thing that is amiss; `document_id` is null where it belongs to none."""
+    """One inconsistency; `document_id` is null if it belongs to no document."""
 
     kind: InconsistencyName
     id: str
@@ -45,7 +45,7 @@ class InconsistencyCount(ResponseSchema):
 
 
 class Consistency(ResponseSchema):
-    """What both stores hold, and what is amiss; `pending` is what unfinished jobs are at."""
+    """Counts of both stores and their inconsistencies; `pending` are differences that unfinished jobs explain."""
 
     consistent: bool
     chunks: int
@@ -110,7 +110,7 @@ class Reembed(Body):
 
 @router.get("/consistency", response_model=Consistency)
 async def check(caller: UploaderDep, clients: ClientsDep, limit: Limit = None) -> Response:
-    """Compares both stores; changes nothing. What unfinished jobs are at is pending, not amiss."""
+    """Compares both stores; changes nothing. Differences that unfinished jobs explain are pending, not inconsistencies."""
     request = consistency_pb2.CheckConsistencyRequest(max_listed=limit)
     method = _CONSISTENCY + "CheckConsistency"
     answer = await caller.call(method, clients.consistency.CheckConsistency, request)
@@ -119,7 +119,7 @@ async def check(caller: UploaderDep, clients: ClientsDep, limit: Limit = None) -
 
 @router.post("/consistency", response_model=Consistency)
 async def repair(caller: UploaderDep, clients: ClientsDep, limit: Limit = None) -> Response:
-    """Compares both stores, and mends what is amiss. Needs the scope `admin`."""
+    """Compares both stores, and repairs inconsistencies. Needs the scope `admin`."""
     request = consistency_pb2.RepairConsistencyRequest(max_listed=limit)
     method = _CONSISTENCY + "RepairConsistency"
     answer = await caller.call(method, clients.consistency.RepairConsistency, request)

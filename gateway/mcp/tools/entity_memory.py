@@ -150,7 +150,9 @@ async def memory_query(arguments: MemoryQueryArguments, call: ToolCall) -> Memor
     status: Status = "found" if memories or entities else "no_match"
 
     def build(shown: Sequence[Memory], words: str, next_cursor: str | None) -> MemoryResult:
-        lost = " The embedding model was away: memories found by meaning alone may be missing."
+        lost = (
+            " The embedding model was unavailable: memories found by meaning alone may be missing."
+        )
         return MemoryResult(
             space=call.space,
             status="incomplete" if partly else status,

@@ -148,7 +148,7 @@ class FactVersion(ResponseSchema):
 
 
 class FactAndVersions(ResponseSchema):
-    """A fact (null when it was taken back) and all that was known of it, in the order in which it became known."""
+    """A fact (null if it was withdrawn) and its versions, in the order in which they became known."""
 
     fact: StatedFact | None
     versions: list[FactVersion]

@@ -146,7 +146,7 @@ JsonObject: TypeAlias = Annotated[dict[str, Any], AfterValidator(_transportable)
 
 
 class Body(BaseModel):
-    """A request's body: unknown fields are refused, so that a misspelt one is not passed over in silence."""
+    """A request's body: unknown fields are refused, so that a misspelled one is not silently ignored."""
 
     model_config = ConfigDict(extra="forbid")
 

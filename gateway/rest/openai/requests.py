@@ -27,14 +27,14 @@ class _Lenient(BaseModel):
 
 
 class TextContent(_Lenient):
-    """A part of a message; parts that are not text are passed over."""
+    """A part of a message; parts that are not text are ignored."""
 
     type: Text
     text: Text = ""
 
 
 class ChatMessage(_Lenient):
-    """A message. Those of `system`, `developer` and `tool` are passed over: Braid has instructions of its own."""
+    """A message. Those of `system`, `developer` and `tool` are ignored: Braid uses its own instructions."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: Text | list[TextContent] | None = None

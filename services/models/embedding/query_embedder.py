@@ -149,5 +149,5 @@ async def _in_time(work: Coroutine[Any, Any, Matrix | None]) -> Matrix | None:
         async with asyncio.timeout(STORE_SECONDS):
             return await work
     except (BraidError, TimeoutError) as error:
-        get_logger("models").debug("embedding store passed over", error=type(error).__name__)
+        get_logger("models").debug("embedding store skipped", error=type(error).__name__)
         return None
