@@ -110,7 +110,7 @@ class Reembed(Body):
 
 @router.get("/consistency", response_model=Consistency)
 async def check(caller: UploaderDep, clients: ClientsDep, limit: Limit = None) -> Response:
-    """Compares both stores; changes nothing. Differences that unfinished jobs explain are pending, not inconsistencies."""
+    """Compares both stores; changes nothing. What unfinished jobs explain is listed as pending."""
     request = consistency_pb2.CheckConsistencyRequest(max_listed=limit)
     method = _CONSISTENCY + "CheckConsistency"
     answer = await caller.call(method, clients.consistency.CheckConsistency, request)
