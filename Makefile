@@ -5,6 +5,8 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Whatever the machine's environment says: tests start dozens of processes, and each would compile all of Braid.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := all
 .PHONY: all help setup run test faults unit check format generate checkgenerate lint types contracts release bench eval lock clean
