@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import typer
@@ -63,9 +63,13 @@ for name, group in GROUPS.items():
     app.add_typer(group, name=name)
 
 
+# Typer would make all commands of their functions anew each time.
+_made = cache(partial(typer.main.get_command, app))
+
+
 def invoke(session: Session, words: Sequence[str]) -> int:
     """Runs the command that the words name. Its exit code, as `exit_codes` has it."""
-    command = partial(app, words, obj=session, prog_name="braid", standalone_mode=False)
+    command = partial(_made(), words, obj=session, prog_name="braid", standalone_mode=False)
     return run(session, command)
 
 
