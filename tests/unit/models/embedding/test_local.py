@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import random
 from pathlib import Path
 
@@ -40,6 +41,12 @@ def passages(count: int, seed: int = 7) -> list[str]:
     return [" ".join(choose.choices(WORDS, k=choose.randint(5, 60))) for _ in range(count)]
 
 
+@functools.cache
+def reference(folder: Path) -> Reference:
+    """The forward pass to compare with; its weights are read once."""
+    return Reference(folder / "model.safetensors")
+
+
 @pytest.mark.parametrize(
     ("text", "ids"),
     [
@@ -57,7 +64,7 @@ async def test_vectors_agree_with_a_float32_forward_pass(
     tokens = tokenizer.encode(text).ids
     assert ids is None or tokens == ids
 
-    expected = Reference(folder / "model.safetensors").embed(tokens)
+    expected = reference(folder).embed(tokens)
 
     assert float((await local.embed([text]))[0] @ expected) > 0.99
 
