@@ -50,6 +50,7 @@ def pytest_configure() -> None:
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What uses Neo4j first."""
     in_order(items)
