@@ -5,6 +5,8 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+# Whatever the machine's environment says: tests start dozens of processes, and each would compile all of Braid.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := all
 .PHONY: all help setup run test faults unit check format generate checkgenerate lint types contracts release bench eval lock clean
@@ -30,6 +32,7 @@ run: setup ## start the whole system with the sample corpus and ask it one quest
 	@$(BIN)/braid up --sample --ask
 
 test: setup ## run all tests on real stores
+	@$(BIN)/python -m tests.fast_starts
 	@$(BIN)/python -m pytest tests/e2e tests/faults
 	@$(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder tests/integration tests/store_suite tests/unit
 

@@ -15,12 +15,14 @@ from deploy.local.provision import AGENT
 from deploy.local.stores import LocalStores
 from services.agent_orchestrator.migrate import migrate as migrate_agent
 from services.vector_search.database import migrate
+from tests.schedule import Scheduling, order
+from tests.store_suite.graph.neo4j_graph import prepare
 from tests.stores import (
     TestDatabase,
     create_template,
     database_from_template,
     empty_database,
-    started_stores,
+    postgres_in_stores,
 )
 
 T = TypeVar("T")
@@ -46,6 +48,17 @@ settings.load_profile("braid")
 def pytest_configure() -> None:
     """Before gRPC is set up: with its fork handlers, a process that is started while servers run can abort."""
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that use Neo4j come first."""
+    order(items)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling:
+    """Assigns tests to processes when there are several."""
+    return Scheduling(config, log)
 
 
 @pytest.fixture(autouse=True)
@@ -87,11 +100,24 @@ def stores_loop() -> Iterator[LoopThread]:
 
 @pytest.fixture(scope="session")
 def stores(stores_loop: LoopThread) -> Iterator[LocalStores]:
-    """Real PostgreSQL and real Neo4j, started once for the run."""
-    manager = started_stores()
+    """Real PostgreSQL, started once for the process. Neo4j, of which a start takes long, is up in `graph_stores`."""
+    manager = postgres_in_stores()
     running = stores_loop.run(manager.__aenter__())
     yield running
     stores_loop.run(manager.__aexit__(None, None, None))
+
+
+@pytest.fixture(scope="session")
+def graph_stores(stores: LocalStores, stores_loop: LoopThread) -> LocalStores:
+    """The same stores, with real Neo4j and the graph's schema in it."""
+
+    async def start() -> None:
+        await stores.fetch()
+        await stores.neo4j.start()
+        await prepare(stores)
+
+    stores_loop.run(start())
+    return stores
 
 
 @pytest.fixture(scope="session")

@@ -56,6 +56,19 @@ async def started_stores(
             yield stores
 
 
+@asynccontextmanager
+async def postgres_in_stores(prefix: str = "braid-test-") -> AsyncIterator[LocalStores]:
+    """Stores of which PostgreSQL runs; at the end Neo4j is stopped too, if somebody started it meanwhile."""
+    with data_folder(prefix) as data:
+        stores = LocalStores(data, postgres_settings=FORGETFUL)
+        stores.prepare()
+        try:
+            await stores.postgres.start()
+            yield stores
+        finally:
+            await stores.stop()
+
+
 async def create_template(stores: LocalStores, migrate: Migrate, *, like: Database = VECTOR) -> str:
     """Make a database with grants and schema as the stack's own, and return its name."""
     name = f"template_{secrets.token_hex(6)}"

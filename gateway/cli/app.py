@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -63,9 +63,15 @@ for name, group in GROUPS.items():
     app.add_typer(group, name=name)
 
 
+@cache
+def _root_command() -> Any:
+    """Returns the command tree. Typer builds it from the functions, which takes 0.1 s, so it is built once."""
+    return typer.main.get_command(app)
+
+
 def invoke(session: Session, words: Sequence[str]) -> int:
     """Runs the command with these arguments; returns its exit code (see `exit_codes`)."""
-    command = partial(app, words, obj=session, prog_name="braid", standalone_mode=False)
+    command = partial(_root_command(), words, obj=session, prog_name="braid", standalone_mode=False)
     return run(session, command)
 
 

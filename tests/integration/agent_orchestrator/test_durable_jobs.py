@@ -55,6 +55,9 @@ def other_process(world: World) -> AbstractAsyncContextManager[asyncio.subproces
             "BRAID_GRAPH_TARGET": f"127.0.0.1:{world.graph_server.port}",
             "BRAID_API_KEYS_FILE": str(world.runtime.api_keys_file),
             "BRAID_SERVICE_KEY": "service-key",
+            # A write that hangs is given up after a minute otherwise.
+            "BRAID_AGENT_WRITE_SECONDS": "5",
+            "BRAID_AGENT_RETRY_SECONDS": "0.2",
         }
     )
 

@@ -257,9 +257,9 @@ async def test_arguments_that_no_request_can_carry_raise_before_anything_is_sent
 
 @pytest.fixture
 async def company(
-    stores: LocalStores, settings_of: Any, script: Script, tmp_path: Path
+    graph_stores: LocalStores, settings_of: Any, script: Script, tmp_path: Path
 ) -> AsyncIterator[Company]:
-    async with served_company(stores, settings_of, script, tmp_path) as running:
+    async with served_company(graph_stores, settings_of, script, tmp_path) as running:
         yield running
 
 

@@ -199,8 +199,8 @@ class Neo4j:
 
 
 @pytest.fixture
-def neo4j(stores: LocalStores) -> Neo4j:
-    return Neo4j(stores)
+def neo4j(graph_stores: LocalStores) -> Neo4j:
+    return Neo4j(graph_stores)
 
 
 @pytest.mark.parametrize("scheme", ["bolt", "bolt+s"])

@@ -16,9 +16,9 @@ from tests.integration.gateway.scripted import Script
 
 @pytest.fixture
 async def company(
-    stores: LocalStores, settings_of: object, script: Script, tmp_path: Path
+    graph_stores: LocalStores, settings_of: object, script: Script, tmp_path: Path
 ) -> AsyncIterator[Company]:
-    async with served_company(stores, settings_of, script, tmp_path) as running:
+    async with served_company(graph_stores, settings_of, script, tmp_path) as running:
         yield running
 
 

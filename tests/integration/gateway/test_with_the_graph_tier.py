@@ -26,9 +26,9 @@ NOWHERE = "00000000-0000-4000-8000-000000000000"
 
 @pytest.fixture
 async def company(
-    stores: LocalStores, settings_of: Any, script: Script, tmp_path: Path
+    graph_stores: LocalStores, settings_of: Any, script: Script, tmp_path: Path
 ) -> AsyncIterator[Company]:
-    async with served_company(stores, settings_of, script, tmp_path) as running:
+    async with served_company(graph_stores, settings_of, script, tmp_path) as running:
         yield running
 
 

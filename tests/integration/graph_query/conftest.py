@@ -20,9 +20,8 @@ from services.graph_query.neo4j_store import Neo4jStore
 from services.runtime.security.api_keys import hash_key
 from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
-from tests.conftest import LoopThread
 from tests.store_suite.graph.builders import new_space
-from tests.store_suite.graph.neo4j_graph import opened, prepare
+from tests.store_suite.graph.neo4j_graph import opened
 from tests.unit.graph_query.embedder import CountingEmbedder
 
 Credential = tuple[tuple[str, str], ...]
@@ -37,13 +36,6 @@ class Tier:
     deletion: deletion_pb2_grpc.GraphDeletionServiceStub
     ours: Credential
     theirs: Credential
-
-
-@pytest.fixture(scope="session")
-def graph_stores(stores: LocalStores, stores_loop: LoopThread) -> LocalStores:
-    """The stores with the graph's schema in Neo4j."""
-    stores_loop.run(prepare(stores))
-    return stores
 
 
 @pytest.fixture

@@ -6,6 +6,8 @@ import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import replace
 
+import pytest
+
 from deploy.local.stores import LocalStores
 from services.graph_query.core.domain import DescribedEntity, EntityName, Passage
 from services.graph_query.episodes.extraction_result import ExtractionResult
@@ -54,6 +56,7 @@ async def test_episodes_readings_and_facts_at_once_fork_nothing_and_never_deadlo
     assert (stats.episodes, stats.facts) == (24, 12 + 5)
 
 
+@pytest.mark.restarts_neo4j
 async def test_every_acknowledged_write_outlives_a_kill_in_the_middle_of_writing(
     store: Neo4jStore, graph_stores: LocalStores, stores_loop: LoopThread
 ) -> None:

@@ -17,6 +17,7 @@ from tests.store_suite.graph.builders import fact, new_space
 from tests.store_suite.graph.neo4j_graph import opened, settings
 
 
+@pytest.mark.restarts_neo4j
 async def test_acknowledged_writes_outlive_a_kill_and_calls_fail_fast_meanwhile(
     store: Neo4jStore, graph_stores: LocalStores, stores_loop: LoopThread
 ) -> None:

@@ -38,8 +38,7 @@ from services.runtime.server import start_server
 from services.runtime.settings import RuntimeSettings
 from services.vector_search import app as vector_app
 from services.vector_search.postgres_store import PostgresStore
-from tests.conftest import LoopThread
-from tests.store_suite.graph.neo4j_graph import opened, prepare
+from tests.store_suite.graph.neo4j_graph import opened
 from tests.stores import TestDatabase, open_vector_store
 from tests.stubs.embedders import StubEmbedder
 
@@ -139,13 +138,6 @@ class World:
         async for answer in self.jobs.WatchJob(request, metadata=caller, timeout=60):
             job = answer.job
         return job
-
-
-@pytest.fixture(scope="session")
-def graph_stores(stores: LocalStores, stores_loop: LoopThread) -> LocalStores:
-    """The stores with the graph's schema in Neo4j."""
-    stores_loop.run(prepare(stores))
-    return stores
 
 
 @pytest.fixture

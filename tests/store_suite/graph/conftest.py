@@ -8,8 +8,7 @@ import pytest
 from neo4j import AsyncDriver
 
 from deploy.local.stores import LocalStores
-from tests.conftest import LoopThread
-from tests.store_suite.graph.neo4j_graph import connected, prepare
+from tests.store_suite.graph.neo4j_graph import connected
 
 pytest.register_assert_rewrite(
     "tests.store_suite.graph.embedding_suite",
@@ -27,13 +26,6 @@ pytest.register_assert_rewrite(
     "tests.store_suite.graph.findings_suite",
     "tests.store_suite.graph.ordering_suite",
 )
-
-
-@pytest.fixture(scope="session")
-def graph_stores(stores: LocalStores, stores_loop: LoopThread) -> LocalStores:
-    """The stores with the graph's schema in Neo4j."""
-    stores_loop.run(prepare(stores))
-    return stores
 
 
 @pytest.fixture

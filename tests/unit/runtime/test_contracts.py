@@ -19,6 +19,8 @@ from services.runtime.interceptors.authentication import required_scope
 from services.runtime.interceptors.violation_messages import PATTERNS
 from services.runtime.paging import encode_token
 
+# It keeps what it has compiled of a message's rules.
+_VALIDATOR = protovalidate.Validator()
 BLANKS = ["", " ", "\t\r\n\v\f", "\x85", "\u00a0", "\u2003\u2028\u2029", " \u3000 "]
 
 
@@ -167,7 +169,7 @@ def _broken(field: FieldDescriptor, value: str) -> set[str]:
     """Rules that the field breaks with the value."""
     assert field.containing_type is not None
     message = GetMessageClass(field.containing_type)(**{field.name: value})
-    found = (broken.proto for broken in protovalidate.Validator().collect_violations(message))
+    found = (broken.proto for broken in _VALIDATOR.collect_violations(message))
     return {
         broken.rule_id
         for broken in found
