@@ -32,7 +32,6 @@ run: setup ## start the whole system with the sample corpus and ask it one quest
 	@$(BIN)/braid up --sample --ask
 
 test: setup ## run all tests on real stores
-	@$(BIN)/python -m tests.fast_starts
 	@$(BIN)/python -m pytest tests/e2e tests/faults
 	@$(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder tests/integration tests/store_suite tests/unit
 

@@ -33,7 +33,7 @@ class McpEndpoint:
         self._clients = clients
         self._settings = settings
         self._sessions = StreamableHTTPSessionManager(
-            build_server(clients, settings, self._visit),
+            build_server(clients, settings, self._connection_context),
             stateless=True,
             # The gateway's middleware checks Host and Origin, and limits bodies.
             security_settings=TransportSecuritySettings(enable_dns_rebinding_protection=False),
@@ -64,7 +64,7 @@ class McpEndpoint:
         self._parameters(Request(scope))
         await self._sessions.handle_request(scope, receive, send)
 
-    def _visit(self, context: ServerRequestContext[Any, Any]) -> ConnectionContext:
+    def _connection_context(self, context: ServerRequestContext[Any, Any]) -> ConnectionContext:
         request = context.request
         assert isinstance(request, Request)  # noqa: S101 - for the type checker: what HTTP transports hand over
         state: RequestState = request.state.request_state

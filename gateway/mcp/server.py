@@ -47,12 +47,14 @@ _INSTRUCTIONS = (
     "answers go on with `next_cursor`."
 )
 Context = ServerRequestContext[Any, Any]
-VisitOf = Callable[[Context], ConnectionContext]
+ConnectionContextOf = Callable[[Context], ConnectionContext]
 
 
-def build_server(clients: Clients, settings: GatewaySettings, visit_of: VisitOf) -> Server[Any]:
-    """Builds the server over `clients`; `visit_of` returns the caller's context."""
-    handlers = _Handlers(clients, settings, visit_of, Registry())
+def build_server(
+    clients: Clients, settings: GatewaySettings, connection_context_of: ConnectionContextOf
+) -> Server[Any]:
+    """Builds the server over `clients`; `connection_context_of` returns the caller's context."""
+    handlers = _Handlers(clients, settings, connection_context_of, Registry())
     return Server(
         "braid",
         title="Braid",
@@ -72,26 +74,26 @@ def build_server(clients: Clients, settings: GatewaySettings, visit_of: VisitOf)
 class _Handlers:
     clients: Clients
     settings: GatewaySettings
-    visit_of: VisitOf
+    connection_context_of: ConnectionContextOf
     registry: Registry
 
     async def list_tools(
         self, context: Context, _: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        names = self._names(self.visit_of(context))
+        names = self._names(self.connection_context_of(context))
         return ListToolsResult(tools=[self.registry.description(name) for name in names])
 
     async def call_tool(self, context: Context, params: CallToolRequestParams) -> CallToolResult:
-        visit = self.visit_of(context)
-        tool = self._tool(params.name, visit)
+        connection = self.connection_context_of(context)
+        tool = self._tool(params.name, connection)
         try:
-            result = await _run(tool, params.arguments or {}, self._call(context, visit))
+            result = await _run(tool, params.arguments or {}, self._call(context, connection))
         except BraidError as error:
-            return _failed(error, visit)
+            return _failed(error, connection)
         except Exception as error:  # noqa: BLE001 - logged whole, answered with a fixed sentence
-            request_id = visit.caller.state.request_id
+            request_id = connection.caller.state.request_id
             get_logger("mcp").error("defect", request_id=request_id, exc_info=error)
-            return _failed(InternalError(), visit)
+            return _failed(InternalError(), connection)
         text = TextContent(type="text", text=text_of(result))
         structured = result.model_dump(mode="json", exclude_none=True)
         return CallToolResult(content=[text], structured_content=structured)
@@ -100,11 +102,11 @@ class _Handlers:
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         cursor = params.cursor if params else None
-        visit = self.visit_of(context)
+        connection = self.connection_context_of(context)
         try:
-            return await resources.list_documents(cursor, self._call(context, visit))
+            return await resources.list_documents(cursor, self._call(context, connection))
         except BraidError as error:
-            raise _protocol_error(error, visit) from None
+            raise _protocol_error(error, connection) from None
 
     async def list_resource_templates(
         self, _: Context, __: PaginatedRequestParams | None
@@ -114,11 +116,11 @@ class _Handlers:
     async def read_resource(
         self, context: Context, params: ReadResourceRequestParams
     ) -> ReadResourceResult:
-        visit = self.visit_of(context)
+        connection = self.connection_context_of(context)
         try:
-            return await resources.read(str(params.uri), self._call(context, visit))
+            return await resources.read(str(params.uri), self._call(context, connection))
         except BraidError as error:
-            raise _protocol_error(error, visit) from None
+            raise _protocol_error(error, connection) from None
 
     async def list_prompts(
         self, _: Context, __: PaginatedRequestParams | None
@@ -128,19 +130,23 @@ class _Handlers:
     async def get_prompt(self, _: Context, params: GetPromptRequestParams) -> GetPromptResult:
         return prompts.prompt(params.name, params.arguments or {})
 
-    def _names(self, visit: ConnectionContext) -> list[str]:
-        scopes = visit.caller.identity.scopes
-        return self.registry.names(visit.profile, read_only=visit.read_only, scopes=scopes)
+    def _names(self, connection: ConnectionContext) -> list[str]:
+        scopes = connection.caller.identity.scopes
+        return self.registry.names(
+            connection.profile, read_only=connection.read_only, scopes=scopes
+        )
 
-    def _tool(self, name: str, visit: ConnectionContext) -> Tool:
-        names = self._names(visit)
+    def _tool(self, name: str, connection: ConnectionContext) -> Tool:
+        names = self._names(connection)
         tool = self.registry.find(name)
         if tool is not None and name in names:
             return tool
-        raise MCPError(INVALID_PARAMS, _no_tool(tool, visit, names))
+        raise MCPError(INVALID_PARAMS, _no_tool(tool, connection, names))
 
-    def _call(self, context: Context, visit: ConnectionContext) -> ToolCall:
-        return ToolCall(visit.caller, self.clients, self.settings, context.session.report_progress)
+    def _call(self, context: Context, connection: ConnectionContext) -> ToolCall:
+        return ToolCall(
+            connection.caller, self.clients, self.settings, context.session.report_progress
+        )
 
 
 async def _run(tool: Tool, given: Mapping[str, Any], call: ToolCall) -> ToolResult:
@@ -153,22 +159,22 @@ async def _run(tool: Tool, given: Mapping[str, Any], call: ToolCall) -> ToolResu
         raise invalid(problems) from None
 
 
-def _no_tool(tool: Tool | None, visit: ConnectionContext, names: list[str]) -> str:
+def _no_tool(tool: Tool | None, connection: ConnectionContext, names: list[str]) -> str:
     there_are = f"there are: {', '.join(names)}"
     if tool is None:
         return f"There is no tool of this name; {there_are}."
-    if tool.writes and visit.profile in tool.listings:
+    if tool.writes and connection.profile in tool.listings:
         return f"`{tool.name}` writes, and this connection may only read; {there_are}."
     return f"`{tool.name}` is not in this profile (see `?profile=`); {there_are}."
 
 
-def _failed(error: BraidError, visit: ConnectionContext) -> CallToolResult:
-    text = error_text(error, reason_name(error), visit.caller.state.request_id)
+def _failed(error: BraidError, connection: ConnectionContext) -> CallToolResult:
+    text = error_text(error, reason_name(error), connection.caller.state.request_id)
     return CallToolResult(content=[TextContent(type="text", text=text)], is_error=True)
 
 
-def _protocol_error(error: BraidError, visit: ConnectionContext) -> MCPError:
+def _protocol_error(error: BraidError, connection: ConnectionContext) -> MCPError:
     reason = reason_name(error)
     theirs = reason in ("INVALID_FIELD", "NOT_FOUND", "MISSING_SCOPE")
     code = INVALID_PARAMS if theirs else INTERNAL_ERROR
-    return MCPError(code, error_text(error, reason, visit.caller.state.request_id))
+    return MCPError(code, error_text(error, reason, connection.caller.state.request_id))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from services.runtime.errors import DeadlineError
@@ -31,6 +31,7 @@ class CallContext:
 
 # A timeout this short does not mean that the provider is down.
 SHORT_TIMEOUT_SECONDS = 0.25
+CLEAN_UP_SECONDS = 5.0
 
 _current: ContextVar[CallContext] = ContextVar("braid_call")
 
@@ -85,3 +86,14 @@ def share_of_remaining(share: float) -> float | None:
 def is_short_timeout(seconds: float | None) -> bool:
     """Returns whether a timeout is too short to say anything about the provider's health."""
     return seconds is not None and seconds < SHORT_TIMEOUT_SECONDS
+
+
+@contextmanager
+def clean_up_scope(seconds: float = CLEAN_UP_SECONDS) -> Iterator[None]:
+    """Gives the block `seconds` of its own: what a failed call leaves behind is removed even past its deadline."""
+    call = _current.get(None)
+    if call is None:
+        yield
+        return
+    with call_scope(replace(call, deadline=asyncio.get_running_loop().time() + seconds)):
+        yield

@@ -69,9 +69,16 @@ def until(holds: Callable[[], Any], seconds: float = 30.0) -> None:
         time.sleep(0.1)
 
 
-def spans_of(collector: Collector, trace: str, *expected: str) -> list[Span]:
-    """A trace once all of `expected` names are in it."""
-    until(lambda: {span.name for span in collector.trace(trace)} >= set(expected))
+def spans_of(collector: Collector, trace: str, *expected: tuple[str, str]) -> list[Span]:
+    """A trace once it has a span of each service and name of `expected`, and the parents of all spans but one."""
+
+    def is_whole() -> bool:
+        spans = collector.trace(trace)
+        ids = {span.span_id for span in spans}
+        roots = [span for span in spans if span.parent_id not in ids]
+        return {(span.service, span.name) for span in spans} >= set(expected) and len(roots) == 1
+
+    until(is_whole)
     return collector.trace(trace)
 
 
@@ -81,14 +88,14 @@ def test_a_search_is_one_trace_through_all_processes_to_the_stores(
     spans = spans_of(
         collector,
         TRACE,
-        "POST /api/search/comprehensive",
-        "braid.agent.v1.SearchService/ComprehensiveSearch",
-        "leg vector",
-        "leg graph",
-        "braid.vector.v1.VectorSearchService/HybridSearch",
-        "postgresql search_chunks",
-        "braid.graph.v1.GraphQueryService/SearchFacts",
-        "embedding all-MiniLM-L6-v2",
+        ("gateway", "POST /api/search/comprehensive"),
+        ("agent_orchestrator", "braid.agent.v1.SearchService/ComprehensiveSearch"),
+        ("agent_orchestrator", "leg vector"),
+        ("agent_orchestrator", "leg graph"),
+        ("agent_orchestrator", "embedding all-MiniLM-L6-v2"),
+        ("vector_search", "braid.vector.v1.VectorSearchService/HybridSearch"),
+        ("vector_search", "postgresql search_chunks"),
+        ("graph_query", "braid.graph.v1.GraphQueryService/SearchFacts"),
     )
     assert {span.service for span in spans} == {
         "gateway",
@@ -126,9 +133,9 @@ def test_a_question_is_one_trace_with_the_agents_tools(told: str, collector: Col
     spans = spans_of(
         collector,
         QUESTION_TRACE,
-        "agent run",
-        "POST /api/chat",
-        "braid.vector.v1.VectorSearchService/HybridSearch",
+        ("agent_orchestrator", "agent run"),
+        ("gateway", "POST /api/chat"),
+        ("vector_search", "braid.vector.v1.VectorSearchService/HybridSearch"),
     )
     tools = [span for span in spans if span.name.startswith("tool ")]
     assert tools
@@ -137,6 +144,7 @@ def test_a_question_is_one_trace_with_the_agents_tools(told: str, collector: Col
         assert tool.attributes == {"tool": tool.name.removeprefix("tool ")}
         assert "agent run" in _ancestors(tool, made)
     searches = [span for span in spans if span.service == "vector_search"]
+    assert searches
     assert all("POST /api/chat" in _ancestors(span, made) for span in searches)
 
 
@@ -189,7 +197,12 @@ def test_prometheus_reads_the_same_of_each_process(told: str, system: System) ->
 def test_nothing_that_a_user_wrote_is_in_spans_metrics_or_logs(
     told: str, system: System, collector: Collector
 ) -> None:
-    spans_of(collector, QUESTION_TRACE, "agent run", "POST /api/chat")
+    spans_of(
+        collector,
+        QUESTION_TRACE,
+        ("agent_orchestrator", "agent run"),
+        ("gateway", "POST /api/chat"),
+    )
     until(lambda: "braid.search.leg.duration" in collector.metrics)
     everything = {
         "spans": "".join(span.text for span in collector.spans),

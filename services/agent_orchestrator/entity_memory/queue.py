@@ -11,6 +11,7 @@ import json
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
@@ -47,8 +48,10 @@ MAX_ATTEMPTS: Final = 8
 KEEP_DAYS: Final = 30
 _IDLE_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.02
+_MAX_POLL_SECONDS: Final = 0.5
 _PURGE_SECONDS: Final = 3600.0
 _MAX_BACKOFF: Final = 300.0
+_MAX_EXPONENT: Final = 9
 _SCOPES = frozenset({"read", "write"})
 
 
@@ -91,7 +94,7 @@ class MemoryWrites:
         self._extractor = extractor
         self._queries = Queries.load(ROOM, "sql", ".sql")
         self._wake = asyncio.Event()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[Owner, asyncio.Task[None]] = {}
 
     async def queue_turn(
         self,
@@ -147,31 +150,51 @@ class MemoryWrites:
 
     async def work_off(self, owner: Owner, seconds: float) -> bool:
         """Processes an owner's waiting writes for at most `seconds`; returns whether none are left."""
-        if not await self._waiting(owner):
-            return True
-        # A claimed write is completed, even if the caller stops waiting.
-        task = asyncio.create_task(self._work_off(owner), name="memory-writes-of-owner")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        await asyncio.wait({task}, timeout=remaining(seconds))
-        return task.done() and not task.cancelled() and task.exception() is None
+        loop = asyncio.get_running_loop()
+        until = loop.time() + remaining(seconds)
+        while await self._waiting(owner):
+            task = self._task_of(owner)
+            await asyncio.wait({task}, timeout=max(0.0, until - loop.time()))
+            if not task.done() or task.cancelled() or task.exception() is not None:
+                return False
+        return True
+
+    def _task_of(self, owner: Owner) -> asyncio.Task[None]:
+        """Returns the task that processes an owner's writes, one for all callers. It may outlive their waiting."""
+        task = self._tasks.get(owner)
+        if task is None or task.done():
+            task = asyncio.create_task(self._work_off(owner), name="memory-writes-of-owner")
+            self._tasks[owner] = task
+            task.add_done_callback(partial(self._forget, owner))
+        return task
+
+    def _forget(self, owner: Owner, task: asyncio.Task[None]) -> None:
+        if self._tasks.get(owner) is task:
+            del self._tasks[owner]
+        if not task.cancelled():
+            task.exception()  # nobody may be waiting for it any more
 
     async def _work_off(self, owner: Owner) -> None:
         until = asyncio.get_running_loop().time() + _WORK_OFF_SECONDS
+        pause = _POLL_SECONDS
         while asyncio.get_running_loop().time() < until:
             if (row := await self._claim_of(owner)) is not None:
-                await self._work(_write(row))
+                if not await self._work(_write(row)):
+                    break  # it is tried again when it is due: not sooner because somebody waits
+                pause = _POLL_SECONDS
             elif await self._waiting(owner):
-                await asyncio.sleep(_POLL_SECONDS)  # another process is working on it
+                await asyncio.sleep(pause)  # another process is working on it
+                pause = min(2 * pause, _MAX_POLL_SECONDS)
             else:
                 return
         raise TimeoutError
 
     async def close(self) -> None:
         """Cancels the writes in progress; they are claimed again when their leases expire."""
-        for task in self._tasks:
+        tasks = list(self._tasks.values())
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def run(self) -> None:
         """Processes due writes until cancelled."""
@@ -189,20 +212,28 @@ class MemoryWrites:
                 get_logger("entity_memory").warning("queue put off", cause=type(error).__name__)
                 await asyncio.sleep(_IDLE_SECONDS)
                 continue
+            except Exception:  # noqa: BLE001 - a defect must not end the worker
+                get_logger("entity_memory").exception("defect in the queue")
+                await asyncio.sleep(_IDLE_SECONDS)
+                continue
             await _wait(self._wake, _IDLE_SECONDS)
 
-    async def _work(self, write: Write) -> None:
+    async def _work(self, write: Write) -> bool:
+        """Processes a claimed write; returns False if it was postponed."""
         renewing = asyncio.create_task(self._renew(write), name="memory-write-lease")
         try:
             with call_scope(_call_of(write.owner)):
                 await self._save(write)
         except (InvalidFieldError, NotFoundError) as error:
             await self._give_up(write, type(error).__name__)
+            return True
         except (BraidError, TimeoutError) as error:
-            await self._postpone(write, type(error).__name__)
+            return await self._postpone(write, type(error).__name__)
         except Exception:  # noqa: BLE001 - one faulty write must not block others
             get_logger("entity_memory").exception("defect in a write", number=write.number)
-            await self._postpone(write, "defect")
+            return await self._postpone(write, "defect")
+        else:
+            return True
         finally:
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
@@ -308,14 +339,17 @@ class MemoryWrites:
         async with self._memory.store.reading(write.owner) as rows:
             await self._end(rows.session, write.owner, write.number, cause)
 
-    async def _postpone(self, write: Write, cause: str) -> None:
+    async def _postpone(self, write: Write, cause: str) -> bool:
+        """Puts a write off until its next attempt; returns whether it has ended instead, as too often defective."""
         if write.attempts >= MAX_ATTEMPTS and cause == "defect":
             await self._give_up(write, cause)
-            return
-        wait = min(2.0**write.attempts, _MAX_BACKOFF)
+            return True
+        # The exponent is bounded as well: 2.0**1024 is an OverflowError.
+        wait = min(2.0 ** min(write.attempts, _MAX_EXPONENT), _MAX_BACKOFF)
         async with self._pool.transaction() as session:
             await session.execute(self._queries["set_owner"], "", "", "queue")
             await session.execute(self._queries["put_off_write"], write.number, wait, cause)
+        return False
 
     async def _purge(self) -> None:
         async with self._pool.transaction() as session:

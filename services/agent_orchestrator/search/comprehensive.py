@@ -128,6 +128,7 @@ class ComprehensiveSearch:
         """
         clock = Budget(min(self._leg_seconds, leg_budget(remaining(self._seconds))))
         asked = request.rerank
+        request = _copy(request)  # the caller may send the same request again
         request.rerank = self._reranking.mode(asked)
         options = expansion_of(request)
         check_types(options)
@@ -278,6 +279,12 @@ def leg_budget(left: float) -> float:
     """Returns the seconds of `left` that the legs may use, so that the answer is sent in time."""
     margin = min(max(left * MARGIN_SHARE, MIN_MARGIN), MAX_MARGIN)
     return left - min(margin, left / 2)
+
+
+def _copy(request: Request) -> Request:
+    copy = type(request)()
+    copy.CopyFrom(request)
+    return copy
 
 
 def _require_an_answer(outcomes: Sequence[LegOutcome]) -> None:

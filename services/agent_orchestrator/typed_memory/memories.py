@@ -30,7 +30,7 @@ from services.agent_orchestrator.typed_memory.domain import (
     Owner,
 )
 from services.agent_orchestrator.typed_memory.store import MemoryStore, Position
-from services.runtime.context import CallContext, call_scope, current_call
+from services.runtime.context import CallContext, call_scope, clean_up_scope, current_call
 from services.runtime.errors import (
     BraidError,
     FieldError,
@@ -223,7 +223,8 @@ class Memories:
     async def discard(self, owner: Owner, id_: str) -> None:
         """Removes a memory whose call has failed, as far as that can be done now."""
         try:
-            await asyncio.shield(self.delete(owner, id_))
+            with clean_up_scope():
+                await asyncio.shield(self.delete(owner, id_))
         except BraidError:
             return
 
@@ -275,7 +276,8 @@ class Memories:
 
     async def _undo(self, owner: Owner, memory: Memory) -> None:
         try:
-            await asyncio.shield(self.erase(owner, memory))
+            with clean_up_scope():
+                await asyncio.shield(self.erase(owner, memory))
         except BraidError:
             return
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import NamedTuple
 
 from braid.graph.v1 import relations_pb2
@@ -13,7 +14,7 @@ from services.agent_orchestrator.typed_memory.domain import (
 )
 from services.agent_orchestrator.typed_memory.memories import Memories, RelationInput
 from services.agent_orchestrator.typed_memory.store import MemoryStore, Position
-from services.agent_orchestrator.typed_memory.summary import summarise
+from services.agent_orchestrator.typed_memory.summary import summarize
 from services.runtime.errors import NotFoundError
 
 # Memories of a session that its summary reads and relates; of a longer one, the last ones.
@@ -48,7 +49,9 @@ class Sessions:
         if closed is not None:
             return ClosedSession(await self._memories.get(owner, closed), len(found))
         parts = list(reversed(found))
-        summary = await self._memories.create(owner, _summary(session_id, parts), [])
+        # In a thread: a session may have many megabytes of text.
+        given = await asyncio.to_thread(_summary, session_id, parts)
+        summary = await self._memories.create(owner, given, [])
         try:
             await self._memories.put_existing(owner, [_part_of(part, summary) for part in parts])
             kept = await self._store.close_session(owner, session_id, summary.id)
@@ -65,7 +68,7 @@ def _summary(session_id: str, parts: list[Memory]) -> NewMemory:
     return NewMemory(
         type=SESSION_SUMMARY,
         title=f"Session {session_id}"[:_TITLE_CHARACTERS],
-        content=summarise([part.given.content for part in parts]),
+        content=summarize([part.given.content for part in parts]),
         metadata={"session_id": session_id},
     )
 

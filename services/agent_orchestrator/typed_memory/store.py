@@ -14,7 +14,7 @@ from typing import NamedTuple
 from services.agent_orchestrator.database import Database
 from services.agent_orchestrator.typed_memory.domain import Memory, NewMemory, Owner
 from services.postgres.pool import Row
-from services.runtime.context import remaining
+from services.runtime.context import clean_up_scope, remaining
 from services.runtime.errors import OverloadedError
 
 # The weight of memories found together is halved after a week.
@@ -135,7 +135,8 @@ class MemoryStore:
         try:
             yield
         finally:
-            await asyncio.shield(self._execute("release_session", *owner, session_id, holder))
+            with clean_up_scope():
+                await asyncio.shield(self._execute("release_session", *owner, session_id, holder))
 
     async def _acquire(self, owner: Owner, session_id: str, holder: uuid.UUID) -> None:
         wait = _FIRST_WAIT_SECONDS

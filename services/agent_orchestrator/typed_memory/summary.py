@@ -23,7 +23,7 @@ class _Sentence(NamedTuple):
     words: frozenset[str]
 
 
-def summarise(texts: Sequence[str]) -> str:
+def summarize(texts: Sequence[str]) -> str:
     """Returns sentences that share the most words with the others, but few with those chosen already."""
     sentences = _sentences(texts)
     counts = Counter(word for sentence in sentences for word in sentence.words)
@@ -33,12 +33,11 @@ def summarise(texts: Sequence[str]) -> str:
     size = 0
     while left and len(chosen) < MAX_SENTENCES:
         best = max(left, key=lambda one: (_gain(one, counts, covered), -one.place))
-        left.remove(best)
-        if size + len(best.text) > MAX_CHARACTERS and chosen:
-            continue
         chosen.append(best)
         covered.update(best.words)
         size += len(best.text) + 1
+        # Sentences that no longer fit are dropped together: one per round would take a round for each of thousands.
+        left = [one for one in left if one is not best and size + len(one.text) <= MAX_CHARACTERS]
     chosen.sort()
     return "\n".join(one.text for one in chosen)[:MAX_CHARACTERS]
 

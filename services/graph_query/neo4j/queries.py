@@ -21,7 +21,7 @@ def load_queries() -> Queries:
         own = Queries.load(f"{_PACKAGE}.{room}", _FOLDER, _SUFFIX)
         for name in own.names():
             if name in texts:
-                raise ValueError(f"two rooms have a query named {name}")
+                raise ValueError(f"two features have a query named {name}")
             texts[name] = own[name]
     return Queries(texts)
 

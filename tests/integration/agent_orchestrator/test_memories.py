@@ -315,6 +315,19 @@ async def test_a_summary_that_could_not_be_joined_to_its_parts_is_not_kept(
     assert await listed(stub) == [summary.id, part.id]
 
 
+async def test_a_close_that_runs_out_of_time_leaves_no_summary_and_frees_the_session(
+    world: World, stub: Any
+) -> None:
+    part = await create(stub, session_id="inc-1")
+    world.graph.script.acts["PutRelations"] = hang
+    request = memories_pb2.CloseMemorySessionRequest(session_id="inc-1")
+    late = stub.CloseMemorySession(request, metadata=ALICE, timeout=1.5)
+    assert await reason_of(late) == errors_pb2.ERROR_REASON_DEADLINE
+    del world.graph.script.acts["PutRelations"]
+    summary = (await close(stub)).summary
+    assert await listed(stub) == [summary.id, part.id]
+
+
 async def test_a_memory_that_is_removed_while_its_session_is_closed_is_no_part_of_the_summary(
     world: World, stub: Any
 ) -> None:

@@ -187,6 +187,33 @@ async def test_a_later_write_waits_while_an_earlier_one_is_worked_on(
     await other.close()
 
 
+async def test_a_write_that_fails_waits_until_it_is_due_whoever_asks_for_it(
+    world: World, writes: MemoryWrites, extractor: Scripted
+) -> None:
+    await queue_turn(world, writes, "we use Vim", "m1")
+    extractor.failures = 1
+    assert not await writes.work_off(OWNER, 20)
+    assert len(extractor.turns) == 1
+    assert await writes.work_off(OWNER, 20)
+    assert await world.names() == ["Vim"]
+
+
+async def test_the_thousandth_failure_of_a_write_waits_no_longer_than_the_tenth(
+    world: World, writes: MemoryWrites, extractor: Scripted
+) -> None:
+    await queue_turn(world, writes, "we use Vim", "m1")
+    async with world.pool.transaction() as session:
+        await session.execute(writes._queries["set_owner"], *OWNER, "")
+        await session.execute("update memory_write set attempt_count = 1100")
+    extractor.failures = 1
+    assert not await writes.work_off(OWNER, 20)
+    async with world.parts.memory.store.reading(OWNER) as rows:
+        wait = await rows.session.value(
+            "select extract(epoch from due_time - now())::float from memory_write"
+        )
+    assert 0 < wait <= 300
+
+
 async def test_the_writes_of_a_process_that_has_died_are_worked_off_by_another_one(
     world: World, extractor: Scripted
 ) -> None:

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
+from services import graph_query
 from services.graph_query.neo4j.queries import load_queries, load_schema
 
 SCHEMA = load_schema()
 QUERIES = load_queries()
+# Calls with the name of a query, on one line or with the name on the next.
+_NAMED = re.compile(r"\.(?:read|write|rows|stream)\(\s*\"([a-z_]+)\"")
 # What is kept under ids that callers choose.
 _CALLERS_OWN = re.compile(r":(?:Episodic|BraidPassage|BraidSource)(?: \{|\()([^})]*)")
 
@@ -28,6 +32,17 @@ def test_all_rooms_queries_are_loaded() -> None:
     assert {"index_states", "create_facts", "search_facts", "entity_history"} <= set(
         load_queries().names()
     )
+
+
+def test_every_query_that_the_code_names_has_a_file() -> None:
+    """A name is a string: no type checker sees that its file was renamed."""
+    named = {
+        (str(path), name)
+        for path in Path(graph_query.__path__[0]).rglob("*.py")
+        for name in _NAMED.findall(path.read_text())
+    }
+    assert len(named) > 50
+    assert {one for one in named if one[1] not in QUERIES.names()} == set()
 
 
 @pytest.mark.parametrize("name", QUERIES.names())
