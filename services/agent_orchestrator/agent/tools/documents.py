@@ -146,7 +146,8 @@ async def comprehensive_search(
     chunks |= await read_chunks(deps, [one for one in missing if _is_chunk(answer, one)])
     items = tuple(search_result(result, chunks) for result in answer.results)
     away_parts = tuple(_PARTS[leg.leg] for leg in answer.legs if leg.status in _AWAY)
-    if _unexpanded(answer.expansion) and not away_parts:
+    # Reported only if the model asked for a mode: otherwise the legs say what could not be searched.
+    if expansion is not None and _unexpanded(answer.expansion) and not away_parts:
         away_parts = (GRAPH,)
     status: Status = "degraded" if away_parts else ("ok" if items else "no_match")
     result = ToolResult(
