@@ -46,7 +46,7 @@ async def test_a_normal_stop_makes_the_cache_and_a_crash_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     java = QuickJava(neo4j_jars(default_cache(os.environ)), tmp_path / "neo4j.aot")
-    monkeypatch.setattr("deploy.local.stores.Java.over", lambda _: java)
+    monkeypatch.setattr("deploy.local.stores.Java.from_jars", lambda _: java)
     notes = Notes()
     with data_folder() as data:
         stores = LocalStores(data, progress=notes, record=True)
