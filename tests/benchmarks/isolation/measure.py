@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from itertools import permutations
 from typing import Any
 
 import httpx
@@ -181,8 +182,7 @@ class Trial:
     async def _reach(self, operation: Operation) -> None:
         """Tries ids of one's own where no other was taken: a request that is always refused proves nothing."""
         for actor in self._people:
-            pairs = zip(actor.ids.values(), [*actor.ids.values()][1:], strict=False)
-            for first, second in pairs:
+            for first, second in permutations(actor.ids.values(), 2):
                 if operation.name not in self.unreached:
                     return
                 await self._call(operation, actor, Given(first, _NEUTRAL, second))
