@@ -29,7 +29,7 @@ class Gateway:
 
     @property
     def is_named(self) -> bool:
-        """Whether the caller's environment or folder determines it, so that it is no surprise."""
+        """Whether the environment or the current folder names the gateway, so that it need not be reported."""
         return self.found_by in {"BRAID_URL", "folder"}
 
     def __str__(self) -> str:

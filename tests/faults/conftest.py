@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.conftest import LoopThread
-from tests.faults.drill import TEST_GRACE_SECONDS, Drill
+from tests.faults.drill import Drill
 from tests.faults.operations import Operations
 from tests.faults.system import FaultSystem, fault_system
 
@@ -30,7 +30,7 @@ def drill(broken: FaultSystem, stores_loop: LoopThread) -> Iterator[Drill]:
     """Runs cases against it."""
     operations = Operations(broken)
     stores_loop.run(operations.__aenter__())
-    drill = Drill(broken, operations, grace=TEST_GRACE_SECONDS)
+    drill = Drill(broken, operations)
     stores_loop.run(drill.prepare())
     yield drill
     stores_loop.run(operations.__aexit__(None, None, None))

@@ -39,9 +39,9 @@ class Attempt:
         return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
 
 
-def hangs(attempt: Attempt, grace: float = GRACE_SECONDS) -> bool:
-    """Whether the answer came more than `grace` seconds after the request's deadline, or never."""
-    return not attempt.status or attempt.elapsed > attempt.deadline + grace
+def hangs(attempt: Attempt) -> bool:
+    """Whether the answer came later than the request's deadline allows, or never."""
+    return not attempt.status or attempt.elapsed > attempt.deadline + GRACE_SECONDS
 
 
 def lies(attempt: Attempt, expected: Expected) -> Iterator[str]:

@@ -19,4 +19,4 @@ def test_a_fault(request: pytest.FixtureRequest, stores_loop: LoopThread, case: 
         pytest.skip(reason)
     drill: Drill = request.getfixturevalue("drill")
     outcome = stores_loop.run(drill.run(case))
-    assert outcome.failures_apart_from_speed == []
+    assert outcome.failures == []

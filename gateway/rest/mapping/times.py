@@ -56,7 +56,7 @@ _INSTANT: TypeAdapter[datetime] = TypeAdapter(Instant)
 
 
 def time_selector(text: str | None) -> TimeSelector | None:
-    """Parses a time to the contract's selector; None stays unset. Raises ValueError if it is no instant or range."""
+    """Parses a time to the contract's selector; None stays unset. Raises ValueError for any other text."""
     if text is None:
         return None
     start, slash, end = text.partition("/")

@@ -172,7 +172,7 @@ class MemoryWrites:
         if self._tasks.get(owner) is task:
             del self._tasks[owner]
         if not task.cancelled():
-            task.exception()  # nobody may be waiting for it any more
+            task.exception()  # retrieves the exception: no caller may be waiting any more
 
     async def _work_off(self, owner: Owner) -> None:
         until = asyncio.get_running_loop().time() + _WORK_OFF_SECONDS
@@ -180,7 +180,7 @@ class MemoryWrites:
         while asyncio.get_running_loop().time() < until:
             if (row := await self._claim_of(owner)) is not None:
                 if not await self._work(_write(row)):
-                    break  # it is tried again when it is due: not sooner because somebody waits
+                    break  # retried when it is due, not whenever a caller waits
                 pause = _POLL_SECONDS
             elif await self._waiting(owner):
                 await asyncio.sleep(pause)  # another process is working on it

@@ -182,7 +182,7 @@ class ConsistencyReport(_message.Message):
     inconsistencies.
     """
     consistent: _builtins.bool
-    """Whether there is no inconsistency, or all were repaired."""
+    """Whether no inconsistency is left: none was found, or all were repaired."""
     @_builtins.property
     def counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___InconsistencyCount]:
         """Number of inconsistencies of each kind; kinds without any are left out."""

@@ -74,7 +74,7 @@ class JobServiceServicer:
     """
 
     def GetJob(self, request, context):
-        """Returns the current state of a job. NOT_FOUND when there is no such job in the space.
+        """Returns the current state of a job. NOT_FOUND if the space has no job with this id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -82,7 +82,7 @@ class JobServiceServicer:
 
     def WatchJob(self, request, context):
         """Streams the state of a job: immediately, then after each change, until it has ended.
-        NOT_FOUND when there is no such job in the space.
+        NOT_FOUND if the space has no job with this id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -97,7 +97,7 @@ class JobServiceServicer:
 
     def CancelJob(self, request, context):
         """Cancels a job; its documents that are searchable already are still added to the graph. Has no effect on a job that has
-        ended or that deletes. NOT_FOUND when there is no such job in the space.
+        ended or that deletes. NOT_FOUND if the space has no job with this id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -106,7 +106,7 @@ class JobServiceServicer:
     def RetryJob(self, request, context):
         """Retries the unfinished part of an ended job: documents that failed, and those that were not reached. They are written now,
         after everything that was accepted since. Reason WRONG_STATE while the job runs, and when nothing is left to retry.
-        NOT_FOUND when there is no such job in the space.
+        NOT_FOUND if the space has no job with this id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

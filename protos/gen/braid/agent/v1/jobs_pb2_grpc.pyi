@@ -19,21 +19,21 @@ class JobServiceStub:
 
     def __init__(self, channel: _aio.Channel) -> None: ...
     GetJob: _aio.UnaryUnaryMultiCallable[_jobs_pb2.GetJobRequest, _jobs_pb2.GetJobResponse]
-    """Returns the current state of a job. NOT_FOUND when there is no such job in the space."""
+    """Returns the current state of a job. NOT_FOUND if the space has no job with this id."""
     WatchJob: _aio.UnaryStreamMultiCallable[_jobs_pb2.WatchJobRequest, _jobs_pb2.WatchJobResponse]
     """Streams the state of a job: immediately, then after each change, until it has ended.
-    NOT_FOUND when there is no such job in the space.
+    NOT_FOUND if the space has no job with this id.
     """
     ListJobs: _aio.UnaryUnaryMultiCallable[_jobs_pb2.ListJobsRequest, _jobs_pb2.ListJobsResponse]
     """Lists a space's jobs, latest first, in pages."""
     CancelJob: _aio.UnaryUnaryMultiCallable[_jobs_pb2.CancelJobRequest, _jobs_pb2.CancelJobResponse]
     """Cancels a job; its documents that are searchable already are still added to the graph. Has no effect on a job that has
-    ended or that deletes. NOT_FOUND when there is no such job in the space.
+    ended or that deletes. NOT_FOUND if the space has no job with this id.
     """
     RetryJob: _aio.UnaryUnaryMultiCallable[_jobs_pb2.RetryJobRequest, _jobs_pb2.RetryJobResponse]
     """Retries the unfinished part of an ended job: documents that failed, and those that were not reached. They are written now,
     after everything that was accepted since. Reason WRONG_STATE while the job runs, and when nothing is left to retry.
-    NOT_FOUND when there is no such job in the space.
+    NOT_FOUND if the space has no job with this id.
     """
     ListDeadDocuments: _aio.UnaryUnaryMultiCallable[_jobs_pb2.ListDeadDocumentsRequest, _jobs_pb2.ListDeadDocumentsResponse]
     """Lists a space's documents that could not be ingested, with their reasons, latest first, in pages."""
@@ -49,7 +49,7 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _jobs_pb2.GetJobRequest,
         context: _aio.ServicerContext[_jobs_pb2.GetJobRequest, _abc.Awaitable[_jobs_pb2.GetJobResponse]],
     ) -> _abc.Awaitable[_jobs_pb2.GetJobResponse]:
-        """Returns the current state of a job. NOT_FOUND when there is no such job in the space."""
+        """Returns the current state of a job. NOT_FOUND if the space has no job with this id."""
 
     @_abc_1.abstractmethod
     def WatchJob(
@@ -58,7 +58,7 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_jobs_pb2.WatchJobRequest, _abc.AsyncIterator[_jobs_pb2.WatchJobResponse]],
     ) -> _abc.AsyncIterator[_jobs_pb2.WatchJobResponse]:
         """Streams the state of a job: immediately, then after each change, until it has ended.
-        NOT_FOUND when there is no such job in the space.
+        NOT_FOUND if the space has no job with this id.
         """
 
     @_abc_1.abstractmethod
@@ -76,7 +76,7 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_jobs_pb2.CancelJobRequest, _abc.Awaitable[_jobs_pb2.CancelJobResponse]],
     ) -> _abc.Awaitable[_jobs_pb2.CancelJobResponse]:
         """Cancels a job; its documents that are searchable already are still added to the graph. Has no effect on a job that has
-        ended or that deletes. NOT_FOUND when there is no such job in the space.
+        ended or that deletes. NOT_FOUND if the space has no job with this id.
         """
 
     @_abc_1.abstractmethod
@@ -87,7 +87,7 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_jobs_pb2.RetryJobResponse]:
         """Retries the unfinished part of an ended job: documents that failed, and those that were not reached. They are written now,
         after everything that was accepted since. Reason WRONG_STATE while the job runs, and when nothing is left to retry.
-        NOT_FOUND when there is no such job in the space.
+        NOT_FOUND if the space has no job with this id.
         """
 
     @_abc_1.abstractmethod

@@ -120,7 +120,7 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetMemory(self, request, context):
-        """Returns a memory with its relations. The call counts as an access. NOT_FOUND when there is no such memory.
+        """Returns a memory with its relations. The call counts as an access. NOT_FOUND if the memory does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -134,7 +134,7 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def DeleteMemory(self, request, context):
-        """Removes a memory and its relations. NOT_FOUND when there is no such memory.
+        """Removes a memory and its relations. NOT_FOUND if the memory does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -142,7 +142,7 @@ class MemoryServiceServicer:
 
     def PutMemoryRelation(self, request, context):
         """Stores a relation between two memories of the caller, or changes the existing one.
-        NOT_FOUND when there is no such memory.
+        NOT_FOUND if the memory does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -23,14 +23,14 @@ class MemoryServiceStub:
     CreateMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.CreateMemoryRequest, _memories_pb2.CreateMemoryResponse]
     """Stores a memory with its relations, all or nothing. When the call returns, searches find the memory and follow its relations."""
     GetMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.GetMemoryRequest, _memories_pb2.GetMemoryResponse]
-    """Returns a memory with its relations. The call counts as an access. NOT_FOUND when there is no such memory."""
+    """Returns a memory with its relations. The call counts as an access. NOT_FOUND if the memory does not exist."""
     ListMemories: _aio.UnaryUnaryMultiCallable[_memories_pb2.ListMemoriesRequest, _memories_pb2.ListMemoriesResponse]
     """Lists the caller's memories, newest first, in pages, without their relations."""
     DeleteMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.DeleteMemoryRequest, _memories_pb2.DeleteMemoryResponse]
-    """Removes a memory and its relations. NOT_FOUND when there is no such memory."""
+    """Removes a memory and its relations. NOT_FOUND if the memory does not exist."""
     PutMemoryRelation: _aio.UnaryUnaryMultiCallable[_memories_pb2.PutMemoryRelationRequest, _memories_pb2.PutMemoryRelationResponse]
     """Stores a relation between two memories of the caller, or changes the existing one.
-    NOT_FOUND when there is no such memory.
+    NOT_FOUND if the memory does not exist.
     """
     DeleteMemoryRelation: _aio.UnaryUnaryMultiCallable[_memories_pb2.DeleteMemoryRelationRequest, _memories_pb2.DeleteMemoryRelationResponse]
     """Removes a relation between two memories. An inferred one that was removed is not inferred again."""
@@ -75,7 +75,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.GetMemoryRequest,
         context: _aio.ServicerContext[_memories_pb2.GetMemoryRequest, _abc.Awaitable[_memories_pb2.GetMemoryResponse]],
     ) -> _abc.Awaitable[_memories_pb2.GetMemoryResponse]:
-        """Returns a memory with its relations. The call counts as an access. NOT_FOUND when there is no such memory."""
+        """Returns a memory with its relations. The call counts as an access. NOT_FOUND if the memory does not exist."""
 
     @_abc_1.abstractmethod
     def ListMemories(
@@ -91,7 +91,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.DeleteMemoryRequest,
         context: _aio.ServicerContext[_memories_pb2.DeleteMemoryRequest, _abc.Awaitable[_memories_pb2.DeleteMemoryResponse]],
     ) -> _abc.Awaitable[_memories_pb2.DeleteMemoryResponse]:
-        """Removes a memory and its relations. NOT_FOUND when there is no such memory."""
+        """Removes a memory and its relations. NOT_FOUND if the memory does not exist."""
 
     @_abc_1.abstractmethod
     def PutMemoryRelation(
@@ -100,7 +100,7 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_memories_pb2.PutMemoryRelationRequest, _abc.Awaitable[_memories_pb2.PutMemoryRelationResponse]],
     ) -> _abc.Awaitable[_memories_pb2.PutMemoryRelationResponse]:
         """Stores a relation between two memories of the caller, or changes the existing one.
-        NOT_FOUND when there is no such memory.
+        NOT_FOUND if the memory does not exist.
         """
 
     @_abc_1.abstractmethod

@@ -38,7 +38,7 @@ class _FactRerankerEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FactRera
     FACT_RERANKER_MMR: _FactReranker.ValueType  # 2
     """Maximal marginal relevance: relevant facts first, facts that repeat an earlier one later. No fact is dropped."""
     FACT_RERANKER_NODE_DISTANCE: _FactReranker.ValueType  # 3
-    """By the number of facts between them and an entity: its own facts first. NOT_FOUND when there is no such entity."""
+    """By the number of facts between them and an entity: its own facts first. NOT_FOUND if the entity does not exist."""
     FACT_RERANKER_CROSS_ENCODER: _FactReranker.ValueType  # 4
     """By a model that reads question and fact together. FAILED_PRECONDITION when none is configured."""
 
@@ -54,7 +54,7 @@ named entities.
 FACT_RERANKER_MMR: FactReranker.ValueType  # 2
 """Maximal marginal relevance: relevant facts first, facts that repeat an earlier one later. No fact is dropped."""
 FACT_RERANKER_NODE_DISTANCE: FactReranker.ValueType  # 3
-"""By the number of facts between them and an entity: its own facts first. NOT_FOUND when there is no such entity."""
+"""By the number of facts between them and an entity: its own facts first. NOT_FOUND if the entity does not exist."""
 FACT_RERANKER_CROSS_ENCODER: FactReranker.ValueType  # 4
 """By a model that reads question and fact together. FAILED_PRECONDITION when none is configured."""
 Global___FactReranker: _TypeAlias = FactReranker  # noqa: Y015

@@ -147,7 +147,7 @@ class GraphQueryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetNeighborhood(self, request, context):
-        """Returns an entity's direct neighbors and the facts that connect them. NOT_FOUND when there is no such entity.
+        """Returns an entity's direct neighbors and the facts that connect them. NOT_FOUND if the entity does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -190,7 +190,7 @@ class GraphQueryServiceServicer:
 
     def GetEntityHistory(self, request, context):
         """Returns an entity's facts, current and past, in time order, with a summary of the history.
-        NOT_FOUND when there is no such entity.
+        NOT_FOUND if the entity does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -211,7 +211,7 @@ class GraphQueryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def FindPaths(self, request, context):
-        """Finds the shortest paths between two entities. NOT_FOUND when there is no such entity.
+        """Finds the shortest paths between two entities. NOT_FOUND if the entity does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

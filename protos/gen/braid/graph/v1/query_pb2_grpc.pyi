@@ -28,7 +28,7 @@ class GraphQueryServiceStub:
     seconds (a setting) is refused: RESOURCE_EXHAUSTED, with the delay before a retry.
     """
     GetNeighborhood: _aio.UnaryUnaryMultiCallable[_query_pb2.GetNeighborhoodRequest, _query_pb2.GetNeighborhoodResponse]
-    """Returns an entity's direct neighbors and the facts that connect them. NOT_FOUND when there is no such entity."""
+    """Returns an entity's direct neighbors and the facts that connect them. NOT_FOUND if the entity does not exist."""
     ListEntities: _aio.UnaryUnaryMultiCallable[_query_pb2.ListEntitiesRequest, _query_pb2.ListEntitiesResponse]
     """Lists the space's entities, by name or most mentioned first, in pages that remain stable during writes."""
     ListFacts: _aio.UnaryUnaryMultiCallable[_structure_pb2.ListFactsRequest, _structure_pb2.ListFactsResponse]
@@ -41,14 +41,14 @@ class GraphQueryServiceStub:
     """Finds the entities that a text names."""
     GetEntityHistory: _aio.UnaryUnaryMultiCallable[_history_pb2.GetEntityHistoryRequest, _history_pb2.GetEntityHistoryResponse]
     """Returns an entity's facts, current and past, in time order, with a summary of the history.
-    NOT_FOUND when there is no such entity.
+    NOT_FOUND if the entity does not exist.
     """
     GetSnapshot: _aio.UnaryUnaryMultiCallable[_history_pb2.GetSnapshotRequest, _history_pb2.GetSnapshotResponse]
     """Returns the facts that held at a time, and the changes since."""
     DiffGraph: _aio.UnaryUnaryMultiCallable[_history_pb2.DiffGraphRequest, _history_pb2.DiffGraphResponse]
     """Returns the difference between two times."""
     FindPaths: _aio.UnaryUnaryMultiCallable[_structure_pb2.FindPathsRequest, _structure_pb2.FindPathsResponse]
-    """Finds the shortest paths between two entities. NOT_FOUND when there is no such entity."""
+    """Finds the shortest paths between two entities. NOT_FOUND if the entity does not exist."""
     GetMentionSubgraph: _aio.UnaryUnaryMultiCallable[_structure_pb2.GetMentionSubgraphRequest, _structure_pb2.GetMentionSubgraphResponse]
     """Returns the chunks around some chunks and entities, one step along shared entities, with their mentions."""
     Expand: _aio.UnaryUnaryMultiCallable[_expansion_pb2.ExpandRequest, _expansion_pb2.ExpandResponse]
@@ -83,7 +83,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _query_pb2.GetNeighborhoodRequest,
         context: _aio.ServicerContext[_query_pb2.GetNeighborhoodRequest, _abc.Awaitable[_query_pb2.GetNeighborhoodResponse]],
     ) -> _abc.Awaitable[_query_pb2.GetNeighborhoodResponse]:
-        """Returns an entity's direct neighbors and the facts that connect them. NOT_FOUND when there is no such entity."""
+        """Returns an entity's direct neighbors and the facts that connect them. NOT_FOUND if the entity does not exist."""
 
     @_abc_1.abstractmethod
     def ListEntities(
@@ -132,7 +132,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_history_pb2.GetEntityHistoryRequest, _abc.Awaitable[_history_pb2.GetEntityHistoryResponse]],
     ) -> _abc.Awaitable[_history_pb2.GetEntityHistoryResponse]:
         """Returns an entity's facts, current and past, in time order, with a summary of the history.
-        NOT_FOUND when there is no such entity.
+        NOT_FOUND if the entity does not exist.
         """
 
     @_abc_1.abstractmethod
@@ -157,7 +157,7 @@ class GraphQueryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _structure_pb2.FindPathsRequest,
         context: _aio.ServicerContext[_structure_pb2.FindPathsRequest, _abc.Awaitable[_structure_pb2.FindPathsResponse]],
     ) -> _abc.Awaitable[_structure_pb2.FindPathsResponse]:
-        """Finds the shortest paths between two entities. NOT_FOUND when there is no such entity."""
+        """Finds the shortest paths between two entities. NOT_FOUND if the entity does not exist."""
 
     @_abc_1.abstractmethod
     def GetMentionSubgraph(

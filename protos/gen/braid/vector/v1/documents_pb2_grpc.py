@@ -110,14 +110,14 @@ class DocumentServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetDocument(self, request, context):
-        """Returns a document, its current version and its chunks' ids. NOT_FOUND when there is no such document.
+        """Returns a document, its current version and its chunks' ids. NOT_FOUND if the document does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
     def ListDocumentVersions(self, request, context):
-        """Lists a document's versions, latest first, in pages. NOT_FOUND when there is no such document.
+        """Lists a document's versions, latest first, in pages. NOT_FOUND if the document does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

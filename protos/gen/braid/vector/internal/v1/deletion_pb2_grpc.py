@@ -50,7 +50,7 @@ class DocumentDeletionServiceServicer:
 
     def DeleteDocument(self, request, context):
         """Removes a document, its versions, and the chunks that no version references any more; returns what was removed.
-        NOT_FOUND when there is no such document.
+        NOT_FOUND if the document does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -20,7 +20,7 @@ class DocumentDeletionServiceStub:
     def __init__(self, channel: _aio.Channel) -> None: ...
     DeleteDocument: _aio.UnaryUnaryMultiCallable[_deletion_pb2.DeleteDocumentRequest, _deletion_pb2.DeleteDocumentResponse]
     """Removes a document, its versions, and the chunks that no version references any more; returns what was removed.
-    NOT_FOUND when there is no such document.
+    NOT_FOUND if the document does not exist.
     """
 
 class DocumentDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -35,7 +35,7 @@ class DocumentDeletionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_deletion_pb2.DeleteDocumentRequest, _abc.Awaitable[_deletion_pb2.DeleteDocumentResponse]],
     ) -> _abc.Awaitable[_deletion_pb2.DeleteDocumentResponse]:
         """Removes a document, its versions, and the chunks that no version references any more; returns what was removed.
-        NOT_FOUND when there is no such document.
+        NOT_FOUND if the document does not exist.
         """
 
 def add_DocumentDeletionServiceServicer_to_server(servicer: DocumentDeletionServiceServicer, server: _aio.Server) -> None: ...

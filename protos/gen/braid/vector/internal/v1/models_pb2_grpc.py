@@ -97,7 +97,7 @@ class EmbeddingModelServiceServicer:
 
     def ListChunksWithoutEmbedding(self, request, context):
         """Lists chunks that have no vector of an added model yet, with the text to embed.
-        NOT_FOUND when there is no such model in the space.
+        NOT_FOUND if the space has no model of this name.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -105,7 +105,7 @@ class EmbeddingModelServiceServicer:
 
     def PutEmbeddings(self, request, context):
         """Stores vectors of an added model. Vectors of chunks that were deleted or whose text has changed are left out.
-        NOT_FOUND when there is no such model in the space. FAILED_PRECONDITION for the active model.
+        NOT_FOUND if the space has no model of this name. FAILED_PRECONDITION for the active model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -121,7 +121,7 @@ class EmbeddingModelServiceServicer:
 
     def ActivateEmbeddingModel(self, request, context):
         """Makes searches and writes use this model from now on. WRONG_STATE while a chunk has no vector of it. The former model
-        remains with its vectors and can be activated again or removed. NOT_FOUND when there is no such model in the space.
+        remains with its vectors and can be activated again or removed. NOT_FOUND if the space has no model of this name.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -129,7 +129,7 @@ class EmbeddingModelServiceServicer:
 
     def RemoveEmbeddingModel(self, request, context):
         """Removes the space's vectors of a model. WRONG_STATE for the active one.
-        NOT_FOUND when there is no such model in the space.
+        NOT_FOUND if the space has no model of this name.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -27,11 +27,11 @@ class EmbeddingModelServiceStub:
     """
     ListChunksWithoutEmbedding: _aio.UnaryUnaryMultiCallable[_models_pb2.ListChunksWithoutEmbeddingRequest, _models_pb2.ListChunksWithoutEmbeddingResponse]
     """Lists chunks that have no vector of an added model yet, with the text to embed.
-    NOT_FOUND when there is no such model in the space.
+    NOT_FOUND if the space has no model of this name.
     """
     PutEmbeddings: _aio.UnaryUnaryMultiCallable[_models_pb2.PutEmbeddingsRequest, _models_pb2.PutEmbeddingsResponse]
     """Stores vectors of an added model. Vectors of chunks that were deleted or whose text has changed are left out.
-    NOT_FOUND when there is no such model in the space. FAILED_PRECONDITION for the active model.
+    NOT_FOUND if the space has no model of this name. FAILED_PRECONDITION for the active model.
     """
     HoldWrites: _aio.UnaryUnaryMultiCallable[_models_pb2.HoldWritesRequest, _models_pb2.HoldWritesResponse]
     """Blocks the space's writes for some seconds, so that the last missing vectors can be stored: writes that would store chunks
@@ -39,11 +39,11 @@ class EmbeddingModelServiceStub:
     """
     ActivateEmbeddingModel: _aio.UnaryUnaryMultiCallable[_models_pb2.ActivateEmbeddingModelRequest, _models_pb2.ActivateEmbeddingModelResponse]
     """Makes searches and writes use this model from now on. WRONG_STATE while a chunk has no vector of it. The former model
-    remains with its vectors and can be activated again or removed. NOT_FOUND when there is no such model in the space.
+    remains with its vectors and can be activated again or removed. NOT_FOUND if the space has no model of this name.
     """
     RemoveEmbeddingModel: _aio.UnaryUnaryMultiCallable[_models_pb2.RemoveEmbeddingModelRequest, _models_pb2.RemoveEmbeddingModelResponse]
     """Removes the space's vectors of a model. WRONG_STATE for the active one.
-    NOT_FOUND when there is no such model in the space.
+    NOT_FOUND if the space has no model of this name.
     """
 
 class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -77,7 +77,7 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_models_pb2.ListChunksWithoutEmbeddingRequest, _abc.Awaitable[_models_pb2.ListChunksWithoutEmbeddingResponse]],
     ) -> _abc.Awaitable[_models_pb2.ListChunksWithoutEmbeddingResponse]:
         """Lists chunks that have no vector of an added model yet, with the text to embed.
-        NOT_FOUND when there is no such model in the space.
+        NOT_FOUND if the space has no model of this name.
         """
 
     @_abc_1.abstractmethod
@@ -87,7 +87,7 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_models_pb2.PutEmbeddingsRequest, _abc.Awaitable[_models_pb2.PutEmbeddingsResponse]],
     ) -> _abc.Awaitable[_models_pb2.PutEmbeddingsResponse]:
         """Stores vectors of an added model. Vectors of chunks that were deleted or whose text has changed are left out.
-        NOT_FOUND when there is no such model in the space. FAILED_PRECONDITION for the active model.
+        NOT_FOUND if the space has no model of this name. FAILED_PRECONDITION for the active model.
         """
 
     @_abc_1.abstractmethod
@@ -107,7 +107,7 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_models_pb2.ActivateEmbeddingModelRequest, _abc.Awaitable[_models_pb2.ActivateEmbeddingModelResponse]],
     ) -> _abc.Awaitable[_models_pb2.ActivateEmbeddingModelResponse]:
         """Makes searches and writes use this model from now on. WRONG_STATE while a chunk has no vector of it. The former model
-        remains with its vectors and can be activated again or removed. NOT_FOUND when there is no such model in the space.
+        remains with its vectors and can be activated again or removed. NOT_FOUND if the space has no model of this name.
         """
 
     @_abc_1.abstractmethod
@@ -117,7 +117,7 @@ class EmbeddingModelServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_models_pb2.RemoveEmbeddingModelRequest, _abc.Awaitable[_models_pb2.RemoveEmbeddingModelResponse]],
     ) -> _abc.Awaitable[_models_pb2.RemoveEmbeddingModelResponse]:
         """Removes the space's vectors of a model. WRONG_STATE for the active one.
-        NOT_FOUND when there is no such model in the space.
+        NOT_FOUND if the space has no model of this name.
         """
 
 def add_EmbeddingModelServiceServicer_to_server(servicer: EmbeddingModelServiceServicer, server: _aio.Server) -> None: ...
