@@ -19,7 +19,6 @@ from services.graph_query.core.domain import (
 )
 from services.graph_query.core.fact_batch import FactBatch
 from services.graph_query.core.intervals import OPEN
-from services.graph_query.core.store import WordHits
 from services.graph_query.embeddings.domain import RETRY_SECONDS
 from services.graph_query.embeddings.neo4j_store import Neo4jEmbeddings
 from services.graph_query.entities.neo4j_store import Neo4jEntities, Neo4jEntityStore
@@ -33,7 +32,7 @@ from services.graph_query.history.neo4j_store import Neo4jHistory
 from services.graph_query.inventory.neo4j_store import Neo4jInventory
 from services.graph_query.llm_extraction.graph_reader import GraphReader, Neo4jGraphReader
 from services.graph_query.local_extraction.gazetteer import Gazetteer, GazetteerCache
-from services.graph_query.neo4j.database import READ_LIMIT, WRITE_LIMIT, Database, Transaction
+from services.graph_query.neo4j.database import WRITE_LIMIT, Database, Transaction
 from services.graph_query.neo4j.row_mapping import filter_parameters, instant
 from services.graph_query.neo4j.schema import Schema, check_ready, ensure_schema
 from services.graph_query.neo4j.space_locks import SpaceLocks
@@ -43,9 +42,7 @@ from services.graph_query.ontology.neo4j_store import Neo4jOntologies
 from services.graph_query.search.as_known import Neo4jAsKnown
 from services.graph_query.search.neo4j_store import Neo4jSearch
 from services.graph_query.search.reranking import Neo4jReranking
-from services.runtime.context import remaining
 from services.runtime.errors import (
-    DeadlineError,
     FieldError,
     InvalidFieldError,
     NotFoundError,
@@ -85,7 +82,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         self._spaces: set[str] = set()
         self._space_locks = SpaceLocks(WRITE_LIMIT)
         self._ready = False
-        self.warmer = QueryPlanWarmer(self._warm_up)
+        self.warmer = QueryPlanWarmer(self._warm_up, database.pending_plans)
         self.findings = Neo4jFindings(database, self._write)
         self.extractions = Neo4jExtractions(database, self._write)
         self.ontologies = Neo4jOntologies(database)
@@ -102,22 +99,6 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         await ensure_schema(self._database, self._schema)
         self._ready = True
         self.warmer.start()
-
-    async def search_words(
-        self,
-        space: str,
-        terms: Sequence[str],
-        link_keys: Sequence[str],
-        only: FactFilter,
-        limit: int,
-    ) -> WordHits:
-        """See `GraphStore`.
-
-        Waits while a cold Neo4j plans its search queries; raises DeadlineError if that takes too long.
-        """
-        if self.warmer.plans_searches:
-            await self._until_searchable()
-        return await super().search_words(space, terms, link_keys, only, limit)
 
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
         """Adds passages in one transaction."""
@@ -180,13 +161,6 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
     def _check_schema(self) -> None:
         if not self._ready:
             raise StoreUnavailableError("neo4j", message="neo4j has no schema yet.")
-
-    async def _until_searchable(self) -> None:
-        try:
-            async with asyncio.timeout(remaining(READ_LIMIT)):
-                await self.warmer.searchable()
-        except TimeoutError:
-            raise DeadlineError from None
 
     async def _warm_up(self, name: str) -> None:
         """Runs a query for no space, which finds and changes nothing, so that it is planned."""

@@ -12,6 +12,7 @@ from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncResult, AsyncTransaction
 from neo4j.exceptions import ClientError, DriverError, Neo4jError, TransientError
 from pydantic import SecretStr
 
+from services.graph_query.neo4j.warm_up import PendingPlans
 from services.runtime.admission import AdmissionLimits, AdmissionQueue
 from services.runtime.context import remaining
 from services.runtime.errors import BraidError, DeadlineError, StoreUnavailableError
@@ -128,6 +129,7 @@ class Database:
         self._slots = AdmissionQueue(limits)
         self._answered = float("-inf")
         self._meter = StatementMeter(_STORE)
+        self.pending_plans = PendingPlans()
         self._queries = {name: _with_fixed_plan(queries[name]) for name in queries.names()}
 
     def stats(self) -> PoolStats:
@@ -139,7 +141,10 @@ class Database:
         return self._answered >= when
 
     async def read(self, name: str, **parameters: Any) -> Rows:
-        """Returns all rows of a read-only named query, in one round trip."""
+        """Returns all rows of a read-only named query, in one round trip; waits for its plan while that is pending."""
+        if name in self.pending_plans:
+            async with _braid_errors(READ_LIMIT):
+                await self.pending_plans.wait(name)
         async with self._slots.slot(), _braid_errors(READ_LIMIT) as limit:
             query = Query(self._queries[name], timeout=limit)
             for attempt in range(1, _READ_ATTEMPTS + 1):

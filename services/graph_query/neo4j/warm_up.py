@@ -1,13 +1,14 @@
 """Warms Neo4j's query plan cache before a caller has to wait for it.
 
-Neo4j plans a query when it first receives it, which takes 0.1 to 0.8 s on a cold machine.
+Neo4j plans a query when it first receives it, which takes 0.1 to 4 s after its start. It plans a query twice if two
+callers send it at the same time, so searches wait until their queries are planned.
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from services.runtime.errors import BraidError, DeadlineError
@@ -16,14 +17,15 @@ from services.runtime.telemetry import get_logger
 WarmUp = Callable[[str], Awaitable[None]]
 
 
+# In the order in which a search needs them.
 SEARCH_QUERIES = (
-    "search_state",
     "search_facts",
     "search_sentences",
     "search_vector_exact",
     "facts_in_full",
     # Used by the comprehensive search to expand its list.
     "entities_by_link_key",
+    "entities_titled",
     "mention_subgraph",
 )
 
@@ -32,6 +34,7 @@ SEARCH_QUERIES = (
 # Neo4j a megabyte, and the stack's start a quarter of a second of CPU time.
 WARMED_QUERIES = (
     *SEARCH_QUERIES,
+    "search_state",
     "create_space",
     "lock_space",
     # Used by the write of a given fact.
@@ -72,24 +75,54 @@ _REST = 1.0
 _MAX_PAUSE_SECONDS = 0.25
 
 
+class PendingPlans:
+    """Queries about to be planned. Callers wait for these plans, as Neo4j would otherwise make each of them twice."""
+
+    def __init__(self) -> None:
+        self._planned: dict[str, asyncio.Event] = {}
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._planned
+
+    def add(self, names: Iterable[str]) -> None:
+        """Makes callers of these queries wait."""
+        for name in names:
+            self._planned.setdefault(name, asyncio.Event())
+
+    def remove(self, name: str) -> None:
+        """Lets the callers of a query go on: it is planned, or cannot be."""
+        if planned := self._planned.pop(name, None):
+            planned.set()
+
+    def clear(self) -> None:
+        """Lets all callers go on."""
+        for name in list(self._planned):
+            self.remove(name)
+
+    async def wait(self, name: str) -> None:
+        """Returns once a query is not pending; has no time limit of its own."""
+        if planned := self._planned.get(name):
+            await planned.wait()
+
+
 class QueryPlanWarmer:
     """Warms queries once Neo4j is up, and again after each of its outages."""
 
     def __init__(
         self,
         warm_up: WarmUp,
+        pending: PendingPlans,
         names: Sequence[str] = WARMED_QUERIES,
         searched: Sequence[str] = SEARCH_QUERIES,
         max_pause_seconds: float = _MAX_PAUSE_SECONDS,
     ) -> None:
-        """`searched` are those of `names` that are warmed first."""
+        """`searched` are those of `names` that are warmed first, and are `pending` until then."""
         self._warm_up = warm_up
+        self._pending = pending
         self._names = names
         self._searched = frozenset(searched)
         self._max_pause_seconds = max_pause_seconds
         self._cold = asyncio.Event()
-        self._searchable = asyncio.Event()
-        self._searchable.set()
         self._writes = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
@@ -108,15 +141,6 @@ class QueryPlanWarmer:
             if not self._writes:
                 self._quiet.set()
 
-    @property
-    def plans_searches(self) -> bool:
-        """Returns whether search queries are being planned: a search at this time would plan them again."""
-        return not self._searchable.is_set()
-
-    async def searchable(self) -> None:
-        """Returns once searches are planned, or cannot be; has no time limit of its own."""
-        await self._searchable.wait()
-
     def note(self, *, answers: bool) -> None:
         """Records the result of each probe: after an outage Neo4j has no plans, so a new round starts."""
         if answers and self._away:
@@ -132,18 +156,17 @@ class QueryPlanWarmer:
         while True:
             await self._cold.wait()
             self._cold.clear()
-            self._searchable.clear()
+            self._pending.add(name for name in self._names if name in self._searched)
             try:
                 await self._warm()
             finally:
-                self._searchable.set()
+                self._pending.clear()
 
     async def _warm(self) -> None:
         log = get_logger("warming")
         started = time.perf_counter()
         try:
             await self._plan_searches()
-            self._searchable.set()
             for name in self._names:
                 if name not in self._searched:
                     await self._plan(name)
@@ -164,7 +187,10 @@ class QueryPlanWarmer:
 
         async def plan(name: str) -> None:
             async with free:
-                await self._warm_up(name)
+                try:
+                    await self._warm_up(name)
+                finally:
+                    self._pending.remove(name)
 
         ended = await asyncio.gather(*map(plan, names), return_exceptions=True)
         failures = [failure for failure in ended if failure is not None]

@@ -77,6 +77,24 @@ async def test_a_call_ends_with_its_callers_deadline(store: Neo4jStore) -> None:
         await store.stats(call.space)
 
 
+async def test_a_read_waits_for_its_pending_plan_until_its_callers_deadline(
+    store: Neo4jStore,
+) -> None:
+    loop = asyncio.get_running_loop()
+    pending = store.pools[0].pending_plans
+    pending.add(["facts_in_full"])
+    try:
+        call = CallContext("r", "m", new_space(), "u", frozenset(), deadline=loop.time() + 0.01)
+        with call_scope(call), pytest.raises(DeadlineError):
+            await store.facts(call.space, ["none"])
+        waiting = asyncio.create_task(store.facts(new_space(), ["none"]))
+        await store.stats("")
+        assert not waiting.done()
+    finally:
+        pending.clear()
+    assert await waiting == {}
+
+
 async def test_writers_of_one_space_at_the_same_time_fork_no_entity(
     graph_stores: LocalStores,
 ) -> None:

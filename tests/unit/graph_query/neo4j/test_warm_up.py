@@ -7,7 +7,12 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from services.graph_query.neo4j.queries import load_queries
-from services.graph_query.neo4j.warm_up import WARMED_QUERIES, QueryPlanWarmer
+from services.graph_query.neo4j.warm_up import (
+    SEARCH_QUERIES,
+    WARMED_QUERIES,
+    PendingPlans,
+    QueryPlanWarmer,
+)
 from services.runtime.errors import DeadlineError, StoreUnavailableError
 
 
@@ -41,11 +46,12 @@ async def until(holds: Callable[[], bool]) -> None:
 def test_every_warmed_query_exists() -> None:
     names = load_queries().names()
     assert set(WARMED_QUERIES) <= set(names)
+    assert set(SEARCH_QUERIES) <= set(WARMED_QUERIES)
 
 
 async def test_nothing_is_rehearsed_before_the_schema_is_there() -> None:
     stage = Stage()
-    warmer = QueryPlanWarmer(stage.warm_up, ["a"])
+    warmer = QueryPlanWarmer(stage.warm_up, PendingPlans(), ["a"])
     async with running(warmer):
         warmer.note(answers=True)
         await asyncio.sleep(0)
@@ -54,7 +60,7 @@ async def test_nothing_is_rehearsed_before_the_schema_is_there() -> None:
 
 async def test_each_query_is_rehearsed_in_order_and_again_after_an_outage() -> None:
     stage = Stage()
-    warmer = QueryPlanWarmer(stage.warm_up, ["a", "b"])
+    warmer = QueryPlanWarmer(stage.warm_up, PendingPlans(), ["a", "b"])
     async with running(warmer):
         warmer.start()
         await until(lambda: warmer.rounds == 1)
@@ -66,7 +72,7 @@ async def test_each_query_is_rehearsed_in_order_and_again_after_an_outage() -> N
 
 async def test_an_outage_during_a_round_leaves_the_rest_to_the_next() -> None:
     stage = Stage()
-    warmer = QueryPlanWarmer(stage.warm_up, ["a"])
+    warmer = QueryPlanWarmer(stage.warm_up, PendingPlans(), ["a"])
     async with running(warmer):
         stage.away = True
         warmer.start()
@@ -90,37 +96,43 @@ class Slow(Stage):
         await self.done.acquire()
 
 
-async def test_searches_wait_for_their_own_plans_and_for_no_others() -> None:
+async def test_each_search_waits_for_its_own_plan_and_for_no_other() -> None:
     stage = Slow()
-    warmer = QueryPlanWarmer(stage.warm_up, ["search", "write"], ["search"])
-    assert not warmer.plans_searches
+    pending = PendingPlans()
+    warmer = QueryPlanWarmer(stage.warm_up, pending, ["a", "b", "write"], ["a", "b"])
+    assert "a" not in pending
     async with running(warmer):
         warmer.start()
-        await until(lambda: warmer.plans_searches)
-        waiting = asyncio.create_task(warmer.searchable())
-        await until(lambda: stage.warmed == ["search"])
-        assert not waiting.done()
+        await until(lambda: stage.warmed == ["a", "b"])
+        assert "write" not in pending
+        waiting = [asyncio.create_task(pending.wait(name)) for name in ("a", "b")]
         stage.done.release()
-        await until(lambda: stage.warmed == ["search", "write"])
+        await until(waiting[0].done)
+        assert "b" in pending
+        assert not waiting[1].done()
+        stage.done.release()
         async with asyncio.timeout(5):
-            await waiting
-        assert not warmer.plans_searches
+            await waiting[1]
+        assert "b" not in pending
 
 
 async def test_no_search_waits_for_a_store_that_went_away_again() -> None:
     stage = Stage()
     stage.away = True
-    warmer = QueryPlanWarmer(stage.warm_up, ["search"], ["search"])
+    pending = PendingPlans()
+    warmer = QueryPlanWarmer(stage.warm_up, pending, ["a", "b", "c"], ["a", "b", "c"])
+    pending.add(["a"])
     async with running(warmer):
         warmer.start()
         async with asyncio.timeout(5):
-            await warmer.searchable()
+            for name in ("a", "b", "c"):
+                await pending.wait(name)
     assert warmer.rounds == 0
 
 
 async def test_nothing_but_what_searches_need_is_rehearsed_while_something_is_written() -> None:
     stage = Stage()
-    warmer = QueryPlanWarmer(stage.warm_up, ["a", "b"], ["a"])
+    warmer = QueryPlanWarmer(stage.warm_up, PendingPlans(), ["a", "b"], ["a"])
     async with running(warmer):
         with warmer.pause_for_write(), warmer.pause_for_write():
             warmer.start()
@@ -132,24 +144,9 @@ async def test_nothing_but_what_searches_need_is_rehearsed_while_something_is_wr
     assert stage.warmed == ["a", "b"]
 
 
-async def test_what_searches_need_is_planned_at_the_same_time() -> None:
-    stage = Slow()
-    warmer = QueryPlanWarmer(stage.warm_up, ["a", "b", "c"], ["a", "b"])
-    async with running(warmer):
-        warmer.start()
-        await until(lambda: stage.warmed == ["a", "b"])
-        stage.done.release()
-        for _ in range(10):
-            await asyncio.sleep(0)
-        assert warmer.plans_searches
-        stage.done.release()
-        await until(lambda: stage.warmed == ["a", "b", "c"])
-        assert not warmer.plans_searches
-
-
 async def test_writes_without_end_hold_a_round_up_and_do_not_stop_it() -> None:
     stage = Stage()
-    warmer = QueryPlanWarmer(stage.warm_up, ["a", "b"], max_pause_seconds=0.01)
+    warmer = QueryPlanWarmer(stage.warm_up, PendingPlans(), ["a", "b"], max_pause_seconds=0.01)
     async with running(warmer):
         with warmer.pause_for_write():
             warmer.start()
@@ -159,7 +156,7 @@ async def test_writes_without_end_hold_a_round_up_and_do_not_stop_it() -> None:
 
 async def test_only_a_few_searches_are_planned_side_by_side() -> None:
     stage = Slow()
-    warmer = QueryPlanWarmer(stage.warm_up, ["a", "b", "c"], ["a", "b", "c"])
+    warmer = QueryPlanWarmer(stage.warm_up, PendingPlans(), ["a", "b", "c"], ["a", "b", "c"])
     async with running(warmer):
         warmer.start()
         await until(lambda: len(stage.warmed) == 2)
@@ -179,7 +176,7 @@ async def test_a_round_that_a_busy_store_ends_early_is_followed_by_another() -> 
             raise error
         warmed.append(name)
 
-    warmer = QueryPlanWarmer(warm_up, ["a", "b"], ["a", "b"])
+    warmer = QueryPlanWarmer(warm_up, PendingPlans(), ["a", "b"], ["a", "b"])
     async with running(warmer):
         warmer.start()
         await until(lambda: warmer.rounds == 1)
