@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gateway.cli.api import Api
     from gateway.cli.session import Session
 
-graph = typer.Typer(help="Show entities, neighbours, paths and histories.", no_args_is_help=True)
+graph = typer.Typer(help="Show entities, neighbors, paths and histories.", no_args_is_help=True)
 Json = dict[str, Any]
 DEFAULT_LIMIT = 50
 
@@ -99,7 +99,7 @@ def neighborhood(  # noqa: PLR0917 - typer names them all
     as_of: AsOf = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show an entity's neighbours and the facts that join them."""
+    """Show an entity's neighbors and the facts that join them."""
     from gateway.cli.api import segment  # noqa: PLC0415
 
     session: Session = context.obj
@@ -127,6 +127,6 @@ def show_neighborhood(out: Console, answer: Json) -> None:
         out.print(Text("  ").append_text(fact_line(edge)), soft_wrap=True)
     shown, total = len(answer["nodes"]), answer["total"]
     more = ", more with --limit" if answer["truncated"] else ""
-    out.print(Text(f"{shown} of {total} neighbours{more}", style=QUIET))
+    out.print(Text(f"{shown} of {total} neighbors{more}", style=QUIET))
     for other in answer["homonyms"]:
         out.print(styled(f"Also: {other['name']} ({other['type'] or 'no type'})", QUIET))

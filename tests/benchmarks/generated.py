@@ -1,6 +1,6 @@
 """An invented corpus for runs without a data folder: the same passages and questions for the same seed.
 
-People work for companies in towns, and each passage names its neighbours, so that both tiers have something to find.
+People work for companies in towns, and each passage names its neighbors, so that both tiers have something to find.
 """
 
 from __future__ import annotations

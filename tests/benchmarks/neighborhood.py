@@ -1,4 +1,4 @@
-"""How fast the neighbours of an entity with thousands of facts are told, over gRPC."""
+"""How fast the neighbors of an entity with thousands of facts are told, over gRPC."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ASKING = 30.0
 
 
 async def run(options: Options) -> None:
-    """Give each of a few entities 5,000 facts with others, then ask for one's neighbours again and again."""
+    """Give each of a few entities 5,000 facts with others, then ask for one's neighbors again and again."""
     figures = Figures(options.name)
     async with (
         running_stack(only=["graph_query"]) as stack,
@@ -40,7 +40,7 @@ async def run(options: Options) -> None:
 
 async def _ask(stub: query_pb2_grpc.GraphQueryServiceStub, queries: int) -> Sample:
     sample = Sample()
-    with bar("asking for neighbours", queries) as show:
+    with bar("asking for neighbors", queries) as show:
         for number in range(_WARM_UP + queries):
             request = query_pb2.GetNeighborhoodRequest(entity_name=_hub(number), limit=_LIMIT)
             answer, took = await timed(stub.GetNeighborhood(request, timeout=_ASKING))
@@ -55,7 +55,7 @@ def _check(answer: query_pb2.GetNeighborhoodResponse) -> None:
     """MeasureError when the answer is not the hub's: a quick wrong one is worth nothing."""
     if len(answer.nodes) != _LIMIT or answer.neighbor_count != _neighbors():
         raise MeasureError(
-            f"the hub has {answer.neighbor_count} neighbours instead of {_neighbors()}"
+            f"the hub has {answer.neighbor_count} neighbors instead of {_neighbors()}"
         )
 
 
@@ -72,10 +72,10 @@ async def _parts() -> AsyncIterator[ingest_pb2.AddFactsRequest]:
 
 
 def _fact(hub: int, number: int) -> ingest_pb2.FactInput:
-    """The hub is subject and object in turn, and one neighbour in five has two facts with it."""
+    """The hub is subject and object in turn, and one neighbor in five has two facts with it."""
     share = len(_RELATIONS)
     neighbor = number if number % share else number - 1 if number else share - 1
-    ends = [_name(_hub(hub)), _name(f"Neighbour {hub} {neighbor}")]
+    ends = [_name(_hub(hub)), _name(f"Neighbor {hub} {neighbor}")]
     subject, target = ends if number % 2 else reversed(ends)
     return ingest_pb2.FactInput(
         subject=subject, relation_type=_RELATIONS[number % share], object=target

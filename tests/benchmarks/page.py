@@ -78,7 +78,7 @@ async def _draw(browser: Browser, url: str) -> tuple[float, float]:
     page = await context.new_page()
     await page.goto(f"{url}/#/graph?entity=Left&limit=100")
     await page.wait_for_selector("canvas")
-    await page.get_by_role("button", name="Show neighbours of Right", exact=True).click()
+    await page.get_by_role("button", name="Show neighbors of Right", exact=True).click()
     state = await _drawing(page)
     loaded = float(await page.evaluate(_BYTES)) / 1024
     await context.close()

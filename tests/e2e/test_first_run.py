@@ -99,7 +99,7 @@ def test_a_stream_brings_each_leg_and_then_the_whole(system: System) -> None:
     assert kinds == ["leg", "leg", "final"]
 
 
-def test_the_neighbourhood_of_an_entity_is_found_whatever_its_letter_case(system: System) -> None:
+def test_the_neighborhood_of_an_entity_is_found_whatever_its_letter_case(system: System) -> None:
     with system.client() as http:
         around = http.get("/api/graph/neighborhood/ledger%20SERVICE").json()
     assert around["center"]["name"] == "Ledger Service"

@@ -145,7 +145,7 @@ def test_a_neighborhood_is_drawn_and_listed_and_grows_by_a_click(page: Page) -> 
     before = page.evaluate("window.braidDrawing.nodes")
     assert before > 3
     expect(page.get_by_role("table")).to_contain_text("Noor Haddad")
-    page.get_by_role("button", name="Show neighbours of Noor Haddad").click()
+    page.get_by_role("button", name="Show neighbors of Noor Haddad").click()
     expect(page.locator("main > .quiet").first).not_to_contain_text(f"{before} entities")
     assert page.evaluate("window.braidDrawing.nodes") > before
 

@@ -46,7 +46,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The value below which `percent` of the values lie, interpolated between neighbours.
+    """The value below which `percent` of the values lie, interpolated between neighbors.
 
     ValueError when there are no values or `percent` is outside 0-100.
     """

@@ -21,7 +21,7 @@ _HTML = "text/html"
 # Fewer pages with the same ending may be a series of documents.
 _MIN_PAGES = 3
 _HEAD_BYTES = 64 * 1024
-_MAX_NEIGHBOURS = 200
+_MAX_NEIGHBORS = 200
 _BEGIN = re.compile(r"<(title|body)\b[^>]*>", re.IGNORECASE)
 _END = re.compile(r"</title", re.IGNORECASE)
 _ENDING = re.compile(r"(?:\s+[-–—−|·•»:]|\s*[|»]|\s+::)\s+(?:(?!\s[-–—−|·•»:]|[|»]).)+$", re.DOTALL)
@@ -75,7 +75,7 @@ def _titles_beside(titles: dict[Path, str]) -> Iterator[str]:
             )
         except OSError:
             continue
-        for name in names[:_MAX_NEIGHBOURS]:
+        for name in names[:_MAX_NEIGHBORS]:
             if folder / name not in titles and (title := _title(folder / name)):
                 yield title
 

@@ -43,12 +43,12 @@ _NEIGHBORHOOD_NAMES = graph_name({"entity_name": "entity", "entity_type": "entit
 
 
 class NeighborhoodArguments(Arguments):
-    """Whose neighbours."""
+    """Whose neighbors."""
 
     entity: EntityName
     entity_type: EntityType | None = None
     as_of: InstantText | None = None
-    limit: Annotated[int, Field(ge=1, le=100, description="How many neighbours, 1–100.")] = 20
+    limit: Annotated[int, Field(ge=1, le=100, description="How many neighbors, 1–100.")] = 20
     cursor: Cursor | None = None
 
 
@@ -128,7 +128,7 @@ class EntitySummary(BaseModel):
 
 
 class NeighborhoodResult(ToolResult):
-    """An entity and the facts that join it to its neighbours."""
+    """An entity and the facts that join it to its neighbors."""
 
     view: Literal["neighborhood"] = "neighborhood"
     entity: EntitySummary | None = None
@@ -192,7 +192,7 @@ class EntityResult(ToolResult):
 
 
 async def entity(arguments: EntityArguments, call: ToolCall) -> ToolResult:
-    """See an entity: its neighbours, its history, the ways to another one; or which entities there are."""
+    """See an entity: its neighbors, its history, the ways to another one; or which entities there are."""
     match arguments.view:
         case "neighborhood":
             of_view = narrowed(arguments, NeighborhoodArguments, arguments.view)
@@ -207,7 +207,7 @@ async def entity(arguments: EntityArguments, call: ToolCall) -> ToolResult:
 
 
 async def neighborhood(arguments: NeighborhoodArguments, call: ToolCall) -> NeighborhoodResult:
-    """See an entity's direct neighbours and the facts that join them."""
+    """See an entity's direct neighbors and the facts that join them."""
     cursor = call.cursor(arguments)
     first = cursor.read(arguments.cursor).shown
     request = query_pb2.GetNeighborhoodRequest(
@@ -223,10 +223,10 @@ async def neighborhood(arguments: NeighborhoodArguments, call: ToolCall) -> Neig
     def build(shown: Sequence[Statement]) -> NeighborhoodResult:
         end = first + len(shown)
         more = end < len(found)
-        words = f"Found {answer.neighbor_count} neighbours, looked at {len(answer.nodes)}. "
+        words = f"Found {answer.neighbor_count} neighbors, looked at {len(answer.nodes)}. "
         words += count_line(len(shown), len(found), "facts", first, more=more)
         if answer.truncated:
-            words += " For more neighbours raise `limit`."
+            words += " For more neighbors raise `limit`."
         return NeighborhoodResult(
             space=call.space,
             as_of=arguments.as_of or "now",

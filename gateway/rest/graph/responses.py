@@ -36,7 +36,7 @@ class Entity(ResponseSchema):
 
 
 class Neighborhood(ResponseSchema):
-    """An entity, its neighbours and what joins them."""
+    """An entity, its neighbors and what joins them."""
 
     center: Entity
     nodes: list[Entity]

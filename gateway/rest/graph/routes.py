@@ -64,11 +64,11 @@ async def neighborhood(  # noqa: PLR0917 - FastAPI names them all
     limit: Annotated[
         Int32 | None,
         Bounds(query_pb2.GetNeighborhoodRequest, "limit"),
-        Query(description="How many neighbours, 1–100. Default 20."),
+        Query(description="How many neighbors, 1–100. Default 20."),
     ] = None,
     as_of: Annotated[Instant | None, Query(description="Default: now.")] = None,
 ) -> Response:
-    """An entity's direct neighbours and the facts that join them."""
+    """An entity's direct neighbors and the facts that join them."""
     request = query_pb2.GetNeighborhoodRequest(
         entity_name=entity, entity_type=kind, limit=limit, time=selector(as_of)
     )

@@ -74,7 +74,7 @@ class Mention(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbourhood:
+class Neighborhood:
     """The passages around a question, the entities that they name, and the best passages by relevance only."""
 
     passages: Sequence[Passage]
@@ -109,7 +109,7 @@ class ReachPath(NamedTuple):
 class Propagation:
     """The walk over one neighborhood, computed on construction within a few milliseconds."""
 
-    def __init__(self, around: Neighbourhood, max_mentions: int = MAX_MENTIONS) -> None:
+    def __init__(self, around: Neighborhood, max_mentions: int = MAX_MENTIONS) -> None:
         """An entity that more than `max_mentions` passages name leads only to those that are about it."""
         self._around = around
         self._relevance = np.array([one.relevance for one in around.passages], dtype=np.float64)
@@ -258,7 +258,7 @@ class _Edges:
     reach: Floats
 
     @classmethod
-    def of(cls, around: Neighbourhood, relevance: Floats, best: float, max_mentions: int) -> _Edges:
+    def of(cls, around: Neighborhood, relevance: Floats, best: float, max_mentions: int) -> _Edges:
         rows = np.array(around.mentions, dtype=np.int64).reshape(-1, 3)
         passage, entity, kind = rows[:, 0], rows[:, 1], rows[:, 2].copy()
         titled = np.array([one.titled for one in around.entities], dtype=np.bool_)

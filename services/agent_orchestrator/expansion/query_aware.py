@@ -20,7 +20,7 @@ from services.agent_orchestrator.expansion.propagation import (
     STATED,
     Entity,
     Mention,
-    Neighbourhood,
+    Neighborhood,
     Passage,
     Propagation,
 )
@@ -146,7 +146,7 @@ class QueryAware:
             await self._score(
                 question, [one for one in wanted if one not in scores.score], scores, budget
             )
-            around, relations = _neighbourhood(found, seeds, scores, frozenset(asked), options)
+            around, relations = _neighborhood(found, seeds, scores, frozenset(asked), options)
             walk = await asyncio.to_thread(Propagation, around, max_mentions)
             hops -= 1
             if hops <= 0:
@@ -183,13 +183,13 @@ def score_request(
     )
 
 
-def _neighbourhood(
+def _neighborhood(
     found: structure_pb2.GetMentionSubgraphResponse,
     seeds: Sequence[Seed],
     scores: _Scores,
     asked: frozenset[str],
     options: expansion_pb2.ExpansionOptions,
-) -> tuple[Neighbourhood, Relations]:
+) -> tuple[Neighborhood, Relations]:
     """Builds the neighborhood: scored passages, and the seeds with their own scores, which may include fact support."""
     own = {seed.chunk_id: seed.score for seed in seeds}
     listed = dict.fromkeys([*own, *(one.chunk_id for one in found.episodes)])
@@ -207,7 +207,7 @@ def _neighbourhood(
     chunks = [place.get(one.chunk_id) for one in found.episodes]
     mentions, relations = _edges(found, chunks, options)
     begun = [place[seed.chunk_id] for seed in seeds[:SEEDS]]
-    return Neighbourhood(passages, entities, mentions, begun), relations
+    return Neighborhood(passages, entities, mentions, begun), relations
 
 
 def _edges(
@@ -231,14 +231,14 @@ def _edges(
     return [Mention(at, entity, kind) for (at, entity), kind in edges.items()], relations
 
 
-def _next_begun(begun: Sequence[str], around: Neighbourhood, walk: Propagation) -> list[str]:
+def _next_begun(begun: Sequence[str], around: Neighborhood, walk: Propagation) -> list[str]:
     best = [around.passages[one.passage].id for one in walk.ordered(evidence=False)]
     fresh = [one for one in best if one not in begun]
     return [*begun, *fresh[:_HOP_SEEDS]]
 
 
 def _reach(
-    around: Neighbourhood,
+    around: Neighborhood,
     walk: Propagation,
     scores: Mapping[str, float],
     relations: Relations,
@@ -261,7 +261,7 @@ def _reach(
 
 
 def _trace(
-    around: Neighbourhood, walk: Propagation, relations: Relations, passage: int
+    around: Neighborhood, walk: Propagation, relations: Relations, passage: int
 ) -> expansion_pb2.ExpansionTrace | None:
     """Returns the strongest path to a passage; for a seed itself only its own id."""
     if passage in around.seeds:

@@ -50,14 +50,14 @@ FORGOTTEN_CO_ACCESS = 1.0
 MAX_CO_ACCESSED = 200
 MAX_EXAMINED = 500
 DEFAULT_EXAMINED = 100
-_NEIGHBOURS = 10
+_NEIGHBORS = 10
 _QUERY_CHARACTERS = 4096
 _SIMILAR = relations_pb2.CHUNK_RELATION_TYPE_SIMILAR_TO
 _FIXES = relations_pb2.CHUNK_RELATION_TYPE_FIXES
 _RELATED = relations_pb2.CHUNK_RELATION_TYPE_RELATED
 
 
-class Neighbour(NamedTuple):
+class Neighbor(NamedTuple):
     """A memory near another one, and the cosine of their vectors."""
 
     memory: Memory
@@ -147,14 +147,14 @@ class Inference:
             _inferred_relation(memory, one, _SIMILAR, SIMILARITY) for one in similar
         ]
 
-    async def _near(self, owner: Owner, memory: Memory) -> list[Neighbour]:
+    async def _near(self, owner: Owner, memory: Memory) -> list[Neighbor]:
         text = f"{memory.given.title}\n{memory.given.content}".strip()[:_QUERY_CHARACTERS]
         only = Struct()
         only.update({"kind": "memory"})
         lowest = min(MIN_SIMILARITY, MIN_FIX_SIMILARITY, MIN_FIX_SIMILARITY_IN_SESSION)
         request = search_pb2.VectorSearchRequest(
             query=text,
-            limit=_NEIGHBOURS + 1,
+            limit=_NEIGHBORS + 1,
             min_score=lowest,
             filter=chunks_pb2.ChunkFilter(metadata=only),
         )
@@ -162,7 +162,7 @@ class Inference:
             answer = await self._searches.vector(request)
         cosines = {hit.chunk.id: hit.scores.vector for hit in answer.hits}
         found = await self._store.by_id(owner, cosines.keys() - {memory.id})
-        near = [Neighbour(found[id_], cosine) for id_, cosine in cosines.items() if id_ in found]
+        near = [Neighbor(found[id_], cosine) for id_, cosine in cosines.items() if id_ in found]
         return [one for one in near if one.memory.given.type != SESSION_SUMMARY]
 
     async def _store_relations(self, owner: Owner, wanted: Sequence[RelationInput]) -> Counter[str]:
@@ -206,7 +206,7 @@ def _is_older(one: Memory, than: Memory) -> bool:
     return (one.create_time, one.id) < (than.create_time, than.id)
 
 
-def _fixes(memory: Memory, error: Neighbour) -> bool:
+def _fixes(memory: Memory, error: Neighbor) -> bool:
     if memory.given.type != SOLUTION or error.memory.given.type != ERROR:
         return False
     session = memory.given.session_id
@@ -215,7 +215,7 @@ def _fixes(memory: Memory, error: Neighbour) -> bool:
 
 
 def _inferred_relation(
-    memory: Memory, near: Neighbour, kind: ChunkRelationType.ValueType, method: str
+    memory: Memory, near: Neighbor, kind: ChunkRelationType.ValueType, method: str
 ) -> RelationInput:
     return RelationInput(
         source_id=memory.id,

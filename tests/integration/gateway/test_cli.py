@@ -157,7 +157,7 @@ async def test_a_name_is_looked_up_whatever_it_holds(served: Served) -> None:
     served.script.answer("GetNeighborhood", answer)
     ended = await braid(served, "graph", "neighborhood", "') MATCH (n) // ../x")
     assert served.script.seen[0].message.entity_name == "') MATCH (n) // ../x"
-    assert "1 of 2 neighbours" in ended.out
+    assert "1 of 2 neighbors" in ended.out
 
 
 async def test_documents_are_listed_shown_and_deleted(served: Served) -> None:

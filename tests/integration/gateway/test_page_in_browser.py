@@ -284,7 +284,7 @@ async def test_the_graph_is_used_by_keyboard_alone(served: Served, page: Page) -
     await expect(page.locator("#status")).to_have_text("3 entities")
     assert served.script.seen[-1].message.entity_name == "Omar Sayed"
     # The same without the drawing: every row of the table has a button.
-    await page.get_by_role("button", name="Show neighbours of Ida Holm").focus()
+    await page.get_by_role("button", name="Show neighbors of Ida Holm").focus()
     await page.keyboard.press("Enter")
     await expect(page.locator("#status")).to_have_text("3 entities")
 

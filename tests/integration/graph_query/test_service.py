@@ -87,7 +87,7 @@ async def test_a_range_finds_what_held_at_any_moment_of_it(tier: Tier) -> None:
     assert found == {"Anna Bell", "Mira Okafor"}
 
 
-async def test_a_neighbourhood_ignores_case_and_shows_local_facts_as_local(tier: Tier) -> None:
+async def test_a_neighborhood_ignores_case_and_shows_local_facts_as_local(tier: Tier) -> None:
     await filled(tier)
     found = await tier.query.GetNeighborhood(
         query_pb2.GetNeighborhoodRequest(entity_name="mira   OKAFOR"), metadata=tier.ours

@@ -116,7 +116,7 @@ class World:
                 search = Search(vector=vector, as_of=at, metadata=metadata, use_cache=False)
                 found = await self._store.search(SPACE, search)
                 scores = self._scores(vector, at, metadata)
-                # Vectors are kept in half precision: neighbours that are as near may change places.
+                # Vectors are kept in half precision: neighbors that are as near may change places.
                 nearest = sorted(scores.values(), reverse=True)[:10]
                 cosines = [hit.scores.vector for hit in found.hits]
                 assert cosines == pytest.approx(nearest, abs=PRECISION)

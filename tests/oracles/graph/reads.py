@@ -107,7 +107,7 @@ class FakeReads:
     async def neighborhood(
         self, space: str, name: str, entity_type: str, limit: int, only: FactFilter
     ) -> Neighborhood:
-        """An entity's neighbours with up to three facts each."""
+        """An entity's neighbors with up to three facts each."""
         stored = self.readable(space)
         named = [entity_of(stored, uuid) for uuid in stored.types.get(name, {}).values()]
         named.sort(key=lambda one: (-one.mentions, -_degree(stored, one.uuid), one.uuid))

@@ -52,7 +52,7 @@ async def sentences(store: Store, space: str, only: FactFilter, limit: int = 10)
 
 
 async def mentioned(store: Store, space: str, name: str, only: FactFilter) -> dict[str, list[str]]:
-    """The sentences of a neighbourhood by neighbour; the number of all neighbours is right."""
+    """The sentences of a neighborhood by neighbor; the number of all neighbors is right."""
     found = await store.neighborhood(space, name, "", 20, only)
     assert found.total == len(found.nodes)
     value: dict[str, list[str]] = {node.name: [] for node in found.nodes}
@@ -128,9 +128,7 @@ class MentionsSuite:
         space = await filled(store, [OWNED], said("Harbour Ledger", *old, rest))
         assert await sentences(store, space, LATER, limit=1) == [rest]
 
-    async def test_others_take_the_place_of_neighbours_that_are_left_out(
-        self, store: Store
-    ) -> None:
+    async def test_others_take_the_place_of_neighbors_that_are_left_out(self, store: Store) -> None:
         page = said("Owner Change", TEXT, "Owner Change was read by Zoe Zimmer.")
         space = await filled(store, [OWNED], page)
         found = await store.neighborhood(space, "owner change", "", 1, LATER)

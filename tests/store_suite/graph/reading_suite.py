@@ -55,7 +55,7 @@ async def owners(store: GraphStore) -> str:
 
 
 class ReadingSuite:
-    """Searches, neighbourhoods, listings."""
+    """Searches, neighborhoods, listings."""
 
     async def test_of_many_facts_of_a_named_entity_those_of_the_asked_relation_are_found(
         self, store: GraphStore
@@ -260,7 +260,7 @@ class ReadingSuite:
         assert (found.text, found.entity, found.sentences, found.state.revision) == ([], [], [], 0)
         assert await listed(store, empty) == []
 
-    async def test_a_neighbourhood_puts_stated_facts_first_and_tells_the_whole_number(
+    async def test_a_neighborhood_puts_stated_facts_first_and_tells_the_whole_number(
         self, store: GraphStore
     ) -> None:
         space = await owners(store)

@@ -34,7 +34,7 @@ def bare(space: str, *texts: str) -> list[Passage]:
 
 
 async def co_occurrences(store: Stores, space: str, only: FactFilter) -> list[Fact]:
-    """What sentences say at a time: by words, which the neighbourhood of their subject must agree with."""
+    """What sentences say at a time: by words, which the neighborhood of their subject must agree with."""
     found = await store.search_words(space, query_terms("leads met"), [], only, 20)
     facts = [fact for facts, _ in found.sentences for fact in facts]
     near = await store.neighborhood(space, "status", "", 20, only)

@@ -26,7 +26,7 @@ def scores(found: Expanded) -> dict[str, Any]:
     return {item.chunk: pytest.approx(item.score) for item in found.items}
 
 
-def test_a_neighbour_that_fixes_a_seed_of_095_gets_0456() -> None:
+def test_a_neighbor_that_fixes_a_seed_of_095_gets_0456() -> None:
     found = expanded({"error": 0.95}, [edge("error", "FIXES", "fix")])
     assert scores(found) == {"error": 0.95, "fix": 0.456}
     brought = found.items[1]

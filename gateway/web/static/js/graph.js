@@ -60,7 +60,7 @@ async function neighborhood(view, state, signal) {
   const list = el("div");
   const drawing = new Drawing(canvas, expand);
   const more = first.truncated && !state.limit
-    ? el("button", { type: "button", onclick: () => go("graph", { ...state, limit: MANY }) }, "Show more neighbours") : "";
+    ? el("button", { type: "button", onclick: () => go("graph", { ...state, limit: MANY }) }, "Show more neighbors") : "";
   const changes = state.since ? await changed(state, signal) : null;
   view.append(slider(state), note, changes ? colours() : "", more, legend, el("div", { class: "graph" }, canvas, list));
   await draw();
@@ -75,7 +75,7 @@ async function neighborhood(view, state, signal) {
   async function draw() {
     const types = [...new Set([...graph.nodes.values()].map((one) => one.type || "(no type)"))].sort();
     legend.replaceChildren(...types.map(entry));
-    note.textContent = `${graph.nodes.size} entities, ${graph.edges.size} facts shown${first.truncated ? `, of ${first.total} neighbours` : ""}. Click an entity for its neighbours.`;
+    note.textContent = `${graph.nodes.size} entities, ${graph.edges.size} facts shown${first.truncated ? `, of ${first.total} neighbors` : ""}. Click an entity for its neighbors.`;
     listed(list, graph, changes, expand);
     await drawing.show(withChanges(graph, changes), changes);
   }
@@ -93,7 +93,7 @@ async function neighborhood(view, state, signal) {
 
 // A canvas has no elements: the table beside it says the same to everybody.
 function area(label) {
-  return el("div", { class: "canvas", role: "application", "aria-label": `${label}: arrow keys choose an entity, Enter shows its neighbours; the table says the same` });
+  return el("div", { class: "canvas", role: "application", "aria-label": `${label}: arrow keys choose an entity, Enter shows its neighbors; the table says the same` });
 }
 
 function colours() {
@@ -159,7 +159,7 @@ function listed(list, graph, changes, expand) {
     el("div", { class: "scroll" }, el("table", {}, el("thead", {}, el("tr", {}, ["Entity", "Type", "Mentions", "Actions"].map((name) => el("th", { scope: "col" }, name)))),
       el("tbody", {}, shown.map((node) => el("tr", {}, el("td", {}, el("a", { href: address("graph", { entity: node.name, type: node.type }) }, data(node.name))),
         el("td", {}, node.type || "–"), el("td", {}, String(node.mentions)),
-        el("td", {}, el("button", { type: "button", onclick: () => expand(node.uuid), "aria-label": `Show neighbours of ${node.name}` }, "Neighbours"))))))),
+        el("td", {}, el("button", { type: "button", onclick: () => expand(node.uuid), "aria-label": `Show neighbors of ${node.name}` }, "Neighbors"))))))),
     el("h2", {}, "Facts"), factList(facts));
 }
 

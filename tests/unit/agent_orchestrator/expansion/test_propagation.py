@@ -15,7 +15,7 @@ from services.agent_orchestrator.expansion.propagation import (
     PHRASE,
     Entity,
     Mention,
-    Neighbourhood,
+    Neighborhood,
     Passage,
     Propagation,
 )
@@ -28,7 +28,7 @@ def graph(
     asked: Iterable[str] = (),
     seeds: Iterable[str] = (),
     frequency: Mapping[str, int] | None = None,
-) -> Neighbourhood:
+) -> Neighborhood:
     """Passages with their relevance, and who names whom; an entity is titled when a passage is about it."""
     rows = list(mentions)
     names = sorted({entity for _, entity, _ in rows} | set(asked))
@@ -39,7 +39,7 @@ def graph(
         Entity(name, name, (frequency or {}).get(name, counts[name]), name in titled, name in asked)
         for name in names
     ]
-    return Neighbourhood(
+    return Neighborhood(
         [Passage(name, value, value) for name, value in passages.items()],
         entities,
         [Mention(place[one], names.index(entity), kind) for one, entity, kind in rows],
@@ -47,7 +47,7 @@ def graph(
     )
 
 
-def order(around: Neighbourhood, *, evidence: bool = True) -> list[str]:
+def order(around: Neighborhood, *, evidence: bool = True) -> list[str]:
     found = Propagation(around).ordered(evidence=evidence)
     return [around.passages[one.passage].id for one in found]
 
@@ -179,8 +179,8 @@ def test_counts_the_mentions_that_seeds_have_and_those_that_are_followed() -> No
     assert Propagation(around).followed(around.seeds) == (2, 1)
 
 
-def test_an_empty_neighbourhood_reaches_nothing() -> None:
-    assert Propagation(Neighbourhood([], [], [], [])).ordered(evidence=True) == []
+def test_an_empty_neighborhood_reaches_nothing() -> None:
+    assert Propagation(Neighborhood([], [], [], [])).ordered(evidence=True) == []
 
 
 def test_passages_without_mentions_keep_the_order_of_their_relevance() -> None:
@@ -188,7 +188,7 @@ def test_passages_without_mentions_keep_the_order_of_their_relevance() -> None:
     assert order(around)[:2] == ["a", "b"]
 
 
-def test_the_largest_neighbourhood_takes_some_milliseconds() -> None:
+def test_the_largest_neighborhood_takes_some_milliseconds() -> None:
     count, each = 2_000, 12
     passages = {f"p{number}": (number % 97) / 100 for number in range(count)}
     rows = [

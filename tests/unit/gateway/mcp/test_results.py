@@ -170,7 +170,7 @@ async def test_a_search_for_paths_that_was_given_up_is_no_answer() -> None:
     assert page["status"] == "could_not_search"
 
 
-async def test_neighbours_beyond_the_limit_are_counted() -> None:
+async def test_neighbors_beyond_the_limit_are_counted() -> None:
     def crowded(request: query_pb2.GetNeighborhoodRequest) -> query_pb2.GetNeighborhoodResponse:
         assert request.limit == 20
         return query_pb2.GetNeighborhoodResponse(
@@ -185,7 +185,7 @@ async def test_neighbours_beyond_the_limit_are_counted() -> None:
         page = (await client.call_tool("neighborhood", {"entity": "Hub"})).structured_content
     assert isinstance(page, dict)
     assert page["neighbor_count"] == 45
-    assert page["message"].startswith("Found 45 neighbours")
+    assert page["message"].startswith("Found 45 neighbors")
 
 
 @given(token=st.text(), shown=st.integers(min_value=0, max_value=10_000))
