@@ -103,11 +103,12 @@ async def test_each_search_waits_for_its_own_plan_and_for_no_other() -> None:
     assert "a" not in pending
     async with running(warmer):
         warmer.start()
-        await until(lambda: stage.warmed == ["a", "b"])
+        await until(lambda: stage.warmed == ["a"])
         assert "write" not in pending
         waiting = [asyncio.create_task(pending.wait(name)) for name in ("a", "b")]
         stage.done.release()
         await until(waiting[0].done)
+        assert stage.warmed == ["a", "b"]
         assert "b" in pending
         assert not waiting[1].done()
         stage.done.release()
@@ -154,19 +155,6 @@ async def test_writes_without_end_hold_a_round_up_and_do_not_stop_it() -> None:
     assert stage.warmed == ["a", "b"]
 
 
-async def test_only_a_few_searches_are_planned_side_by_side() -> None:
-    stage = Slow()
-    warmer = QueryPlanWarmer(stage.warm_up, PendingPlans(), ["a", "b", "c"], ["a", "b", "c"])
-    async with running(warmer):
-        warmer.start()
-        await until(lambda: len(stage.warmed) == 2)
-        for _ in range(10):
-            await asyncio.sleep(0)
-        assert stage.warmed == ["a", "b"]
-        stage.done.release()
-        await until(lambda: stage.warmed == ["a", "b", "c"])
-
-
 async def test_a_round_that_a_busy_store_ends_early_is_followed_by_another() -> None:
     late = iter([DeadlineError(), None])
     warmed: list[str] = []
@@ -180,4 +168,4 @@ async def test_a_round_that_a_busy_store_ends_early_is_followed_by_another() -> 
     async with running(warmer):
         warmer.start()
         await until(lambda: warmer.rounds == 1)
-    assert warmed == ["b", "a", "b"]
+    assert warmed == ["a", "b"]
