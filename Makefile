@@ -32,6 +32,7 @@ run: setup ## start the whole system with the sample corpus and ask it one quest
 	@$(BIN)/braid up --sample --ask
 
 test: setup ## run all tests on real stores
+	@$(BIN)/python -m tests.aot_cache
 	@$(BIN)/python -m pytest tests/e2e tests/faults
 	@$(BIN)/python -m pytest -n $(WORKERS) --no-loadscope-reorder tests/integration tests/store_suite tests/unit
 
