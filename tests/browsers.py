@@ -1,4 +1,4 @@
-"""A real browser for tests, benchmarks and screenshots, where this machine has one."""
+"""A real browser for tests, benchmarks and screenshots, if one is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every test starts from: a clean environment, and real stores where it asks for them."""
+"""Fixtures for all tests: a clean environment, and real stores on request."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PREFIXES = (
     "OTEL_",
 )
 
-# The same examples in every run, and none that fails because the machine was busy.
+# Every run uses the same examples, and none fails because the machine is busy.
 settings.register_profile(
     "braid", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -46,12 +46,12 @@ settings.load_profile("braid")
 
 
 def pytest_configure() -> None:
-    """Before gRPC is set up: with its fork handlers, a process that is started while servers run can abort."""
+    """Disables the fork handlers of gRPC, with which a process that is started while servers run can abort."""
     os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "false"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests that use Neo4j come first."""
+    """Puts the tests that use Neo4j first."""
     order(items)
 
 
@@ -63,7 +63,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling:
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No setting of the machine reaches a test, no telemetry leaves one, and no server waits before it drains."""
+    """Removes the machine's settings, disables telemetry, and lets servers drain without a delay."""
     for name in list(os.environ):
         if name.startswith(PREFIXES):
             monkeypatch.delenv(name)
@@ -72,7 +72,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class LoopThread:
-    """An event loop that runs on between tests: the stores' processes are watched from it."""
+    """An event loop that also runs between tests, because it supervises the stores' processes."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -80,11 +80,11 @@ class LoopThread:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Runs `work` on the loop and waits for it, at most three minutes."""
+        """Runs `work` on the loop and waits for it for at most three minutes."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(180)
 
     def close(self) -> None:
-        """Ends the loop and its thread."""
+        """Stops the loop and its thread."""
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -92,7 +92,7 @@ class LoopThread:
 
 @pytest.fixture(scope="session")
 def stores_loop() -> Iterator[LoopThread]:
-    """The loop that the stores live on."""
+    """The event loop that runs the stores."""
     loop = LoopThread()
     yield loop
     loop.close()
@@ -100,7 +100,7 @@ def stores_loop() -> Iterator[LoopThread]:
 
 @pytest.fixture(scope="session")
 def stores(stores_loop: LoopThread) -> Iterator[LocalStores]:
-    """Real PostgreSQL, started once for the process. Neo4j, of which a start takes long, is up in `graph_stores`."""
+    """Real PostgreSQL, started once per process. Neo4j starts slowly, so only `graph_stores` starts it."""
     manager = postgres_in_stores()
     running = stores_loop.run(manager.__aenter__())
     yield running
@@ -109,7 +109,7 @@ def stores(stores_loop: LoopThread) -> Iterator[LocalStores]:
 
 @pytest.fixture(scope="session")
 def graph_stores(stores: LocalStores, stores_loop: LoopThread) -> LocalStores:
-    """The same stores, with real Neo4j and the graph's schema in it."""
+    """The same stores, with Neo4j started and the graph's schema installed."""
 
     async def start() -> None:
         await stores.fetch()
@@ -122,7 +122,7 @@ def graph_stores(stores: LocalStores, stores_loop: LoopThread) -> LocalStores:
 
 @pytest.fixture(scope="session")
 def vector_template(stores: LocalStores, stores_loop: LoopThread) -> str:
-    """The name of a database with the vector tier's schema, to be copied for each test."""
+    """The name of a template database with the vector tier's schema."""
 
     async def into(dsn: str) -> None:
         await migrate(dsn)
@@ -134,7 +134,7 @@ def vector_template(stores: LocalStores, stores_loop: LoopThread) -> str:
 async def own_vector_database(
     stores: LocalStores, vector_template: str
 ) -> AsyncIterator[TestDatabase]:
-    """A database with the vector tier's schema for one test alone, which may change the schema."""
+    """A database with the vector tier's schema for a single test, which may change the schema."""
     async with database_from_template(stores, vector_template) as database:
         yield database
 
@@ -143,7 +143,7 @@ async def own_vector_database(
 def shared_vector_database(
     stores: LocalStores, stores_loop: LoopThread, vector_template: str
 ) -> Iterator[TestDatabase]:
-    """A database with the vector tier's schema for all tests that leave the schema as it is."""
+    """A database with the vector tier's schema for all tests that do not change the schema."""
     manager = database_from_template(stores, vector_template)
     yield stores_loop.run(manager.__aenter__())
     stores_loop.run(manager.__aexit__(None, None, None))
@@ -151,14 +151,14 @@ def shared_vector_database(
 
 @pytest.fixture
 async def vector_database(shared_vector_database: TestDatabase) -> TestDatabase:
-    """The vector tier's database, empty. Emptying it takes a tenth of the time that a new one takes."""
+    """The vector tier's database, emptied. Emptying it takes a tenth of the time of creating a new one."""
     await empty_database(shared_vector_database)
     return shared_vector_database
 
 
 @pytest.fixture(scope="session")
 def agent_template(stores: LocalStores, stores_loop: LoopThread) -> str:
-    """The name of a database with the orchestrator's schema, to be copied for each test."""
+    """The name of a template database with the orchestrator's schema."""
     return stores_loop.run(create_template(stores, migrate_agent, like=AGENT))
 
 
@@ -166,7 +166,7 @@ def agent_template(stores: LocalStores, stores_loop: LoopThread) -> str:
 def shared_agent_database(
     stores: LocalStores, stores_loop: LoopThread, agent_template: str
 ) -> Iterator[TestDatabase]:
-    """A database with the orchestrator's schema for all tests that leave the schema as it is."""
+    """A database with the orchestrator's schema for all tests that do not change the schema."""
     manager = database_from_template(stores, agent_template, like=AGENT)
     yield stores_loop.run(manager.__aenter__())
     stores_loop.run(manager.__aexit__(None, None, None))
@@ -174,6 +174,6 @@ def shared_agent_database(
 
 @pytest.fixture
 async def agent_database(shared_agent_database: TestDatabase) -> TestDatabase:
-    """The orchestrator's database, empty."""
+    """The orchestrator's database, emptied."""
     await empty_database(shared_agent_database)
     return shared_agent_database

@@ -1,4 +1,4 @@
-"""Files as strangers send them: small ones of every format, and those that would harm who reads them carelessly."""
+"""Test files: small valid ones of every format, and hostile ones that would harm a careless parser."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _pdf_file(objects: list[bytes], trailer: str) -> bytes:
 
 
 def docx(body: str, **members: bytes) -> bytes:
-    """A Word document with the given content of its body, and further files in its archive."""
+    """A Word document with the given body and further files in its archive."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         archive.writestr("[Content_Types].xml", _TYPES)
@@ -82,12 +82,12 @@ def docx(body: str, **members: bytes) -> bytes:
 
 def paragraph(text: str, style: str = "") -> str:
     """A paragraph of a Word document's body."""
-    told = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
-    return f"<w:p>{told}<w:r><w:t>{text}</w:t></w:r></w:p>"
+    properties = f'<w:pPr><w:pStyle w:val="{style}"/></w:pPr>' if style else ""
+    return f"<w:p>{properties}<w:r><w:t>{text}</w:t></w:r></w:p>"
 
 
 def zip_bomb(mebibytes: int) -> bytes:
-    """A Word document of some kilobytes that unpacks to many."""
+    """A small Word document that unpacks to more than this many mebibytes."""
     return docx(paragraph("small"), bomb=bytes(mebibytes * 2**20))
 
 
@@ -103,7 +103,7 @@ HARMLESS = {
 
 
 def fill(folder: Path) -> dict[str, str]:
-    """Fills a folder with harmful files and harmless ones; the reason that each harmful one should get, by name."""
+    """Fills a folder with hostile and harmless files; returns the expected reason of each hostile file by its name."""
     for name, data in HARMLESS.items():
         (folder / name).write_bytes(data)
     (folder / "bomb.docx").write_bytes(zip_bomb(300))

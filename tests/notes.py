@@ -1,15 +1,15 @@
-"""What a start tells, kept for a test to read."""
+"""A progress reporter that keeps its messages for tests."""
 
 
 class Notes:
-    """A `StartProgress` that keeps sentences; bytes it is told of are dropped."""
+    """A `StartProgress` that keeps messages and ignores amounts."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.messages: list[str] = []
 
     def note(self, text: str) -> None:
-        """Keep the sentence."""
-        self.told.append(text)
+        """Keeps the message."""
+        self.messages.append(text)
 
     def amount(self, task: str, done: int, total: int) -> None:
-        """Drop the amount."""
+        """Ignores the amount."""

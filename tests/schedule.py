@@ -1,11 +1,11 @@
-"""Which process runs which tests, and in which order: Neo4j is started, and warmed up, in one of the processes only."""
+"""Distributes tests over processes and orders them, so that only one process starts and warms up Neo4j."""
 
 from __future__ import annotations
 
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-# The fixture that starts Neo4j, and the places of the tests that request it.
+# The fixture that starts Neo4j, and the paths of the tests that request it.
 _STARTS_NEO4J = "graph_stores"
 _USES_NEO4J = (
     "tests/integration/clients/test_python_graph_calls.py",
@@ -20,17 +20,17 @@ _NEO4J = "neo4j"
 
 
 def order(items: list[pytest.Item]) -> None:
-    """Puts the tests that use the run's Neo4j first: they take longest. Those that restart it come last of them.
+    """Puts the tests that use the run's Neo4j first, because they take longest; those that restart it are last of them.
 
-    Raises UsageError for a test that requests Neo4j outside the places listed above.
+    Raises UsageError for a test that requests Neo4j outside the paths listed above.
     """
     for item in items:
         if _STARTS_NEO4J in getattr(item, "fixturenames", ()) and not _is_in_group(item.nodeid):
             raise pytest.UsageError(f"{item.nodeid} uses Neo4j: list its file in tests/schedule.py")
-    items.sort(key=_place)
+    items.sort(key=_priority)
 
 
-def _place(item: pytest.Item) -> int:
+def _priority(item: pytest.Item) -> int:
     if not _is_in_group(item.nodeid):
         return 2
     return 1 if item.get_closest_marker("restarts_neo4j") else 0

@@ -9,23 +9,23 @@ from pathlib import Path
 from deploy.local.errors import LocalStackError
 from deploy.local.postgres import Postgres
 
-# What else the primary's settings say holds here too: a replica may not have fewer connections.
+# All other settings are the primary's, because a replica must not allow fewer connections.
 SETTINGS = {"shared_buffers": "64MB", "fsync": "off", "hot_standby_feedback": "on"}
 
 
 class Standby(Postgres):
-    """Copied from a running primary by `pg_basebackup` when first started; it follows its log then."""
+    """A replica that `pg_basebackup` copies from a running primary at its first start; then it follows the log."""
 
     name = "standby"
 
     def __init__(self, primary: Postgres, data: Path) -> None:
-        """Its files are under `data`, which it owns."""
+        """Stores its files under `data`, which it owns."""
         super().__init__(data, settings=SETTINGS)
         self._primary = primary
         self._data = data
 
     async def start(self) -> None:
-        """Starts, copying first where there is nothing yet."""
+        """Starts the replica, after copying the primary if it has no files yet."""
         if not (self._cluster.data / "PG_VERSION").exists():
             for folder in ("logs", "run"):
                 (self._data / folder).mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -38,7 +38,7 @@ class Standby(Postgres):
         self._cluster.folder.mkdir(parents=True, exist_ok=True)
         if user:
             owner = pwd.getpwnam(user)
-            # The other user passes through, and reads nothing.
+            # The other user may traverse the folder, but not read it.
             self._data.chmod(0o711)
             os.chown(self._cluster.folder, owner.pw_uid, owner.pw_gid)
         process = await asyncio.create_subprocess_exec(
@@ -56,4 +56,4 @@ class Standby(Postgres):
             raise LocalStackError(f"pg_basebackup failed:\n{output.decode(errors='replace')}")
 
     async def _provision(self) -> None:
-        """Roles and databases are the primary's."""
+        """Does nothing: roles and databases are the primary's."""

@@ -1,4 +1,4 @@
-"""Real stores for tests: started once for a run, a database of its own for each test."""
+"""Real stores for tests, started once, with databases that are copied from templates."""
 
 import secrets
 import tempfile
@@ -14,16 +14,16 @@ from deploy.local.stores import LocalStores
 from services.postgres.pool import PoolLimits
 from services.vector_search.postgres_store import PostgresStore
 
-# What these databases hold dies with the test; only tests of crashes need the disk to have it.
+# Test data is temporary; only crash tests need durable writes.
 FORGETFUL = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
-# Brings the schema into an empty database, as the role that owns it (its DSN).
+# Installs the schema in an empty database, given the DSN of the database's owner.
 Migrate = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True)
 class TestDatabase:
-    """A database of one test and its stores, to say where each role finds it."""
+    """A database of a test and its stores, with the DSN of each role."""
 
     __test__ = False
 
@@ -31,7 +31,7 @@ class TestDatabase:
     stores: LocalStores
 
     def dsn(self, role: str) -> str:
-        """Where a role (`braid_writer`, …) connects."""
+        """The DSN of a role, such as `braid_writer`."""
         return self.stores.postgres.dsn(role, self.name)
 
 
@@ -39,8 +39,8 @@ class TestDatabase:
 def data_folder(prefix: str = "braid-test-") -> Iterator[Path]:
     """A temporary data folder, not below pytest's own.
 
-    PostgreSQL runs as another user than root, and every start of pytest takes the folder that
-    its runs share away from other users.
+    PostgreSQL does not run as root, and every start of pytest removes the access of other users
+    to the folder that its runs share.
     """
     with tempfile.TemporaryDirectory(prefix=prefix) as name:
         yield Path(name)
@@ -50,7 +50,7 @@ def data_folder(prefix: str = "braid-test-") -> Iterator[Path]:
 async def started_stores(
     *, durable: bool = False, prefix: str = "braid-test-"
 ) -> AsyncIterator[LocalStores]:
-    """Both stores in a temporary folder, quick rather than durable, stopped at the end."""
+    """Starts both stores in a temporary folder, fast unless `durable`, and stops them at the end."""
     with data_folder(prefix) as data:
         async with LocalStores(data, postgres_settings=None if durable else FORGETFUL) as stores:
             yield stores
@@ -58,7 +58,7 @@ async def started_stores(
 
 @asynccontextmanager
 async def postgres_in_stores(prefix: str = "braid-test-") -> AsyncIterator[LocalStores]:
-    """Stores of which PostgreSQL runs; at the end Neo4j is stopped too, if somebody started it meanwhile."""
+    """Stores with PostgreSQL started; at the end Neo4j is stopped too, if it was started meanwhile."""
     with data_folder(prefix) as data:
         stores = LocalStores(data, postgres_settings=FORGETFUL)
         stores.prepare()
@@ -70,7 +70,7 @@ async def postgres_in_stores(prefix: str = "braid-test-") -> AsyncIterator[Local
 
 
 async def create_template(stores: LocalStores, migrate: Migrate, *, like: Database = VECTOR) -> str:
-    """Make a database with grants and schema as the stack's own, and return its name."""
+    """Creates a database with the grants of the stack and the migrated schema, and returns its name."""
     name = f"template_{secrets.token_hex(6)}"
     admin = await asyncpg.connect(stores.postgres.admin_dsn)
     try:
@@ -87,7 +87,7 @@ async def create_template(stores: LocalStores, migrate: Migrate, *, like: Databa
 async def database_from_template(
     stores: LocalStores, template: str, *, like: Database = VECTOR
 ) -> AsyncIterator[TestDatabase]:
-    """A copy of a template for one test, dropped afterwards; nobody may be connected to it."""
+    """A copy of a template, dropped afterwards. The template must have no connections."""
     name = f"test_{secrets.token_hex(6)}"
     admin = await asyncpg.connect(stores.postgres.admin_dsn)
     try:
@@ -136,7 +136,7 @@ end $$"""
 
 
 async def empty_database(database: TestDatabase) -> None:
-    """Ends all connections to it, removes all rows and what was made for models."""
+    """Closes all connections to a database, and removes all rows and the tables and indexes of models."""
     admin = await asyncpg.connect(database.stores.postgres.admin_dsn, database=database.name)
     try:
         await admin.execute(_EMPTY)
@@ -156,7 +156,7 @@ async def _grant(stores: LocalStores, like: Database, name: str) -> None:
 async def open_vector_store(
     database: TestDatabase, limits: PoolLimits | None = None
 ) -> AsyncIterator[PostgresStore]:
-    """The vector tier's store in a test's database, closed at the end."""
+    """The vector tier's store over a test's database, closed at the end."""
     store = await PostgresStore.open(
         read_url=database.dsn("braid_reader"),
         write_url=database.dsn("braid_writer"),

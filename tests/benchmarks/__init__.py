@@ -1,1 +1,1 @@
-"""Speed, cost and faults: `python -m tests.benchmarks NAME`."""
+"""Measurements of speed, resource use and behavior under faults: `python -m tests.benchmarks NAME`."""

@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks NAME`: measures speed, cost and behaviour under faults."""
+"""`python -m tests.benchmarks NAME`: measures speed, resource use and behavior under faults."""
 
 import sys
 

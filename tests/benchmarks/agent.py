@@ -1,4 +1,4 @@
-"""The agent with the local planner: time that it adds around its tools, its first event, 50 conversations at once."""
+"""Measures the agent with the local planner: overhead outside its tools, first event, 50 concurrent conversations."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _SAMPLE = Path(deploy.local.__file__).parent / "sample"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One question's times in milliseconds, and the time that its tools took of them."""
+    """The times of one question in milliseconds: until the first event, until the end, and in tools."""
 
     first_ms: float
     whole_ms: float
@@ -41,12 +41,12 @@ class Asked:
 
     @property
     def overhead_ms(self) -> float:
-        """What the agent took around its tools."""
+        """Returns the time spent outside the tools."""
         return self.whole_ms - self.tools_ms
 
 
 async def run(options: Options) -> None:
-    """Ingest the sample, ask one question after another, then in 50 conversations at once."""
+    """Ingests the sample, asks questions one after another, then in 50 concurrent conversations."""
     figures = Figures(options.name)
     questions = _questions()
     async with running_stack() as stack:
@@ -103,7 +103,7 @@ async def _at_once(
 async def _converse(
     stub: agent_pb2_grpc.AgentServiceStub, questions: Sequence[str], number: int
 ) -> list[Asked]:
-    """The questions of one conversation that were answered."""
+    """Runs one conversation; returns the answered questions."""
     answered: list[Asked] = []
     try:
         made = await stub.CreateConversation(
@@ -120,7 +120,7 @@ async def _converse(
 async def _ask(
     stub: agent_pb2_grpc.AgentServiceStub, question: str, conversation_id: str = ""
 ) -> Asked:
-    """Asks and reads to the end. MeasureError when there is no whole answer, or a part could not be asked."""
+    """Asks and reads to the end. Raises MeasureError if the answer is incomplete or a part is unavailable."""
     request = agent_pb2.AskRequest(question=question, conversation_id=conversation_id)
     began = time.perf_counter()
     first = tools = 0.0

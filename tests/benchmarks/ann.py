@@ -1,4 +1,4 @@
-"""Recall and speed of the vector index: sizes, tenants, a selective filter, a point in time."""
+"""Measures recall and speed of the vector index: several sizes, many tenants, a selective filter, a point in time."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _SHARDS = 100
 
 @dataclass(frozen=True, slots=True)
 class _Corpus:
-    """Vectors of all passages, and of queries that are none of them."""
+    """The vectors of all passages, and those of queries, which are not stored."""
 
     texts: Sequence[str]
     vectors: Matrix
     queries: Matrix
 
     def passage(self, row: int, *, valid_from: int | None = None) -> Passage:
-        """A row as a document: `shard` is what the filter selects by."""
+        """Builds a row's document; the filter selects by `shard`."""
         shard = {"shard": str(row % _SHARDS)}
         return Passage(f"d{row}", "", self.texts[row], self.vectors[row], shard, valid_from)
 
     def nearest(self, query: Matrix, rows: Sequence[int] | np.ndarray) -> set[str]:
-        """The ids of the best passages among some rows, every one compared."""
+        """Returns the ids of the best passages among some rows, by exact comparison."""
         found = np.asarray(rows)
         scores = self.vectors[found] @ query
         return {f"d{row}" for row in found[np.argsort(-scores)[:_LIMIT]]}
@@ -55,7 +55,7 @@ class _Corpus:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A way of asking: where, with which restriction, and which rows may then be found."""
+    """A kind of query: the space, the restriction, and the rows that may be found."""
 
     space: Callable[[int], str]
     rows: Callable[[int], Sequence[int] | np.ndarray]
@@ -65,14 +65,14 @@ class _Case:
 
 @dataclass(frozen=True, slots=True)
 class _Tier:
-    """The running tier with the passages stored in it."""
+    """The running tier with its stored passages."""
 
     stack: LocalStack
     stub: search_pb2_grpc.VectorSearchServiceStub
     corpus: _Corpus
 
     async def measure(self, case: _Case, name: str) -> tuple[Sample, list[float]]:
-        """Times of all new questions, and the share of the exact ten that each found."""
+        """Returns the times of all questions, and for each the share of the exact ten that it found."""
         sample, recalls = Sample(), []
         with bar(f"asking: {name}", len(self.corpus.queries)) as show:
             for number, query in enumerate(self.corpus.queries):
@@ -92,7 +92,7 @@ class _Tier:
 
 
 async def run(options: Options) -> None:
-    """Load what the chosen cases need, then ask each of them new questions."""
+    """Loads the data of the chosen cases, then asks each case questions that were not asked before."""
     cases = _chosen(options.mode)
     figures = Figures(options.name)
     p50: dict[str, float] = {}
@@ -119,7 +119,7 @@ def _chosen(mode: str) -> Sequence[str]:
     wanted = mode.split(",")
     if not set(wanted) <= set(CASES):
         raise UsageError(f"--mode takes all, or some of {', '.join(CASES)} with commas between")
-    # The filter's case searches the space of the case before it.
+    # The case with the filter searches the space of the case 100k.
     return [name for name in CASES if name in wanted or (name == "100k" and "filter1pct" in wanted)]
 
 
@@ -129,7 +129,7 @@ def _rows_needed(cases: Sequence[str]) -> int:
 
 async def _corpus(options: Options, rows: int) -> _Corpus:
     texts = sentences(options, rows + _QUERIES + _WARM_UP)
-    # A question names a part of what is known: the first half of a sentence that is not stored.
+    # A question is the first half of a sentence that is not stored.
     asked = [" ".join(text.split()[: len(text.split()) // 2 + 1]) for text in texts[rows:]]
     return _Corpus(texts[:rows], await embedded(texts[:rows]), await embedded(asked))
 
@@ -159,7 +159,7 @@ async def _filtered(stack: LocalStack, corpus: _Corpus, name: str) -> _Case:
 
 
 async def _tenants(stack: LocalStack, corpus: _Corpus, name: str) -> _Case:
-    """Spaces of mixed sizes: a few large ones and many of some dozens."""
+    """Stores spaces of mixed sizes: a few large ones and many with some dozen chunks."""
     shares = 1 / np.arange(1, _TENANTS + 1)
     sizes = np.maximum(5, shares / shares.sum() * _TENANT_ROWS).astype(int)
     ends = np.minimum(np.cumsum(sizes), _TENANT_ROWS)
@@ -180,7 +180,7 @@ async def _tenants(stack: LocalStack, corpus: _Corpus, name: str) -> _Case:
 
 
 async def _at_a_time(stack: LocalStack, corpus: _Corpus, name: str) -> _Case:
-    """Documents valid from years that are spread over a century, asked for as of its middle."""
+    """Stores documents valid from years spread over a century; queries are as of its middle."""
     since = [(row * 7919 % 100) * _YEAR for row in range(_TENANT_ROWS)]
     passages = [corpus.passage(row, valid_from=year) for row, year in enumerate(since)]
     await store(stack, passages, model=MODEL, space=name)

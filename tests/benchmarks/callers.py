@@ -1,4 +1,4 @@
-"""Concurrent callers, each with one call under way at a time, and what their calls took."""
+"""Concurrent callers with one outstanding call each, and the times of their calls."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ _BLOCK = 25
 
 @dataclass(slots=True)
 class Sample:
-    """Times of calls in milliseconds, and the wall-clock time of them all in seconds."""
+    """The times of calls in milliseconds, and their total wall-clock time in seconds."""
 
     times_ms: list[float] = field(default_factory=list)
     wall_s: float = 0.0
 
     @property
     def rate(self) -> float:
-        """Calls a second."""
+        """Returns the calls per second."""
         return len(self.times_ms) / self.wall_s
 
     def percentile(self, percent: float) -> float:
-        """Milliseconds that `percent` of the calls stayed within."""
+        """Returns a percentile of the times, in milliseconds."""
         return percentile(self.times_ms, percent)
 
 
 async def timed(call: Awaitable[T]) -> tuple[T, float]:
-    """What the call answered, and the milliseconds it took."""
+    """Awaits a call; returns its response and the milliseconds it took."""
     began = time.perf_counter()
     answer = await call
     return answer, (time.perf_counter() - began) * 1000
@@ -43,11 +43,10 @@ async def timed(call: Awaitable[T]) -> tuple[T, float]:
 async def compare(
     doors: Mapping[str, Callable[[T], Awaitable[object]]], items: Iterable[T], block: int = _BLOCK
 ) -> dict[str, Sample]:
-    """What one caller waits at each door, by the door's name: every item goes to every door.
+    """Returns the times of one caller for each function, by its name: every item is sent to every function.
 
-    A block of items goes to one door, then to the next. Were it item by item, whoever comes second would find in the
-    processor's caches what the first has fetched, and each would find its own code pushed out of them by the other's.
-    Blocks begin with each door in turn.
+    Items are sent in blocks, because with single items each function would profit from data that the previous one left
+    in the processor's caches, and would evict the other's code from them. Functions take turns in going first.
     """
     samples = {name: Sample() for name in doors}
     names = list(doors)
@@ -64,7 +63,7 @@ async def compare(
 
 
 async def load(callers: int, items: Iterable[T], call: Callable[[T], Awaitable[object]]) -> Sample:
-    """Spend the items on `callers` concurrent callers. The first failure ends all."""
+    """Distributes the items over `callers` concurrent callers. The first failure stops all of them."""
     sample = Sample()
     waiting = iter(items)
     began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The command line of benchmarks and evaluations: names, arguments, exit codes, a clean end on signals."""
+"""The command line of benchmarks and evaluations: names, arguments, exit codes, clean termination on signals."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ EXIT_FAILED = 1
 EXIT_USAGE = 2
 EXIT_INTERRUPTED = 130
 
-# Evaluation data lies beside the project, never in it.
+# Evaluation data is in a folder next to the project, never in it.
 _SHARED = Path(__file__).parents[3] / "shared" / "eval"
 
 
 class UsageError(Exception):
-    """The command was called wrongly; the message says what to change."""
+    """The command has invalid arguments; the message says what to change."""
 
 
 class MeasureError(Exception):
-    """The measuring itself failed: there is no figure to print."""
+    """The measurement failed, so there is no figure to print."""
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a command was asked to measure."""
+    """The arguments of a command."""
 
     name: str
     data: Path | None = None
@@ -43,7 +43,7 @@ class Options:
     seed: int = SEED
 
     def folder(self) -> Path:
-        """The data folder. UsageError when none was named or it does not exist."""
+        """Returns the data folder. Raises UsageError if none was given or it does not exist."""
         if self.data is None:
             raise UsageError(f"{self.name} needs a data folder: DATA=<folder>, or --data <folder>")
         if not self.data.is_dir():
@@ -57,10 +57,10 @@ Command = Callable[[Options], Awaitable[None]]
 def run(
     program: str, commands: Mapping[str, str], arguments: Sequence[str], shared: Path = _SHARED
 ) -> int:
-    """Run the command that `arguments` name and return the exit code.
+    """Runs the command that `arguments` name; returns the exit code.
 
-    `commands` holds, for each name, the module with its coroutine `run(options)`; it is imported only when needed.
-    A module's `SHARED` is the data set of `shared` that is meant where none is named.
+    `commands` has, for each name, the module with the coroutine `run(options)`, which is imported when needed. A
+    module's `SHARED` is the data set in `shared` that is used by default.
     """
     try:
         options = _parse(program, commands, arguments)
@@ -91,7 +91,7 @@ def _with_data(options: Options, module: ModuleType, shared: Path) -> Options:
 
 
 async def _until_signal(work: Awaitable[None]) -> None:
-    """Awaits `work`; SIGTERM cancels it as Ctrl-C does, so that what it started is stopped."""
+    """Awaits `work`; SIGTERM cancels it like Ctrl-C, so that the processes it started are stopped."""
     task = asyncio.current_task()
     assert task is not None
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)

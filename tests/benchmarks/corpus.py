@@ -1,4 +1,4 @@
-"""What is searched: a data folder's corpus where one is named, else an invented one."""
+"""The searched corpus: that of a data folder if given, otherwise a generated one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.evals.datasets import Dataset, read_multihop
 
 
 def corpus_of(options: Options) -> Dataset:
-    """The corpus that a run is to search."""
+    """Returns the corpus that a run searches."""
     if options.data is None:
         note("no --data: searching an invented corpus of 1,000 passages")
         return generated()

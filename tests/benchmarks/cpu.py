@@ -1,4 +1,4 @@
-"""Processor time of a tree of processes."""
+"""The processor time of a process tree."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from tests.benchmarks.memory import tree
 
 
 class Meter:
-    """Counts from its making on."""
+    """Measures processor time from its construction on."""
 
     def __init__(self, root: int) -> None:
         self._root = root
         self._before = _used(root)
 
     def seconds(self) -> float:
-        """What the process `root`, its children and theirs have used since, of those that still run."""
+        """Returns the processor time since then of `root` and its descendants that still run."""
         return sum(
             max(0.0, used - self._before.get(pid, 0.0)) for pid, used in _used(self._root).items()
         )

@@ -1,4 +1,4 @@
-"""Documents accepted while processes are killed: all of them end in the graph, none twice, and the stores agree."""
+"""Checks that documents accepted while processes are killed reach both stores completely and exactly once."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from tests.benchmarks.credentials import Metadata, credential
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.generated import invented_sentences
 from tests.benchmarks.harness import bar, channel_to, running_stack
-from tests.benchmarks.kept import differences, kept
-from tests.benchmarks.uploading import Text, ingested, is_passing, upload
+from tests.benchmarks.kept import differences, space_content
+from tests.benchmarks.uploading import Text, ingested, is_transient, upload
 
 _ROUNDS = 100
 _DOCUMENTS = 20
@@ -48,7 +48,7 @@ _ENDED = jobs_pb2.JOB_STATE_SUCCEEDED
 
 
 async def run(options: Options) -> None:
-    """So many rounds (`--queries`), then the same documents in another space without kills."""
+    """Runs `--queries` rounds, then ingests the same documents in another space without kills."""
     figures = Figures(options.name)
     rounds = options.queries or _ROUNDS
     async with running_stack() as stack:
@@ -63,7 +63,7 @@ async def run(options: Options) -> None:
 
 
 class Drill:
-    """Rounds of documents with one kill each."""
+    """Rounds of new documents with one kill each."""
 
     def __init__(self, stack: LocalStack, chance: random.Random, seed: int) -> None:
         self._stack = stack
@@ -76,14 +76,14 @@ class Drill:
         self._slowest = 0.0
 
     def connect(self, channel: grpc.aio.Channel) -> None:
-        """Works through this channel, which connects again whenever it has to."""
+        """Uses this channel, which reconnects when necessary."""
         self._channel = channel
         self._ingest = ingest_pb2_grpc.IngestServiceStub(channel)
         self._jobs = jobs_pb2_grpc.JobServiceStub(channel)
         self._consistency = consistency_pb2_grpc.ConsistencyServiceStub(channel)
 
     async def round(self) -> None:
-        """New documents, a kill at some moment, and all of them graph-ready."""
+        """Sends new documents, kills a process at a random moment, and waits until all documents are graph-ready."""
         texts = list(self._new())
         self._texts.extend(texts)
         killing = asyncio.create_task(self._kill())
@@ -96,12 +96,12 @@ class Drill:
         await killing
 
     async def put(self, figures: Figures, rounds: int) -> None:
-        """Compares with a run without kills, and prints what was found."""
+        """Compares with a run without kills, and prints the figures."""
         note("the same documents without kills")
         calm = credential(self._stack.data, "calm")
         await ingested(self._channel, self._texts, calm)
         lost, doubled = differences(
-            await kept(self._stack, self._called), await kept(self._stack, calm)
+            await space_content(self._stack, self._called), await space_content(self._stack, calm)
         )
         for reason, times in [*self._lost.items(), *lost.items(), *doubled.items()]:
             note(f"{times} × {reason}")
@@ -123,21 +123,21 @@ class Drill:
     async def _kill(self) -> None:
         await asyncio.sleep(self._chance.uniform(0.0, _LATEST_KILL))
         for name in self._chance.sample(_KILLED, len(_KILLED)):
-            # What is being brought back at the moment cannot be killed: another one is.
+            # A process that is being restarted cannot be killed; then another one is.
             with contextlib.suppress(NotRunningError):
                 await self._stack.kill(name, restart=True)
                 self._kills[name] += 1
                 return
 
     async def _accepted(self, text: Text) -> str:
-        """Sends a document until it is accepted, as one request; its job's id."""
+        """Sends a document with one request id until it is accepted; returns its job's id."""
         called: Metadata = (*self._called, ("x-request-id", uuid.uuid4().hex))
         limit = time.perf_counter() + _PATIENCE
         while time.perf_counter() < limit:
             try:
                 return (await upload(self._ingest, [text], called)).id
             except grpc.aio.AioRpcError as error:
-                if not is_passing(error):
+                if not is_transient(error):
                     raise
             await asyncio.sleep(0.2)
         raise MeasureError(f"{text.id} was not accepted in {_PATIENCE:.0f} s")
@@ -151,7 +151,7 @@ class Drill:
                     request, metadata=self._called, timeout=5, wait_for_ready=True
                 )
             except grpc.aio.AioRpcError as error:
-                if not is_passing(error):
+                if not is_transient(error):
                     raise
                 continue
             if answer.job.state >= _ENDED:

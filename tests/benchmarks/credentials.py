@@ -1,4 +1,4 @@
-"""A key of the measuring command's own, with which it may work in any space."""
+"""An API key for the measuring command, with access to every space."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def issue(data: Path) -> None:
 
 
 def credential(data: Path, space: str) -> Metadata:
-    """Call metadata of a caller in `space`; none is needed for the space of local callers."""
+    """Returns call metadata for a caller in `space`; empty for the space of local callers."""
     if space == LOCAL_SPACE:
         return ()
     key = (data / _OWN).read_text()

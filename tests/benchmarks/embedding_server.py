@@ -1,7 +1,7 @@
-"""`python -m tests.benchmarks.embedding_server`: real vectors behind an OpenAI-compatible door.
+"""`python -m tests.benchmarks.embedding_server`: an OpenAI-compatible endpoint with real vectors.
 
-A process of its own that writes its base URL to standard output. It remembers every text and answers from uvloop, so
-that a provider's speed is not what is measured.
+Runs as a separate process and writes its base URL to standard output. It caches the vector of every text and uses
+uvloop, so that the provider's speed does not affect the measurement.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _BUDGET = 512
 
 
 class RememberedVectors:
-    """The local model's vectors as an endpoint answers them; each text is computed once."""
+    """Responses with the local model's vectors; each text is computed once."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._known: dict[str, str] = {}
 
     def answer(self, request: dict[str, Any]) -> Reply:
-        """The answer to a request for embeddings, as plain numbers."""
+        """Returns the response to a request for embeddings, as plain numbers."""
         given = request["input"]
         texts = [given] if isinstance(given, str) else given
         self._compute([text for text in texts if text not in self._known])
@@ -56,17 +56,17 @@ class RememberedVectors:
 
 async def serve() -> None:
     """Serves until SIGTERM or SIGINT."""
-    over = asyncio.Event()
+    stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, over.set)
+        loop.add_signal_handler(number, stopped.set)
     with tempfile.TemporaryDirectory(prefix="braid-model-") as folder:
         async with OpenAIStub(DIMENSION) as stub:
             vectors = RememberedVectors(Engine.load(Path(folder), threads=1, max_tokens=MAX_TOKENS))
             stub.routes["/v1/embeddings"] = vectors.answer
             sys.stdout.write(f"{stub.base_url}\n")
             sys.stdout.flush()
-            await over.wait()
+            await stopped.wait()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Entity memory over gRPC: many users with many entities and relationships, and every kind of query."""
+"""Measures entity memory over gRPC: many users with many entities and relationships, and every kind of query."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Ask = Callable[[pb.MemoryEntity, Metadata], Awaitable[object]]
 
 
 async def run(options: Options) -> None:
-    """Load in bulk as the schema's owner, with invented vectors; then query as users, one call at a time."""
+    """Bulk-loads generated data as the schema's owner, then queries as users, one call at a time."""
     figures = Figures(options.name)
     rng = random.Random(options.seed)  # noqa: S311 - reproducible, not secret
     async with (
@@ -51,7 +51,7 @@ async def run(options: Options) -> None:
 
 
 async def _load(stack: LocalStack, rng: random.Random) -> None:
-    """Superusers pass row-level security, which COPY needs. The HNSW index is made after the load."""
+    """Loads with COPY as a superuser, who bypasses row-level security. The HNSW index is created after the load."""
     connection = await asyncpg.connect(stack.stores.postgres.admin_dsn, database="braid_agent")
     vectors = np.random.default_rng(rng.randrange(2**31)).standard_normal((4_096, DIMENSION))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -112,7 +112,7 @@ async def _load_user(
 
 
 def _ends(ids: list[uuid.UUID], rng: random.Random) -> Iterator[tuple[uuid.UUID, str, uuid.UUID]]:
-    """A fifth of the relationships are the user's own."""
+    """Yields distinct relationships; a fifth of them start at the user."""
     types = [one.value for one in RelationshipType]
     seen: set[tuple[uuid.UUID, str, uuid.UUID]] = set()
     while len(seen) < RELATIONSHIPS:
@@ -163,7 +163,7 @@ async def _ask(
 def _kinds(
     stub: entity_memory_pb2_grpc.EntityMemoryServiceStub, rng: random.Random
 ) -> dict[str, Ask]:
-    """Every kind of query. A fuzzy one leaves out a letter of a name."""
+    """Returns every kind of query. The fuzzy one omits a letter of a name."""
 
     async def exact(entity: pb.MemoryEntity, who: Metadata) -> object:
         request = pb.QueryEntitiesRequest(query=entity.name)

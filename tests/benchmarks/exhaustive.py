@@ -1,4 +1,4 @@
-"""BM25 by comparing every posting of every word: slow, and right by construction."""
+"""BM25 that scores every posting of every word: slow and correct by construction."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ Ranked = Sequence[tuple[str, float]]
 
 
 async def exhaustive(sql: Reference, text: str, limit: int) -> list[tuple[str, float]]:
-    """Chunk ids and scores, best first."""
+    """Returns chunk ids and scores, best first."""
     statement = (_SQL / "exhaustive_bm25.sql").read_text()
     rows = await sql.pool.fetch(statement, sql.space, text, limit)
     return [(str(row["id"]), row["score"]) for row in rows]
 
 
 def same_list(found: Ranked, best: Ranked) -> bool:
-    """Whether both lists hold the same scores rank by rank, and the same chunks up to ties."""
+    """Returns whether both lists have the same score at each rank, and the same chunks up to ties."""
     if len(found) != len(best):
         return False
     scores = all(

@@ -1,7 +1,7 @@
-"""What the query-aware expansion adds to a hybrid search, over a corpus and over one sixteen times as large.
+"""Measures the time that query-aware expansion adds to a hybrid search, over a corpus and one sixteen times as large.
 
-The larger one holds copies of the corpus with renamed entities, so that names stay as rare as they were: only the size
-differs. Vectors are given: a copy's is its original's with a little noise.
+The larger one consists of copies of the corpus with renamed entities, so that names stay equally rare and only the size
+differs. Vectors are given; those of a copy are the original's with a little noise.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SYLLABLES = ("ba", "ce", "di", "fo", "gu", "la", "me", "ni", "po", "ru")
 
 
 async def run(options: Options) -> None:
-    """Store the corpus, ask; store the copies, ask again."""
+    """Stores the corpus and asks, then stores the copies and asks again."""
     if options.mode not in ("all", *SIZES):
         raise UsageError(f"--mode takes all, or one of {', '.join(SIZES)}")
     data = read_multihop(options.folder())
@@ -66,7 +66,7 @@ async def run(options: Options) -> None:
 
 
 def renamed(text: str, number: int) -> str:
-    """The text with every capitalised word of a copy's own; the original is copy 0."""
+    """Returns the text with a suffix of the copy on every capitalized word; copy 0 is the original."""
     if not number:
         return text
     ending = "".join(_SYLLABLES[int(digit)] for digit in str(number))

@@ -1,4 +1,4 @@
-"""Stores facts with given vectors through the graph tier's own contract, as fast as its store can take them."""
+"""Stores facts with given vectors through the graph tier's API."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DEADLINE = 300.0
 
 @contextlib.asynccontextmanager
 async def own_store(stack: LocalStack) -> AsyncIterator[Neo4jStore]:
-    """The tier's store, opened by the measuring command beside the tier."""
+    """Opens the tier's store in the measuring command, concurrently with the tier."""
     found = stack.stores.environment()
     store = build_store(
         GraphSettings(
@@ -41,7 +41,7 @@ async def own_store(stack: LocalStack) -> AsyncIterator[Neo4jStore]:
 
 
 async def drop_vector_index(stack: LocalStack) -> None:
-    """Takes the index of facts' vectors away, until the schema is ensured again."""
+    """Drops the index of facts' vectors, until the schema is ensured again."""
     found = stack.stores.environment()
     auth = (found["NEO4J_USER"], found["NEO4J_PASSWORD"])
     async with AsyncGraphDatabase.driver(found["NEO4J_URI"], auth=auth) as driver:
@@ -51,7 +51,7 @@ async def drop_vector_index(stack: LocalStack) -> None:
 async def load_facts(
     stack: LocalStack, rows: Sequence[FactRow], vectors: Matrix, space: str
 ) -> None:
-    """Add all facts to a space. MeasureError when one is refused."""
+    """Adds all facts to a space. Raises MeasureError if one is refused."""
     called = credential(stack.data, space)
     async with channel_to(stack, "graph_query") as channel:
         stub = ingest_pb2_grpc.GraphIngestServiceStub(channel)

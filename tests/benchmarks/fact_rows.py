@@ -1,4 +1,4 @@
-"""Many facts that read like facts: of a data folder where one is named, else invented."""
+"""Many realistic facts: from a data folder if given, otherwise generated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INVENTED = re.compile(r"(\w+ \w+) (\w+) the \w+ of \w+ for (\w+ \w+) in \d+\.")
 
 
 class FactRow(NamedTuple):
-    """A fact with its statement; no two of a list share a statement, or are the same fact."""
+    """A fact with its statement. A list contains no statement and no fact twice."""
 
     subject: str
     relation: str
@@ -27,7 +27,7 @@ class FactRow(NamedTuple):
 
 
 def fact_rows(options: Options, count: int) -> list[FactRow]:
-    """`count` facts of the folder's `facts.jsonl.gz`, filled up with invented ones."""
+    """Returns `count` facts from the folder's `facts.jsonl.gz`, supplemented by generated ones."""
     if options.data is None:
         note("no --data: the facts are invented")
     given = _given(options.folder()) if options.data else iter(())
@@ -63,5 +63,5 @@ def _invented(seed: int) -> Iterator[FactRow]:
 
 
 def words_of(name: str) -> str:
-    """A name without quotes and brackets; `memberOf` becomes `member of`."""
+    """Returns a name without quotes and brackets; `memberOf` becomes `member of`."""
     return re.sub(r"(?<=[a-z])([A-Z])", lambda m: " " + m[0].lower(), re.sub(r'[<>"]', "", name))

@@ -1,4 +1,4 @@
-"""What asking all tiers at once costs, and how it behaves while a leg hangs or a backend is away."""
+"""Measures the comprehensive search: cost of the fan-out, behavior while a leg hangs or a backend is unavailable."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from tests.benchmarks.generated import new_queries
 from tests.benchmarks.hanging import measure_hanging
 from tests.benchmarks.harness import bar, running_stack
 from tests.benchmarks.hop import cold_hops
-from tests.benchmarks.legs import LEGS, Reports, Searches, looked, searches, told
+from tests.benchmarks.legs import LEGS, Reports, Searches, describe, has_searched, searches
 from tests.evals.ingestion import ingest
 from tests.evals.metrics import mean, percentile
 
 SHARED = "multihop/hotpot_train100"
 _PARTS = ("compare", "hang", "faults")
 _ALL = "all"
-# The same calls made by the caller itself: what it would do without an orchestrator.
+# The same calls made by the caller itself, as it would without an orchestrator.
 _CALLER = "caller"
-# What the hop to the orchestrator takes at the least.
+# The minimum time of the hop to the orchestrator.
 _HOP = "bare_hop"
 _COMPARED = 500
-# The Java machine compiles for some thousand searches; what is measured is a store that has been running.
+# The JVM compiles during the first searches; the measurement is about a warm store.
 _WARM_UP = 500
 _FAULTY = 10_000
 
 
 async def run(options: Options) -> None:
-    """Compare with the slowest leg, then hang a leg, then stop and start backends at random."""
+    """Compares with the slowest leg, then hangs a leg, then stops and starts backends at random."""
     if options.mode not in ("all", *_PARTS):
         raise UsageError(f"--mode takes all, or one of {', '.join(_PARTS)}")
     parts = _PARTS if options.mode == "all" else (options.mode,)
@@ -57,7 +57,7 @@ async def run(options: Options) -> None:
 
 
 async def _compare(doors: Searches, queries: Iterator[str], count: int, figures: Figures) -> None:
-    """The same texts at every door, and what each leg took within the comprehensive search."""
+    """Sends the same texts to every API, and measures each leg within the comprehensive search."""
     within: dict[str, list[float]] = defaultdict(list)
     with bar("the same texts at every door", count) as show:
         samples = await compare(_asked(doors, within), _shown(islice(queries, count), show))
@@ -72,13 +72,13 @@ async def _compare(doors: Searches, queries: Iterator[str], count: int, figures:
     figures.put("cold_hop_p50_ms", cold.percentile(50), "ms")
     cpu = await _cpu_ms(doors, list(islice(queries, count)))
     figures.put("cpu_ms", cpu, "ms")
-    # Of means, as processor time is one: no order of the same work is faster than cores that are never idle.
+    # A ratio of means, because processor time is a mean. It is the lower bound, with all cores always busy.
     slowest = max(mean(samples[leg].times_ms) for leg in LEGS)
     figures.put("least_ratio", cpu / len(os.sched_getaffinity(0)) / slowest, "ratio")
 
 
 async def _cpu_ms(doors: Searches, texts: list[str]) -> float:
-    """Processor time per comprehensive search in milliseconds: the whole stack's meanwhile, and the caller's."""
+    """Returns the processor time per comprehensive search in milliseconds, of the whole stack and the caller."""
     meter = Meter(os.getpid())
     for text in texts:
         await doors.comprehensive(text)
@@ -88,7 +88,7 @@ async def _cpu_ms(doors: Searches, texts: list[str]) -> float:
 def _asked(
     doors: Searches, within: dict[str, list[float]]
 ) -> dict[str, Callable[[str], Awaitable[object]]]:
-    """How a text is asked at each door; `within` collects milliseconds of legs within the comprehensive search."""
+    """Returns the calls of each API; `within` collects the milliseconds of legs within the comprehensive search."""
 
     async def comprehensive(text: str) -> None:
         for leg, took in _within(await doors.comprehensive(text)).items():
@@ -110,6 +110,6 @@ def _shown(texts: Iterator[str], show: Callable[[int], None]) -> Iterator[str]:
 
 
 def _within(reports: Reports) -> dict[str, float]:
-    if not all(looked(reports, leg) for leg in LEGS):
-        raise MeasureError(f"a leg did not look: {told(reports)}")
+    if not all(has_searched(reports, leg) for leg in LEGS):
+        raise MeasureError(f"a leg did not look: {describe(reports)}")
     return {name: leg.elapsed.ToTimedelta().total_seconds() * 1000 for name, leg in reports.items()}

@@ -1,4 +1,4 @@
-"""Every fault of every dependency; then a worker that dies at work, and the whole stack killed under load."""
+"""Runs every fault case, then kills a worker during a job, and the whole stack under load."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tests.faults.restarts import Restart, kill_everything, kill_worker
 from tests.faults.system import FaultSystem, fault_system
 
 _MODES = ("all", "short", "restarts")
-# A case by its name, as it can be written in a command: `neo4j-stopped`.
+# Cases by name, as written on the command line: `neo4j-stopped`.
 _NAMED = {case.name.replace(" ", "-"): case for case in CASES}
 
 
 async def run(options: Options) -> None:
-    """`--mode short` runs the few cases that a run of all tests has, `--mode restarts` none of them.
+    """Runs all cases and restarts; `--mode short` runs only the few cases of a normal test run, `--mode restarts` none.
 
-    `--mode neo4j-stopped,neo4j-killed` runs these cases alone, and no restarts.
+    `--mode neo4j-stopped,neo4j-killed` runs only these cases, without restarts.
     """
     figures, chosen = Figures(options.name), _chosen(options.mode)
     restart: Restart | None = None
@@ -49,7 +49,7 @@ async def run(options: Options) -> None:
 
 
 def _chosen(mode: str) -> list[Case]:
-    """UsageError for a mode that is neither one of the three nor a case's name."""
+    """Returns the cases of a mode. Raises UsageError if it is neither one of the three nor names of cases."""
     names = mode.split(",")
     if all(name in _NAMED for name in names):
         return [_NAMED[name] for name in names]
@@ -64,7 +64,7 @@ async def _run_cases(system: FaultSystem, drill: Drill, chosen: Sequence[Case]) 
     outcomes: list[Outcome] = []
     with bar("faults", len(chosen)) as show:
         for case in chosen:
-            if reason := system.why_not(case):
+            if reason := system.skip_reason(case):
                 note(f"{case.name} is left out: {reason}")
                 continue
             outcomes.append(await drill.run(case))

@@ -1,4 +1,4 @@
-"""Queries without end while one backend at a time goes away and comes back."""
+"""Continuous queries while one backend at a time becomes unavailable and recovers."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import grpc
 from deploy.local.stack import LocalStack
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import bar
-from tests.benchmarks.legs import LEGS, Reports, Searches, looked, told
-from tests.benchmarks.recovery import until_looking
+from tests.benchmarks.legs import LEGS, Reports, Searches, describe, has_searched
+from tests.benchmarks.recovery import until_recovered
 
 _CALLERS = 2
 _DEADLINE = 5.0
-_AWAY = (0.5, 2.0)
+_OUTAGE_SECONDS = (0.5, 2.0)
 _BETWEEN = (0.2, 0.5)
-# Which leg cannot look while a backend is away.
+# The leg that cannot search while a backend is unavailable.
 _LEG_OF = {
     "vector_search": "vector",
     "postgres": "vector",
@@ -30,10 +30,10 @@ _LEG_OF = {
 
 
 class Drill:
-    """At least `count` queries by a few callers, and until each backend has been away at least once.
+    """Runs at least `count` queries by a few callers, until each backend has been unavailable at least once.
 
-    A query fails when the call does, or when neither leg looked: one of them always could. An answer is
-    false when it says that a leg looked whose backend was away for the whole of the call.
+    A query fails if the call fails or neither leg has searched, because one leg is always available. A response is
+    false if it claims a search by a leg whose backend was unavailable for the whole duration of the call.
     """
 
     def __init__(
@@ -49,11 +49,11 @@ class Drill:
         self._failures: Counter[str] = Counter()
         self._times_ms: list[float] = []
         self._recovered: dict[str, list[float]] = {name: [] for name in _LEG_OF}
-        self._away = ""
+        self._unavailable = ""
         self._changes = 0
 
     async def run(self) -> None:
-        """Ask and break until enough was seen."""
+        """Sends queries and stops backends until both goals are reached."""
         with bar("queries while backends come and go", self._count) as show:
             async with asyncio.TaskGroup() as group:
                 for _ in range(_CALLERS):
@@ -64,7 +64,7 @@ class Drill:
                     await asyncio.sleep(0.2)
 
     def put(self, figures: Figures) -> None:
-        """Print what was seen; reasons of failures go to standard error."""
+        """Prints the figures; reasons of failures go to standard error."""
         for reason, times in self._failures.most_common():
             note(f"failed {times} times: {reason}")
         figures.put("queries", self._asked, "queries")
@@ -80,11 +80,15 @@ class Drill:
 
     async def _ask(self) -> None:
         while not self._enough():
-            away, changes, began = self._away, self._changes, time.perf_counter()
+            unavailable, changes, began = self._unavailable, self._changes, time.perf_counter()
             reports = await self._reports(next(self._queries))
             self._times_ms.append((time.perf_counter() - began) * 1000)
             self._asked += 1
-            if away and changes == self._changes and looked(reports, _LEG_OF[away]):
+            if (
+                unavailable
+                and changes == self._changes
+                and has_searched(reports, _LEG_OF[unavailable])
+            ):
                 self._false_ok += 1
 
     async def _reports(self, text: str) -> Reports:
@@ -93,12 +97,12 @@ class Drill:
         except grpc.aio.AioRpcError as error:
             self._fail(error.code().name)
             return {}
-        if not any(looked(reports, leg) for leg in LEGS):
-            self._fail(told(reports))
+        if not any(has_searched(reports, leg) for leg in LEGS):
+            self._fail(describe(reports))
         return reports
 
     def _fail(self, reason: str) -> None:
-        self._failures[f"{reason} (away: {self._away or 'none'})"] += 1
+        self._failures[f"{reason} (away: {self._unavailable or 'none'})"] += 1
 
     async def _break(self) -> None:
         while not self._enough():
@@ -108,23 +112,23 @@ class Drill:
                     return
 
     async def _round(self, name: str) -> None:
-        """One backend goes, at times as a crash does, comes back, and its leg looks again."""
+        """Stops or kills one backend, starts it again, and waits until its leg searches again."""
         await asyncio.sleep(self._chance.uniform(*_BETWEEN))
-        await self._take_away(name)
+        await self._interrupt(name)
         back = time.perf_counter()
-        again = await until_looking(self._doors, self._queries, _LEG_OF[name])
+        again = await until_recovered(self._doors, self._queries, _LEG_OF[name])
         self._recovered[name].append(again - back)
 
-    async def _take_away(self, name: str) -> None:
+    async def _interrupt(self, name: str) -> None:
         if self._chance.random() < 0.5:
             await self._stack.kill(name)
         else:
             await self._stack.stop_process(name)
         self._mark(name)
-        await asyncio.sleep(self._chance.uniform(*_AWAY))
+        await asyncio.sleep(self._chance.uniform(*_OUTAGE_SECONDS))
         self._mark("")
         await self._stack.start_process(name)
 
-    def _mark(self, away: str) -> None:
-        self._away = away
+    def _mark(self, unavailable: str) -> None:
+        self._unavailable = unavailable
         self._changes += 1

@@ -1,4 +1,4 @@
-"""Figures as people and programs read them: `<command>.<figure>: <number> <unit>`, one a line."""
+"""Output of figures, one per line, for people and programs: `<command>.<figure>: <number> <unit>`."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import TextIO
 
 
 class Figures:
-    """Prints one command's figures to `out`, by default standard output."""
+    """Prints the figures of one command to `out`, by default standard output."""
 
     def __init__(self, command: str, out: TextIO | None = None) -> None:
         self._command = command
         self._out = out or sys.stdout
 
     def put(self, figure: str, number: float, unit: str) -> None:
-        """Print one figure. ValueError for a number that is none: an unmeasured figure is not printed."""
+        """Prints one figure. Raises ValueError for a number that is not finite, because a figure must be measured."""
         print(f"{self._command}.{figure}: {_shown(number)} {unit}", file=self._out, flush=True)
 
 
 def note(text: str) -> None:
-    """Tell a person where the measuring stands, on standard error."""
+    """Prints progress for people on standard error."""
     print(text, file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""Random and broken requests to every route and RPC: how many end in a way that is not documented, or in a defect."""
+"""Fuzzes every route and RPC, and counts undocumented outcomes and server errors."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.fuzz.system import DIMENSION, Fuzzed, fuzzed
 
 _REST_CASES = 10_000
 _GRPC_CASES = 50_000
-# Seconds that one route, and one RPC, may take altogether.
+# The total seconds for one route, and for one RPC.
 _ROUTE_SECONDS = 12.0
 _RPC_SECONDS = 15.0
 _PARTS = ("rest", "grpc")
 
 
 async def run(options: Options) -> None:
-    """`--queries` shortens a run to a share of the cases: so many over gRPC, a fifth of it over REST."""
+    """Fuzzes both interfaces; `--queries` is the number of cases over gRPC, of which REST gets a fifth."""
     if options.mode not in ("all", *_PARTS):
         raise UsageError(f"--mode takes all, or one of {', '.join(_PARTS)}")
     parts = _PARTS if options.mode == "all" else (options.mode,)
@@ -62,7 +62,7 @@ async def _load(system: Fuzzed) -> None:
 
 
 async def _load_again(system: Fuzzed) -> None:
-    """The same after a warm-up, which removes things too. What it has done to the space may stand in the way."""
+    """Loads again after the warm-up, which also deletes things; its other changes may make the load fail."""
     try:
         await load(system.url, system.key)
     except SeedingError as error:

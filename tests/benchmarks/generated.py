@@ -1,6 +1,6 @@
-"""An invented corpus for runs without a data folder: the same passages and questions for the same seed.
+"""A generated corpus for runs without a data folder; equal seeds generate equal passages and questions.
 
-People work for companies in towns, and each passage names its neighbors, so that both tiers have something to find.
+People work for companies in towns, and passages name related ones, so that both tiers have something to find.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _DEED = _words("designed repaired sold inspected documented financed")
 
 
 def generated(documents: int = 1_000, questions: int = 200, seed: int = 1) -> Dataset:
-    """A corpus of so many passages, all different; each question asks for a passage and the one that it leads to."""
+    """Generates distinct passages, and questions that each need a person's passage and that of the company."""
     chance = random.Random(seed)  # noqa: S311
     people = [f"{first} {last}" for first, last in itertools.product(_FIRST, _LAST)]
     firms = [f"{stem} {trade}" for stem, trade in itertools.product(_STEM, _TRADE)]
@@ -78,7 +78,7 @@ def _question(person: str, name: str, firm: str) -> Question:
 
 
 def new_queries(corpus: Dataset, seed: int) -> Iterator[str]:
-    """Questions about the corpus without end, no two alike: two titles and a turn of phrase each."""
+    """Yields an endless sequence of distinct questions about the corpus: two titles in a phrase each."""
     chance = random.Random(seed)  # noqa: S311
     titles = [document.title for document in corpus.documents]
     phrases = (
@@ -98,7 +98,7 @@ def new_queries(corpus: Dataset, seed: int) -> Iterator[str]:
 
 
 def invented_sentences(seed: int) -> Iterator[str]:
-    """Statements about the invented people and companies without end; some repeat."""
+    """Yields an endless sequence of statements about generated people and companies; some repeat."""
     chance = random.Random(seed)  # noqa: S311
     while True:
         who = f"{chance.choice(_FIRST)} {chance.choice(_LAST)}"
@@ -108,7 +108,7 @@ def invented_sentences(seed: int) -> Iterator[str]:
 
 
 def invented_passages(name: str, count: int, seed: int) -> list[Text]:
-    """Passages of a few statements, as long as those of the public sets, by the name of what they are for."""
+    """Generates passages of a few statements, as long as those of public sets; `name` is the prefix of their ids."""
     statements = invented_sentences(seed)
     return [
         Text(

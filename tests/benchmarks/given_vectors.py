@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint that has its vectors ready: what embedding costs is left out of a measure."""
+"""An OpenAI-compatible endpoint with precomputed vectors, so that measurements exclude the cost of embedding."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _READY = 512
 
 
 class ReadyVectors:
-    """Answers with vectors that are written out already; a text always gets the same one."""
+    """Responses with pre-serialized vectors; equal texts get equal vectors."""
 
     def __init__(self, seed: int) -> None:
         rows = np.random.default_rng(seed).standard_normal((_READY, DIMENSION)).astype(np.float32)
@@ -26,7 +26,7 @@ class ReadyVectors:
         self._rows = [json.dumps([round(float(value), 6) for value in row]) for row in rows]
 
     def answer(self, request: dict[str, Any]) -> Reply:
-        """The answer to a request for embeddings."""
+        """Returns the response to a request for embeddings."""
         texts = request["input"] if isinstance(request["input"], list) else [request["input"]]
         data = ",".join(
             f'{{"object":"embedding","index":{index},"embedding":{self._of(text)}}}'
@@ -42,7 +42,7 @@ class ReadyVectors:
 
 @contextlib.asynccontextmanager
 async def given_vectors(seed: int) -> AsyncIterator[Mapping[str, str]]:
-    """The environment in which processes take their vectors from such an endpoint."""
+    """Runs the endpoint; yields the environment variables with which processes use it."""
     async with OpenAIStub(DIMENSION) as stub:
         stub.routes["/v1/embeddings"] = ReadyVectors(seed).answer
         yield {

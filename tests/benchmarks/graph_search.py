@@ -1,4 +1,4 @@
-"""SearchFacts against Graphiti's own search: one Neo4j, the same facts and vectors on both sides."""
+"""Compares SearchFacts with Graphiti's own search on one Neo4j with the same facts and vectors."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _LIMIT = 10
 _RECALL = 20
 _CALLERS = 8
 _DEADLINE = 30.0
-# No words in it: what is found is found by the vector alone.
+# Contains no words, so that facts are found only by the vector.
 _NO_WORDS = "?"
 
 
 @dataclass(frozen=True, slots=True)
 class _Corpus:
-    """Facts with their vectors, and questions that name a part of facts which are not stored."""
+    """Facts with their vectors, and questions that are parts of facts that are not stored."""
 
     rows: Sequence[FactRow]
     vectors: Matrix
@@ -45,7 +45,7 @@ class _Corpus:
     queries: Matrix
 
     def nearest(self, query: Matrix, size: int) -> set[str]:
-        """The statements of the facts nearest to a query, every one of the first `size` compared."""
+        """Returns the statements of the facts nearest to a query, by exact comparison of the first `size`."""
         scores = self.vectors[:size] @ query
         return {self.rows[place].text for place in np.argsort(-scores)[:_RECALL]}
 
@@ -59,12 +59,12 @@ class _Tier:
     corpus: _Corpus
 
     async def ask(self, space: str, number: int) -> query_pb2.SearchFactsResponse:
-        """A question by words and vector, as callers ask it."""
+        """Asks a question by words and vector, as callers do."""
         request = query_pb2.SearchFactsRequest(query=self.corpus.asked[number], limit=_LIMIT)
         return await self._search(request, self.corpus.queries[number], space)
 
     async def recall(self, number: int, space: str) -> float:
-        """The share of the exact nearest facts that the vector leg finds."""
+        """Returns the share of the exact nearest facts that the vector search finds."""
         query = self.corpus.queries[number]
         request = query_pb2.SearchFactsRequest(query=_NO_WORDS, limit=_RECALL, min_score=0)
         found = await self._search(request, query, space)
@@ -83,7 +83,7 @@ class _Tier:
 
 
 async def run(options: Options) -> None:
-    """Load both sizes, then ask both sides the same questions."""
+    """Loads both sizes, then asks both sides the same questions."""
     figures = Figures(options.name)
     corpus = await _corpus(options)
     async with (
@@ -114,7 +114,7 @@ async def _measure(tier: _Tier, figures: Figures, queries: int) -> None:
 
 
 async def _graphiti(tier: _Tier) -> float:
-    """Graphiti's median time for the first questions."""
+    """Returns Graphiti's median time for the first questions."""
     corpus = tier.corpus
     async with graphiti_search(tier.stack, "100k", _LIMIT) as other:
         if not await other.ask(corpus.asked[0], corpus.queries[0]):
@@ -134,7 +134,7 @@ async def _times(
     ask: Callable[[int], Awaitable[object]],
     warm_up: int = _WARM_UP,
 ) -> Sample:
-    """Times of all questions but the first, one after the other."""
+    """Asks one question after another; returns the times without the warm-up."""
     sample = Sample()
     with bar(text, len(numbers)) as show:
         for number in numbers:
@@ -146,7 +146,7 @@ async def _times(
 
 
 async def _load(stack: LocalStack, corpus: _Corpus) -> None:
-    """Stores both spaces without the vector index, and builds it after them: that takes a third of the time."""
+    """Stores both spaces without the vector index and builds it afterwards, which takes a third of the time."""
     await drop_vector_index(stack)
     for space, size in SIZES.items():
         await load_facts(stack, corpus.rows[:size], corpus.vectors[:size], space)
@@ -159,7 +159,7 @@ async def _corpus(options: Options) -> _Corpus:
     queries = (options.queries or _QUERIES) + _WARM_UP
     most = max(SIZES.values())
     rows = fact_rows(options, most + queries)
-    # A question names a part of what is known: the first half of a statement that is not stored.
+    # A question is the first half of a statement that is not stored.
     asked = [" ".join(row.text.split()[: len(row.text.split()) // 2 + 1]) for row in rows[most:]]
     vectors = await embedded([row.text for row in rows[:most]])
     return _Corpus(rows[:most], vectors, asked, await embedded(asked))

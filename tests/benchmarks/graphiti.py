@@ -1,4 +1,4 @@
-"""Graphiti's own search over the graph that the tier holds: what SearchFacts is measured against."""
+"""Graphiti's own search over the tier's graph, with which SearchFacts is compared."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ANSWERED_ELSEWHERE = ("already exists", "Constraint", "equivalent")
 
 
 class GraphitiSearch:
-    """`search_` by the edge hybrid recipe with reciprocal ranks, in one space."""
+    """Calls Graphiti's `search_` with the hybrid edge recipe and reciprocal rank fusion, in one space."""
 
     def __init__(self, graphiti: Graphiti, space: str, limit: int) -> None:
         from graphiti_core.search.search_config_recipes import (  # noqa: PLC0415 (heavy)
@@ -28,12 +28,12 @@ class GraphitiSearch:
 
         self._graphiti = graphiti
         self._space = space
-        # A copy: its recipes are shared by the whole process.
+        # A copy, because the recipes are shared by the whole process.
         self._recipe = EDGE_HYBRID_SEARCH_RRF.model_copy(deep=True)
         self._recipe.limit = limit
 
     async def ask(self, query: str, vector: Matrix) -> list[str]:
-        """The statements found for a question whose vector is given."""
+        """Returns the statements found for a question with its vector."""
         found = await self._graphiti.search_(
             query, self._recipe, group_ids=[self._space], query_vector=vector.tolist()
         )
@@ -44,9 +44,9 @@ class GraphitiSearch:
 async def graphiti_search(
     stack: LocalStack, space: str, limit: int
 ) -> AsyncIterator[GraphitiSearch]:
-    """Graphiti on the stack's Neo4j with its own indexes; models are not asked for anything."""
+    """Opens Graphiti on the stack's Neo4j, with its own indexes and without models."""
     os.environ["GRAPHITI_TELEMETRY_ENABLED"] = "false"
-    # Each of its queries names properties that a graph need not have, and the driver tells so in full.
+    # Its queries use properties that the graph may lack, which the driver would log each time.
     logging.getLogger("neo4j.notifications").setLevel(logging.ERROR)
     from graphiti_core import Graphiti  # noqa: PLC0415 (heavy)
     from graphiti_core.cross_encoder.client import CrossEncoderClient  # noqa: PLC0415
@@ -55,7 +55,7 @@ async def graphiti_search(
     from graphiti_core.llm_client.client import LLMClient  # noqa: PLC0415
     from graphiti_core.llm_client.config import LLMConfig  # noqa: PLC0415
 
-    # Graphiti wants all three, and would build its own without them. A search that asked one would measure it as well.
+    # Graphiti would create its own clients if these were missing; a search that called one would include its time.
     class NoEmbedder(EmbedderClient):
         async def create(self, input_data: Any) -> list[float]:
             raise MeasureError("the query's vector is given")
@@ -70,7 +70,7 @@ async def graphiti_search(
 
     class Driver(Neo4jDriver):
         async def build_indices_and_constraints(self, delete_existing: bool = False) -> None:
-            """Nothing on its own: a task of the constructor's would race the statements below."""
+            """Does nothing: the task that the constructor starts would race with `_own_indexes`."""
 
     found = stack.stores.environment()
     driver = Driver(found["NEO4J_URI"], found["NEO4J_USER"], found["NEO4J_PASSWORD"])
@@ -88,7 +88,7 @@ async def graphiti_search(
 
 
 async def _own_indexes(driver: Any) -> None:
-    """Every index that Graphiti asks for; where a constraint of the tier's serves in its place, that one."""
+    """Creates every index that Graphiti requests, unless a constraint of the tier replaces it."""
     from graphiti_core.driver.driver import GraphProvider  # noqa: PLC0415
     from graphiti_core.graph_queries import (  # noqa: PLC0415
         get_fulltext_indices,

@@ -1,6 +1,6 @@
-"""A leg that hangs: its process is stopped by signal, as a stuck one is, and let go on afterwards.
+"""Measures searches while a leg hangs: its process is paused by a signal and resumed afterwards.
 
-First for callers who set a deadline, then for one who sets none.
+First with a deadline set by the caller, then without one.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from tests.benchmarks.callers import Sample, timed
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import bar
-from tests.benchmarks.legs import LEGS, Searches, looked, told
-from tests.benchmarks.recovery import until_looking
+from tests.benchmarks.legs import LEGS, Searches, describe, has_searched
+from tests.benchmarks.recovery import until_recovered
 
 _BUDGET = 0.3
 _ASKED = 100
@@ -30,7 +30,7 @@ _PROCESS = {"vector": "vector_search", "graph": "graph_query"}
 async def measure_hanging(
     stack: LocalStack, doors: Searches, queries: Iterator[str], figures: Figures
 ) -> None:
-    """Ask with a budget while each leg hangs in turn; every answer must carry the other leg."""
+    """Asks with and without a deadline while each leg hangs in turn; every response must contain the other leg."""
     sample, unlimited, wrong = Sample(), Sample(), Counter[str]()
     for leg in LEGS:
         for budget, into in ((_BUDGET, sample), (None, unlimited)):
@@ -40,7 +40,7 @@ async def measure_hanging(
                     into.times_ms.append(took)
                     wrong[f"{leg} hangs: {failure}"] += bool(failure)
                     show(asked)
-            await until_looking(doors, queries, leg)
+            await until_recovered(doors, queries, leg)
     for failure, times in wrong.items():
         if times:
             note(f"failed {times} times: {failure}")
@@ -53,13 +53,13 @@ async def measure_hanging(
 
 
 async def _failure(doors: Searches, text: str, hung: str, budget: float | None) -> str:
-    """What is wrong with an answer while a leg hangs: nothing, when it says so and brings the other leg."""
+    """Returns what is wrong with a response during a hang; "" if it reports the hung leg and has the other one."""
     try:
         reports = await doors.comprehensive(text, budget)
     except grpc.aio.AioRpcError as error:
         return error.code().name
-    others = all(looked(reports, leg) for leg in LEGS if leg != hung)
-    return "" if others and not looked(reports, hung) else told(reports)
+    others = all(has_searched(reports, leg) for leg in LEGS if leg != hung)
+    return "" if others and not has_searched(reports, hung) else describe(reports)
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""The stack that a command measures: started in a temporary folder on free ports, stopped whatever happens."""
+"""The stack that a command measures: started on free ports, by default in a temporary folder, and always stopped."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.benchmarks.command import MeasureError
 from tests.benchmarks.credentials import issue
 from tests.benchmarks.figures import note
 
-# Caches off: a figure is about the work, not about having done it before.
+# Caches are off, because figures are about the work itself.
 SETTINGS = {
     "BRAID_LOG_LEVEL": "warning",
     "EMBEDDING_CACHE_ENTRIES": "0",
@@ -29,7 +29,7 @@ SETTINGS = {
 
 @contextlib.contextmanager
 def temporary_data() -> Iterator[Path]:
-    """A data folder that is removed at the end."""
+    """Yields a data folder that is removed at the end."""
     with tempfile.TemporaryDirectory(prefix="braid-measure-", ignore_cleanup_errors=True) as name:
         yield Path(name) / "data"
 
@@ -42,11 +42,9 @@ async def running_stack(
     workers: int = 1,
     replicas: int = 1,
 ) -> AsyncIterator[LocalStack]:
-    """The stack over `data`, by default a temporary folder: all processes, or `only` those named.
+    """Runs the stack over `data`, by default a temporary folder, with all processes or `only` those named.
 
-    There are so many workers, and replicas of each service.
-
-    MeasureError when it does not start.
+    `workers` is the number of workers, `replicas` that of each service. Raises MeasureError if it does not start.
     """
     with contextlib.ExitStack() as folders:
         place = data or folders.enter_context(temporary_data())
@@ -75,7 +73,7 @@ async def running_stack(
 
 @contextlib.asynccontextmanager
 async def channel_to(stack: LocalStack, name: str) -> AsyncIterator[grpc.aio.Channel]:
-    """A channel to a process of the stack, without retries: what is measured is one call."""
+    """Opens a channel to a process of the stack, without retries, so that one call is measured."""
     channel = open_channel(stack.addresses[name], retry=False)
     try:
         yield channel
@@ -85,7 +83,7 @@ async def channel_to(stack: LocalStack, name: str) -> AsyncIterator[grpc.aio.Cha
 
 @contextlib.contextmanager
 def bar(text: str, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error; what it yields takes how many of `total` steps are done."""
+    """Shows a progress bar on standard error; the yielded function takes how many of `total` steps are done."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),

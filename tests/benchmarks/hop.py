@@ -1,4 +1,4 @@
-"""A call that does nothing: what gRPC itself takes here."""
+"""The time of a gRPC call that does nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Hop = Callable[[], Awaitable[health_pb2.HealthCheckResponse]]
 
 
 def bare_hop(channel: grpc.aio.Channel) -> Hop:
-    """Asks the channel's process for its health, which is past its pipeline."""
+    """Returns a call of the health service of the channel's process, which bypasses its request pipeline."""
     check = health_pb2_grpc.HealthStub(channel).Check  # type: ignore[attr-defined] # no stub
 
     def call() -> Awaitable[health_pb2.HealthCheckResponse]:
@@ -31,8 +31,9 @@ def bare_hop(channel: grpc.aio.Channel) -> Hop:
 
 
 async def cold_hops(hop: Hop, work: Callable[[T], Awaitable[object]], items: Iterable[T]) -> Sample:
-    """What the call takes right after `work` on each item: back to back it finds its code in the processor's caches,
-    which no call does that has a search before it.
+    """Returns the times of the call right after `work` on each item.
+
+    Consecutive calls would find their code in the processor's caches, unlike a call that follows a search.
     """
     sample = Sample()
     for item in items:

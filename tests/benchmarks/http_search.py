@@ -1,4 +1,4 @@
-"""Hybrid search over HTTP, with an embedding provider over HTTP: speed, throughput, quality next to the SQL alone."""
+"""Measures hybrid search over HTTP with an embedding provider: speed, throughput and recall, compared with the SQL."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _REMEMBERED = 256
 
 
 async def run(options: Options) -> None:
-    """Ingest with the provider, ask alone, ask with eight callers, then run the same SQL directly."""
+    """Ingests with the provider, asks with one caller, then with eight, then runs the same SQL directly."""
     data = corpus_of(options)
     questions = data.questions[: options.queries]
     figures = Figures(options.name)
@@ -62,7 +62,7 @@ def _provider(base_url: str) -> dict[str, str]:
 
 
 def _remember(base_url: str, texts: Sequence[str]) -> None:
-    """Let the provider compute the questions' vectors now: what is measured is Braid, which caches nothing here."""
+    """Makes the provider compute and cache the questions' vectors, because Braid is measured, not the provider."""
     address = base_url.removeprefix("http://").removesuffix("/v1")
     with WebClient(address, timeout=120) as client:
         for start in range(0, len(texts), _REMEMBERED):
@@ -84,7 +84,7 @@ async def _several(address: str, questions: Sequence[Question]) -> Sample:
 
 
 def _load(address: str, questions: Sequence[Question], stopped: Event) -> Sample:
-    """Callers that each have a connection and one question under way, all questions dealt among them."""
+    """Distributes the questions over callers with a connection and one outstanding question each."""
     dealt = [questions[n % len(questions)].text for n in range(_LOAD)]
     sample = Sample()
 

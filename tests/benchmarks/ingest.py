@@ -1,4 +1,4 @@
-"""Documents into search and the graph, against the embedder alone; then with vectors given, at length."""
+"""Measures ingestion compared with the embedder alone, then a long ingestion with given vectors."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _PROCESSES = ("agent_orchestrator", "agent_worker", "vector_search", "graph_quer
 
 
 async def run(options: Options) -> None:
-    """Both parts; `--queries` is the number of passages of the second, the first takes as many at most.
+    """Runs both parts; `--queries` is the number of passages of the second, and the maximum for the first.
 
-    With the mode `workers` it measures how much more two workers do than one, and nothing else.
+    The mode `workers` only compares two workers with one.
     """
     figures = Figures(options.name)
     if options.mode == "workers":
@@ -68,7 +68,7 @@ async def _against_embedder(
     texts: Sequence[Text],
     figures: Figures,
 ) -> None:
-    """The same passages by the embedder alone and through the door, a round each in turn."""
+    """Embeds and ingests the same passages, in alternating rounds."""
     note(
         "warming both sides: models are loaded, the graph's virtual machine compiles what it runs often"
     )
@@ -77,7 +77,7 @@ async def _against_embedder(
     with bar("both ways in turn", len(texts)) as show:
         for start in range(0, len(texts), _ROUND):
             part = texts[start : start + _ROUND]
-            put_off += await settled(stack)  # the embedder alone has the machine to itself
+            put_off += await settled(stack)  # so that the embedder runs on an idle machine
             alone += await embedding_seconds(embedder, [f"{t.title}\n{t.text}" for t in part])
             spent = await ingested(channel, part)
             searchable += spent.searchable
@@ -88,7 +88,7 @@ async def _against_embedder(
     figures.put("graph_ready_per_s", len(texts) / graph_ready, "passages/s")
     figures.put("searchable_embedder_ratio", alone / searchable, "ratio")
     figures.put("graph_ready_embedder_ratio", alone / graph_ready, "ratio")
-    # What searches compared one by one until then, between the rounds and after the last one.
+    # The time until the index had all vectors, between the rounds and after the last one.
     figures.put("index_settled_after_s", put_off + await settled(stack), "s")
 
 
@@ -98,21 +98,21 @@ async def _at_length(
     texts: Sequence[Text],
     figures: Figures,
 ) -> None:
-    """All passages, upload after upload; memory from the end of the first tenth on."""
-    seconds, held = 0.0, 0
+    """Ingests all passages in consecutive uploads; measures memory growth after the first tenth."""
+    seconds, resident = 0.0, 0
     with bar("with vectors given", len(texts)) as show:
         for start in range(0, len(texts), _UPLOAD):
             part = texts[start : start + _UPLOAD]
             seconds += (await ingested(channel, part)).graph_ready
             show(start + len(part))
-            if not held and start + len(part) >= len(texts) / 10:
-                held = _held(stack)
+            if not resident and start + len(part) >= len(texts) / 10:
+                resident = _resident_bytes(stack)
     figures.put("given_vectors_graph_ready_per_s", len(texts) / seconds, "passages/s")
-    figures.put("rss_growth_mib", (_held(stack) - held) / _MIB, "MiB")
+    figures.put("rss_growth_mib", (_resident_bytes(stack) - resident) / _MIB, "MiB")
     figures.put("given_vectors_passages", len(texts), "passages")
 
 
-def _held(stack: LocalStack) -> int:
-    """Bytes that Braid's processes hold: stores have caches of a set size."""
+def _resident_bytes(stack: LocalStack) -> int:
+    """Returns the resident bytes of Braid's processes, without the stores, whose caches have a fixed size."""
     pids = [stack.pid(name) for name in _PROCESSES]
     return sum(psutil.Process(pid).memory_info().rss for pid in pids if pid is not None)

@@ -1,4 +1,4 @@
-"""Graph-ready passages a second by the number of workers: many spaces, vectors given, the stores the same."""
+"""Measures graph-ready passages per second with one and two workers: several spaces, given vectors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WARMING = 1_000
 
 
 async def run(options: Options, figures: Figures) -> None:
-    """The same passages with one worker and with two, each on a fresh stack; `--queries` is how many passages."""
+    """Ingests the same passages with one worker and with two, each on a new stack; `--queries` sets their number."""
     count = options.queries or _PASSAGES
     async with given_vectors(options.seed) as environment:
         rates = []
@@ -42,7 +42,7 @@ async def _rate(stack: LocalStack, count: int, seed: int) -> float:
 
 
 async def _all_spaces(stack: LocalStack, texts: Sequence[Text]) -> None:
-    """An equal share of the passages into each space at the same time, until all are in the graph."""
+    """Ingests an equal share of the passages into each space concurrently, until all are in the graph."""
     async with channel_to(stack, "agent_orchestrator") as channel, asyncio.TaskGroup() as group:
         for place in range(_SPACES):
             called = credential(stack.data, f"workers-{place}")

@@ -1,4 +1,4 @@
-"""What both stores keep of a space, so that two spaces can be compared."""
+"""The content of a space in both stores, for comparing two spaces."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _DEADLINE = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """Documents by id as (version, hashes of their chunks), and the graph's counts by kind."""
+class SpaceContent:
+    """Documents by id with their version and the hashes of their chunks, and the graph's counts by kind."""
 
     documents: dict[str, tuple[int, tuple[str, ...]]]
     graph: dict[str, int]
 
 
-async def kept(stack: LocalStack, called: Metadata) -> Kept:
-    """What there is in the caller's space."""
+async def space_content(stack: LocalStack, called: Metadata) -> SpaceContent:
+    """Reads the content of the caller's space."""
     async with channel_to(stack, "vector_search") as channel:
         documents = documents_pb2_grpc.DocumentServiceStub(channel)
         chunks = search_pb2_grpc.VectorSearchServiceStub(channel)
@@ -40,7 +40,7 @@ async def kept(stack: LocalStack, called: Metadata) -> Kept:
             token = page.next_page_token
             if not token:
                 break
-    return Kept(found, await _graph(stack, called))
+    return SpaceContent(found, await _graph(stack, called))
 
 
 async def _texts(
@@ -70,8 +70,8 @@ async def _graph(stack: LocalStack, called: Metadata) -> dict[str, int]:
     }
 
 
-def differences(got: Kept, wanted: Kept) -> tuple[Counter[str], Counter[str]]:
-    """What is missing or other than wanted, and what is there too much, by what it is."""
+def differences(got: SpaceContent, wanted: SpaceContent) -> tuple[Counter[str], Counter[str]]:
+    """Returns what is missing or different from `wanted`, and what is duplicated, by kind."""
     lost: Counter[str] = Counter()
     doubled: Counter[str] = Counter()
     for document_id, (version, chunks) in wanted.documents.items():

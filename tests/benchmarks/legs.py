@@ -1,4 +1,4 @@
-"""The comprehensive search and its two legs called directly, over gRPC without retries."""
+"""Calls of the comprehensive search, and of its two legs directly, over gRPC without retries."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.benchmarks.harness import channel_to
 from tests.benchmarks.hop import Hop, bare_hop
 
 LEGS = ("vector", "graph")
-_LOOKED = frozenset({legs_pb2.LEG_STATUS_OK, legs_pb2.LEG_STATUS_NO_MATCH})
+_SEARCHED = frozenset({legs_pb2.LEG_STATUS_OK, legs_pb2.LEG_STATUS_NO_MATCH})
 _LIMIT = 10
 _DEADLINE = 10.0
-# The same text goes to several doors: none of them may profit from what another one has found.
+# The same text is sent to several APIs; none may profit from a result that another one cached.
 _NO_CACHE = retrieval_pb2.CACHE_MODE_BYPASS
-# A caller who asks both tiers expands nothing: that has a benchmark of its own.
+# A caller of both tiers has no expansion; its cost is measured by `expand`.
 _UNEXPANDED = expansion_pb2.ExpansionOptions(mode=expansion_pb2.EXPANSION_MODE_NONE)
 
 Reports = dict[str, legs_pb2.LegReport]
@@ -33,7 +33,7 @@ Reports = dict[str, legs_pb2.LegReport]
 
 @dataclass(frozen=True, slots=True)
 class Searches:
-    """The same question at three doors. Each call raises AioRpcError when it fails."""
+    """The same question at three APIs. Each call raises AioRpcError if it fails."""
 
     orchestrator: search_pb2_grpc.SearchServiceStub
     vector_tier: vector_pb2_grpc.VectorSearchServiceStub
@@ -41,7 +41,7 @@ class Searches:
     hop: Hop
 
     async def comprehensive(self, text: str, deadline: float | None = _DEADLINE) -> Reports:
-        """How each leg ended, by name, within `deadline` seconds; None is for a caller who sets none."""
+        """Returns the report of each leg by name; `deadline` is in seconds, None sets none."""
         request = search_pb2.ComprehensiveSearchRequest(
             query=text, limit=_LIMIT, cache=_NO_CACHE, expansion=_UNEXPANDED
         )
@@ -49,17 +49,17 @@ class Searches:
         return reports_of(answer)
 
     def vector(self, text: str) -> Awaitable[vector_pb2.HybridSearchResponse]:
-        """The leg `vector` at its own tier, which embeds the text itself."""
+        """Calls the leg `vector` at its tier, which embeds the text."""
         request = vector_pb2.HybridSearchRequest(query=text, limit=_LIMIT, cache=_NO_CACHE)
         return self.vector_tier.HybridSearch(request, timeout=_DEADLINE)
 
     def graph(self, text: str, limit: int = _LIMIT) -> Awaitable[query_pb2.SearchFactsResponse]:
-        """The leg `graph` at its own tier, which embeds the text itself where it has vectors."""
+        """Calls the leg `graph` at its tier, which embeds the text if the space has vectors."""
         request = query_pb2.SearchFactsRequest(query=text, limit=limit)
         return self.graph_tier.SearchFacts(request, timeout=_DEADLINE)
 
     async def by_caller(self, text: str) -> None:
-        """What the comprehensive search does, done by its caller: both tiers at once, then the passages of facts."""
+        """Does the comprehensive search's work in the caller: both tiers concurrently, then scores of facts' chunks."""
         found, facts = await asyncio.gather(self.vector(text), self.graph(text, MAX_FACTS))
         wanted = unscored_chunks(ranked_chunks(found.hits), facts.hits, MAX_SCORED)
         if not wanted:
@@ -71,17 +71,17 @@ class Searches:
 
 
 def reports_of(answer: search_pb2.ComprehensiveSearchResponse) -> Reports:
-    """How each leg of an answer ended, by the leg's name."""
+    """Returns the legs' reports by name."""
     return {legs_pb2.Leg.Name(leg.leg).removeprefix("LEG_").lower(): leg for leg in answer.legs}
 
 
-def looked(reports: Reports, leg: str) -> bool:
-    """Whether the leg is said to have looked in full."""
-    return leg in reports and reports[leg].status in _LOOKED
+def has_searched(reports: Reports, leg: str) -> bool:
+    """Returns whether a leg reports that it has searched completely."""
+    return leg in reports and reports[leg].status in _SEARCHED
 
 
-def told(reports: Reports) -> str:
-    """The reports in words."""
+def describe(reports: Reports) -> str:
+    """Describes the reports."""
     return ", ".join(
         f"{name} {legs_pb2.LegStatus.Name(leg.status)} {legs_pb2.LegReason.Name(leg.reason)}"
         for name, leg in sorted(reports.items())
@@ -90,7 +90,7 @@ def told(reports: Reports) -> str:
 
 @contextlib.asynccontextmanager
 async def searches(stack: LocalStack) -> AsyncIterator[Searches]:
-    """The three doors of a running stack."""
+    """Opens the three APIs of a running stack."""
     async with (
         channel_to(stack, "agent_orchestrator") as orchestrator,
         channel_to(stack, "vector_search") as vector_tier,

@@ -1,4 +1,4 @@
-"""Stores passages with given vectors through the vector tier's own contract."""
+"""Stores passages, with or without given vectors, through the vector tier's API."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DEADLINE = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A document of one chunk; `vector` None leaves embedding to the tier, `valid_from` is in epoch seconds."""
+    """A document of one chunk; if `vector` is None the tier embeds it. `valid_from` is in epoch seconds."""
 
     id: str
     title: str
@@ -44,7 +44,7 @@ async def store(
     space: str = LOCAL_SPACE,
     quiet: bool = False,
 ) -> None:
-    """Store all passages in a space, a few batches at a time, with a bar unless `quiet`; the index has them then."""
+    """Stores all passages in a space by concurrent writers and waits for the index; shows a bar unless `quiet`."""
     called = credential(stack.data, space)
     parts = batches(passages, _BATCH)
     done = itertools.count(_BATCH, _BATCH)
@@ -66,18 +66,18 @@ async def store(
 
 
 def _unseen(_done: int) -> None:
-    """No bar."""
+    """Shows nothing."""
 
 
 def batches(passages: Sequence[Passage], size: int) -> Iterator[Sequence[Passage]]:
-    """Consecutive passages, `size` at a time."""
+    """Returns consecutive batches of `size` passages."""
     return (passages[start : start + size] for start in range(0, len(passages), size))
 
 
 def upsert_request(
     passages: Sequence[Passage], model: str, space: str
 ) -> documents_pb2.BatchUpsertDocumentsRequest:
-    """The request that stores these passages."""
+    """Builds the request that stores these passages."""
     return documents_pb2.BatchUpsertDocumentsRequest(
         documents=[_document(passage, space) for passage in passages], embedding_model=model
     )

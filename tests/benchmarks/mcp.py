@@ -1,4 +1,4 @@
-"""What a search through MCP costs over the same search through REST, and whether twenty clients are served at once."""
+"""Measures the overhead of a search through MCP compared with REST, and failures with twenty concurrent clients."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FOUND = ("found", "no_match")
 
 
 async def run(options: Options) -> None:
-    """Ask in turn at both doors, no text twice; then twenty clients at once."""
+    """Searches alternately through REST and MCP, with a new text each time, then with twenty concurrent clients."""
     data = corpus_of(options)
     figures = Figures(options.name)
     queries = new_queries(data, options.seed)
@@ -63,7 +63,7 @@ async def _client(url: str) -> AsyncIterator[Client]:
 async def _compare(
     http: httpx2.AsyncClient, client: Client, queries: Iterator[str], count: int, about: str
 ) -> tuple[list[float], list[float]]:
-    """Milliseconds of each search through REST and through MCP, with a text of its own each."""
+    """Returns the milliseconds of each search through REST and through MCP, each with a different text."""
     rest, mcp = [], []
     with bar(about, count) as show:
         for number in range(count):
@@ -96,12 +96,12 @@ async def _mcp(client: Client, text: str) -> str:
 
 
 async def _session(url: str, texts: list[str]) -> int:
-    """How many of a client's searches failed: all of them when it could not connect."""
+    """Returns how many of a client's searches failed; all of them if it could not connect."""
     failed = len(texts)
     try:
         async with _client(url) as client:
             for text in texts:
                 failed -= await _mcp(client, text) in _FOUND
-    except Exception as error:  # noqa: BLE001 - whatever it is, the searches failed
+    except Exception as error:  # noqa: BLE001 - any error means that the searches failed
         print(f"a client failed: {error!r}")
     return failed

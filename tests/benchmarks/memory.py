@@ -1,4 +1,4 @@
-"""Memory of a tree of processes as proportional set sizes: shared pages count once in the sum."""
+"""The memory of a process tree as proportional set sizes, so that the sum counts shared pages once."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import psutil
 
 
 def tree(root: int) -> list[psutil.Process]:
-    """The process `root`, its children and theirs; any of them may have ended since."""
+    """Returns the process `root` and its descendants; any of them may have ended since."""
     parent = psutil.Process(root)
     return [parent, *parent.children(recursive=True)]
 
 
-def held_by_tree(root: int) -> dict[str, int]:
-    """Bytes by program for the process `root`, its children and theirs; processes that end meanwhile are left out.
+def memory_by_program(root: int) -> dict[str, int]:
+    """Returns the bytes by program of the process `root` and its descendants, without those that end meanwhile.
 
-    PermissionError-like failures of the platform are raised: a sum with holes is no figure.
+    Other failures to read a process are raised, because the sum would be incomplete.
     """
-    held: Counter[str] = Counter()
+    sizes: Counter[str] = Counter()
     for process in tree(root):
         try:
-            held[_name(process)] += process.memory_full_info().pss
+            sizes[_name(process)] += process.memory_full_info().pss
         except psutil.NoSuchProcess:
             continue
-    return dict(held)
+    return dict(sizes)
 
 
 def _name(process: psutil.Process) -> str:

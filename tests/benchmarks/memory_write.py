@@ -1,4 +1,4 @@
-"""What saving costs a chat turn, in pairs with and without it, and what is lost by kills after an answer."""
+"""Measures what saving to memory adds to a chat turn, and what is lost when the process is killed after an answer."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _NAMES = (
 
 
 async def run(options: Options) -> None:
-    """Ask in pairs, then kill the orchestrator after each of some answers."""
+    """Asks in pairs with and without saving, then kills the orchestrator after each of several answers."""
     figures = Figures(options.name)
     environment = {"BRAID_GRAPH_ENTITY_MAX_ENTITIES_PER_DAY": "100000"}
     async with running_stack(environment=environment) as stack:
@@ -48,7 +48,7 @@ async def _pairs(stub: agent_pb2_grpc.AgentServiceStub, count: int, figures: Fig
     times: dict[bool, list[float]] = {True: [], False: []}
     with bar("pairs of turns", count) as show:
         for number in range(count + _WARM_UP):
-            # Each goes first in half of the pairs.
+            # Each variant goes first in half of the pairs.
             for skip in (False, True) if number % 2 else (True, False):
                 conversation = await _conversation(stub)
                 await asyncio.sleep(_PAUSE_SECONDS)

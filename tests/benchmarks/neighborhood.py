@@ -1,4 +1,4 @@
-"""How fast the neighbors of an entity with thousands of facts are told, over gRPC."""
+"""Measures the latency of the neighborhood of an entity with thousands of facts, over gRPC."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ASKING = 30.0
 
 
 async def run(options: Options) -> None:
-    """Give each of a few entities 5,000 facts with others, then ask for one's neighbors again and again."""
+    """Adds 5,000 facts to each of a few entities, then requests their neighborhoods repeatedly."""
     figures = Figures(options.name)
     async with (
         running_stack(only=["graph_query"]) as stack,
@@ -52,7 +52,7 @@ async def _ask(stub: query_pb2_grpc.GraphQueryServiceStub, queries: int) -> Samp
 
 
 def _check(answer: query_pb2.GetNeighborhoodResponse) -> None:
-    """MeasureError when the answer is not the hub's: a quick wrong one is worth nothing."""
+    """Raises MeasureError if the response is wrong, because its speed would not count."""
     if len(answer.nodes) != _LIMIT or answer.neighbor_count != _neighbors():
         raise MeasureError(
             f"the hub has {answer.neighbor_count} neighbors instead of {_neighbors()}"
@@ -72,7 +72,7 @@ async def _parts() -> AsyncIterator[ingest_pb2.AddFactsRequest]:
 
 
 def _fact(hub: int, number: int) -> ingest_pb2.FactInput:
-    """The hub is subject and object in turn, and one neighbor in five has two facts with it."""
+    """Builds a fact; the hub is alternately subject and object, and one neighbor in four has several facts with it."""
     share = len(_RELATIONS)
     neighbor = number if number % share else number - 1 if number else share - 1
     ends = [_name(_hub(hub)), _name(f"Neighbor {hub} {neighbor}")]

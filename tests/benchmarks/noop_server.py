@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks.noop_server`: a gRPC endpoint that does nothing, to send load to that costs no service.
+"""`python -m tests.benchmarks.noop_server`: a gRPC endpoint that does nothing, as a target for excess load.
 
 Writes its address to standard output, and ends on SIGTERM.
 """
@@ -21,9 +21,9 @@ async def _nothing(_request: bytes, _context: Any) -> bytes:
 
 
 async def serve() -> None:
-    """Answers with nothing until told to stop."""
-    over = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, over.set)
+    """Responds with nothing until SIGTERM."""
+    stopped = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
     service, method = NOTHING.lstrip("/").split("/")
     handler: Any = grpc.unary_unary_rpc_method_handler(_nothing)
     server = grpc.aio.server()
@@ -34,7 +34,7 @@ async def serve() -> None:
     await server.start()
     sys.stdout.write(f"127.0.0.1:{port}\n")
     sys.stdout.flush()
-    await over.wait()
+    await stopped.wait()
     await server.stop(0)
 
 

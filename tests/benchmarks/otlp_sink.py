@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks.otlp_sink`: a collector that takes traces and metrics and keeps nothing.
+"""`python -m tests.benchmarks.otlp_sink`: a collector that accepts traces and metrics and discards them.
 
 Writes its address to standard output, and ends on SIGTERM.
 """
@@ -19,16 +19,16 @@ _SERVICES = {
 }
 
 
-async def _taken(_request: bytes, _context: Any) -> bytes:
+async def _accept(_request: bytes, _context: Any) -> bytes:
     return b""
 
 
 async def serve() -> None:
-    """Takes what comes until told to stop."""
-    over = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, over.set)
+    """Accepts exports until SIGTERM."""
+    stopped = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
     server = grpc.aio.server()
-    handler: Any = grpc.unary_unary_rpc_method_handler(_taken)
+    handler: Any = grpc.unary_unary_rpc_method_handler(_accept)
     server.add_generic_rpc_handlers(
         tuple(
             grpc.method_handlers_generic_handler(service, {method: handler})
@@ -39,7 +39,7 @@ async def serve() -> None:
     await server.start()
     sys.stdout.write(f"http://127.0.0.1:{port}\n")
     sys.stdout.flush()
-    await over.wait()
+    await stopped.wait()
     await server.stop(0)
 
 

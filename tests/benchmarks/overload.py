@@ -1,7 +1,7 @@
-"""Four times the load that saturates the stack: what is still answered, how fast, and how the rest is refused.
+"""Measures four times the saturating load: goodput, latency of admitted calls, and how the rest is refused.
 
-The generator shares the machine with what it measures. So the peak is taken while the same excess of calls goes to an
-endpoint that does nothing: what the excess costs the generator and gRPC is then on both sides.
+The load generator shares the machine with the stack. Therefore the peak is measured while the excess calls go to an
+endpoint that does nothing, so that both measurements include the generator's and gRPC's cost of the excess.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tests.benchmarks.command import MeasureError, Options, UsageError
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.generated import generated, new_queries
 from tests.benchmarks.harness import running_stack
-from tests.benchmarks.legs import Searches, looked, searches, told
+from tests.benchmarks.legs import Searches, describe, has_searched, searches
 from tests.benchmarks.noop_server import NOTHING
 from tests.benchmarks.processes import started
 from tests.evals.ingestion import ingest
@@ -44,14 +44,14 @@ _DEADLINE = 10.0
 _SETTLE_SECONDS = 3.0
 _SILENT = 10_000
 _SILENT_SECONDS = 8.0
-_DOORS = ("comprehensive", "vector", "graph")
+_MODES = ("comprehensive", "vector", "graph")
 
 Call = Callable[[str], Awaitable[object]]
 
 
 @dataclass(slots=True)
 class _Seen:
-    """How the calls of one load ended. Times in milliseconds; `partial` are answers that lack a leg."""
+    """The outcomes of one load's calls. Times are in milliseconds; `partial` counts responses that lack a leg."""
 
     admitted: Sample = field(default_factory=Sample)
     refused_ms: list[float] = field(default_factory=list)
@@ -61,15 +61,15 @@ class _Seen:
 
     @property
     def goodput(self) -> float:
-        """Whole answers a second."""
+        """Returns the complete responses per second."""
         return (len(self.admitted.times_ms) - self.partial) / self.admitted.wall_s
 
 
 async def run(options: Options) -> None:
-    """The peak before and after, the overload between them, and connections that send nothing at the end."""
+    """Measures the peak, the overload, the peak again, and then the effect of silent connections."""
     mode = "comprehensive" if options.mode == "all" else options.mode
-    if mode not in _DOORS:
-        raise UsageError(f"--mode takes one of {', '.join(_DOORS)}")
+    if mode not in _MODES:
+        raise UsageError(f"--mode takes one of {', '.join(_MODES)}")
     figures = Figures(options.name)
     data = generated(_PASSAGES)
     queries = new_queries(data, options.seed)
@@ -83,12 +83,16 @@ async def run(options: Options) -> None:
         await compare({"all": doors.comprehensive}, islice(queries, _WARM_UP))
         nothing: Any = channel.unary_unary(NOTHING)
         await _measure(
-            _door(doors, mode), lambda _: nothing(b"", timeout=_DEADLINE), queries, stack, figures
+            _call_for(doors, mode),
+            lambda _: nothing(b"", timeout=_DEADLINE),
+            queries,
+            stack,
+            figures,
         )
-        await _measure_silent(_door(doors, mode), queries, stack, figures)
+        await _measure_silent(_call_for(doors, mode), queries, stack, figures)
 
 
-def _door(doors: Searches, mode: str) -> Call:
+def _call_for(doors: Searches, mode: str) -> Call:
     return {
         "comprehensive": lambda text: doors.comprehensive(text, _DEADLINE),
         "vector": doors.vector,
@@ -130,7 +134,7 @@ async def _measure(
 async def _measure_silent(
     call: Call, queries: Iterator[str], stack: LocalStack, figures: Figures
 ) -> None:
-    """Half of the silent connections at the orchestrator, half at the gateway, while one caller asks."""
+    """Measures one caller while the orchestrator and the gateway have half of the silent connections each."""
     raise_open_files_limit()
     async with (
         _silent(_SILENT // 2, stack.addresses["agent_orchestrator"]) as first,
@@ -148,7 +152,7 @@ async def _measure_silent(
 
 @contextlib.asynccontextmanager
 async def _silent(count: int, address: str) -> AsyncIterator[int]:
-    """Connections that send nothing: how many there are."""
+    """Opens connections that send nothing; yields how many were accepted."""
     host, _, port = address.rpartition(":")
     loop = asyncio.get_running_loop()
     with contextlib.ExitStack() as stack:
@@ -163,16 +167,16 @@ async def _silent(count: int, address: str) -> AsyncIterator[int]:
 
 
 async def _peak(call: Call, nothing: Call, queries: Iterator[str], excess: float) -> _Seen:
-    """What callers who saturate the service get while the excess goes elsewhere."""
-    over = asyncio.create_task(_open(nothing, queries, excess, _PEAK_SECONDS))
+    """Measures the saturating callers while the excess calls go to the endpoint that does nothing."""
+    excess_load = asyncio.create_task(_open(nothing, queries, excess, _PEAK_SECONDS))
     try:
         return await _closed(call, queries, _PEAK_SECONDS)
     finally:
-        await over
+        await excess_load
 
 
 async def _closed(call: Call, queries: Iterator[str], seconds: float) -> _Seen:
-    """Callers with one call under way each."""
+    """Runs a closed loop: callers with one outstanding call each."""
     seen = _Seen()
     began = time.perf_counter()
 
@@ -188,7 +192,7 @@ async def _closed(call: Call, queries: Iterator[str], seconds: float) -> _Seen:
 
 
 async def _open(call: Call, queries: Iterator[str], rate: float, seconds: float) -> _Seen:
-    """So many calls a second, whatever became of those before."""
+    """Runs an open loop: `rate` calls per second, regardless of outstanding ones."""
     seen = _Seen()
     began = time.perf_counter()
     sent = 0
@@ -207,19 +211,19 @@ async def _ask(call: Call, text: str, seen: _Seen) -> None:
     try:
         answer = await call(text)
     except grpc.aio.AioRpcError as error:
-        _note_failure(error, began, seen)
+        _record_failure(error, began, seen)
     else:
         seen.admitted.times_ms.append((time.perf_counter() - began) * 1000)
-        _note_legs(answer, seen)
+        _record_legs(answer, seen)
 
 
-def _note_legs(answer: object, seen: _Seen) -> None:
-    if isinstance(answer, dict) and not all(looked(answer, leg) for leg in answer):
-        seen.others[told(answer)] += 1
+def _record_legs(answer: object, seen: _Seen) -> None:
+    if isinstance(answer, dict) and not all(has_searched(answer, leg) for leg in answer):
+        seen.others[describe(answer)] += 1
         seen.partial += 1
 
 
-def _note_failure(error: grpc.aio.AioRpcError, began: float, seen: _Seen) -> None:
+def _record_failure(error: grpc.aio.AioRpcError, began: float, seen: _Seen) -> None:
     if error.code() is not grpc.StatusCode.RESOURCE_EXHAUSTED:
         seen.others[error.code().name] += 1
         return
@@ -228,7 +232,7 @@ def _note_failure(error: grpc.aio.AioRpcError, began: float, seen: _Seen) -> Non
 
 
 def _memory(stack: LocalStack) -> int:
-    """Bytes that Braid's own processes hold."""
+    """Returns the resident bytes of Braid's processes."""
     pids = [stack.pid(name) for name in stack.addresses]
     return sum(psutil.Process(pid).memory_info().rss for pid in pids if pid is not None)
 

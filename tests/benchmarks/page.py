@@ -1,4 +1,4 @@
-"""How soon the explorer page can be seen and used from the gateway, how much it loads, and how long a drawing takes."""
+"""Measures the explorer page: first paint, time until usable, bytes loaded, and the time to draw a graph."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BYTES = (
 
 
 async def run(options: Options) -> None:
-    """Visits the page with an empty cache again and again, then draws two neighborhoods of 100 nodes as one."""
+    """Visits the page several times with an empty cache, then draws two neighborhoods of 100 nodes together."""
     figures = Figures(options.name)
     found = find_browser()
     if found is None:
@@ -61,7 +61,7 @@ async def _load(url: str) -> None:
 
 
 async def _visit(browser: Browser, url: str) -> tuple[float, float, float]:
-    """First paint and readiness for use in ms since the visit began, and bytes loaded."""
+    """Visits the page; returns first paint and time until usable in milliseconds, and the bytes loaded."""
     context = await browser.new_context(viewport=_LARGE)  # type: ignore[arg-type] # a typed dict
     page = await context.new_page()
     await page.goto(f"{url}/#/search", wait_until="load")

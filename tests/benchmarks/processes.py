@@ -1,4 +1,4 @@
-"""Helper processes of a measurement: started with one line to wait for, and stopped whatever happens."""
+"""Helper processes of a measurement, which print one line when ready and are always stopped."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _LIMIT = 300.0
 
 @contextlib.asynccontextmanager
 async def started(module: str, *arguments: str) -> AsyncIterator[tuple[int, str]]:
-    """`python -m module arguments…`: its process id and its first line. MeasureError when it has none."""
+    """Runs `python -m module arguments…`; yields its process id and first line. Raises MeasureError without one."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", module, *arguments),
         stdout=asyncio.subprocess.PIPE,
-        start_new_session=True,  # Ctrl-C reaches it through us, once
+        start_new_session=True,  # Ctrl-C reaches it only through this process
     )
     assert process.stdout is not None
     try:

@@ -1,4 +1,4 @@
-"""Searches of the vector tier with one store, and with a streaming replica too, while the primary is written to."""
+"""Compares searches of the vector tier with and without a streaming replica, during writes to the primary."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _WRITTEN = 300
 
 
 async def run(options: Options) -> None:
-    """Two vector tiers over the same data, one with the replica; blocks of searches in turn, writes all the time."""
+    """Compares two vector tiers over the same data, one with the replica, by alternating blocks of searches."""
     figures = Figures(options.name)
     data = generated(_PASSAGES)
     passages = [Passage(one.id, one.title, one.text) for one in data.documents]
@@ -60,7 +60,7 @@ async def run(options: Options) -> None:
 
 
 def _reachable(folder: Path) -> Path:
-    """The folder, which PostgreSQL's own user must be able to pass through."""
+    """Creates the folder so that PostgreSQL's user can traverse it."""
     folder.mkdir(parents=True)
     for each in (folder, folder.parent):
         each.chmod(0o711)
@@ -82,7 +82,7 @@ async def _measure(
     doors = {"one_store": _searcher(one), "two_stores": _searcher(two)}
     samples = {name: Sample() for name in doors}
     for door in doors.values():
-        await load(1, islice(queries, _WARM_UP), door)  # the model loads, plans are made
+        await load(1, islice(queries, _WARM_UP), door)  # loads the model and plans the statements
     async with _writing(one):
         for _ in range(_ROUNDS):
             for name, door in doors.items():
@@ -108,7 +108,7 @@ def _searcher(channel: grpc.aio.Channel):  # type: ignore[no-untyped-def]
 
 @contextlib.asynccontextmanager
 async def _writing(channel: grpc.aio.Channel) -> AsyncIterator[None]:
-    """A document every now and then, in the space that is searched."""
+    """Writes documents regularly to the searched space while the block runs."""
     stub = documents_pb2_grpc.DocumentServiceStub(channel)
 
     async def write() -> None:
@@ -129,7 +129,7 @@ async def _writing(channel: grpc.aio.Channel) -> AsyncIterator[None]:
 
 
 async def _stale_reads(one: grpc.aio.Channel, two: grpc.aio.Channel) -> int:
-    """Searches that miss what was written just before, through the other process."""
+    """Returns how many searches through the other process miss a document written just before."""
     documents = documents_pb2_grpc.DocumentServiceStub(one)
     search = search_pb2_grpc.VectorSearchServiceStub(two)
     stale = 0

@@ -1,4 +1,4 @@
-"""The vector tier's own SQL, run directly through asyncpg: what every layer above it is measured against."""
+"""The vector tier's own SQL through asyncpg, with which every layer above it is compared."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ _NO_FUSION, _WEIGHTED = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Searches of a space by the statement `search_chunks`, over a pool as large as the tier's."""
+    """Searches a space with the statement `search_chunks`, over a pool as large as the tier's."""
 
     pool: Any
     statement: str
     space: str
 
     async def vector(self, values: NDArray[np.float32], model: str, limit: int = 10) -> list[Any]:
-        """Rows of a search by meaning."""
+        """Returns the rows of a search by vector."""
         return await self._search(None, values, model, limit, _NO_FUSION)
 
     async def text(self, text: str, limit: int = 10) -> list[Any]:
-        """Rows of a search by words."""
+        """Returns the rows of a search by words."""
         return await self._search(text, None, None, limit, _NO_FUSION)
 
     async def hybrid(
         self, text: str, values: NDArray[np.float32], model: str, limit: int = 10
     ) -> list[Any]:
-        """Rows of a fused search with the contract's default weight."""
+        """Returns the rows of a fused search with the default weight."""
         return await self._search(text, values, model, limit, _WEIGHTED)
 
     async def _search(
@@ -63,7 +63,7 @@ class Reference:
 async def reference(
     stack: LocalStack, space: str = "local", role: str = "braid_reader"
 ) -> AsyncIterator[Reference]:
-    """A pool to the stack's vector database, by default as the reading role."""
+    """Opens a pool to the stack's vector database, by default with the reader role."""
     statement = load_queries()["search_chunks"].text
     pool = await asyncpg.create_pool(
         stack.stores.postgres.dsn(role),
@@ -80,4 +80,4 @@ async def reference(
 
 
 async def _keep(_connection: object) -> None:
-    """The tier's pool does not reset sessions either."""
+    """Does nothing, because the tier's pool does not reset sessions either."""

@@ -1,4 +1,4 @@
-"""Two replicas of each service: how evenly they share the calls, and what fails while all are restarted in turn."""
+"""Measures two replicas of each service: the distribution of calls, and failures during a rolling restart."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tests.benchmarks.command import MeasureError, Options
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.generated import generated, new_queries
 from tests.benchmarks.harness import running_stack
-from tests.benchmarks.legs import looked, reports_of, told
+from tests.benchmarks.legs import describe, has_searched, reports_of
 from tests.evals.ingestion import ingest
 
 _PASSAGES = 400
@@ -37,29 +37,29 @@ _SHARE_SECONDS = 15.0
 _GRPC_CALLERS, _HTTP_CALLERS, _WRITERS = 4, 2, 1
 _DEADLINE = 10.0
 _POLL_SECONDS = 0.1
-# As `minReadySeconds` of the deployments in deploy/kubernetes: by then all clients have found a new replica.
+# The same as `minReadySeconds` in deploy/kubernetes; within this time all clients find a new replica.
 _MIN_READY_SECONDS = 5.0
 _SERVICES = ("vector_search", "graph_query", "agent_orchestrator", "gateway")
 _OTHERS = ("agent_worker",)
-_LOOKED = ("OK", "NO_MATCH")
+_SEARCHED = ("OK", "NO_MATCH")
 
 Call = Callable[[], Awaitable[None]]
 
 
 class _FailedError(Exception):
-    """A call was not answered in full."""
+    """A call failed or its response was incomplete."""
 
 
 @dataclass(slots=True)
 class _Load:
-    """What became of the calls."""
+    """The outcomes of calls."""
 
     answered: Sample = field(default_factory=Sample)
     failed: Counter[str] = field(default_factory=Counter)
 
-    async def keep_calling(self, call: Call, over: asyncio.Event) -> None:
-        """One call after the other."""
-        while not over.is_set():
+    async def keep_calling(self, call: Call, stopped: asyncio.Event) -> None:
+        """Makes one call after another until `stopped` is set."""
+        while not stopped.is_set():
             began = time.perf_counter()
             try:
                 await call()
@@ -72,7 +72,7 @@ class _Load:
 
 
 async def run(options: Options) -> None:
-    """Load on all replicas, first in peace, then while each process is stopped and started, one after the other."""
+    """Loads all replicas, first without faults, then while each process in turn is stopped and started."""
     figures = Figures(options.name)
     data = generated(_PASSAGES)
     queries = new_queries(data, options.seed)
@@ -124,27 +124,27 @@ async def _measure_restarts(stack: LocalStack, calls: list[Call], figures: Figur
 
 @asynccontextmanager
 async def _loaded(calls: list[Call]) -> AsyncIterator[_Load]:
-    """All callers at work for the time of a block."""
-    load, over = _Load(), asyncio.Event()
+    """Runs all callers for the duration of a block."""
+    load, stopped = _Load(), asyncio.Event()
     async with asyncio.TaskGroup() as group:
         for call in calls:
-            group.create_task(load.keep_calling(call, over))
+            group.create_task(load.keep_calling(call, stopped))
         try:
             yield load
         finally:
-            over.set()
+            stopped.set()
 
 
 @asynccontextmanager
 async def _callers(stack: LocalStack, queries: Iterator[str]) -> AsyncIterator[list[Call]]:
-    """Searches over gRPC and over HTTP, and writes, each spread over the replicas as a client of Braid does it."""
+    """Yields searches over gRPC and HTTP, and writes, which are all distributed over the replicas."""
 
     async def search() -> None:
         request = search_pb2.ComprehensiveSearchRequest(query=next(queries))
         answer = await searches.ComprehensiveSearch(request, timeout=_DEADLINE)
         reports = reports_of(answer)
-        if not all(looked(reports, name) for name in reports):
-            raise _FailedError(told(reports))
+        if not all(has_searched(reports, name) for name in reports):
+            raise _FailedError(describe(reports))
 
     async def write() -> None:
         number = next(numbers)
@@ -172,13 +172,13 @@ async def _callers(stack: LocalStack, queries: Iterator[str]) -> AsyncIterator[l
 
 
 class _Gateways:
-    """A load balancer as others are: gateways take turns, those alone whose probe says that they are ready."""
+    """A load balancer that uses the gateways in turn, skipping those whose readiness probe fails."""
 
     def __init__(self, stack: LocalStack) -> None:
         self._urls = [f"http://{stack.addresses[name]}" for name in _replicas("gateway")]
         self._ready = set(self._urls)
         self._turns = itertools.cycle(self._urls)
-        self._http = httpx.AsyncClient(timeout=_DEADLINE, verify=False)  # noqa: S501 - no TLS here
+        self._http = httpx.AsyncClient(timeout=_DEADLINE, verify=False)  # noqa: S501 - no TLS is used
         self._polling: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> _Gateways:
@@ -192,7 +192,7 @@ class _Gateways:
         await self._http.aclose()
 
     async def search(self, text: str) -> None:
-        """Asks the next gateway; another one where no connection is to be had."""
+        """Asks the next gateway, or another one if it cannot connect."""
         body = {"query": text}
         for _ in self._urls:
             url = next(turn for turn in self._turns if turn in self._ready or not self._ready)
@@ -203,17 +203,17 @@ class _Gateways:
             if response.status_code != httpx.codes.OK:
                 raise _FailedError(f"HTTP {response.status_code}: {response.text[:200]}")
             legs = response.json()["legs"]
-            if bad := [leg for leg in legs if leg["status"] not in _LOOKED]:
+            if bad := [leg for leg in legs if leg["status"] not in _SEARCHED]:
                 raise _FailedError(f"a leg: {bad}")
             return
         raise _FailedError("no gateway can be connected to")
 
     async def _poll(self) -> None:
         while True:
-            await asyncio.gather(*map(self._look, self._urls))
+            await asyncio.gather(*map(self._probe, self._urls))
             await asyncio.sleep(_POLL_SECONDS)
 
-    async def _look(self, url: str) -> None:
+    async def _probe(self, url: str) -> None:
         try:
             response = await self._http.get(f"{url}/readyz", timeout=2.0)
             ready = response.status_code == httpx.codes.OK
@@ -231,7 +231,7 @@ def _target(stack: LocalStack, service: str) -> str:
 
 
 def _served(stack: LocalStack) -> Counter[str]:
-    """Calls, or requests about data, that each process has logged."""
+    """Returns how many calls or API requests each process has logged."""
     served: Counter[str] = Counter()
     for name in (name for service in _SERVICES for name in _replicas(service)):
         served[name] = _logged(_log(stack, name))

@@ -1,4 +1,4 @@
-"""Many short texts that read like facts, and their vectors by the local model."""
+"""Many short, realistic texts, and their vectors by the local model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Matrix = NDArray[np.float32]
 
 
 def sentences(options: Options, count: int) -> list[str]:
-    """`count` distinct texts: facts of the folder's `facts.jsonl.gz`, then invented ones."""
+    """Returns `count` distinct texts: facts from the folder's `facts.jsonl.gz`, then generated ones."""
     if options.data is None:
         note("no --data: the texts are invented")
         given: Iterator[str] = iter(())
@@ -53,7 +53,7 @@ def _facts(folder: Path) -> Iterator[str]:
 
 
 async def embedded(texts: Sequence[str]) -> Matrix:
-    """The texts' vectors, one a row; kept in the user's cache, for it takes a second per thousand."""
+    """Returns the texts' vectors, one per row. They are cached on disk, because a thousand take a second."""
     digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()[:32]
     kept = _cache() / f"{MODEL}-{digest}.npy"
     if kept.exists():

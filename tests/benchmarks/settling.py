@@ -1,6 +1,6 @@
-"""Waits until the index has the vectors that were written: searches are measured as they are from then on.
+"""Waits until the index has all written vectors, so that searches are measured in the steady state.
 
-What loading leaves for later is not lost sight of: how fast it is done is a figure of its own (`upsert`).
+The benchmark `upsert` measures the speed of this deferred indexing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _MOST = 1_800.0
 
 
 async def waiting(stack: LocalStack, space: str = LOCAL_SPACE) -> int:
-    """How many vectors of a large space are not in the index yet; 0 of a small one."""
+    """Returns how many vectors of a large space are not in the index yet; 0 for a small space."""
     connection = await asyncpg.connect(stack.stores.postgres.dsn("braid_reader"))
     try:
         return int(await connection.fetchval(_WAITING, space))
@@ -29,7 +29,7 @@ async def waiting(stack: LocalStack, space: str = LOCAL_SPACE) -> int:
 
 
 async def settled(stack: LocalStack, space: str = LOCAL_SPACE) -> float:
-    """Seconds until none waits. MeasureError after half an hour."""
+    """Waits until all vectors are indexed; returns the seconds. Raises MeasureError after half an hour."""
     began = time.perf_counter()
     while await waiting(stack, space):
         if time.perf_counter() - began > _MOST:

@@ -1,4 +1,4 @@
-"""One more process of a service over a running stack's stores, with settings of its own."""
+"""An additional process of a service over a running stack's stores, with its own settings."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _READY_SECONDS = 60.0
 async def side_process(
     stack: LocalStack, name: str, settings: Mapping[str, str]
 ) -> AsyncIterator[str]:
-    """Where it listens, once it serves. Callers without a key are space `local`.
+    """Runs the process; yields its address once it is ready. Callers without a key are in the space `local`.
 
-    MeasureError when it does not start.
+    Raises MeasureError if it does not start.
     """
     [spec] = [spec for spec in BRAID if spec.name == name]
     address = f"{LOOPBACK}:{free_ports(1)[0]}"
@@ -34,7 +34,7 @@ async def side_process(
         spec.listen: address,
         **settings,
     }
-    # A gateway is ready with all services, which need not be there.
+    # A gateway is ready only with all services, which may not all run here.
     probe = listening if name == "gateway" else spec.probe
     process = await asyncio.create_subprocess_exec(
         *spec.program, env=environment, start_new_session=True

@@ -1,4 +1,4 @@
-"""What a process needs for what is stored: memory, processor time and disk, counted for 100,000 chunks and facts."""
+"""Measures memory, processor time and disk of each process, extrapolated to 100,000 chunks and facts."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.generated import invented_sentences
 from tests.benchmarks.harness import bar, running_stack
 from tests.benchmarks.loading import Passage, store
-from tests.benchmarks.memory import held_by_tree
+from tests.benchmarks.memory import memory_by_program
 from tests.benchmarks.sentences import MODEL, Matrix
 
 _COUNT = 20_000
 _UNIT = 100_000
 _DIMENSION = 384
-# About 120 words a chunk.
+# About 120 words per chunk.
 _SENTENCES_PER_CHUNK = 10
 _SEARCHES, _CALLERS, _WARM_UP = 400, 2, 40
 _SAMPLE_SECONDS = 2.0
@@ -38,16 +38,16 @@ _LIMIT_SECONDS = 600.0
 _MIB = 1024 * 1024
 _TIERS = ("vector_search", "graph_query", "agent_orchestrator", "agent_worker", "gateway")
 _STORES = ("postgres", "neo4j")
-# Logs that a store keeps for a while, whatever its size.
+# Logs whose size does not depend on the stored data.
 _LOG_FOLDERS = {"pg_wal", "transactions", "logs"}
 
 Sizes = dict[str, float]
 
 
 async def run(options: Options) -> None:
-    """Stores 20,000 chunks and as many facts, or as many as `--mode` says; measures at half of them and at all.
+    """Stores 20,000 chunks and as many facts, or the number in `--mode`; measures after half of them and after all.
 
-    MeasureError when it takes more than ten minutes.
+    Raises MeasureError if it takes more than ten minutes.
     """
     count = _count(options)
     figures = Figures(options.name)
@@ -93,14 +93,14 @@ async def _measure(stack: LocalStack, options: Options, figures: Figures, count:
             figures.put(f"memory_mib.{name}.peak", max(peaks.of(name), larger[name]), "MiB")
             figures.put(f"memory_mib.{name}.at_100k", counted_up(sizes, _UNIT), "MiB")
             figures.put(f"cores_for_10_searches_a_second.{name}", 10 * searched[name], "cores")
-        await stack.stop_process("neo4j")  # it writes what it has in memory
+        await stack.stop_process("neo4j")  # so that it writes its memory to disk
         for name, what in zip(_STORES, ("chunks", "facts"), strict=True):
             written = (_disk(stack)[name] - empty[name]) * _UNIT / count
             figures.put(f"disk_mib_per_100k_{what}.{name}", written, "MiB")
 
 
 def counted_up(sizes: Mapping[int, float], size: int) -> float:
-    """What is needed at `size` by what two sizes need, along a line; never less than what the larger one does."""
+    """Extrapolates linearly from two sizes to `size`; returns at least the value of the larger one."""
     (less, low), (more, high) = sorted(sizes.items())
     return high + max(0.0, high - low) * (size - more) / (more - less)
 
@@ -114,7 +114,7 @@ def _count(options: Options) -> int:
 
 
 def _passages(seed: int, count: int) -> Iterator[Passage]:
-    """Texts of invented sentences, with vectors of no meaning: as large, and as long to index, as any."""
+    """Yields generated texts with random vectors, which need as much space and indexing time as real ones."""
     texts = invented_sentences(seed)
     for row, vector in enumerate(_vectors(seed, count)):
         text = " ".join(itertools.islice(texts, _SENTENCES_PER_CHUNK))
@@ -128,7 +128,7 @@ def _vectors(seed: int, count: int) -> Matrix:
 
 
 async def _measure_searches(stack: LocalStack, options: Options) -> dict[str, float]:
-    """Processor seconds of a comprehensive search over HTTP, by process."""
+    """Returns the processor seconds of one comprehensive search over HTTP, by process."""
     texts = itertools.islice(invented_sentences(options.seed + 1), _WARM_UP + _SEARCHES)
     questions = [" ".join(text.split()[:6]) for text in texts]
     address = stack.addresses["gateway"]
@@ -156,25 +156,25 @@ async def _ask(client: httpx.AsyncClient, questions: Sequence[str]) -> None:
 
 
 class _Cost:
-    """Processor time from its making on."""
+    """Measures the processor time of each process from its construction on."""
 
     def __init__(self, stack: LocalStack) -> None:
         self._meters = {name: Meter(_root(stack, name)) for name in (*_TIERS, *_STORES)}
 
     def seconds(self) -> dict[str, float]:
-        """By process, what ended meanwhile left out."""
+        """Returns the seconds by process, without processes that ended meanwhile."""
         return {name: meter.seconds() for name, meter in self._meters.items()}
 
 
 def _put_cost(figures: Figures, what: str, cost: _Cost, count: int) -> None:
-    """Of those processes that had a part in it."""
+    """Prints the cost of each process that used at least a second per 100,000."""
     for name, seconds in cost.seconds().items():
         if seconds * _UNIT / count >= 1:
             figures.put(f"cpu_s_per_100k_{what}.{name}", seconds * _UNIT / count, "s")
 
 
 class _Peaks:
-    """The most memory that each process had at once, looked at every other second."""
+    """The peak memory of each process, sampled every two seconds."""
 
     def __init__(self, stack: LocalStack) -> None:
         self._stack = stack
@@ -182,11 +182,11 @@ class _Peaks:
         self._watching: asyncio.Task[None] | None = None
 
     def of(self, name: str) -> float:
-        """MiB."""
+        """Returns the peak of a process in MiB."""
         return self._most[name]
 
     async def __aenter__(self) -> _Peaks:
-        self._look()
+        self._sample()
         self._watching = asyncio.create_task(self._watch())
         return self
 
@@ -199,17 +199,18 @@ class _Peaks:
         while True:
             await asyncio.sleep(_SAMPLE_SECONDS)
             with contextlib.suppress(psutil.NoSuchProcess, MeasureError):
-                self._look()
+                self._sample()
 
-    def _look(self) -> None:
+    def _sample(self) -> None:
         for name, size in _memory(self._stack).items():
             self._most[name] = max(self._most.get(name, 0.0), size)
 
 
 def _memory(stack: LocalStack) -> Sizes:
-    """MiB by process, shared pages counted once within it."""
+    """Returns the MiB by process; pages shared within a process tree count once."""
     return {
-        name: sum(held_by_tree(_root(stack, name)).values()) / _MIB for name in (*_TIERS, *_STORES)
+        name: sum(memory_by_program(_root(stack, name)).values()) / _MIB
+        for name in (*_TIERS, *_STORES)
     }
 
 
@@ -221,7 +222,7 @@ def _root(stack: LocalStack, name: str) -> int:
 
 
 def _disk(stack: LocalStack) -> Sizes:
-    """MiB of each store's files without its logs."""
+    """Returns the MiB of each store's files, without its logs."""
     return {name: sum(map(_size, _files(stack.data / name))) / _MIB for name in _STORES}
 
 

@@ -1,4 +1,4 @@
-"""A mixed load for a while: searches, writes and questions over HTTP; what fails, and whether memory grows."""
+"""Runs a mixed load of searches, writes and questions over HTTP; measures errors and memory growth."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from tests.evals.ingestion import ingest
 
 _SECONDS = 600.0
 _LEAST_SECONDS = 30.0
-# Growth counts from here on: caches, pools and libraries have filled up by then.
+# Growth is measured from here on, when caches and pools are full.
 _SETTLED_SECONDS = 120.0
 _SAMPLE_SECONDS = 5.0
-# So many samples are taken together at both ends: one of them may be a moment of much work.
+# The number of samples whose median is compared, because a single one may be a peak.
 _SAMPLES = 6
 _PASSAGES = 600
-# Written again and again, so that what is searched stays of one size.
+# Documents are rewritten, so that the corpus keeps its size.
 _WRITTEN = 60
-# Hybrid searches are so cheap that they would leave the others little of the machine.
+# Without a pause, cheap hybrid searches would take most of the machine.
 _PAUSE_SECONDS = {"hybrid": 0.05, "write": 0.5, "ask": 0.5}
 _TIMEOUT = 60.0
 _JOB_SECONDS = 120.0
@@ -43,13 +43,13 @@ Call = Callable[[], Awaitable[None]]
 
 @dataclass(slots=True)
 class _Load:
-    """What was called, and what failed with its reason."""
+    """Counts of calls, and of errors by reason."""
 
     calls: Counter[str] = field(default_factory=Counter)
     errors: Counter[str] = field(default_factory=Counter)
 
     async def keep_calling(self, name: str, call: Call, until: float) -> None:
-        """One call after the other."""
+        """Makes one call after another."""
         while time.monotonic() < until:
             self.calls[name] += 1
             try:
@@ -60,11 +60,11 @@ class _Load:
 
 
 class _FailedError(Exception):
-    """An answer that is none, or lacks a part."""
+    """A response that is empty or incomplete."""
 
 
 async def run(options: Options) -> None:
-    """Load for ten minutes, or as many seconds as `--mode` says."""
+    """Runs the load for ten minutes, or for the number of seconds in `--mode`."""
     seconds = _seconds(options)
     figures = Figures(options.name)
     data = generated(_PASSAGES)
@@ -98,7 +98,7 @@ async def _client(stack: LocalStack) -> AsyncIterator[httpx.AsyncClient]:
 
 
 def _calls(client: httpx.AsyncClient, queries: Iterator[str]) -> list[tuple[str, Call]]:
-    """Each caller with its name."""
+    """Returns the callers with their names."""
     numbers = itertools.count()
 
     async def search(path: str) -> None:
@@ -142,20 +142,20 @@ async def _watch(stack: LocalStack, samples: list[Mapping[str, float]], until: f
 
 
 def _resident(stack: LocalStack, name: str) -> float:
-    """Mebibytes of a process and its children."""
+    """Returns the resident MiB of a process and its descendants."""
     pid = stack.pid(name)
     if pid is None:
         raise MeasureError(f"{name} has ended")
     process = psutil.Process(pid)
-    held = 0
+    resident = 0
     for one in (process, *process.children(recursive=True)):
         with contextlib.suppress(psutil.NoSuchProcess):
-            held += one.memory_info().rss
-    return held / _MIB
+            resident += one.memory_info().rss
+    return resident / _MIB
 
 
 async def _await_jobs(client: httpx.AsyncClient, load: _Load) -> None:
-    """Waits for what was written; a job that fails, or does not end, is an error."""
+    """Waits for the jobs of writes; a job that fails or does not end is an error."""
     until = time.monotonic() + _JOB_SECONDS
     while await _jobs(client, "QUEUED", "RUNNING"):
         if time.monotonic() > until:
@@ -163,7 +163,7 @@ async def _await_jobs(client: httpx.AsyncClient, load: _Load) -> None:
             return
         await asyncio.sleep(1)
     load.errors["failed jobs"] += len(await _jobs(client, "FAILED"))
-    load.errors += Counter()  # without those that never happened
+    load.errors += Counter()  # removes zero counts
 
 
 async def _jobs(client: httpx.AsyncClient, *states: str) -> list[Any]:

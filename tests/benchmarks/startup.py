@@ -1,4 +1,4 @@
-"""How long the stack takes to be healthy, and how much memory it holds when idle."""
+"""Measures the time until the stack is healthy, and its memory when idle."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from deploy.local.progress import ConsoleProgress
 from tests.benchmarks.command import MeasureError, Options
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import temporary_data
-from tests.benchmarks.memory import held_by_tree
+from tests.benchmarks.memory import memory_by_program
 from tests.benchmarks.processes import started
 
 _IDLE = 10.0
@@ -23,9 +23,9 @@ _MIB = 2**20
 
 
 async def run(options: Options) -> None:
-    """Start on a fresh folder, stop, start again: the second start is the one from warm caches.
+    """Starts on a new folder, stops, and starts again; the second start has warm caches.
 
-    Where Neo4j's AOT cache is missing, the first start is without it and its stop creates it.
+    If Neo4j's AOT cache is missing, the first start runs without it and its stop creates it.
     """
     figures = Figures(options.name)
     await _fetch_jars()
@@ -36,10 +36,10 @@ async def run(options: Options) -> None:
             figures.put("healthy_s", seconds, "s")
             note(f"idle for {_IDLE:.0f} s")
             await asyncio.sleep(_IDLE)
-            held = await asyncio.to_thread(held_by_tree, pid)
-    for name, size in sorted(held.items()):
+            sizes = await asyncio.to_thread(memory_by_program, pid)
+    for name, size in sorted(sizes.items()):
         figures.put(f"pss_mib.{name}", size / _MIB, "MiB")
-    figures.put("idle_pss_mib", sum(held.values()) / _MIB, "MiB")
+    figures.put("idle_pss_mib", sum(sizes.values()) / _MIB, "MiB")
 
 
 async def _fetch_jars() -> None:
@@ -52,7 +52,7 @@ async def _fetch_jars() -> None:
 
 @contextlib.asynccontextmanager
 async def _supervisor(data: Path) -> AsyncIterator[tuple[int, float]]:
-    """A supervisor's process id, and the seconds from its launch until all was healthy."""
+    """Runs a supervisor; yields its process id and the seconds until everything was healthy."""
     began = time.perf_counter()
     async with started("tests.benchmarks.supervised", str(data)) as (pid, _):
         yield pid, time.perf_counter() - began

@@ -1,4 +1,4 @@
-"""`python -m tests.benchmarks.supervised DATA`: the stack under a supervisor of its own, as `braid up` runs it.
+"""`python -m tests.benchmarks.supervised DATA`: the stack under its own supervisor, as `braid up` runs it.
 
 Writes `ready` to standard output once everything is healthy, and stops everything on SIGTERM.
 """
@@ -15,16 +15,16 @@ from deploy.local.stores import LocalStores
 
 
 async def keep(data: Path) -> None:
-    """Runs the stack until told to stop."""
-    over = asyncio.Event()
+    """Runs the stack until SIGTERM or SIGINT."""
+    stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, over.set)
+        loop.add_signal_handler(number, stopped.set)
     stores = LocalStores(data, record=True)
     async with LocalStack(data, ports="free", stores=stores):
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-        await over.wait()
+        await stopped.wait()
     await stores.create_aot_cache()
 
 

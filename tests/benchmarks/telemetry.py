@@ -1,4 +1,4 @@
-"""What traces and metrics cost a hybrid search over HTTP: pairs in turn, default sampling, a collector that answers."""
+"""Measures the overhead of traces and metrics for a hybrid search over HTTP, with default sampling and a collector."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _QUERIES = 1_500
 _WARM_UP = 150
 _LIMIT = 10
 
-Door = Callable[[str], Awaitable[object]]
+SearchCall = Callable[[str], Awaitable[object]]
 
 
 async def run(options: Options) -> None:
-    """Two gateways and vector tiers over the same data, one of each pair with traces and metrics."""
+    """Compares two pairs of gateway and vector tier over the same data, one with traces and metrics."""
     figures = Figures(options.name)
     data = generated()
     queries = new_queries(data, options.seed)
@@ -40,10 +40,13 @@ async def run(options: Options) -> None:
             "OTEL_EXPORTER_OTLP_ENDPOINT": endpoint,
             "BRAID_METRICS_LISTEN": "127.0.0.1:0",
         }
-        async with _door(stack, {}) as without, _door(stack, exported) as with_telemetry:
-            doors = {"without": without, "with": with_telemetry}
-            await compare(doors, islice(queries, _WARM_UP))
-            samples = await compare(doors, islice(queries, options.queries or _QUERIES))
+        async with (
+            _search_through(stack, {}) as without,
+            _search_through(stack, exported) as with_telemetry,
+        ):
+            searches = {"without": without, "with": with_telemetry}
+            await compare(searches, islice(queries, _WARM_UP))
+            samples = await compare(searches, islice(queries, options.queries or _QUERIES))
     p50 = {name: sample.percentile(50) for name, sample in samples.items()}
     figures.put("p50_ms.without", p50["without"], "ms")
     figures.put("p50_ms.with", p50["with"], "ms")
@@ -53,15 +56,17 @@ async def run(options: Options) -> None:
 
 
 @contextlib.asynccontextmanager
-async def _door(stack: LocalStack, settings: Mapping[str, str]) -> AsyncIterator[Door]:
-    """Hybrid search through a gateway and a vector tier with these settings."""
+async def _search_through(
+    stack: LocalStack, settings: Mapping[str, str]
+) -> AsyncIterator[SearchCall]:
+    """Yields a hybrid search through a gateway and a vector tier with these settings."""
     async with side_process(stack, "vector_search", settings) as tier:
         more = {**settings, "BRAID_VECTOR_TARGET": tier}
         async with side_process(stack, "gateway", more) as gateway:
             client = await asyncio.to_thread(WebClient, gateway)
 
             async def search(query: str) -> object:
-                # Blocks, as it is the only caller: a thread would cost both sides more than what is measured.
+                # Blocks the loop, as it is the only caller; a thread would cost more than the measured difference.
                 return client.post("/api/search/hybrid", {"query": query, "limit": _LIMIT})
 
             with client:

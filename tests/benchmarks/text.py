@@ -1,4 +1,4 @@
-"""BM25 on a small and a large corpus of the same words: how its cost grows, and whether its results are exact."""
+"""Measures BM25 on a small and a large corpus of the same words: growth of latency, and exactness of results."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _QUERIES = 300
 _WARM_UP = 50
 _LIMIT = 10
 _WORDS = 40
-# Vectors play no part here; short ones are stored fast.
+# Vectors are not searched; short ones are stored quickly.
 _MODEL, _DIMENSION = "not-searched", 4
 
 
 async def run(options: Options) -> None:
-    """Store both corpora in spaces of their own, ask both the same new questions in turn."""
+    """Stores both corpora in separate spaces, and asks each the same questions, none of them twice."""
     count = options.queries or _QUERIES
     texts, queries = _corpus(options, _LARGE, count + _WARM_UP)
     figures = Figures(options.name)
@@ -52,7 +52,7 @@ async def run(options: Options) -> None:
 
 
 def _corpus(options: Options, size: int, questions: int) -> tuple[list[str], list[str]]:
-    """`size` texts of distinct composition, and questions. A folder's sentences are dealt out anew for more texts."""
+    """Returns `size` texts, and questions. If a folder has fewer texts, its sentences are recombined into more."""
     chance = random.Random(options.seed)  # noqa: S311
     if options.data is None:
         note("no --data: texts of invented words, as frequent as words are")
@@ -60,12 +60,12 @@ def _corpus(options: Options, size: int, questions: int) -> tuple[list[str], lis
         texts = [" ".join(islice(words, _WORDS)) for _ in range(size)]
         return texts, [_about(text, chance) for text in chance.sample(texts, questions)]
     data = read_multihop(options.folder())
-    texts = _dealt(data, size, chance)
+    texts = _recombined(data, size, chance)
     asked = [question.text for question in data.questions]
     return texts, [asked[n % len(asked)] for n in range(questions)]
 
 
-def _dealt(data: Dataset, size: int, chance: random.Random) -> list[str]:
+def _recombined(data: Dataset, size: int, chance: random.Random) -> list[str]:
     texts = [document.passage for document in data.documents][:size]
     pool = [part for document in data.documents for part in document.text.split(". ") if part]
     lengths = [len(document.text.split(". ")) for document in data.documents]
@@ -75,7 +75,7 @@ def _dealt(data: Dataset, size: int, chance: random.Random) -> list[str]:
 
 
 def _invented_words(chance: random.Random, count: int) -> Iterator[str]:
-    """Words by Zipf's law, without the hundred most frequent ones, which full text leaves out of any language."""
+    """Yields words by Zipf's law, without the 100 most frequent ones, which are stop words in any language."""
     ranks = range(101, 60_001)
     weights = [1 / rank**1.05 for rank in ranks]
     for rank in chance.choices(ranks, weights, k=count):
@@ -113,7 +113,7 @@ async def _ask(
 
 
 async def _same_lists(stack: LocalStack, space: str, queries: Sequence[str]) -> float:
-    """Share of questions whose ten hits have the scores that comparing every posting gives."""
+    """Returns the share of questions whose ten hits equal those of the exhaustive BM25."""
     same = 0
     called = credential(stack.data, space)
     async with channel_to(stack, "vector_search") as channel, reference(stack, space) as sql:

@@ -1,4 +1,4 @@
-"""Passages through the door for documents: one upload of JSON lines, and its job watched to the end."""
+"""Ingests passages through the public API: one upload of JSON lines, whose job is watched to its end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Seconds from the upload until all of it was searchable, and until all of it was in the graph."""
+    """The seconds from the upload until all passages were searchable, and until all were in the graph."""
 
     searchable: float
     graph_ready: float
@@ -38,7 +38,7 @@ class Spent:
 async def upload(
     stub: ingest_pb2_grpc.IngestServiceStub, texts: Sequence[Text], called: Metadata = ()
 ) -> jobs_pb2.Job:
-    """Sends passages as one upload; the job as it was accepted."""
+    """Sends passages as one upload; returns the accepted job."""
     lines = [json.dumps({"id": one.id, "title": one.title, "text": one.text}) for one in texts]
     data = "\n".join(lines).encode()
 
@@ -55,7 +55,7 @@ async def upload(
 async def ingested(
     channel: grpc.aio.Channel, texts: Sequence[Text], called: Metadata = ()
 ) -> Spent:
-    """Uploads passages and waits until they are in the graph. MeasureError when one could not be taken."""
+    """Uploads passages and waits until they are in the graph. Raises MeasureError if one fails."""
     began = time.perf_counter()
     job = await upload(ingest_pb2_grpc.IngestServiceStub(channel), texts, called)
     jobs = jobs_pb2_grpc.JobServiceStub(channel)
@@ -77,8 +77,8 @@ def _check(job: jobs_pb2.Job, count: int) -> None:
         raise MeasureError(f"{job.graph_ready_count} of {count} are graph-ready: {reasons}")
 
 
-def is_passing(error: grpc.aio.AioRpcError) -> bool:
-    """Whether a call failed for a service that was away."""
+def is_transient(error: grpc.aio.AioRpcError) -> bool:
+    """Returns whether a call failed because a service was unavailable."""
     return failure_of(error).code in {
         grpc.StatusCode.UNAVAILABLE,
         grpc.StatusCode.DEADLINE_EXCEEDED,

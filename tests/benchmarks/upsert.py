@@ -1,4 +1,4 @@
-"""Writing documents: against the embedder alone, and, with vectors given, against the same rows through asyncpg."""
+"""Compares writing documents with the embedder alone, and, with given vectors, with direct inserts through asyncpg."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.evals.embedding import local_embedder
 
 _EMBEDDED = 4_000
 _GIVEN = 12_000
-# Of some seconds: what begins and ends a round, where writers wait for the last of them, is no part of a rate.
+# Rounds take some seconds, so that their start and end, where some writers are idle, hardly affect the rate.
 _EMBEDDED_ROUND = 1_000
 _GIVEN_ROUND = 500
 _BATCH = 100
@@ -36,7 +36,7 @@ Write = Callable[[Sequence[Passage]], Awaitable[object]]
 
 
 async def run(options: Options) -> None:
-    """Both comparisons, each side in turn."""
+    """Runs both comparisons with alternating rounds."""
     figures = Figures(options.name)
     async with (
         running_stack(only=["vector_search"]) as stack,
@@ -59,7 +59,7 @@ async def _with_embedding(
     passages: Sequence[Passage],
     figures: Figures,
 ) -> None:
-    """The same passages through the tier, which embeds them, and by the embedder alone: a round each in turn."""
+    """Writes the passages through the tier, which embeds them, and embeds them directly, in alternating rounds."""
 
     async def over_grpc(part: Sequence[Passage]) -> None:
         await stub.BatchUpsertDocuments(upsert_request(part, "", "local"), timeout=_DEADLINE)
@@ -82,8 +82,8 @@ async def _with_vectors(
     options: Options,
     figures: Figures,
 ) -> None:
-    """The same passages into two spaces, a round each in turn; then the index takes in what waits."""
-    # The folder names passages; the texts of given vectors are invented whatever it is.
+    """Writes the passages into two spaces in alternating rounds, then waits for the index."""
+    # These texts are always generated; the folder is only for the other comparison.
     texts = sentences(replace(options, data=None), _GIVEN)
     vectors = await embedded(texts)
     passages = [Passage(f"u{n}", "", text, vectors[n]) for n, text in enumerate(texts)]
@@ -102,7 +102,7 @@ async def _with_vectors(
     figures.put("given_vectors_per_s", len(passages) / seconds[0], "passages/s")
     figures.put("asyncpg_per_s", len(passages) / seconds[1], "passages/s")
     figures.put("given_vectors_ratio", seconds[1] / seconds[0], "ratio")
-    # What is found at once has not been paid for yet: the same, until the index has all of it.
+    # Writes defer the indexing; these figures include the time until the index has all vectors.
     figures.put("indexed_later_per_s", left / put_off, "passages/s")
     figures.put("given_vectors_until_indexed_ratio", seconds[1] / (seconds[0] + put_off), "ratio")
 
@@ -127,7 +127,7 @@ async def _in_turn(
 
 
 async def _written(passages: Sequence[Passage], write: Write) -> float:
-    """Seconds to write all passages in batches, by a few writers at once."""
+    """Writes all passages in batches by several writers; returns the seconds."""
     parts: Iterator[Sequence[Passage]] = batches(passages, _BATCH)
 
     async def writer() -> None:

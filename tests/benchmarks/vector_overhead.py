@@ -1,4 +1,4 @@
-"""VectorSearch over gRPC against the same SQL through asyncpg: same data, same callers, in turn."""
+"""Compares VectorSearch over gRPC with the same SQL through asyncpg, on the same data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LIMIT = 10
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """The two ways to ask for the chunks nearest to a vector."""
+    """Two ways to search for the chunks nearest to a vector, and a call that does nothing."""
 
     tier: search_pb2_grpc.VectorSearchServiceStub
     hop: Hop
@@ -53,7 +53,7 @@ class _Sides:
 
 
 async def run(options: Options) -> None:
-    """Load, check that both sides answer alike, then measure one caller and several."""
+    """Loads, checks that both sides return the same, then measures one caller and several."""
     texts = sentences(options, _PASSAGES + _QUERIES)
     vectors = await embedded(texts)
     figures = Figures(options.name)
@@ -101,7 +101,7 @@ async def _one_caller(sides: _Sides, queries: Iterator[Matrix], figures: Figures
 async def _several(
     sides: _Sides, queries: Iterator[Matrix], callers: int, figures: Figures
 ) -> None:
-    """Rounds in turn; the rate is of all rounds together, so both sides meet the same moods of the machine."""
+    """Runs alternating rounds and sums their times, so that changes of the machine's speed affect both sides."""
     seconds = {"grpc": 0.0, "sql": 0.0}
     for _ in range(_ROUNDS):
         for name, ask in (("grpc", sides.over_grpc), ("sql", sides.through_asyncpg)):

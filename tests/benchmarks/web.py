@@ -1,4 +1,4 @@
-"""JSON over HTTP with a kept connection, cheap enough to share a machine with what is measured."""
+"""A lightweight JSON client over a persistent HTTP connection, which costs the measured machine little."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.benchmarks.command import MeasureError
 
 
 class WebClient:
-    """One caller's connection to the gateway at `host:port`. Blocks: for use in a thread of its own."""
+    """A caller's connection to the gateway at `host:port`. It blocks, and so needs a thread."""
 
     def __init__(self, address: str, *, timeout: float = 30.0) -> None:
         host, _, port = address.rpartition(":")
@@ -29,7 +29,7 @@ class WebClient:
         self._connection.close()
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """The answer to a JSON body. MeasureError for any status but 200."""
+        """Posts a JSON body; returns the response. Raises MeasureError for any status but 200."""
         headers = {"content-type": "application/json"}
         self._connection.request("POST", path, json.dumps(body).encode(), headers)
         response = self._connection.getresponse()

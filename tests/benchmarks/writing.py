@@ -1,6 +1,6 @@
-"""Writes the rows of documents directly: the tier's own statements in one transaction, without what is around them.
+"""Writes the rows of documents directly with the tier's own statements, in one transaction.
 
-But for vectors, which go straight into the live index: the tier lets them wait.
+Unlike the tier, which queues vectors, it inserts them directly into the index.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ select $1, u.* from unnest($2::uuid[], $3::boolean[], $4::halfvec[]) as u (chunk
 
 @dataclass(frozen=True, slots=True)
 class DirectWriter:
-    """Stores new passages of one space; the space and its model are there already."""
+    """Stores new passages in a space that exists already, as does its model."""
 
     pool: Any
     queries: Queries
@@ -34,14 +34,14 @@ class DirectWriter:
 
     @classmethod
     async def open(cls, pool: Any, space: str, model: str) -> DirectWriter:
-        """For a space that the tier has written to, and its model. MeasureError when there is no such model."""
+        """Opens a writer for a space that the tier has written to. Raises MeasureError if the model does not exist."""
         model_id = await pool.fetchval("select id from model where name = $1", model)
         if model_id is None:
             raise MeasureError(f"the model {model} is not stored")
         return cls(pool, load_queries(), space, model_id)
 
     async def write(self, passages: Sequence[Passage]) -> None:
-        """One transaction, locks in the tier's order."""
+        """Writes in one transaction, with the tier's order of locks."""
         async with self.pool.acquire() as connection, connection.transaction():
             await self._run(connection, "lock_documents", sorted(each.id for each in passages))
             made = await self._chunks(connection, passages)

@@ -1,4 +1,4 @@
-"""The whole system as a user starts it: real stores, all processes, the sample loaded by the `braid` command."""
+"""The whole system as a user starts it: real stores, all processes, and the sample loaded by the `braid` command."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ANN_KEY = "a-key-of-ann-in-the-team"
 BEN_KEY = "a-key-of-ben-in-the-team"
 
 
-# Nothing is given up because the machine is busy: what happens then has tests of its own.
+# Long timeouts, so that no test fails because the machine is busy; other tests cover timeouts.
 PATIENT = {
     "BRAID_TIMEOUT_SECONDS": "60",
     "BRAID_AGENT_SEARCH_SECONDS": "60",
@@ -44,7 +44,7 @@ PATIENT = {
 
 @dataclass(frozen=True)
 class System:
-    """The running system and ways to it."""
+    """The running system and clients for it."""
 
     stack: LocalStack
     loop: LoopThread
@@ -52,11 +52,11 @@ class System:
 
     @property
     def url(self) -> str:
-        """Where the gateway is."""
+        """The gateway's URL."""
         return f"http://{self.stack.addresses['gateway']}"
 
     def client(self, key: str | None = None) -> httpx.Client:
-        """An HTTP client; without a key its caller is space `local`."""
+        """An HTTP client; without a key its space is `local`."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         return httpx.Client(base_url=self.url, headers=headers, timeout=90)
 
@@ -72,8 +72,8 @@ class System:
         )
 
 
-def corpus_in(folder: Path) -> Path:
-    """The sample's notes and facts, as a folder that somebody ingests."""
+def copy_corpus(folder: Path) -> Path:
+    """Copies the sample's notes and facts to a folder, and returns it."""
     corpus = folder / "corpus"
     corpus.mkdir()
     for path in (*SAMPLE.glob("*.md"), SAMPLE / "facts.jsonl"):
@@ -81,8 +81,8 @@ def corpus_in(folder: Path) -> Path:
     return corpus
 
 
-def let_in(data: Path) -> None:
-    """Keys of other spaces, in the keys' file that the stack will add its own to."""
+def write_keys(data: Path) -> None:
+    """Writes keys of other spaces to the key file, to which the stack adds its own."""
     records = [
         {"id": space, "hash": hash_key(key), "space": space, "scopes": ["read", "write"]}
         for space, key in (
@@ -118,7 +118,7 @@ def let_in(data: Path) -> None:
 
 @pytest.fixture(scope="session")
 def collector() -> Iterator[Collector]:
-    """The system's traces and metrics, as a collector gets them."""
+    """A collector that receives the system's traces and metrics."""
     with otlp_collector() as running:
         yield running
 
@@ -129,17 +129,17 @@ def system(
 ) -> Iterator[System]:
     """The system with the sample corpus in space `local`."""
     with data_folder() as data:
-        let_in(data)
-        watched = {
+        write_keys(data)
+        telemetry = {
             "OTEL_EXPORTER_OTLP_ENDPOINT": collector.endpoint,
             "OTEL_METRIC_EXPORT_INTERVAL": "1000",
             "OTEL_BSP_SCHEDULE_DELAY": "200",
             "BRAID_METRICS_LISTEN": "127.0.0.1:0",
         }
-        stack = LocalStack(data, ports="free", extra_env={**PATIENT, **watched})
+        stack = LocalStack(data, ports="free", extra_env={**PATIENT, **telemetry})
         stores_loop.run(stack.start())
         try:
-            running = System(stack, stores_loop, corpus_in(tmp_path_factory.mktemp("sample")))
+            running = System(stack, stores_loop, copy_corpus(tmp_path_factory.mktemp("sample")))
             loaded = running.braid("ingest", str(running.corpus), "--json")
             assert loaded.returncode == 0, loaded.stderr
             yield running

@@ -1,4 +1,4 @@
-"""Pictures of each view of the explorer page: `python -m tests.e2e.screenshots URL FOLDER` over a running stack."""
+"""Screenshots of each view of the explorer page: `python -m tests.e2e.screenshots URL FOLDER` with a running stack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Documents that would break a rule of the stores, as a caller of REST sends them: none of them does."""
+"""Documents and requests that could break the rules of the stores are handled or rejected over REST."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import pytest
 from gateway.cli.api import Api
 from tests.e2e.conftest import HOSTILE_KEY, System
 
-# What the contract lets a chunk have, in characters.
+# The maximum length of a chunk in the contract, in characters.
 MAX_CHARACTERS = 32_768
 DAY = "2024-01-05T00:00:00Z"
 
 
 def upload(http: httpx.Client, **body: Any) -> dict[str, Any]:
-    """A document's job once it has ended."""
+    """Uploads a document and returns its job once it has ended."""
     answer = http.post("/api/documents", json=body)
     assert answer.status_code == 202, answer.text
     with Api(str(http.base_url), HOSTILE_KEY) as api:
@@ -29,14 +29,14 @@ def upload(http: httpx.Client, **body: Any) -> dict[str, Any]:
 
 
 def found(http: httpx.Client, query: str, document_id: str, **more: Any) -> list[str]:
-    """What of a document a search finds."""
+    """The passages of a document that a search finds."""
     body = {"query": query, "limit": 50, "filter": {"document_ids": [document_id]}, **more}
     answer = http.post("/api/search/hybrid", json=body)
     assert answer.status_code == 200, answer.text
     return [hit["content"] for hit in answer.json()["results"]]
 
 
-def test_a_text_longer_than_a_chunk_may_be_is_cut_wherever_it_has_no_end(system: System) -> None:
+def test_a_text_without_breaks_is_split_within_the_maximum_chunk_length(system: System) -> None:
     text = "unbroken " + "x" * (2 * MAX_CHARACTERS)
     with system.client(HOSTILE_KEY) as http:
         job = upload(http, id="long", text=text)
@@ -47,7 +47,7 @@ def test_a_text_longer_than_a_chunk_may_be_is_cut_wherever_it_has_no_end(system:
     assert max(map(len, chunks)) < MAX_CHARACTERS
 
 
-def test_of_two_versions_with_the_same_valid_time_the_later_upload_holds_from_now_on(
+def test_a_second_version_with_the_same_valid_time_is_valid_from_now_on(
     system: System,
 ) -> None:
     with system.client(HOSTILE_KEY) as http:
@@ -60,7 +60,7 @@ def test_of_two_versions_with_the_same_valid_time_the_later_upload_holds_from_no
 
 
 @pytest.mark.parametrize("end", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"])
-def test_a_document_of_either_end_of_time_can_be_read(system: System, end: str) -> None:
+def test_a_document_dated_at_either_end_of_time_can_be_read(system: System, end: str) -> None:
     with system.client(HOSTILE_KEY) as http:
         job = upload(http, id="ends", text="A clock without hands.", valid_at=end)
         assert (job["state"], job["failures"]) == ("SUCCEEDED", [])
@@ -70,7 +70,7 @@ def test_a_document_of_either_end_of_time_can_be_read(system: System, end: str) 
 
 
 @pytest.mark.parametrize("number", ["NaN", "1e400", "-Infinity"])
-def test_a_number_that_json_has_not_is_a_wrong_field(system: System, number: str) -> None:
+def test_a_number_that_json_does_not_allow_is_a_field_error(system: System, number: str) -> None:
     body = f'{{"text": "a", "metadata": {{"size": {number}}}}}'
     with system.client(HOSTILE_KEY) as http:
         headers = {"content-type": "application/json"}
@@ -80,8 +80,8 @@ def test_a_number_that_json_has_not_is_a_wrong_field(system: System, number: str
 
 
 @pytest.mark.parametrize("size", [10**9, 99_999_999_999, 2**63])
-def test_an_upload_that_can_never_be_taken_is_too_large(system: System, size: int) -> None:
-    """Whoever is told to come again later would come for ever."""
+def test_an_upload_over_the_size_limit_is_rejected_as_too_large(system: System, size: int) -> None:
+    """A retryable error would make the caller retry forever."""
     connection = HTTPConnection(system.stack.addresses["gateway"], timeout=30)
     with contextlib.closing(connection):
         connection.putrequest("POST", "/api/documents")
@@ -92,7 +92,7 @@ def test_an_upload_that_can_never_be_taken_is_too_large(system: System, size: in
 
 
 @pytest.mark.parametrize("position", [None, 5, True, [], "\ud800"])
-def test_a_cursor_with_another_position_is_refused(system: System, position: Any) -> None:
+def test_a_cursor_with_a_forged_position_is_rejected(system: System, position: Any) -> None:
     with system.client() as http:
         cursor = http.get("/api/documents", params={"limit": 1}).json()["next_cursor"]
         mark, _ = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
@@ -102,6 +102,6 @@ def test_a_cursor_with_another_position_is_refused(system: System, position: Any
     assert {wrong["field"] for wrong in answer.json()["fields"]} == {"cursor"}
 
 
-def test_a_kind_of_jobs_with_nul_is_a_wrong_field(system: System) -> None:
+def test_a_job_kind_with_a_nul_character_is_rejected(system: System) -> None:
     with system.client() as http:
         assert http.get("/api/jobs", params={"kind": "\0"}).status_code == 422

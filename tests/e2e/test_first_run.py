@@ -1,4 +1,4 @@
-"""What a newcomer sees: a question answered from documents and graph together, and every way to ask it."""
+"""The first run of a new user: a question is answered from documents and graph together, over every interface."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def comprehensive(system: System, key: str | None = None, **options: Any) -> dic
     with system.client(key) as http:
         answer = http.post("/api/search/comprehensive", json={"query": QUESTION, **options})
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    output: dict[str, Any] = answer.json()
+    return output
 
 
 def test_a_question_is_answered_from_documents_and_graph_together(system: System) -> None:
@@ -50,7 +50,7 @@ def test_the_answer_as_of_a_day_has_the_facts_and_documents_of_that_day(system: 
     owned = "Jonas Weber owned the Ledger Service from 20 February 2023 until 10 June 2024."
     assert owned in facts
     assert "Noor Haddad has owned the Ledger Service since 1 September 2025." not in facts
-    # A fact of that day may be told by a later document; a document of that day may not.
+    # A later document may state a fact of that day, but no later document is listed.
     assert max(hit["document_id"][:10] for hit in answer["vector_results"]) <= "2024-05-01"
 
 
@@ -62,7 +62,7 @@ def test_a_backend_gets_the_same_answer_over_grpc(system: System) -> None:
     assert [r.id for r in answer.results] == [r["id"] for r in over_http["results"]]
 
 
-def test_the_python_example_keeps_finds_and_removes_a_note_and_asks(system: System) -> None:
+def test_the_python_example_ingests_finds_and_deletes_a_note_and_searches(system: System) -> None:
     ran = subprocess.run(
         [sys.executable, str(EXAMPLE), "--write"],
         env={
@@ -85,7 +85,7 @@ def test_the_python_example_keeps_finds_and_removes_a_note_and_asks(system: Syst
     assert graph.startswith("graph: LEG_STATUS_OK in ")
 
 
-def test_a_stream_brings_each_leg_and_then_the_whole(system: System) -> None:
+def test_a_stream_sends_each_leg_and_then_the_complete_answer(system: System) -> None:
     with (
         system.client() as http,
         http.stream(
@@ -99,7 +99,7 @@ def test_a_stream_brings_each_leg_and_then_the_whole(system: System) -> None:
     assert kinds == ["leg", "leg", "final"]
 
 
-def test_the_neighborhood_of_an_entity_is_found_whatever_its_letter_case(system: System) -> None:
+def test_the_neighborhood_of_an_entity_is_found_regardless_of_case(system: System) -> None:
     with system.client() as http:
         around = http.get("/api/graph/neighborhood/ledger%20SERVICE").json()
     assert around["center"]["name"] == "Ledger Service"
@@ -107,7 +107,7 @@ def test_the_neighborhood_of_an_entity_is_found_whatever_its_letter_case(system:
     assert around["total"] >= len(around["nodes"])
 
 
-def test_entities_are_listed_page_after_page_without_gap_or_repeat(system: System) -> None:
+def test_entities_are_paged_without_gaps_or_duplicates(system: System) -> None:
     seen: list[str] = []
     cursor: str | None = None
     with system.client() as http:
@@ -130,7 +130,7 @@ def test_ingesting_the_same_folder_again_writes_nothing(system: System) -> None:
     assert before == after
 
 
-def test_an_unreadable_file_is_told_and_the_good_ones_are_ingested(system: System) -> None:
+def test_unreadable_files_are_reported_and_the_others_are_ingested(system: System) -> None:
     folder = system.corpus.parent / "mixed"
     folder.mkdir()
     (folder / "good.md").write_text(
@@ -138,10 +138,10 @@ def test_an_unreadable_file_is_told_and_the_good_ones_are_ingested(system: Syste
     )
     (folder / "empty.md").touch()
     (folder / "latin.txt").write_bytes(b"caf\xe9 au lait")
-    told = system.braid("ingest", str(folder))
-    assert told.returncode == 4
-    assert "empty.md" in told.stdout + told.stderr
-    assert "latin.txt" in told.stdout + told.stderr
+    output = system.braid("ingest", str(folder))
+    assert output.returncode == 4
+    assert "empty.md" in output.stdout + output.stderr
+    assert "latin.txt" in output.stdout + output.stderr
     with system.client() as http:
         found = http.post("/api/search/text", json={"query": "turbine hums"}).json()
         assert [hit["document_id"] for hit in found["results"]] == ["good.md"]
@@ -153,7 +153,7 @@ def test_an_unreadable_file_is_told_and_the_good_ones_are_ingested(system: Syste
     assert gone["legs"][0]["status"] == "NO_MATCH"
 
 
-def test_another_space_sees_nothing_of_it(system: System) -> None:
+def test_another_space_sees_nothing_of_the_sample(system: System) -> None:
     answer = comprehensive(system, OTHER_KEY)
     assert answer["results"] == []
     assert {leg["status"] for leg in answer["legs"]} == {"NO_MATCH"}
@@ -163,7 +163,7 @@ def test_another_space_sees_nothing_of_it(system: System) -> None:
         assert http.delete(f"/api/documents/{INCIDENT}").status_code == 404
 
 
-def test_the_command_line_answers_in_json_for_other_programs(system: System) -> None:
+def test_the_command_line_can_print_json(system: System) -> None:
     asked = system.braid("search", QUESTION, "--limit", "3", "--json")
     assert asked.returncode == 0, asked.stderr
     assert len(json.loads(asked.stdout)["results"]) == 3
@@ -183,7 +183,7 @@ def test_the_command_line_answers_in_json_for_other_programs(system: System) -> 
         ("text", {"query": "x" * 5000}, "query"),
     ],
 )
-def test_bad_input_is_a_field_error(
+def test_invalid_input_is_a_field_error(
     system: System, path: str, body: dict[str, Any], field: str
 ) -> None:
     with system.client() as http:
@@ -193,7 +193,9 @@ def test_bad_input_is_a_field_error(
 
 
 @pytest.mark.parametrize("name", [".*", "') MATCH (n) DETACH DELETE n //", "Nobody Knows"])
-def test_an_unknown_entity_is_not_found_whatever_it_looks_like(system: System, name: str) -> None:
+def test_an_unknown_entity_is_not_found_even_with_special_characters(
+    system: System, name: str
+) -> None:
     with system.client() as http:
         answer = http.get("/api/graph/neighborhood/" + name.replace("/", "%2F"))
         assert http.get("/api/graph/status").json()["entities"] > 0
@@ -201,7 +203,7 @@ def test_an_unknown_entity_is_not_found_whatever_it_looks_like(system: System, n
     assert answer.json()["detail"]
 
 
-def test_a_cursor_of_another_query_is_refused(system: System) -> None:
+def test_a_cursor_of_another_query_is_rejected(system: System) -> None:
     with system.client() as http:
         cursor = http.get("/api/graph/entities", params={"limit": 1}).json()["next_cursor"]
         other = http.get("/api/graph/entities", params={"type": "Person", "cursor": cursor})
@@ -210,7 +212,7 @@ def test_a_cursor_of_another_query_is_refused(system: System) -> None:
 
 
 @pytest.mark.parametrize("command", ["reembed", "reextract"])
-def test_the_local_stacks_worker_may_do_what_the_command_line_offers(
+def test_the_local_stacks_worker_can_run_the_commands_for_spaces(
     system: System, command: str
 ) -> None:
     done = system.braid("space", command, "--json")

@@ -1,4 +1,4 @@
-"""Explicit relations between passages, followed by a search of documents: the score that its user sees."""
+"""The score of a passage that a document search reaches through an explicit relation."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tests.e2e.conftest import BEN_KEY, System
 ERROR = "The checkout answers with timeouts because its pool of connections is empty."
 FIX = "Raised a limit from ten to forty in the deployment file."
 QUESTION = "Why does the checkout answer with timeouts?"
-# FIXES weighs 1; one hop away it has 0.6 · 0.8 of its seed: 0.456 of a seed with 0.95.
+# FIXES has weight 1, so one hop away a passage gets 0.6 · 0.8 of the score of its seed: 0.456 for a seed with 0.95.
 SHARE = 1.0 * 0.6 * 0.8
 
 
 @pytest.fixture
-def fixed(system: System) -> Iterator[tuple[Braid, str, str]]:
-    """A client, the passage of an error, and that of its fix."""
+def error_and_fix(system: System) -> Iterator[tuple[Braid, str, str]]:
+    """A client and the ids of two passages: an error and its fix."""
     addresses = system.stack.addresses
     with Braid(
         addresses["agent_orchestrator"],
@@ -51,9 +51,9 @@ def fixed(system: System) -> Iterator[tuple[Braid, str, str]]:
 
 
 def test_a_fix_one_hop_away_has_its_share_of_the_score(
-    system: System, fixed: tuple[Braid, str, str]
+    system: System, error_and_fix: tuple[Braid, str, str]
 ) -> None:
-    braid, error, fix = fixed
+    braid, error, fix = error_and_fix
     hits = braid.expanded_hybrid_search(
         QUESTION, expansion=expansion_pb2.EXPANSION_MODE_FORMULA, min_score=0.3
     ).hits

@@ -1,4 +1,4 @@
-"""A short part of what `make bench NAME=fuzz` does at length: random and broken requests to every route and RPC."""
+"""A short version of `make bench NAME=fuzz`: random and malformed requests to every route and RPC."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tests.fuzz.system import PROCESSES
 
 SEED = 1
 CASES = 400
-# The local model's.
+# The dimension of the local model.
 DIMENSION = 384
 
 
 def nothing(_done: int) -> None:
-    """Progress that is not shown."""
+    """Ignores the progress."""
 
 
 async def over_grpc(system: System) -> Findings:
@@ -40,17 +40,17 @@ async def over_grpc(system: System) -> Findings:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _something_to_find(system: System) -> None:
+def _sample_data(system: System) -> None:
     system.loop.run(load(system.url, FUZZER_KEY))
 
 
-def test_no_message_to_an_rpc_ends_in_a_defect_or_an_undocumented_status(system: System) -> None:
+def test_no_rpc_request_causes_a_defect_or_an_undocumented_status(system: System) -> None:
     found = system.loop.run(over_grpc(system))
     assert found.cases >= CASES
     assert found.report() == []
 
 
-def test_no_request_to_a_route_ends_in_a_defect_or_an_undocumented_status(system: System) -> None:
+def test_no_rest_request_causes_a_defect_or_an_undocumented_status(system: System) -> None:
     with closing(RestFuzzer(system.url, FUZZER_KEY, seed=SEED)) as fuzzer:
         fuzzer.warm_up(seconds_each=3)
         fuzzer.run(CASES, seconds_each=3, shown=nothing)

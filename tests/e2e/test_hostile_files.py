@@ -1,4 +1,4 @@
-"""A folder of files that would harm a careless reader: each is told with its reason, all others are searchable."""
+"""In a folder with hostile files each of them is reported with its reason, and all others become searchable."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.hostile import HARMLESS, fill
 
 
 def ingest(system: System, folder: Path) -> subprocess.CompletedProcess[str]:
-    """`braid ingest` into a space of its own."""
+    """Runs `braid ingest` into a separate space."""
     return subprocess.run(
         [sys.executable, "-m", "gateway.cli", "ingest", str(folder), "--json"],
         env={**os.environ, "BRAID_URL": system.url, "BRAID_API_KEY": HOSTILE_KEY},
@@ -27,17 +27,17 @@ def ingest(system: System, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.timeout(300)
-def test_each_harmful_file_gets_its_reason_and_the_others_are_ingested(
+def test_hostile_files_are_reported_with_reasons_and_the_others_are_ingested(
     system: System, tmp_path: Path
 ) -> None:
     expected = fill(tmp_path)
     ended = ingest(system, tmp_path)
     report = json.loads(ended.stdout)
-    told = {Path(one["path"]).name: one["reason"] for one in report["failures"]}
-    assert told.keys() == expected.keys()
-    assert all(told[name].startswith(reason) for name, reason in expected.items()), told
+    reasons = {Path(one["path"]).name: one["reason"] for one in report["failures"]}
+    assert reasons.keys() == expected.keys()
+    assert all(reasons[name].startswith(reason) for name, reason in expected.items()), reasons
     assert report["searchable"] == report["graph_ready"] == len(HARMLESS)
-    # No worker died of them: what comes after them is taken as before.
+    # The workers survived: the next ingestion works as usual.
     again = json.loads(ingest(system, tmp_path).stdout)
     assert (again["unchanged"], again["chunks_written"]) == (len(HARMLESS), 0)
     with system.client(HOSTILE_KEY) as http:

@@ -1,4 +1,4 @@
-"""An assistant's tools over the running system: both transports, two spaces, the SDK's own client."""
+"""The MCP tools of the running system, over both transports, in several spaces, with the SDK's own client."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 @pytest.fixture(params=["http", "stdio"])
 def connect(request: pytest.FixtureRequest, system: System) -> Connect:
-    """Opens a client with a key; without one its space is `local`."""
+    """Opens a client with a key; without a key its space is `local`."""
 
     @asynccontextmanager
     async def over_stdio(key: str = "") -> AsyncIterator[Client]:
@@ -61,13 +61,13 @@ def connect(request: pytest.FixtureRequest, system: System) -> Connect:
 
 @pytest.fixture(scope="module")
 def lamp_room(system: System) -> None:
-    """Stated facts in the assistant's space."""
+    """Adds stated facts to the assistant's space."""
     with system.client(MCP_KEY) as client:
         assert client.post("/api/facts", json={"facts": FACTS}).status_code == 200
 
 
 async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    """A tool's answer, which is short and says which space and time it is about."""
+    """Calls a tool, and checks that its answer is short and names its space and time."""
     result = await client.call_tool(tool, arguments)
     value = value_of(result)
     assert len(text_of(result)) <= MAX_CHARACTERS
@@ -76,7 +76,7 @@ async def called(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     return value
 
 
-async def test_a_text_is_added_with_progress_and_found_in_its_own_space_alone(
+async def test_an_ingested_text_reports_progress_and_is_found_only_in_its_space(
     connect: Connect,
 ) -> None:
     steps: list[str | None] = []
@@ -103,7 +103,7 @@ async def test_a_text_is_added_with_progress_and_found_in_its_own_space_alone(
 
 
 @pytest.mark.usefixtures("lamp_room")
-async def test_the_graph_is_walked_now_and_in_time(connect: Connect) -> None:
+async def test_the_graph_can_be_explored_now_and_as_of_a_time(connect: Connect) -> None:
     async with connect(MCP_KEY) as client:
         around = await called(client, "entity", entity="Fresnel Lens")
         assert "Lamp Room" in str(around["facts"])
@@ -115,8 +115,8 @@ async def test_the_graph_is_walked_now_and_in_time(connect: Connect) -> None:
         history = await called(client, "entity", view="history", entity="Fresnel Lens")
         stated = [one["fact"] for one in history["facts"] if not one.get("mention")]
         assert stated == [FACTS[1]["fact"], FACTS[0]["fact"]]
-        ways = await called(client, "entity", view="paths", entity="Ida Holm", target="Lamp Room")
-        assert ways["paths"][0]["nodes"][0] == "Ida Holm"
+        paths = await called(client, "entity", view="paths", entity="Ida Holm", target="Lamp Room")
+        assert paths["paths"][0]["nodes"][0] == "Ida Holm"
         changed = await called(client, "changes", time="2023-01-01", entity="Fresnel Lens")
         assert (changed["as_of"], changed["added_count"]) == ("2023-01-01 → now", 1)
         snapshot = await called(client, "changes", view="snapshot", time="2021-01-01")
@@ -126,7 +126,9 @@ async def test_the_graph_is_walked_now_and_in_time(connect: Connect) -> None:
         assert "NOT_FOUND" in unknown
 
 
-async def test_the_agent_answers_with_sources_and_its_tools_as_progress(connect: Connect) -> None:
+async def test_the_agent_answers_with_sources_and_reports_tool_calls_as_progress(
+    connect: Connect,
+) -> None:
     steps: list[str | None] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
@@ -144,7 +146,7 @@ async def test_the_agent_answers_with_sources_and_its_tools_as_progress(connect:
     assert steps[0].startswith("calling ")
 
 
-async def test_what_a_user_said_is_remembered_in_its_space_alone(connect: Connect) -> None:
+async def test_a_saved_statement_is_found_only_in_its_space(connect: Connect) -> None:
     async with connect(MCP_KEY) as client:
         saved = await called(client, "memory", view="save", text="I work with Ida Holm.")
         assert saved["memories"][0]["target"] == "Ida Holm"
@@ -155,7 +157,7 @@ async def test_what_a_user_said_is_remembered_in_its_space_alone(connect: Connec
         assert (nothing["space"], nothing["status"]) == ("other", "no_match")
 
 
-async def test_a_long_result_goes_on_with_its_cursor_and_another_query_refuses_it(
+async def test_a_cursor_continues_its_own_query_and_is_rejected_for_another(
     connect: Connect,
 ) -> None:
     async with connect() as client:
@@ -169,7 +171,7 @@ async def test_a_long_result_goes_on_with_its_cursor_and_another_query_refuses_i
         assert refused.startswith("cursor: belongs to another query")
 
 
-async def test_wrong_calls_say_what_is_wrong_and_the_next_one_is_served(connect: Connect) -> None:
+async def test_invalid_calls_are_explained_and_the_next_call_is_served(connect: Connect) -> None:
     async with connect() as client:
         wrong = failure_of(await client.call_tool("search", {"query": "x", "limit": "many"}))
         assert wrong.startswith("limit: ")
@@ -179,7 +181,7 @@ async def test_wrong_calls_say_what_is_wrong_and_the_next_one_is_served(connect:
         assert served["status"] == "found"
 
 
-async def test_a_client_may_leave_in_the_middle_of_a_call(connect: Connect) -> None:
+async def test_a_client_can_cancel_a_call_and_make_another(connect: Connect) -> None:
     under_way = asyncio.Event()
 
     async def note(progress: float, total: float | None, message: str | None) -> None:

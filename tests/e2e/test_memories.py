@@ -1,4 +1,4 @@
-"""Typed memories as an agent meets them: over HTTP, on real stores, one behaviour a test."""
+"""Typed memories as an agent uses them: over HTTP and on real stores, one behavior per test."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ SEARCH = (
 
 @pytest.fixture
 def ann(system: System) -> Iterator[httpx.Client]:
-    """A user without memories: each test begins by removing those of the one before."""
+    """A user without memories: they are deleted before and after each test."""
     with system.client(ANN_KEY) as client:
-        _forget_all(client)
+        _delete_all(client)
         yield client
-        _forget_all(client)
+        _delete_all(client)
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def other(system: System) -> Iterator[httpx.Client]:
         yield client
 
 
-def _forget_all(client: httpx.Client) -> None:
+def _delete_all(client: httpx.Client) -> None:
     while memories := client.get("/memories?limit=200").json()["memories"]:
         for memory in memories:
             client.delete(f"/memories/{memory['id']}").raise_for_status()
@@ -83,7 +83,7 @@ def search(client: httpx.Client, query: str, *, expand: bool = False, **body: An
 
 
 def ended(client: httpx.Client, location: str) -> Json:
-    """The job once it has ended."""
+    """Waits for a job to end and returns it."""
     job: Json = {}
     with client.stream("GET", f"{location}/events") as events:
         for line in events.iter_lines():
@@ -107,7 +107,7 @@ def error_and_fix(client: httpx.Client) -> tuple[str, str]:
     return error, fix
 
 
-# The thirteen behaviours.
+# The thirteen required behaviors.
 
 
 def test_01_the_system_is_healthy(ann: httpx.Client) -> None:
@@ -138,17 +138,17 @@ def test_03_memories_have_types_and_relations(ann: httpx.Client) -> None:
     assert [one["source_id"] for one in back["incoming_relations"]] == [fix]
 
 
-def test_04_a_relation_is_stated_explicitly(ann: httpx.Client) -> None:
+def test_04_a_relation_can_be_created_explicitly(ann: httpx.Client) -> None:
     error, fix = remember(ann, ERROR_TEXT, "ERROR"), remember(ann, FIX_TEXT, "SOLUTION")
     answer = relate(ann, fix, "FIXES", error, strength=0.9)
     assert answer.status_code == 201
-    told = answer.json()
-    assert (told["target_id"], told["relation_type"], told["strength"]) == (error, "FIXES", 0.9)
-    assert told["inferred"] is False
-    assert ann.get(f"/api/memories/{fix}").json()["relations"] == [told]
+    data = answer.json()
+    assert (data["target_id"], data["relation_type"], data["strength"]) == (error, "FIXES", 0.9)
+    assert data["inferred"] is False
+    assert ann.get(f"/api/memories/{fix}").json()["relations"] == [data]
 
 
-def test_05_without_expansion_what_resembles_the_question_is_found(ann: httpx.Client) -> None:
+def test_05_without_expansion_only_similar_memories_are_found(ann: httpx.Client) -> None:
     error, fix = error_and_fix(ann)
     found = search(ann, "Why does checkout time out?")
     assert ids(found)[0] == error
@@ -160,12 +160,12 @@ def test_06_with_expansion_the_fix_is_found_with_its_score_and_path(ann: httpx.C
     error, fix = error_and_fix(ann)
     found = search(ann, "Why does checkout time out?", expand=True)
     assert ids(found) == [error, fix]
-    seed, brought = found
-    assert brought["score"] == pytest.approx(seed["score"] * 1.0 * 0.6 * 0.8)
-    assert [(step["relation_type"], step["weight"]) for step in brought["path"]] == [("FIXES", 1.0)]
+    seed, reached = found
+    assert reached["score"] == pytest.approx(seed["score"] * 1.0 * 0.6 * 0.8)
+    assert [(step["relation_type"], step["weight"]) for step in reached["path"]] == [("FIXES", 1.0)]
 
 
-def test_07_expansion_covers_more_and_loses_nothing(ann: httpx.Client) -> None:
+def test_07_expansion_adds_results_and_loses_none(ann: httpx.Client) -> None:
     error_and_fix(ann)
     remember(ann, NOTE_TEXT)
     plain = search(ann, "checkout timeouts")
@@ -194,7 +194,7 @@ def test_09_fixes_weighs_more_than_related(ann: httpx.Client) -> None:
     assert found[related]["composite_score"] == pytest.approx(0.7 * found[fix]["composite_score"])
 
 
-def test_10_two_hops_reach_what_one_does_not(ann: httpx.Client) -> None:
+def test_10_two_hops_reach_memories_that_one_hop_does_not(ann: httpx.Client) -> None:
     error, fix = error_and_fix(ann)
     note = remember(ann, NOTE_TEXT)
     relate(ann, note, "FOLLOWS", fix)
@@ -205,7 +205,7 @@ def test_10_two_hops_reach_what_one_does_not(ann: httpx.Client) -> None:
     assert [item["depth"] for item in two] == [0, 1, 2]
 
 
-def test_11_expansion_costs_little_and_says_how_much(ann: httpx.Client) -> None:
+def test_11_expansion_is_fast_and_reports_its_cost(ann: httpx.Client) -> None:
     error_and_fix(ann)
     path = "/memories/search?use_cache=false&use_graph_expansion="
     times: dict[str, list[float]] = {"false": [], "true": []}
@@ -214,9 +214,9 @@ def test_11_expansion_costs_little_and_says_how_much(ann: httpx.Client) -> None:
             began = perf_counter()
             answer = ann.post(path + expand, json={"query": f"checkout timeouts {place}"})
             seen.append(perf_counter() - began)
-    told = dict(part.split("=") for part in answer.headers["x-expansion-status"].split("; ")[1:])
-    assert float(told["elapsed_ms"]) < 150
-    assert float(told["utilisation"]) == 1.0
+    data = dict(part.split("=") for part in answer.headers["x-expansion-status"].split("; ")[1:])
+    assert float(data["elapsed_ms"]) < 150
+    assert float(data["utilisation"]) == 1.0
     assert median(times["true"]) - median(times["false"]) < 0.15
 
 
@@ -228,7 +228,7 @@ def test_12_no_memory_is_listed_twice(ann: httpx.Client) -> None:
     assert sorted(ids(found)) == sorted({error, fix})
 
 
-def test_13_what_is_removed_is_gone_with_its_relations(ann: httpx.Client) -> None:
+def test_13_deleted_relations_and_memories_are_gone(ann: httpx.Client) -> None:
     error, fix = error_and_fix(ann)
     assert ann.delete(f"/memories/{fix}/relations/{error}").json() == {"deleted": 1}
     assert ann.get(f"/memories/{fix}").json()["relations"] == []
@@ -241,35 +241,35 @@ def test_13_what_is_removed_is_gone_with_its_relations(ann: httpx.Client) -> Non
     assert ann.get("/graph/stats").json()["relationships"] == 0
 
 
-# More that memories promise.
+# Further behaviors.
 
 
-def test_the_command_adds_relates_finds_and_removes(system: System) -> None:
-    def told(*arguments: str) -> Json:
+def test_the_command_line_adds_relates_finds_and_deletes_memories(system: System) -> None:
+    def data(*arguments: str) -> Json:
         ended = system.braid("memories", *arguments, "--json")
         assert ended.returncode == 0, ended.stderr
         found: Json = json.loads(ended.stdout)
         return found
 
-    error = told("add", ERROR_TEXT, "--type", "error", "--title", "Checkout timeouts")["id"]
-    fix = told("add", FIX_TEXT, "--type", "solution", "--relation", f"FIXES:{error}")["id"]
+    error = data("add", ERROR_TEXT, "--type", "error", "--title", "Checkout timeouts")["id"]
+    fix = data("add", FIX_TEXT, "--type", "solution", "--relation", f"FIXES:{error}")["id"]
     try:
-        assert told("get", fix)["relations"][0]["relation_type"] == "FIXES"
-        found = told("search", "Why does checkout time out?", "--expand")["results"]
+        assert data("get", fix)["relations"][0]["relation_type"] == "FIXES"
+        found = data("search", "Why does checkout time out?", "--expand")["results"]
         assert ids(found) == [error, fix]
         shown = system.braid("memories", "search", "Why does checkout time out?", "--hops", "1")
         assert "by FIXES" in shown.stdout
-        assert told("unrelate", fix, error) == {"deleted": 1}
-        assert told("relate", fix, "related", error)["relation_type"] == "RELATED"
-        assert told("stats")["relationships_by_type"] == {"RELATED": 1}
-        assert {one["id"] for one in told("list")["memories"]} == {error, fix}
-        assert told("infer")["examined"] == 2
-        assert told("infer", "--background")["job"]["kind"] == "infer"
+        assert data("unrelate", fix, error) == {"deleted": 1}
+        assert data("relate", fix, "related", error)["relation_type"] == "RELATED"
+        assert data("stats")["relationships_by_type"] == {"RELATED": 1}
+        assert {one["id"] for one in data("list")["memories"]} == {error, fix}
+        assert data("infer")["examined"] == 2
+        assert data("infer", "--background")["job"]["kind"] == "infer"
         wrong = system.braid("memories", "relate", fix, "MENDS", error)
         assert (wrong.returncode, "relation_type" in wrong.stderr) == (2, True)
     finally:
         for memory in (error, fix):
-            assert told("delete", memory) == {"deleted": 1}
+            assert data("delete", memory) == {"deleted": 1}
     assert "No memories." in system.braid("memories", "list").stdout
 
 
@@ -289,7 +289,7 @@ def test_the_python_client_stores_relates_and_finds(system: System, ann: httpx.C
     assert ann.get(f"/memories/{error}").json()["incoming_relations"] == []
 
 
-def test_a_contradiction_lowers_what_is_found_and_brings_nothing_in(ann: httpx.Client) -> None:
+def test_a_contradiction_lowers_a_score_and_adds_no_results(ann: httpx.Client) -> None:
     right = remember(ann, "The limit of the payment queue is 500 messages a second.")
     wrong = remember(ann, "The limit of the payment queue is 100 messages a second.")
     stray = remember(ann, NOTE_TEXT)
@@ -304,14 +304,14 @@ def test_a_contradiction_lowers_what_is_found_and_brings_nothing_in(ann: httpx.C
     assert found[wrong]["score"] == pytest.approx(plain[wrong])
 
 
-def test_context_keeps_the_ranking_and_shows_what_is_related(ann: httpx.Client) -> None:
+def test_context_keeps_the_ranking_and_lists_related_memories(ann: httpx.Client) -> None:
     error, fix = error_and_fix(ann)
     found = search(ann, "checkout timeouts", expand=True, context=True)
     assert ids(found) == [error]
     assert ids(found[0]["related"]) == [fix]
 
 
-def test_types_are_the_spaces_own(ann: httpx.Client, other: httpx.Client) -> None:
+def test_each_space_has_its_own_memory_types(ann: httpx.Client, other: httpx.Client) -> None:
     defaults = ann.get("/memories/types").json()["types"]
     assert {"ERROR", "CONTEXT", "LEARNING", "PATTERN", "DECISION", "SOLUTION"} <= set(defaults)
     refused = ann.post("/memories", json={"content": "x", "type": "RECIPE"})
@@ -326,7 +326,7 @@ def test_types_are_the_spaces_own(ann: httpx.Client, other: httpx.Client) -> Non
         ann.put("/memories/types", json={"types": defaults})
 
 
-def test_memories_of_a_session_follow_one_another_and_are_summed_up(ann: httpx.Client) -> None:
+def test_the_memories_of_a_session_are_chained_and_summarized(ann: httpx.Client) -> None:
     texts = (ERROR_TEXT, FIX_TEXT, "After the change no request of checkout timed out any more.")
     first, second, third = (remember(ann, text, session_id="inc-1") for text in texts)
     follows = [(second, first), (third, second)]
@@ -348,7 +348,9 @@ def test_memories_of_a_session_follow_one_another_and_are_summed_up(ann: httpx.C
     assert unknown.status_code == 404
 
 
-def test_relations_are_inferred_on_write_and_removed_for_good(ann: httpx.Client) -> None:
+def test_relations_are_inferred_on_write_and_not_recreated_after_deletion(
+    ann: httpx.Client,
+) -> None:
     error = remember(ann, ERROR_TEXT, "ERROR")
     body = {
         "type": "SOLUTION",
@@ -365,7 +367,7 @@ def test_relations_are_inferred_on_write_and_removed_for_good(ann: httpx.Client)
     assert ann.get(f"/memories/{created['id']}").json()["relations"] == []
 
 
-def test_similar_memories_are_related_by_the_job(ann: httpx.Client) -> None:
+def test_similar_memories_are_related_by_an_inference_run(ann: httpx.Client) -> None:
     older = remember(ann, "The orders database runs on PostgreSQL 16 in Frankfurt.")
     newer = remember(ann, "The orders database runs on PostgreSQL 16 in the Frankfurt region.")
     remember(ann, NOTE_TEXT)
@@ -377,7 +379,7 @@ def test_similar_memories_are_related_by_the_job(ann: httpx.Client) -> None:
     assert ann.post("/inference/run").json()["created"] == 0
 
 
-def test_an_inference_runs_as_a_job_among_the_others(ann: httpx.Client) -> None:
+def test_an_inference_can_run_as_a_job_that_is_listed(ann: httpx.Client) -> None:
     older = remember(ann, "The orders database runs on PostgreSQL 16 in Frankfurt.")
     newer = remember(ann, "The orders database runs on PostgreSQL 16 in the Frankfurt region.")
     answer = ann.post("/inference/jobs")
@@ -409,7 +411,7 @@ def test_memories_that_are_found_together_become_related(ann: httpx.Client) -> N
     assert stats == {"RELATED": 1}
 
 
-def test_reading_and_finding_are_counted(ann: httpx.Client) -> None:
+def test_reads_and_search_hits_are_counted(ann: httpx.Client) -> None:
     memory = remember(ann, ERROR_TEXT)
     assert ann.get(f"/memories/{memory}").json()["access_count"] == 0
     search(ann, "checkout timeouts")
@@ -439,7 +441,7 @@ def test_documents_and_memories_are_not_mixed(ann: httpx.Client) -> None:
     assert ann.get("/api/graph/status").json()["episodes"] == 0
 
 
-def test_a_search_of_documents_lists_memories_where_it_asks_for_them(ann: httpx.Client) -> None:
+def test_a_comprehensive_search_includes_memories_on_request(ann: httpx.Client) -> None:
     remember(ann, ERROR_TEXT, "ERROR", title="Checkout timeouts")
     asked = {"query": ERROR_TEXT, "use_memories": True}
     answer = ann.post("/api/search/comprehensive", json=asked).json()
@@ -450,7 +452,7 @@ def test_a_search_of_documents_lists_memories_where_it_asks_for_them(ann: httpx.
     assert legs == {"vector": "NO_MATCH", "graph": "NO_MATCH", "memory": "OK"}
 
 
-def test_the_command_searches_memories_where_it_is_asked_to(system: System) -> None:
+def test_the_command_line_searches_memories_on_request(system: System) -> None:
     title = "Note on the empty pool"
     added = system.braid("memories", "add", ERROR_TEXT, "--title", title, "--json")
     try:
@@ -463,7 +465,7 @@ def test_the_command_searches_memories_where_it_is_asked_to(system: System) -> N
         system.braid("memories", "delete", json.loads(added.stdout)["id"])
 
 
-def test_nobody_else_sees_or_relates_a_memory(
+def test_other_users_cannot_see_or_relate_a_memory(
     ann: httpx.Client, ben: httpx.Client, other: httpx.Client
 ) -> None:
     mine = remember(ann, ERROR_TEXT)
@@ -489,7 +491,7 @@ def test_nobody_else_sees_or_relates_a_memory(
     assert ann.get(f"/memories/{mine}").json()["incoming_relations"] == []
 
 
-def test_a_relation_to_a_removed_memory_is_refused(ann: httpx.Client) -> None:
+def test_a_relation_to_a_deleted_memory_is_rejected(ann: httpx.Client) -> None:
     kept, gone = remember(ann, ERROR_TEXT), remember(ann, FIX_TEXT)
     ann.delete(f"/memories/{gone}").raise_for_status()
     refused = relate(ann, kept, "RELATED", gone)
@@ -507,16 +509,18 @@ def test_a_relation_to_a_removed_memory_is_refused(ann: httpx.Client) -> None:
         ({"valid_at": "2025-01-01", "invalid_at": "2024-01-01"}, "body"),
     ],
 )
-def test_a_bad_relation_names_its_field(ann: httpx.Client, body: Json, field: str) -> None:
+def test_an_invalid_relation_is_rejected_with_its_field(
+    ann: httpx.Client, body: Json, field: str
+) -> None:
     source, target = remember(ann, ERROR_TEXT), remember(ann, FIX_TEXT)
-    told = {"target_id": target, "relation_type": "FIXES", **body}
-    refused = ann.post(f"/memories/{source}/relations", json=told)
+    data = {"target_id": target, "relation_type": "FIXES", **body}
+    refused = ann.post(f"/memories/{source}/relations", json=data)
     assert refused.status_code == 422, refused.text
     assert refused.json()["fields"][0]["field"] == field
     assert ann.get("/graph/stats").json()["relationships"] == 0
 
 
-def test_a_memory_has_no_relation_to_itself(ann: httpx.Client) -> None:
+def test_a_relation_of_a_memory_to_itself_is_rejected(ann: httpx.Client) -> None:
     memory = remember(ann, ERROR_TEXT)
     refused = relate(ann, memory, "RELATED", memory)
     assert (refused.status_code, refused.json()["fields"][0]["field"]) == (422, "target_id")
@@ -532,13 +536,15 @@ def test_a_memory_has_no_relation_to_itself(ann: httpx.Client) -> None:
         ({"colour": "red"}, "colour"),
     ],
 )
-def test_a_bad_search_names_its_field(ann: httpx.Client, body: Json, field: str) -> None:
+def test_an_invalid_search_is_rejected_with_its_field(
+    ann: httpx.Client, body: Json, field: str
+) -> None:
     refused = ann.post(SEARCH + "true", json={"query": "checkout", **body})
     assert refused.status_code == 422, refused.text
     assert refused.json()["fields"][0]["field"] == field
 
 
-def test_bad_memories_are_refused_and_nothing_is_stored(ann: httpx.Client) -> None:
+def test_invalid_memories_are_rejected_and_nothing_is_stored(ann: httpx.Client) -> None:
     for body, field in (
         ({"content": " "}, "content"),
         ({"content": "x" * 32_769}, "content"),

@@ -1,4 +1,4 @@
-"""A store that goes away in mid-run: every question is still answered, and the leg is back without a restart."""
+"""While a store is stopped every question is still answered, and its leg recovers without a restart of Braid."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from services.runtime.channels import open_channel
 from tests.e2e.conftest import System
 
 RECOVERY_SECONDS = 5.0
-# Of questions that a store answers alone: the one about facts, the other about what is written.
+# Questions that need one store: the graph for facts, the vector tier for what documents say.
 QUESTIONS = {
     "graph": "Who owns the Ledger Service?",
     "vector": "What do the documents say about duplicate charges?",
@@ -21,7 +21,7 @@ PARTS = {"graph": "graph", "vector": "documents"}
 
 
 def legs(system: System) -> dict[str, dict[str, Any]]:
-    """How each leg of a question ended; the question itself must be answered."""
+    """The report of each leg of a search, which must succeed."""
     with system.client() as http:
         answer = http.post(
             "/api/search/comprehensive",
@@ -37,12 +37,12 @@ def chat(system: System, question: str) -> dict[str, Any]:
     with system.client() as http:
         answer = http.post("/api/chat", json={"question": question})
     assert answer.status_code == 200, answer.text
-    told: dict[str, Any] = answer.json()
-    return told
+    body: dict[str, Any] = answer.json()
+    return body
 
 
 async def ask(system: System, question: str) -> agent_pb2.RunDone:
-    """The agent's answer over gRPC; a run that ends otherwise has none."""
+    """The agent's answer over gRPC, with which the run must end."""
     async with open_channel(system.stack.addresses["agent_orchestrator"], retry=False) as channel:
         request = agent_pb2.AskRequest(question=question, skip_memory=True)
         call = agent_pb2_grpc.AgentServiceStub(channel).Ask(request, timeout=60)
@@ -51,7 +51,7 @@ async def ask(system: System, question: str) -> agent_pb2.RunDone:
     return events[-1].done
 
 
-def assert_it_says_what_was_unavailable(answer: str, unavailable: list[str], leg: str) -> None:
+def assert_unavailability_is_reported(answer: str, unavailable: list[str], leg: str) -> None:
     assert PARTS[leg] in unavailable
     assert PARTS[leg] in answer
     assert "cannot" in answer or "could not" in answer
@@ -61,7 +61,9 @@ def assert_it_says_what_was_unavailable(answer: str, unavailable: list[str], leg
 @pytest.mark.parametrize(
     ("store", "leg", "other"), [("neo4j", "graph", "vector"), ("postgres", "vector", "graph")]
 )
-def test_a_store_may_go_and_come_back(system: System, store: str, leg: str, other: str) -> None:
+def test_a_stopped_store_makes_its_leg_unavailable_until_it_is_started_again(
+    system: System, store: str, leg: str, other: str
+) -> None:
     assert legs(system)[leg]["status"] == "OK"
     system.loop.run(system.stack.stop_process(store))
     try:
@@ -69,10 +71,10 @@ def test_a_store_may_go_and_come_back(system: System, store: str, leg: str, othe
             ended = legs(system)
             assert (ended[leg]["status"], ended[other]["status"]) == ("UNAVAILABLE", "OK")
             assert ended[leg]["reason"] == "STORE_UNAVAILABLE"
-        told = chat(system, QUESTIONS[leg])
-        assert_it_says_what_was_unavailable(told["answer"], told["unavailable"], leg)
+        body = chat(system, QUESTIONS[leg])
+        assert_unavailability_is_reported(body["answer"], body["unavailable"], leg)
         done = system.loop.run(ask(system, QUESTIONS[leg]))
-        assert_it_says_what_was_unavailable(done.answer, list(done.unavailable), leg)
+        assert_unavailability_is_reported(done.answer, list(done.unavailable), leg)
     finally:
         system.loop.run(system.stack.start_process(store))
     back = time.monotonic()

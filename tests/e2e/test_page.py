@@ -40,13 +40,13 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def errors() -> list[str]:
-    """What the page's scripts failed with."""
+    """The errors of the page's scripts."""
     return []
 
 
 @pytest.fixture
 def page(browser: Browser, system: System, errors: list[str]) -> Iterator[Page]:
-    """A page of a new visitor, who has entered no key."""
+    """A page of a new visitor, who has not entered an API key."""
     context = browser.new_context(base_url=system.url, viewport={"width": 1440, "height": 900})
     opened = context.new_page()
     opened.on("pageerror", lambda error: errors.append(str(error)))
@@ -61,7 +61,7 @@ def visit(page: Page, view: str, query: str = "") -> None:
 
 
 def add(client: httpx.Client, document: dict[str, Any]) -> None:
-    """Adds a document, and waits until its job has ended."""
+    """Adds a document, and waits until its job has succeeded."""
     accepted = client.post("/api/documents", json=document)
     assert accepted.status_code == 202, accepted.text
     with client.stream("GET", f"{accepted.headers['location']}/events") as events:
@@ -79,7 +79,7 @@ def is_too_wide(page: Page) -> bool:
     return wide
 
 
-def serious_findings(page: Page) -> list[str]:
+def serious_violations(page: Page) -> list[str]:
     violations: list[dict[str, Any]] = Axe().run(page).response["violations"]
     return [
         f"{one['id']}: {node['html'][:120]}"
@@ -89,7 +89,7 @@ def serious_findings(page: Page) -> list[str]:
     ]
 
 
-def test_a_search_shows_passages_facts_and_how_each_leg_ended(page: Page) -> None:
+def test_a_search_shows_passages_scores_and_the_status_of_each_leg(page: Page) -> None:
     visit(page, "search")
     page.get_by_label("Question").fill(QUESTION)
     page.get_by_role("button", name="Search").click()
@@ -102,7 +102,7 @@ def test_a_search_shows_passages_facts_and_how_each_leg_ended(page: Page) -> Non
     assert "q=Who+owns+the+Ledger+Service" in page.url
 
 
-def test_a_link_shows_the_same_search_again_and_back_shows_the_one_before(page: Page) -> None:
+def test_a_link_repeats_its_search_and_back_restores_the_previous_one(page: Page) -> None:
     visit(page, "search", "?q=RabbitMQ")
     expect(page.locator("article").first).to_contain_text("RabbitMQ")
     page.get_by_label("Question").fill("Typesense")
@@ -113,12 +113,12 @@ def test_a_link_shows_the_same_search_again_and_back_shows_the_one_before(page: 
     expect(page.locator("article").first).to_contain_text("RabbitMQ")
 
 
-def test_a_question_that_nothing_matches_is_said_to_match_nothing(page: Page) -> None:
+def test_a_search_without_matches_shows_a_message(page: Page) -> None:
     visit(page, "search", "?q=zxqv+blorp")
     expect(page.get_by_text("Nothing in this space matches")).to_be_visible()
 
 
-def test_a_result_opens_its_passage_with_what_stands_around_it(page: Page) -> None:
+def test_a_result_opens_its_passage_in_a_dialog(page: Page) -> None:
     visit(page, "search", "?q=What+caused+INC-104%3F")
     page.locator("article").first.locator("h3 button").click()
     dialog = page.get_by_role("dialog")
@@ -127,7 +127,7 @@ def test_a_result_opens_its_passage_with_what_stands_around_it(page: Page) -> No
     expect(dialog).to_have_count(0)
 
 
-def test_an_answer_streams_with_its_tools_and_its_citations_open_the_passage(page: Page) -> None:
+def test_an_answer_shows_its_tools_and_its_citations_open_the_passage(page: Page) -> None:
     visit(page, "ask")
     page.get_by_label("Question").last.fill(QUESTION)
     page.get_by_role("button", name="Ask", exact=True).click()
@@ -139,7 +139,7 @@ def test_an_answer_streams_with_its_tools_and_its_citations_open_the_passage(pag
     assert "conversation=" in page.url
 
 
-def test_a_neighborhood_is_drawn_and_listed_and_grows_by_a_click(page: Page) -> None:
+def test_a_neighborhood_is_drawn_and_listed_and_grows_on_click(page: Page) -> None:
     visit(page, "graph", "?entity=Ledger+Service")
     expect(page.locator("canvas").first).to_be_visible()
     before = page.evaluate("window.braidDrawing.nodes")
@@ -150,12 +150,12 @@ def test_a_neighborhood_is_drawn_and_listed_and_grows_by_a_click(page: Page) -> 
     assert page.evaluate("window.braidDrawing.nodes") > before
 
 
-def test_the_graph_shows_another_time_and_what_changed_since(page: Page) -> None:
+def test_the_graph_shows_another_time_and_the_changes_since_then(page: Page) -> None:
     visit(page, "graph", "?entity=Ledger+Service&as_of=2024-01-01")
     expect(page.get_by_role("table")).to_contain_text("Jonas Weber")
     visit(page, "graph", "?entity=Ledger+Service&as_of=2024-12-31&since=2024-01-01")
     expect(page.locator("li.added, li.changed").first).to_be_visible()
-    # The same in the drawing: what began is green, what has ended since is red.
+    # In the drawing, facts that began since then are green and facts that ended are red.
     assert {ADDED, ENDED} <= set(page.evaluate("window.braidDrawing.colours"))
 
 
@@ -170,7 +170,7 @@ def test_the_slider_moves_the_graph_through_time(page: Page) -> None:
     expect(page.get_by_role("table")).to_contain_text("Jonas Weber")
 
 
-def test_paths_join_two_entities_in_a_drawing_and_in_words(page: Page) -> None:
+def test_paths_between_two_entities_are_drawn_and_listed(page: Page) -> None:
     visit(page, "graph", "?entity=Hanna+Virtanen&to=INC-104")
     expect(page.locator("section.card").first).to_contain_text("INC-104")
     expect(page.locator("canvas").first).to_be_visible()
@@ -206,7 +206,7 @@ def test_a_document_shows_its_versions(page: Page, system: System) -> None:
     expect(dialog.get_by_label("Versions")).to_contain_text("version 1: 2023-01-01 → 2024-01-01")
 
 
-def test_titles_and_names_with_markup_are_text(page: Page, system: System) -> None:
+def test_markup_in_titles_and_names_is_shown_as_text(page: Page, system: System) -> None:
     with system.client(HOSTILE_KEY) as client:
         document = {
             "id": "markup.md",
@@ -230,7 +230,7 @@ def test_titles_and_names_with_markup_are_text(page: Page, system: System) -> No
     assert page.locator("img[src='x']").count() == 0
 
 
-def test_a_wrong_key_is_said_to_be_wrong(page: Page) -> None:
+def test_a_wrong_key_shows_an_alert(page: Page) -> None:
     visit(page, "search", "?q=Zorble")
     enter_key(page, "not-a-key")
     expect(page.get_by_role("alert")).to_contain_text("API key is needed")
@@ -238,7 +238,7 @@ def test_a_wrong_key_is_said_to_be_wrong(page: Page) -> None:
 
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_views_are_accessible_and_fit(page: Page, width: int, scheme: Any) -> None:
+def test_views_are_accessible_and_fit_the_screen_width(page: Page, width: int, scheme: Any) -> None:
     page.set_viewport_size({"width": width, "height": 844})
     page.emulate_media(color_scheme=scheme)
     for view, query in (
@@ -248,11 +248,11 @@ def test_views_are_accessible_and_fit(page: Page, width: int, scheme: Any) -> No
         ("documents", ""),
     ):
         visit(page, view, query)
-        assert serious_findings(page) == []
+        assert serious_violations(page) == []
         assert not is_too_wide(page), view
 
 
-def test_every_view_is_reached_by_keyboard(page: Page) -> None:
+def test_a_view_can_be_reached_by_keyboard(page: Page) -> None:
     visit(page, "search")
     page.keyboard.press("Tab")
     expect(page.get_by_role("link", name="Skip to content")).to_be_focused()
@@ -261,7 +261,7 @@ def test_every_view_is_reached_by_keyboard(page: Page) -> None:
     page.wait_for_selector("html[data-ready='graph']")
 
 
-def test_the_script_takes_a_picture_of_each_view(
+def test_the_script_takes_a_screenshot_of_each_view(
     browser: Browser, system: System, tmp_path: Path
 ) -> None:
     command = [sys.executable, "-m", "tests.e2e.screenshots", system.url, str(tmp_path)]
@@ -271,6 +271,6 @@ def test_the_script_takes_a_picture_of_each_view(
     assert all(picture.startswith(b"\x89PNG") for picture in pictures.values())
 
 
-def test_the_pictures_of_the_readme_are_small() -> None:
+def test_the_images_in_docs_are_small() -> None:
     docs = Path(__file__).parents[2] / "docs"
     assert sum(path.stat().st_size for path in docs.glob("*.png")) < 300 * 1024

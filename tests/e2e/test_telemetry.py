@@ -1,4 +1,4 @@
-"""What leaves the processes: one trace for one question, metrics of all of them, and nothing that a user wrote."""
+"""Exported telemetry: one trace for each request, metrics of all processes, and no text of a user."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from services.runtime.instruments import INSTRUMENTS
 from tests.e2e.conftest import System
 from tests.stubs.otlp_collector import Collector, Span
 
-# A word that is in documents, facts, questions and wrong requests, and belongs nowhere else.
+# A word that occurs only in a document, in questions and in invalid requests.
 CANARY = "zanzibarquokka"
 TRACE = "0af7651916cd43dd8448eb211c80319c"
 QUESTION_TRACE = "1bf7651916cd43dd8448eb211c80319c"
 
 
 def headers(trace: str) -> dict[str, str]:
-    """A caller's own trace, which he records."""
+    """The headers of a caller that records its own trace."""
     return {"traceparent": f"00-{trace}-b7ad6b7169203331-01"}
 
 
@@ -33,13 +33,13 @@ def client(system: System) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture(scope="module")
-def told(system: System, client: httpx.Client) -> str:
-    """The system has been given the canary in every way; the id of the document with it."""
+def canary_job(system: System, client: httpx.Client) -> str:
+    """Sends the canary to the system in many ways; returns the id of the job that ingests it."""
     text = f"The {CANARY} harbour is run by {CANARY} Holding since 2024."
     answer = client.post("/api/documents", json={"title": CANARY, "text": text})
     assert answer.status_code in {200, 202}, answer.text
     job = answer.json()["job"]["id"]
-    until(lambda: client.get(f"/api/jobs/{job}").json()["state"] == "SUCCEEDED")
+    wait_until(lambda: client.get(f"/api/jobs/{job}").json()["state"] == "SUCCEEDED")
     query = f"Who runs the {CANARY} harbour?"
     searched = client.post(
         "/api/search/comprehensive", json={"query": query}, headers=headers(TRACE)
@@ -61,8 +61,8 @@ def told(system: System, client: httpx.Client) -> str:
     return str(job)
 
 
-def until(holds: Callable[[], Any], seconds: float = 30.0) -> None:
-    """Waits for what other processes are about to do."""
+def wait_until(holds: Callable[[], Any], seconds: float = 30.0) -> None:
+    """Waits until a condition holds, which other processes bring about."""
     ends = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < ends, "not in time"
@@ -70,7 +70,7 @@ def until(holds: Callable[[], Any], seconds: float = 30.0) -> None:
 
 
 def spans_of(collector: Collector, trace: str, *expected: tuple[str, str]) -> list[Span]:
-    """A trace once it has a span of each service and name of `expected`, and the parents of all spans but one."""
+    """Waits until a trace has the `expected` spans of (service, name) and a single root, and returns its spans."""
 
     def is_whole() -> bool:
         spans = collector.trace(trace)
@@ -78,12 +78,12 @@ def spans_of(collector: Collector, trace: str, *expected: tuple[str, str]) -> li
         roots = [span for span in spans if span.parent_id not in ids]
         return {(span.service, span.name) for span in spans} >= set(expected) and len(roots) == 1
 
-    until(is_whole)
+    wait_until(is_whole)
     return collector.trace(trace)
 
 
 def test_a_search_is_one_trace_through_all_processes_to_the_stores(
-    told: str, collector: Collector
+    canary_job: str, collector: Collector
 ) -> None:
     spans = spans_of(
         collector,
@@ -129,7 +129,9 @@ def test_a_search_is_one_trace_through_all_processes_to_the_stores(
         assert client.attributes["server.address"]
 
 
-def test_a_question_is_one_trace_with_the_agents_tools(told: str, collector: Collector) -> None:
+def test_a_question_is_one_trace_with_the_agents_tools(
+    canary_job: str, collector: Collector
+) -> None:
     spans = spans_of(
         collector,
         QUESTION_TRACE,
@@ -156,7 +158,9 @@ def _ancestors(span: Span, made: dict[str, Span]) -> list[str]:
     return found
 
 
-def test_metrics_of_all_processes_come_by_otlp(told: str, collector: Collector) -> None:
+def test_metrics_of_all_processes_are_exported_by_otlp(
+    canary_job: str, collector: Collector
+) -> None:
     expected = {
         "http.server.request.duration",
         "rpc.server.duration",
@@ -170,14 +174,14 @@ def test_metrics_of_all_processes_come_by_otlp(told: str, collector: Collector) 
         "braid.jobs",
         "braid.ingestion.lag",
     }
-    until(lambda: expected <= set(collector.metrics))
+    wait_until(lambda: expected <= set(collector.metrics))
     known = {one.name for one in INSTRUMENTS}
     assert {name for name in collector.metrics if name.startswith("braid.")} <= known
     assert {"gateway", "agent_orchestrator", "vector_search", "graph_query"} <= collector.services
 
 
 def scraped(system: System) -> dict[str, str]:
-    """`/metrics` of each process."""
+    """The text of `/metrics` of each process."""
     found = {}
     for name, address in system.stack.metrics.items():
         with urllib.request.urlopen(f"http://{address}/metrics", timeout=10) as answer:
@@ -185,9 +189,9 @@ def scraped(system: System) -> dict[str, str]:
     return found
 
 
-def test_prometheus_reads_the_same_of_each_process(told: str, system: System) -> None:
-    # Jobs are counted every 15 s, and after an outage of the database not before the next count.
-    until(lambda: "braid_jobs{" in scraped(system)["agent_orchestrator"])
+def test_every_process_exposes_its_metrics_for_prometheus(canary_job: str, system: System) -> None:
+    # Jobs are counted every 15 s; after an outage of the database the metric is missing until the next count.
+    wait_until(lambda: "braid_jobs{" in scraped(system)["agent_orchestrator"])
     found = scraped(system)
     assert 'http_route="/api/search/comprehensive"' in found["gateway"]
     assert "rpc_server_duration_seconds_bucket" in found["vector_search"]
@@ -195,8 +199,8 @@ def test_prometheus_reads_the_same_of_each_process(told: str, system: System) ->
     assert 'db_system_name="neo4j"' in found["graph_query"]
 
 
-def test_nothing_that_a_user_wrote_is_in_spans_metrics_or_logs(
-    told: str, system: System, collector: Collector
+def test_no_text_of_a_user_is_in_spans_metrics_or_logs(
+    canary_job: str, system: System, collector: Collector
 ) -> None:
     spans_of(
         collector,
@@ -204,7 +208,7 @@ def test_nothing_that_a_user_wrote_is_in_spans_metrics_or_logs(
         ("agent_orchestrator", "agent run"),
         ("gateway", "POST /api/chat"),
     )
-    until(lambda: "braid.search.leg.duration" in collector.metrics)
+    wait_until(lambda: "braid.search.leg.duration" in collector.metrics)
     everything = {
         "spans": "".join(span.text for span in collector.spans),
         "metrics": "".join(collector.texts),
@@ -219,7 +223,7 @@ def test_nothing_that_a_user_wrote_is_in_spans_metrics_or_logs(
     assert [name for name, text in everything.items() if CANARY in text.casefold()] == []
 
 
-def test_log_lines_name_their_trace_and_span(told: str, system: System) -> None:
+def test_log_lines_name_their_trace_and_span(canary_job: str, system: System) -> None:
     lines = (system.stack.data / "logs" / "vector_search.log").read_text().splitlines()
     mine = [line for line in lines if TRACE in line]
     assert mine

@@ -1,4 +1,4 @@
-"""The tutorial of the Python client: every block is run as it stands, and prints what the tutorial says."""
+"""Every code block of the tutorial of the Python client runs unchanged and prints the documented output."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def blocks() -> list[tuple[str, str, str]]:
 
 @pytest.fixture
 def connect(system: System) -> Callable[..., braid_client.Braid]:
-    """A client of the running system instead of one at the default addresses."""
+    """Opens clients of the running system instead of the default addresses."""
     addresses = system.stack.addresses
     client = partial(
         braid_client.Braid,
@@ -40,7 +40,7 @@ def connect(system: System) -> Callable[..., braid_client.Braid]:
     return lambda _target, **options: client(addresses["agent_orchestrator"], **options)
 
 
-def test_the_tutorial_runs_and_prints_what_it_says(
+def test_the_tutorial_runs_and_prints_its_documented_output(
     connect: Callable[..., braid_client.Braid],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

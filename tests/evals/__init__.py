@@ -1,1 +1,1 @@
-"""Quality: `python -m tests.evals NAME --data FOLDER [--mode MODE]`."""
+"""Measurements of quality: `python -m tests.evals NAME [--data FOLDER] [--mode MODE]`."""

@@ -1,4 +1,4 @@
-"""Asks questions over HTTP, one after the other, and keeps which documents came back and how fast."""
+"""Asks questions over HTTP, one after another; records the returned documents and the times."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.evals.datasets import Question
 from tests.evals.metrics import distinct, percentile
 
 LIMIT = 10
-# What a mode asks for: the search, and what its body says beyond the question.
+# The search of each mode, and the fields of its body besides the question.
 _SEARCHES: dict[str, tuple[str, dict[str, Any]]] = {
     "vector": ("vector", {}),
     "text": ("text", {}),
@@ -33,7 +33,7 @@ _WARM_UP = 20
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Ranked document ids of each question, what each call took in milliseconds, and how each list was expanded."""
+    """The ranked document ids of each question, the milliseconds of each call, and the reports of expansions."""
 
     rankings: list[list[str]]
     times_ms: list[float]
@@ -41,12 +41,12 @@ class Answers:
 
     @property
     def p50_ms(self) -> float:
-        """The middle call."""
+        """Returns the median time."""
         return percentile(self.times_ms, 50)
 
 
 def chosen_modes(mode: str, modes: Sequence[str] = UNEXPANDED_MODES) -> Sequence[str]:
-    """The search modes that MODE names. UsageError for an unknown one."""
+    """Returns the search modes that MODE names. Raises UsageError for an unknown one."""
     if mode == "all":
         return modes
     if mode not in modes:
@@ -55,7 +55,7 @@ def chosen_modes(mode: str, modes: Sequence[str] = UNEXPANDED_MODES) -> Sequence
 
 
 async def ask(address: str, mode: str, questions: Sequence[Question]) -> Answers:
-    """Ask every question in `mode` at the gateway's address; MeasureError when one fails."""
+    """Asks every question in `mode` at the gateway's address. Raises MeasureError if one fails."""
     stopped = Event()
     try:
         return await asyncio.to_thread(_ask, address, mode, questions, stopped)
@@ -66,7 +66,7 @@ async def ask(address: str, mode: str, questions: Sequence[Question]) -> Answers
 async def ask_all(
     address: str, mode: str, questions: Sequence[tuple[str, str | None]], *, limit: int = LIMIT
 ) -> list[dict[str, Any]]:
-    """The whole answers to questions, each with the day that it is about. MeasureError when one fails."""
+    """Returns the complete responses to questions with their days. Raises MeasureError if one fails."""
     stopped = Event()
     try:
         return await asyncio.to_thread(_ask_all, address, mode, questions, limit, stopped)
@@ -112,23 +112,23 @@ def _ask(address: str, mode: str, questions: Sequence[Question], stopped: Event)
 def search(
     client: WebClient, mode: str, text: str, *, limit: int = LIMIT, as_of: str | None = None
 ) -> dict[str, Any]:
-    """One search's answer. MeasureError when a leg or its expansion could not look."""
+    """Returns the response of one search. Raises MeasureError if a leg or the expansion failed."""
     name, options = _SEARCHES[mode]
     body = {"query": text, "limit": limit, "as_of": as_of, **options}
     answer = client.post(f"/api/search/{name}", body)
     step = answer.get("expansion")
     steps = [] if step is None else [{"name": "expansion", **step}]
     for leg in [*answer.get("legs", []), *steps]:
-        # A leg that could not look would make a figure of something else than the mode's name says.
+        # Without a leg, the figure would not measure what the mode's name says.
         if leg["status"].upper() not in {"OK", "NO_MATCH"}:
             raise MeasureError(f"{mode}: the leg {leg['name']} is {leg['status']}, {leg['reason']}")
     return answer
 
 
 def ranked_documents(answer: dict[str, Any]) -> list[str]:
-    """Document ids of a search's results, each at its best rank.
+    """Returns the document ids of a search's results, each at its best rank.
 
-    A result without a document keeps its place under its own id: it took the place of one.
+    A result without a document keeps its rank under its own id, because it displaced a document.
     """
     return distinct(
         hit.get("document_id") or f"no document: {hit['id']}" for hit in answer["results"]

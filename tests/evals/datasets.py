@@ -1,4 +1,4 @@
-"""Evaluation sets as they lie on disk. Data is read in place; nothing is tuned to one set."""
+"""Readers of evaluation sets on disk."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ class Document:
 
     @property
     def passage(self) -> str:
-        """What is embedded: the title, a line break, the text."""
+        """Returns the embedded text: the title, a line break, the text."""
         return f"{self.title}\n{self.text}"
 
     def line(self) -> bytes:
-        """The document as a line of `application/jsonl`."""
+        """Returns the document as a line of `application/jsonl`."""
         fields = {"id": self.id, "title": self.title, "text": self.text}
         return json.dumps(fields, ensure_ascii=False).encode() + b"\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question and the documents that answer it, with how relevant each is (above 0)."""
+    """A question, and the documents that answer it with their relevance (above 0)."""
 
     id: str
     text: str
@@ -51,7 +51,7 @@ class Dataset:
 
 
 def read_multihop(folder: Path) -> Dataset:
-    """A folder of `corpus.jsonl.gz` (id, title, text) and `queries.jsonl.gz` (id, question, gold)."""
+    """Reads a folder of `corpus.jsonl.gz` (id, title, text) and `queries.jsonl.gz` (id, question, gold)."""
     questions = [
         Question(str(row["id"]), row["question"], {str(gold): 1.0 for gold in row["gold"]})
         for row in read_rows(folder, "queries.jsonl.gz")
@@ -60,7 +60,7 @@ def read_multihop(folder: Path) -> Dataset:
 
 
 def read_scifact(folder: Path) -> Dataset:
-    """A BEIR folder: `corpus.jsonl.gz` and `queries.jsonl.gz` (_id, text), `qrels/test.tsv`."""
+    """Reads a BEIR folder: `corpus.jsonl.gz` and `queries.jsonl.gz` (_id, text), `qrels/test.tsv`."""
     judged = _qrels(folder / "qrels" / "test.tsv")
     questions = [
         Question(str(row["_id"]), row["text"], judged[str(row["_id"])])
@@ -87,7 +87,7 @@ def _qrels(path: Path) -> dict[str, dict[str, float]]:
 
 
 def read_rows(folder: Path, name: str) -> Iterator[dict[str, Any]]:
-    """The rows of a file of JSON lines, packed or plain. UsageError when it is missing or broken."""
+    """Yields the rows of a JSON lines file, compressed or not. Raises UsageError if it is missing or invalid."""
     path = _existing(folder / name, folder / name.removesuffix(".gz"))
     with _opened(path) as lines:
         for number, line in enumerate(lines, start=1):
@@ -101,7 +101,7 @@ def _opened(path: Path) -> TextIO:
 
 
 def read_json(path: Path) -> Any:
-    """The value of a JSON file. UsageError when it is broken."""
+    """Returns the value of a JSON file. Raises UsageError if it is invalid."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except ValueError:

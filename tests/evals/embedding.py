@@ -1,4 +1,4 @@
-"""What the embedder alone needs for a corpus: the yardstick of ingestion."""
+"""The time of the embedder alone, as the baseline for ingestion."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from services.models.embedding.embedder import Embedder
 
 @contextlib.asynccontextmanager
 async def local_embedder() -> AsyncIterator[Embedder]:
-    """The local embedder on every core of this process, its model converted in a temporary folder."""
+    """Runs the local embedder on all cores of this process, with its model converted in a temporary folder."""
     from services.models.embedding.local import LocalEmbedder  # noqa: PLC0415 (heavy)
 
     with tempfile.TemporaryDirectory(prefix="braid-model-") as folder:
@@ -26,7 +26,7 @@ async def local_embedder() -> AsyncIterator[Embedder]:
 
 
 async def embedding_seconds(embedder: Embedder, texts: Sequence[str]) -> float:
-    """Seconds to embed the texts in one call, so that the embedder may batch as it likes."""
+    """Embeds the texts in one call, so that the embedder chooses its batches; returns the seconds."""
     await embedder.embed(texts[:32])
     began = time.perf_counter()
     await embedder.embed(texts)

@@ -1,4 +1,4 @@
-"""What expansion adds to hybrid search: recall gained, precision kept, time added, relations used."""
+"""Measures what expansion changes in hybrid search: recall, precision, time, and share of relations used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PRECISION_AT = 3
 
 
 async def run(options: Options) -> None:
-    """Ask every question unexpanded and expanded, over one corpus."""
+    """Asks every question with and without expansion, over one corpus."""
     if options.mode not in ("all", *MODES):
         raise UsageError(f"--mode takes all, or one of {', '.join(MODES)}")
     modes = MODES if options.mode == "all" else (options.mode,)

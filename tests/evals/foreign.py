@@ -1,4 +1,4 @@
-"""Two sets in one space, with facts about one: what questions about the other find of it."""
+"""Two data sets in one space, with facts about one of them: how much of it questions about the other find."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ ASKED = "hotpot_train100"
 FOREIGN = "musique_train100"
 FACTS = "facts.jsonl"
 K = 5
-# Compared when no mode is named.
+# The modes that are compared by default.
 COMPARED = ("hybrid", "comprehensive")
 
 
 class Found(NamedTuple):
-    """What a mode found, on average: foreign entries a question, and percent of the documents that answer."""
+    """A mode's averages: foreign entries per question, and recall of the answering documents in percent."""
 
     foreign: float
     recall: float
 
 
 async def measure_foreign(options: Options) -> None:
-    """Ask the questions of one set in a space that also holds the other and its facts."""
+    """Asks the questions of one set in a space that also contains the other set and its facts."""
     modes = COMPARED if options.mode == "all" else chosen_modes(options.mode)
     folder = options.folder()
     for name in (ASKED, FOREIGN):
@@ -75,18 +75,18 @@ def _found(questions: Sequence[Question], answers: Sequence[dict[str, Any]]) -> 
 
 
 def document_id(name: str, passage: str) -> str:
-    """The id of a set's passage in the common space: sets number their passages alike."""
+    """Returns the id of a set's passage in the common space, as both sets number their passages."""
     return f"{name}/{passage}"
 
 
 def foreign_entries(answer: dict[str, Any], k: int = K) -> int:
-    """How many of an answer's first `k` entries are not of the set that was asked about."""
+    """Returns how many of the first `k` entries are not from the set of the question."""
     own = document_id(ASKED, "")
     return sum(not (hit.get("document_id") or "").startswith(own) for hit in answer["results"][:k])
 
 
 def stated_facts(rows: Iterator[dict[str, Any]], name: str) -> Iterator[dict[str, str]]:
-    """Triples of `openie.jsonl` as given facts that cite their passages, those with two different ends."""
+    """Yields triples of `openie.jsonl` as facts that cite their passages, if subject and object differ."""
     for row in rows:
         for subject, relation, target in row["triples"]:
             if subject != target:

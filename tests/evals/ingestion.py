@@ -1,4 +1,4 @@
-"""Brings a corpus into Braid through the public API, as one upload of JSON lines, and watches its job."""
+"""Ingests a corpus through the public API, as one upload of JSON lines, and watches its job."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _DEADLINE = 3600.0
 
 
 async def ingest(stack: LocalStack, documents: Sequence[Document]) -> float:
-    """Seconds from the first byte sent until every document is searchable and graph-ready.
+    """Ingests documents; returns the seconds until all are searchable and graph-ready.
 
-    Returns once the vector index has them as well, which is not part of these seconds.
-    MeasureError when the job fails or any document was not taken.
+    Then waits for the vector index, which these seconds do not include. Raises MeasureError if the job or any document
+    fails.
     """
     began = time.perf_counter()
     try:

@@ -1,4 +1,4 @@
-"""Labelled sets for `eval relevance`: documents, facts, and questions with the document or fact that answers each."""
+"""Labeled sets for `eval relevance`: documents, facts, and questions with the document or fact that answers each."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class LabelledQuestion:
     """A question with its labels.
 
     Attributes:
-        text: what is asked.
-        as_of: the day or instant that it is about; None for now.
-        doc: matches the id or the title of the document that answers; None where none does.
-        fact: matches the sentence of the fact that answers; None where none does.
-        category: what kind of question it is.
+        text: the question.
+        as_of: the day or instant of the question; None is now.
+        doc: matches the id or the title of the answering document; None if there is none.
+        fact: matches the statement of the answering fact; None if there is none.
+        category: the kind of question.
     """
 
     text: str
@@ -41,38 +41,38 @@ class LabelledQuestion:
 
     @property
     def is_answerable(self) -> bool:
-        """Whether a document or a fact answers it."""
+        """Returns whether a document or a fact answers it."""
         return self.doc is not None or self.fact is not None
 
     @property
     def is_near_miss(self) -> bool:
-        """Whether nothing answers it though the space knows its subject: its category says so."""
+        """Returns whether its category says that the space knows its subject but nothing answers it."""
         return not self.is_answerable and _NEAR_MISS.fullmatch(self.category) is not None
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the space does not even know its subject."""
+        """Returns whether the space does not know its subject."""
         return not self.is_answerable and not self.is_near_miss
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledSet:
-    """What to load, and what to ask then."""
+    """The content to load and the questions to ask."""
 
     sources: list[Source]
     questions: list[LabelledQuestion]
 
 
 def is_labelled_set(folder: Path) -> bool:
-    """Whether the folder holds labelled questions."""
+    """Returns whether the folder contains labeled questions."""
     return (folder / QUESTIONS).is_file()
 
 
 def read_labelled_set(folder: Path) -> LabelledSet:
-    """A folder of `docs/`, `questions.jsonl`, and optionally `facts.jsonl` and `corpus.json`.
+    """Reads a folder of `docs/`, `questions.jsonl`, and optionally `facts.jsonl` and `corpus.json`.
 
-    Documents get their path within `docs/` as id, as `braid ingest` gives it. `corpus.json` is `{"sample": true}` when
-    the sample corpus of the local stack is to be loaded as well. UsageError when something is missing or wrong.
+    A document's id is its path within `docs/`, as with `braid ingest`. With `{"sample": true}` in `corpus.json`, the
+    sample corpus is loaded too. Raises UsageError if something is missing or invalid.
     """
     sources = [*_documents(folder / DOCS), *_facts(folder / FACTS), *_sample(folder / CORPUS)]
     rows = enumerate(read_rows(folder, QUESTIONS), start=1)

@@ -1,4 +1,4 @@
-"""Loads documents and facts as `braid ingest` does, over HTTP, into the stack that is measured."""
+"""Loads documents and facts over HTTP like `braid ingest`."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _SHOWN = 3
 
 
 async def load(stack: LocalStack, sources: Sequence[Source], facts: str) -> int:
-    """Load all sources, and return how many facts of the files named `facts` were refused.
+    """Loads all sources; returns how many facts of the files named `facts` were refused.
 
-    Returns once everything is searchable, in the graph and in the vector index. MeasureError when a document was not
-    taken: figures would be about another corpus.
+    Waits until everything is searchable, in the graph and in the vector index. Raises MeasureError if a document was
+    refused, because the figures would be about another corpus.
     """
     try:
         report = await asyncio.to_thread(_run, stack.addresses["gateway"], sources)
@@ -39,7 +39,7 @@ async def load(stack: LocalStack, sources: Sequence[Source], facts: str) -> int:
 
 
 def refused_facts(report: Report, sources: Sequence[Source], facts: str) -> int:
-    """How many facts of the files named `facts` were refused. MeasureError when anything else was."""
+    """Returns how many facts of the files named `facts` were refused. Raises MeasureError if anything else was."""
     fact_files = {str(source.path) for source in sources if source.path.name == facts}
     others = [problem for problem in report.failures if problem.path not in fact_files]
     if others:

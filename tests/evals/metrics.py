@@ -1,4 +1,4 @@
-"""Measures of retrieval quality and of spread, over ranked lists of ids."""
+"""Metrics of retrieval quality over ranked lists of ids, and statistics."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 
 def distinct(ids: Iterable[str]) -> list[str]:
-    """The ids in their order, each at its best rank: several chunks of a document are one hit."""
+    """Returns the ids in order, each at its best rank, as several chunks of a document are one hit."""
     return list(dict.fromkeys(ids))
 
 
 def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Share of `gold` among the first `k`, 0-1. ValueError without gold: nothing could be found."""
+    """Returns the share of `gold` among the first `k`, 0-1. Raises ValueError without gold."""
     if not gold:
         raise ValueError("a question without gold ids cannot be scored")
     return len(set(ranked[:k]) & set(gold)) / len(set(gold))
 
 
 def precision_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
-    """Share of the first `k` that is in `gold`, 0-1; places that are not filled count as wrong."""
+    """Returns the share of the first `k` that is in `gold`, 0-1; missing places count as wrong."""
     return len(set(ranked[:k]) & set(gold)) / k
 
 
 def ndcg_at(ranked: Sequence[str], relevance: Mapping[str, float], k: int) -> float:
-    """Normalised discounted cumulative gain of the first `k`, 0-1, with linear gain.
+    """Returns the normalized discounted cumulative gain of the first `k`, 0-1, with linear gain.
 
-    Ids without an entry are not relevant. ValueError when nothing is relevant.
+    Ids without an entry are not relevant. Raises ValueError if nothing is relevant.
     """
     ideal = _discounted(sorted(relevance.values(), reverse=True)[:k])
     if ideal <= 0:
@@ -39,16 +39,16 @@ def _discounted(gains: Sequence[float]) -> float:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Arithmetic mean. ValueError when there are no values."""
+    """Returns the arithmetic mean. Raises ValueError without values."""
     if not values:
         raise ValueError("no values to average")
     return math.fsum(values) / len(values)
 
 
 def percentile(values: Sequence[float], percent: float) -> float:
-    """The value below which `percent` of the values lie, interpolated between neighbors.
+    """Returns the value below which `percent` of the values are, interpolated between neighbors.
 
-    ValueError when there are no values or `percent` is outside 0-100.
+    Raises ValueError without values, or if `percent` is outside 0-100.
     """
     if not values:
         raise ValueError("no values to rank")
@@ -62,16 +62,16 @@ def percentile(values: Sequence[float], percent: float) -> float:
 
 
 def reciprocal_rank(matches: Iterable[bool]) -> float:
-    """1 / the place of the first match in a ranked list, from 1; 0 without any."""
+    """Returns 1 / rank of the first match in a ranked list, 0 without a match."""
     return next((1 / rank for rank, match in enumerate(matches, start=1) if match), 0.0)
 
 
 def is_limit_stable(lists: Mapping[int, Sequence[str]]) -> bool:
-    """Whether the list of each limit is the head of the list of the largest. ValueError without lists."""
+    """Returns whether each limit's list is a prefix of the largest limit's. Raises ValueError without lists."""
     longest = lists[max(lists)]
     return all(list(found) == list(longest[:limit]) for limit, found in lists.items())
 
 
 def share(matches: Sequence[bool]) -> float:
-    """Percentage that is true, 0-100. ValueError when there are none to count."""
+    """Returns the percentage of true values, 0-100. Raises ValueError without values."""
     return 100 * mean([float(match) for match in matches])

@@ -1,6 +1,6 @@
-"""Recall and speed on a multi-hop set, and what its ingestion costs next to the embedder alone.
+"""Measures recall and speed on a multi-hop set, and its ingestion compared with the embedder alone.
 
-MODE=facts asks in every mode, loads the triples of the folder's `openie.jsonl` as facts, and asks again.
+MODE=facts asks in every mode, then loads the triples of the folder's `openie.jsonl` as facts and asks again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _TRIPLES = "openie.jsonl.gz"
 
 
 async def run(options: Options) -> None:
-    """Ingest the folder's corpus, then ask every question in every mode asked for."""
+    """Ingests the folder's corpus, then asks every question in every requested mode."""
     with_facts = options.mode == FACTS_MODE
     modes = MODES if with_facts else chosen_modes(options.mode, MODES)
     data = read_multihop(options.folder())
@@ -64,7 +64,7 @@ async def _ask_all(
 async def _ingestion(
     stack: LocalStack, embedder: Embedder, data: Dataset, figures: Figures
 ) -> None:
-    """Half of the passages are embedded alone before and half after: a machine's mood cancels out."""
+    """Measures the embedder half before and half after ingestion, to compensate for changes of the machine's speed."""
     passages = [document.passage for document in data.documents]
     note("embedding half of the passages alone")
     alone = await embedding_seconds(embedder, passages[::2])
@@ -77,7 +77,7 @@ async def _ingestion(
 
 
 def _stated(folder: Path) -> Iterator[dict[str, str]]:
-    """Triples with two different ends, as facts that cite their passages."""
+    """Yields triples as facts that cite their passages, if subject and object differ."""
     for row in read_rows(folder, _TRIPLES):
         for subject, relation, target in row["triples"]:
             if subject != target:

@@ -1,7 +1,7 @@
-"""Dates of which parts are unknown, as half-open intervals: "1963-##-##" is the whole year, "19##" the century.
+"""Converts dates with unknown parts to half-open intervals: "1963-##-##" is the whole year, "19##" the century.
 
-An end is the first instant after the coarsest unit that is known. Parts that are no month or no day are
-unknown. What lies before the year 1, which a timestamp cannot say, is open as a start and the year 1 as an end.
+An end is the first instant after the finest known unit. Invalid months and days are unknown. A date before the year 1,
+which a timestamp cannot represent, is open as a start, and the start of the year 1 as an end.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ _LAST_YEAR = 9_999
 
 
 class Interval(NamedTuple):
-    """First instant inside and first instant after; None is open."""
+    """The first instant inside and the first instant after it; None is open."""
 
     start: datetime | None
     end: datetime | None
 
     @property
     def reversed(self) -> bool:
-        """Whether it ends at its start or before it."""
+        """Returns whether it ends at or before its start."""
         return self.start is not None and self.end is not None and self.end <= self.start
 
 
 def interval(start: str | None, end: str | None) -> Interval:
-    """From the beginning of `start` to the end of `end`; None is open.
+    """Returns the interval from the beginning of `start` to the end of `end`; None is open.
 
-    Where that is reversed the years alone count, which may be reversed as well. ValueError for what is no date.
+    If it is reversed, only the years count, which may be reversed too. Raises ValueError for an invalid date.
     """
     by_day = Interval(_first(start, whole_years=False), _after(end, whole_years=False))
     if not by_day.reversed:
@@ -47,7 +47,7 @@ def _after(text: str | None, *, whole_years: bool) -> datetime | None:
 
 
 def _unit(text: str, whole_years: bool) -> tuple[datetime | None, datetime | None]:
-    """First instant of the coarsest unit that is known, and the first after it."""
+    """Returns the first instant of the finest known unit, and the first instant after it."""
     parts = _PARTS.fullmatch(text)
     if parts is None:
         raise ValueError(f"{text!r} is no date")
@@ -71,7 +71,7 @@ def _day(year: int, month: str, day: str) -> tuple[datetime | None, datetime | N
         try:
             start = first.replace(day=int(day))
         except ValueError:
-            pass  # no such day: the month is what is known
+            pass  # no such day, so that only the month is known
         else:
             return start, start + timedelta(days=1)
     return first, (first + timedelta(days=31)).replace(day=1)

@@ -1,4 +1,4 @@
-"""Files of questions in JSON lines: the project's own, or another one of the same form."""
+"""Readers of question files in JSON lines: the project's own, or others in the same format."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.benchmarks.command import UsageError
 
 
 def question_rows(data: Path | None, own: Path) -> list[dict[str, Any]]:
-    """The rows of a file, or of every `.jsonl` and `.jsonl.gz` file of a folder. UsageError when there is none."""
+    """Returns the rows of a file, or of all `.jsonl` and `.jsonl.gz` files in a folder. Raises UsageError if empty."""
     path = own if data is None else data
     files = sorted(path.glob("*.jsonl*")) if path.is_dir() else [path]
     rows = [row for file in files for row in _rows(file)]

@@ -1,4 +1,4 @@
-"""A labelled set asked in several modes: where the right document and fact stand, and what is said without one."""
+"""Measures a labeled set in several modes: ranks of the right document and fact, and answers without a match."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ from tests.evals.labelled import FACTS, LabelledQuestion, read_labelled_set
 from tests.evals.loading import load
 from tests.evals.metrics import is_limit_stable, mean, reciprocal_rank, share
 
-# The list of each of these limits must be the head of the list of the largest.
+# The list of each of these limits must be a prefix of the list of the largest.
 LIMITS = (1, 3, 5, LIMIT, 20)
 _NO_MATCH = "NO_MATCH"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question and the answer that a mode gave, at each limit."""
+    """A question, and the response of a mode at each limit."""
 
     question: LabelledQuestion
     answers: Mapping[int, dict[str, Any]]
 
     @property
     def answer(self) -> dict[str, Any]:
-        """The answer that is scored."""
+        """Returns the response that is scored."""
         return self.answers[LIMIT]
 
     @property
     def document_rank(self) -> float:
-        """Reciprocal rank of the document that answers."""
+        """Returns the reciprocal rank of the answering document."""
         pattern = self.question.doc
         return reciprocal_rank(
             pattern is not None and _is_document(pattern, hit) for hit in self.answer["results"]
@@ -44,7 +44,7 @@ class Asked:
 
     @property
     def fact_rank(self) -> float:
-        """Reciprocal rank of the fact that answers, among the answer's facts."""
+        """Returns the reciprocal rank of the answering fact among the response's facts."""
         pattern = self.question.fact
         return reciprocal_rank(
             pattern is not None and pattern.search(fact["fact"]) is not None
@@ -53,18 +53,18 @@ class Asked:
 
     @property
     def is_none(self) -> bool:
-        """Whether the answer says that nothing matches: an empty list, and no leg that found anything."""
+        """Returns whether the response says that nothing matches: an empty list, and no match in any leg."""
         legs = self.answer["legs"]
         return not self.answer["results"] and all(leg["status"] == _NO_MATCH for leg in legs)
 
     def is_stable(self, name: str = "results") -> bool:
-        """Whether the first entries of the list called `name` do not depend on the limit."""
+        """Returns whether the first entries of the list `name` are independent of the limit."""
         lists = {n: [_id(hit) for hit in one.get(name, [])] for n, one in self.answers.items()}
         return is_limit_stable(lists)
 
 
 async def measure_labelled(options: Options) -> None:
-    """Load the folder, ask every question in every mode, and print the figures of each."""
+    """Loads the folder, asks every question in every mode, and prints the figures of each mode."""
     modes = COMPARED if options.mode == "all" else chosen_modes(options.mode)
     data = read_labelled_set(options.folder())
     questions = data.questions[: options.queries]
@@ -82,7 +82,7 @@ async def measure_labelled(options: Options) -> None:
             ]
     for mode, found in asked.items():
         put_ranks(figures, mode, found)
-        # Figures without a mode's name are those of the comprehensive search.
+        # Figures without a mode's name belong to the comprehensive search.
         put_none(figures, "" if mode == "comprehensive" else f"{mode}.", found)
     if "comprehensive" in asked:
         put_facts(figures, asked["comprehensive"])
@@ -91,7 +91,7 @@ async def measure_labelled(options: Options) -> None:
 
 
 def put_ranks(figures: Figures, mode: str, asked: Sequence[Asked]) -> None:
-    """Mean reciprocal rank of the documents that answer: of all questions that have one, and of each category."""
+    """Prints the mean reciprocal rank of the answering documents, in total and of each category."""
     ranks: dict[str, list[float]] = defaultdict(list)
     for one in asked:
         if one.question.doc is not None:
@@ -105,7 +105,7 @@ def put_ranks(figures: Figures, mode: str, asked: Sequence[Asked]) -> None:
 
 
 def put_none(figures: Figures, prefix: str, asked: Sequence[Asked]) -> None:
-    """How many are said to have no match, of unknown, answerable and nearly answered questions; and stable lists."""
+    """Prints how many unknown, answerable and near-miss questions get no match, and how many lists are stable."""
     for name, chosen in (
         ("none_answered_pct", [one for one in asked if one.question.is_unknown]),
         ("answered_said_none_pct", [one for one in asked if one.question.is_answerable]),
@@ -117,7 +117,7 @@ def put_none(figures: Figures, prefix: str, asked: Sequence[Asked]) -> None:
 
 
 def put_facts(figures: Figures, asked: Sequence[Asked]) -> None:
-    """Where the expected fact stands among the answer's facts."""
+    """Prints the ranks of the expected facts among the responses' facts."""
     ranks = [one.fact_rank for one in asked if one.question.fact is not None]
     if ranks:
         figures.put("fact.mrr", mean(ranks), "ratio")
@@ -127,7 +127,7 @@ def put_facts(figures: Figures, asked: Sequence[Asked]) -> None:
 
 
 def _id(entry: dict[str, Any]) -> str:
-    """The id of an entry of a list: facts have a uuid."""
+    """Returns the id of an entry; for facts it is the uuid."""
     return str(entry.get("id") or entry["uuid"])
 
 
@@ -137,18 +137,18 @@ def _is_document(pattern: re.Pattern[str], hit: dict[str, Any]) -> bool:
 
 
 def _note_losses(hybrid: Sequence[Asked], fused: Sequence[Asked]) -> None:
-    """Tells, on standard error, which questions the comprehensive search answers worse or wrongly."""
+    """Prints to standard error which questions the comprehensive search answers worse than hybrid, or wrongly."""
     for alone, one in zip(hybrid, fused, strict=True):
-        question, told = one.question, []
+        question, problems = one.question, []
         if one.document_rank < alone.document_rank:
-            told.append(f"1/rank {one.document_rank:.2f}, hybrid {alone.document_rank:.2f}")
+            problems.append(f"1/rank {one.document_rank:.2f}, hybrid {alone.document_rank:.2f}")
         if question.fact is not None and one.fact_rank < 1:
-            told.append(f"fact at 1/rank {one.fact_rank:.2f}")
+            problems.append(f"fact at 1/rank {one.fact_rank:.2f}")
         if question.is_unknown and not one.is_none:
-            told.append("not said to have no match")
+            problems.append("not said to have no match")
         if question.is_answerable and one.is_none:
-            told.append("said to have no match")
+            problems.append("said to have no match")
         if not one.is_stable():
-            told.append("depends on the limit")
-        if told:
-            note(f"{question.category}: {question.text!r}: {'; '.join(told)}")
+            problems.append("depends on the limit")
+        if problems:
+            note(f"{question.category}: {question.text!r}: {'; '.join(problems)}")

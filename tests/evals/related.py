@@ -1,4 +1,4 @@
-"""Explicit relations for a corpus without any: a passage is RELATED to those whose titles it names."""
+"""Creates explicit relations for a corpus without any: a passage is RELATED to those whose titles it contains."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SECONDS = 60.0
 
 
 def title_pairs(documents: Sequence[Document]) -> Iterator[tuple[str, str]]:
-    """Ids of documents and of those whose titles they name, the longest title at each place."""
+    """Yields pairs of ids: a document, and one whose title it contains; the longest title at each position counts."""
     by_title: dict[tuple[str, ...], list[str]] = defaultdict(list)
     for document in documents:
         words = tuple(_WORD.findall(document.title.split(" (")[0].lower()))
@@ -58,7 +58,7 @@ def _titles_in(text: str, titles: dict[tuple[str, ...], list[str]]) -> Iterator[
 
 
 async def relate(stack: LocalStack, documents: Sequence[Document]) -> int:
-    """Stores the relations, and returns how many there are. MeasureError when that fails."""
+    """Stores the relations; returns how many there are. Raises MeasureError on failure."""
     try:
         async with (
             channel_to(stack, "vector_search") as vector,

@@ -1,7 +1,7 @@
-"""What searches list first, what is foreign to the question, and whether they say when nothing matches.
+"""Measures what searches rank first, what is foreign to the question, and whether they report that nothing matches.
 
-Over a labelled set (DATA with `questions.jsonl`): hybrid and comprehensive search, side by side. Otherwise over one
-space with the passages of two sets and facts about one of them: questions about the other should find its own passages.
+With a labeled set (DATA with `questions.jsonl`) it compares hybrid and comprehensive search. Otherwise it uses one
+space with the passages of two sets and facts about one of them; questions about the other should find their own set.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from tests.evals.foreign import measure_foreign
 from tests.evals.labelled import is_labelled_set
 from tests.evals.ranked import measure_labelled
 
-# The folder of `hotpot_train100` and `musique_train100`.
+# The folder that contains `hotpot_train100` and `musique_train100`.
 SHARED = "multihop"
 
 
 async def run(options: Options) -> None:
-    """Measure the labelled set, or the two sets in one space."""
+    """Measures the labeled set, or the two sets in one space."""
     if is_labelled_set(options.folder()):
         await measure_labelled(options)
     else:

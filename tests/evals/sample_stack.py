@@ -1,4 +1,4 @@
-"""The whole stack with the sample corpus in it, and questions to its agent over HTTP."""
+"""The whole stack with the sample corpus, and questions to its agent over HTTP."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SECONDS = 120.0
 
 @asynccontextmanager
 async def sample_stack() -> AsyncIterator[LocalStack]:
-    """The running stack, once the sample's documents and facts are in it."""
+    """Runs the stack with the sample's ontology, documents and facts."""
     sample = Sample.of_the_stack()
     async with running_stack() as stack:
         await put_sample_ontology(stack.addresses["graph_query"], sample)
@@ -29,7 +29,7 @@ async def sample_stack() -> AsyncIterator[LocalStack]:
 
 
 async def chat_all(stack: LocalStack, questions: Sequence[str]) -> list[dict[str, Any]]:
-    """The whole answers of `POST /api/chat`, each question on its own. MeasureError when one fails."""
+    """Returns the responses of `POST /api/chat`, one conversation per question. Raises MeasureError if one fails."""
     stopped = Event()
     try:
         return await asyncio.to_thread(_chat, stack.addresses["gateway"], questions, stopped)

@@ -1,4 +1,4 @@
-"""Ranking quality on SciFact or any other folder in BEIR's layout."""
+"""Measures the ranking quality on SciFact or any other folder in BEIR's layout."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHARED = "scifact"
 
 
 async def run(options: Options) -> None:
-    """Ingest the folder's corpus, then ask every judged question in every mode asked for."""
+    """Ingests the folder's corpus, then asks every judged question in every requested mode."""
     modes = chosen_modes(options.mode)
     data = read_scifact(options.folder())
     figures = Figures("scifact")

@@ -1,4 +1,4 @@
-"""Facts over time: loads dated facts, then asks what held in a year and how things went, over gRPC."""
+"""Measures facts over time: loads dated facts, then asks for facts as of a year and for histories, over gRPC."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ _ASKING = 30.0
 _WARM_UP = 20
 
 Stub = query_pb2_grpc.GraphQueryServiceStub
-# Object, first year, last year; None is open.
-Spell = tuple[str, int | None, int | None]
+# The object, first year and last year of a fact; None is open.
+DatedObject = tuple[str, int | None, int | None]
 
 
 @dataclass(slots=True)
 class _Asked:
-    """How many questions were answered exactly, and what each call took."""
+    """The number of questions answered exactly, and the time of each call."""
 
     exact: int = 0
     times_ms: list[float] = field(default_factory=list)
 
 
 async def run(options: Options) -> None:
-    """Load every fact through AddFacts, then ask all questions one after the other."""
+    """Loads all facts through AddFacts, then asks all questions one after another."""
     folder = options.folder()
     facts = [_fact(row) for row in read_rows(folder, "facts.jsonl.gz")]
     figures = Figures(options.name)
@@ -67,10 +67,10 @@ async def run(options: Options) -> None:
         as_of = await _ask_as_of(
             stub, _questions(folder, "asof_queries.jsonl.gz", options), figures
         )
-        told = await _ask_history(
+        history = await _ask_history(
             stub, _questions(folder, "history_queries.jsonl.gz", options), figures
         )
-    took = as_of.times_ms + told.times_ms
+    took = as_of.times_ms + history.times_ms
     figures.put("p50_ms", percentile(took, 50), "ms")
     figures.put("p95_ms", percentile(took, 95), "ms")
 
@@ -80,7 +80,7 @@ def _questions(folder: Path, name: str, options: Options) -> list[dict[str, Any]
 
 
 def _fact(row: Mapping[str, Any]) -> ingest_pb2.FactInput:
-    """A fact with its dates as instants; their text is kept beside them."""
+    """Builds a fact with its dates as instants, and their text as attributes."""
     try:
         dates = interval(row["start"], row["end"])
     except ValueError as error:
@@ -101,7 +101,7 @@ def _stamp(instant: datetime | None) -> Timestamp | None:
 
 
 def _relation(name: str) -> str:
-    """A relation's name as the contract allows it: letters, digits and underscores."""
+    """Returns a relation's name with only letters, digits and underscores."""
     return " ".join("".join(one if one.isalnum() or one == "_" else " " for one in name).split())
 
 
@@ -133,7 +133,7 @@ async def _parts(
 def _check_refusals(
     facts: Sequence[ingest_pb2.FactInput], answer: ingest_pb2.AddFactsResponse
 ) -> None:
-    """MeasureError when other facts were refused than those that end before they begin."""
+    """Raises MeasureError unless exactly the facts that do not end after their start were refused."""
     wrong = {place for place, fact in enumerate(facts) if _is_reversed(fact)}
     refused = {one.index for one in answer.refused}
     if refused ^ set(islice(sorted(wrong), len(refused))) or answer.refused_count != len(wrong):
@@ -162,7 +162,7 @@ async def _ask_as_of(stub: Stub, questions: Sequence[dict[str, Any]], figures: F
 
 
 async def _objects(stub: Stub, question: Mapping[str, Any], asked: _Asked) -> set[str]:
-    """The objects that held in the question's year: every fact whose interval overlaps it."""
+    """Returns the objects of all facts whose interval overlaps the question's year."""
     facts = await _listed(stub, question, _years(question["as_of"]), asked)
     return {_clean(fact.object.name) for fact in facts}
 
@@ -187,16 +187,16 @@ async def _listed(
 
 
 async def _ask_history(stub: Stub, questions: Sequence[dict[str, Any]], figures: Figures) -> _Asked:
-    """Every question both ways: all facts of a subject and relation, and the subject's history."""
+    """Asks every question in two ways: by the list of facts of a subject and relation, and by the subject's history."""
     asked, histories = _Asked(), _Asked()
     for question in questions[:_WARM_UP]:
         await _history(stub, question, _Asked())
     with bar("histories", len(questions)) as show:
         for number, question in enumerate(questions, start=1):
             listed = await _listed(stub, question, retrieval_pb2.TimeRange(), asked)
-            told = await _history(stub, question, histories)
+            history = await _history(stub, question, histories)
             gold = {(_clean(one["o"]), one["start"], one["end"]) for one in question["gold"]}
-            asked.exact += _spells(listed) == _spells(told) == gold
+            asked.exact += _dated_objects(listed) == _dated_objects(history) == gold
             show(number)
     figures.put("history_exact", asked.exact, "questions")
     figures.put("history_total", len(questions), "questions")
@@ -206,7 +206,7 @@ async def _ask_history(stub: Stub, questions: Sequence[dict[str, Any]], figures:
 
 
 async def _history(stub: Stub, question: Mapping[str, Any], asked: _Asked) -> list[facts_pb2.Fact]:
-    """What is said of the subject: its history has the facts in which it is the object as well."""
+    """Returns the subject's history without the facts in which it is the object."""
     subject = _clean(question["s"])
     request = history_pb2.GetEntityHistoryRequest(
         entity=entities_pb2.EntitySelector(name=question["s"]),
@@ -223,7 +223,7 @@ async def _history(stub: Stub, question: Mapping[str, Any], asked: _Asked) -> li
         request.page_token = page.next_page_token
 
 
-def _spells(facts: Sequence[facts_pb2.Fact]) -> set[Spell]:
+def _dated_objects(facts: Sequence[facts_pb2.Fact]) -> set[DatedObject]:
     return {(_clean(fact.object.name), _first_year(fact), _last_year(fact)) for fact in facts}
 
 
@@ -232,18 +232,18 @@ def _first_year(fact: facts_pb2.Fact) -> int | None:
 
 
 def _last_year(fact: facts_pb2.Fact) -> int | None:
-    """The year of a fact's last instant: its end is the first one after."""
+    """Returns the year of a fact's last instant, which is before its end."""
     if not fact.HasField("invalid_time"):
         return None
     return (to_datetime(fact.invalid_time) - timedelta(microseconds=1)).year
 
 
 def _years(year: int) -> retrieval_pb2.TimeRange:
-    """The whole of a year."""
+    """Returns the range of a whole year."""
     first, after = (to_timestamp(datetime(one, 1, 1, tzinfo=UTC)) for one in (year, year + 1))
     return retrieval_pb2.TimeRange(start_time=first, end_time=after)
 
 
 def _clean(name: str) -> str:
-    """A name as the graph shows it: NFC, white space collapsed."""
+    """Returns a name as the graph displays it: in NFC, with collapsed white space."""
     return " ".join(unicodedata.normalize("NFC", name).split())

@@ -1,1 +1,1 @@
-"""Every dependency stopped, paused, slow, refusing or cut off: no answer lies, none hangs, and all of it recovers."""
+"""Fault injection: each dependency fails in several ways; responses stay true and timely, and the system recovers."""

@@ -1,4 +1,4 @@
-"""Which dependency misbehaves how, and what must be true of every answer meanwhile."""
+"""The fault cases: a dependency, its fault, and what must be true of every response during the fault."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ OF_CONNECTIONS = (SLOW, REFUSING, CUT, HANGING)
 
 @dataclass(frozen=True)
 class Expected:
-    """What a dependency that is away takes with it.
+    """What cannot work while a dependency is unavailable.
 
-    `legs` cannot look, `failing` operations cannot succeed, and what the agent could not ask is one of `parts`. Where
-    `degraded` is set, searches in another order or by fewer means must say so.
+    The `legs` cannot search, the `failing` operations cannot succeed, and an answer of the agent must name one of the
+    `parts` as unavailable. If `degraded` is set, a search without reranking must report that.
     """
 
     legs: frozenset[str] = frozenset()
@@ -42,28 +42,31 @@ class Expected:
 
 @dataclass(frozen=True)
 class Case:
-    """A dependency and its fault. A slow one still answers: nothing has to fail."""
+    """A dependency and its fault. If it is only slow, it still responds and nothing may fail."""
 
     dependency: str
     fault: str
-    away: Expected = field(default_factory=Expected)
+    unavailable: Expected = field(default_factory=Expected)
     operations: frozenset[str] = ALL
 
     @property
     def name(self) -> str:
-        """As reports call it."""
+        """Returns the name used in reports."""
         return f"{self.dependency} {self.fault}"
 
     @property
     def expected(self) -> Expected:
-        """What must be true of answers while the fault lasts."""
-        return Expected() if self.fault in {SLOW, JUMPED_AHEAD, JUMPED_BACK} else self.away
+        """Returns what cannot work during the fault."""
+        return Expected() if self.fault in {SLOW, JUMPED_AHEAD, JUMPED_BACK} else self.unavailable
 
 
-def _each(
-    dependency: str, faults: tuple[str, ...], away: Expected, operations: frozenset[str] = ALL
+def _cases(
+    dependency: str,
+    faults: tuple[str, ...],
+    unavailable: Expected,
+    operations: frozenset[str] = ALL,
 ) -> list[Case]:
-    return [Case(dependency, fault, away, operations) for fault in faults]
+    return [Case(dependency, fault, unavailable, operations) for fault in faults]
 
 
 _NO_VECTOR = Expected(legs=frozenset({VECTOR}), parts=frozenset({DOCUMENTS_PART}))
@@ -77,31 +80,31 @@ _NO_POSTGRES = Expected(
     parts=frozenset({DOCUMENTS_PART}),
 )
 _NO_ORCHESTRATOR = Expected(failing=ALL)
-_BOTH = (*OF_PROCESSES, *OF_CONNECTIONS)
+_ALL_FAULTS = (*OF_PROCESSES, *OF_CONNECTIONS)
 
 CASES: tuple[Case, ...] = (
-    *_each("postgres", OF_PROCESSES, _NO_POSTGRES),
-    *_each("vector database", OF_CONNECTIONS, _NO_VECTOR),
-    *_each("agent database", OF_CONNECTIONS, _NO_AGENT_DATABASE),
-    *_each("neo4j", _BOTH, _NO_GRAPH),
-    *_each("vector_search", _BOTH, _NO_VECTOR),
-    *_each("graph_query", _BOTH, _NO_GRAPH),
-    *_each("agent_orchestrator", _BOTH, _NO_ORCHESTRATOR),
-    *_each("embedding endpoint", OF_CONNECTIONS, Expected(legs=frozenset({VECTOR}))),
-    *_each(
+    *_cases("postgres", OF_PROCESSES, _NO_POSTGRES),
+    *_cases("vector database", OF_CONNECTIONS, _NO_VECTOR),
+    *_cases("agent database", OF_CONNECTIONS, _NO_AGENT_DATABASE),
+    *_cases("neo4j", _ALL_FAULTS, _NO_GRAPH),
+    *_cases("vector_search", _ALL_FAULTS, _NO_VECTOR),
+    *_cases("graph_query", _ALL_FAULTS, _NO_GRAPH),
+    *_cases("agent_orchestrator", _ALL_FAULTS, _NO_ORCHESTRATOR),
+    *_cases("embedding endpoint", OF_CONNECTIONS, Expected(legs=frozenset({VECTOR}))),
+    *_cases(
         "rerank endpoint", OF_CONNECTIONS, Expected(degraded=True), frozenset({SEARCH, RERANKED})
     ),
-    *_each(
+    *_cases(
         "language model",
         OF_CONNECTIONS,
         Expected(parts=frozenset({MODEL_PART})),
         frozenset({SEARCH, MODEL_ASK}),
     ),
-    *_each("agent_worker", (PAUSED,), Expected()),
-    *_each("disk", (FULL,), Expected()),
-    *_each("clock", (JUMPED_AHEAD, JUMPED_BACK), Expected()),
+    *_cases("agent_worker", (PAUSED,), Expected()),
+    *_cases("disk", (FULL,), Expected()),
+    *_cases("clock", (JUMPED_AHEAD, JUMPED_BACK), Expected()),
 )
-# A few of different kinds, for every run of all tests.
+# A few cases of different kinds, which every test run includes.
 SHORT = frozenset(
     {
         "neo4j paused",

@@ -1,4 +1,4 @@
-"""The system with a proxy in front of every dependency, started once for the run."""
+"""Fixtures of the fault tests: the system with a proxy in front of every dependency, started once per session."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tests.faults.system import FaultSystem, fault_system
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`make faults` runs all cases; a run of all tests a few."""
+    """Adds the option with which `make faults` runs all cases instead of a few."""
     parser.addoption("--all-faults", action="store_true", help="run every fault, not only a few")
 
 
 @pytest.fixture(scope="session")
 def broken(stores_loop: LoopThread) -> Iterator[FaultSystem]:
-    """The system that is broken and healed."""
+    """The system into which faults are injected."""
     manager = fault_system()
     yield stores_loop.run(manager.__aenter__())
     stores_loop.run(manager.__aexit__(None, None, None))
@@ -27,7 +27,7 @@ def broken(stores_loop: LoopThread) -> Iterator[FaultSystem]:
 
 @pytest.fixture(scope="session")
 def drill(broken: FaultSystem, stores_loop: LoopThread) -> Iterator[Drill]:
-    """Runs cases against it."""
+    """Runs fault cases against the system."""
     operations = Operations(broken)
     stores_loop.run(operations.__aenter__())
     drill = Drill(broken, operations)

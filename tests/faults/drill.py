@@ -1,4 +1,4 @@
-"""Runs cases: breaks a dependency, uses the system, heals it, and judges what was answered."""
+"""Runs fault cases: injects the fault, sends requests, removes the fault, and judges the responses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from neo4j import AsyncGraphDatabase
 from neo4j.exceptions import DriverError, Neo4jError
 
 from tests.faults.cases import ALL, MODEL_ASK, RERANKED, Case
-from tests.faults.judging import Attempt, defects, hangs, is_whole, lacks, lies
+from tests.faults.judging import Attempt, defects, hangs, is_whole, lies, missing_parts
 from tests.faults.operations import Operations
 from tests.faults.system import FaultSystem
 
@@ -34,7 +34,7 @@ _ENDED = frozenset({_GOOD, "FAILED", "CANCELLED"})
 
 @dataclass
 class Outcome:
-    """What was seen of one case."""
+    """The result of one case: false claims, late responses, defects, and the seconds until recovery."""
 
     case: Case
     lied: list[str] = field(default_factory=list)
@@ -45,12 +45,12 @@ class Outcome:
 
     @property
     def recovered(self) -> bool:
-        """Whether everything took part again in time."""
+        """Returns whether every operation was complete again in time."""
         return self.recovery <= RECOVERY_SECONDS
 
     @property
     def failures(self) -> list[str]:
-        """All that should not have been, in words."""
+        """Returns descriptions of everything that went wrong."""
         late = [] if self.recovered else [f"whole after {self.recovery:.1f} s: {self.missing}"]
         return [
             *(f"lied: {one}" for one in self.lied),
@@ -61,14 +61,14 @@ class Outcome:
 
 
 class Drill:
-    """Cases against one system."""
+    """Runs cases against one system."""
 
     def __init__(self, system: FaultSystem, operations: Operations) -> None:
         self._system = system
         self._operations = operations
 
     async def prepare(self) -> None:
-        """Loads what questions are about, and asks everything once: what is measured is a system that has run."""
+        """Loads the data of the questions and runs every operation once, so that the cases meet a warm system."""
         job = await self._operations.seed()
         async with asyncio.timeout(_JOBS_LIMIT):
             while True:
@@ -78,13 +78,13 @@ class Drill:
         await self.until_whole()
 
     async def until_whole(self) -> None:
-        """Waits until every operation works. AssertionError when one does not within half a minute."""
+        """Waits until every operation is complete. Raises AssertionError if one is not within half a minute."""
         everything = Case("", "", operations=ALL | {RERANKED, MODEL_ASK})
         missing, seconds = await self._until_whole(everything)
         assert seconds < _WHOLE_LIMIT, missing
 
     async def run(self, case: Case) -> Outcome:
-        """One case from break to recovery."""
+        """Runs one case, from the fault to the recovery."""
         outcome = Outcome(case)
         await self._system.break_(case)
         try:
@@ -93,7 +93,7 @@ class Drill:
                     self._judge(outcome, attempt)
         finally:
             await self._system.heal(case)
-        await self._until_it_answers(case)
+        await self._until_responding(case)
         outcome.missing, outcome.recovery = await self._until_whole(case)
         outcome.lied += await self.lost()
         return outcome
@@ -115,14 +115,14 @@ class Drill:
                 f"{attempt.operation} {attempt.elapsed:.2f} s of {attempt.deadline}"
             )
 
-    async def _until_it_answers(self, case: Case) -> None:
-        """Waits for the dependency's own ping: what follows is counted from then on."""
+    async def _until_responding(self, case: Case) -> None:
+        """Waits until the dependency responds to a ping; recovery is timed from then on."""
         async with asyncio.timeout(_PING_LIMIT):
             while not await answers_ping(self._system, case.dependency):  # noqa: ASYNC110
                 await asyncio.sleep(_PAUSE)
 
     async def _until_whole(self, case: Case) -> tuple[list[str], float]:
-        """Repeats what does not work yet; what came late, and seconds until the last of it worked."""
+        """Repeats incomplete operations until all are complete; returns what recovered too late, and the seconds."""
         began = time.perf_counter()
         left = set(case.operations)
         missing: list[str] = []
@@ -134,13 +134,13 @@ class Drill:
             left = {attempt.operation for attempt in partial}
             elapsed = time.perf_counter() - began
             if partial:
-                missing = [f"{one.operation} {lacks(one)}" for one in partial]
+                missing = [f"{one.operation} {missing_parts(one)}" for one in partial]
             if elapsed > _WHOLE_LIMIT:
                 break
         return missing if left or elapsed > RECOVERY_SECONDS else [], elapsed
 
     async def lost(self) -> list[str]:
-        """Acknowledged writes that do not come about."""
+        """Returns acknowledged writes that failed or are missing."""
         written = self._operations.written
         until = time.monotonic() + _JOBS_LIMIT
         states = dict.fromkeys(written.jobs, "")
@@ -164,7 +164,7 @@ class Drill:
 
 
 async def answers_ping(system: FaultSystem, dependency: str) -> bool:
-    """Whether a dependency answers the simplest question, asked as the services ask it: through its proxy."""
+    """Returns whether a dependency responds to a ping through its proxy, the way by which services reach it."""
     pings: dict[str, Any] = {
         "postgres": lambda: _postgres(system, "BRAID_AGENT_DATABASE_URL"),
         "disk": lambda: _postgres(system, "BRAID_AGENT_DATABASE_URL"),
@@ -199,9 +199,9 @@ async def _postgres(system: FaultSystem, name: str) -> bool:
 
 
 async def _neo4j(system: FaultSystem) -> bool:
-    told = system.stores.environment()
-    auth = (told["NEO4J_USER"], told["NEO4J_PASSWORD"])
-    async with AsyncGraphDatabase.driver(told["NEO4J_URI"], auth=auth) as driver:
+    environment = system.stores.environment()
+    auth = (environment["NEO4J_USER"], environment["NEO4J_PASSWORD"])
+    async with AsyncGraphDatabase.driver(environment["NEO4J_URI"], auth=auth) as driver:
         try:
             await driver.execute_query("return 1")
         except (DriverError, Neo4jError, OSError):
@@ -220,7 +220,7 @@ async def _health(address: str) -> bool:
 
 
 async def _http(address: str) -> bool:
-    async with httpx.AsyncClient(verify=False) as client:  # noqa: S501 - there is no TLS here
+    async with httpx.AsyncClient(verify=False) as client:  # noqa: S501 - no TLS is used
         try:
             answer = await client.post(f"http://{address}/v1/ping", json={})
         except httpx.HTTPError:
@@ -229,5 +229,5 @@ async def _http(address: str) -> bool:
 
 
 def failures(outcomes: Iterable[Outcome]) -> list[str]:
-    """Everything wrong in several cases."""
+    """Returns the failures of several cases, each with the name of its case."""
     return [f"{one.case.name}: {failure}" for one in outcomes for failure in one.failures]

@@ -1,4 +1,4 @@
-"""What an answer under a fault must not do: lie, hang, or end in a defect. Needs nothing that runs."""
+"""Judges responses during a fault: false claims, late responses and defects. Pure functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.faults.cases import (
 )
 
 GRACE_SECONDS = 0.05
-_LOOKED = frozenset({"OK", "NO_MATCH"})
+_SEARCHED = frozenset({"OK", "NO_MATCH"})
 _ANSWERS = frozenset({CHAT, ASK, MODEL_ASK})
 _SEARCHES = frozenset({SEARCH, RERANKED})
 _STACK_TRACES = ("Traceback", 'File "', "Exception")
@@ -25,7 +25,7 @@ _STACK_TRACES = ("Traceback", 'File "', "Exception")
 
 @dataclass(frozen=True)
 class Attempt:
-    """One request and its answer. `status` is HTTP's, 0 when none came within the caller's patience."""
+    """One request and its response. `status` is the HTTP status, 0 if no response came in time."""
 
     operation: str
     deadline: float
@@ -35,17 +35,17 @@ class Attempt:
 
     @property
     def succeeded(self) -> bool:
-        """Whether it claims to have done what was asked."""
+        """Returns whether the response reports success."""
         return HTTPStatus.OK <= self.status < HTTPStatus.MULTIPLE_CHOICES
 
 
 def hangs(attempt: Attempt) -> bool:
-    """Whether the answer came later than the request's deadline allows, or never."""
+    """Returns whether the response came after the request's deadline, or never."""
     return not attempt.status or attempt.elapsed > attempt.deadline + GRACE_SECONDS
 
 
 def lies(attempt: Attempt, expected: Expected) -> Iterator[str]:
-    """What the answer claims that cannot be true, or keeps to itself."""
+    """Yields false claims of the response, and failures that it does not report."""
     if not attempt.succeeded:
         return
     if attempt.operation in expected.failing:
@@ -58,7 +58,7 @@ def lies(attempt: Attempt, expected: Expected) -> Iterator[str]:
 
 
 def defects(attempt: Attempt, expected: Expected) -> Iterator[str]:
-    """What is wrong whatever is away: an internal error, a stack trace, a failure of what lacks nothing."""
+    """Yields defects that no fault excuses: internal errors, stack traces, failures of operations that should work."""
     if attempt.status == HTTPStatus.INTERNAL_SERVER_ERROR:
         yield f"{attempt.operation} ended in an internal error"
     if any(sign in str(attempt.body) for sign in _STACK_TRACES):
@@ -69,18 +69,18 @@ def defects(attempt: Attempt, expected: Expected) -> Iterator[str]:
 
 
 def is_whole(attempt: Attempt) -> bool:
-    """Whether everything has taken part again."""
+    """Returns whether the response is complete: a success with all legs and parts."""
     if not attempt.succeeded:
         return False
     if attempt.operation in _SEARCHES:
-        return all(_looked(leg) for leg in attempt.body["legs"]) and not _is_degraded(attempt)
+        return all(_has_searched(leg) for leg in attempt.body["legs"]) and not _is_degraded(attempt)
     if attempt.operation in _ANSWERS:
         return not attempt.body["unavailable"]
     return True
 
 
-def lacks(attempt: Attempt) -> str:
-    """What an answer that is not whole lacks, in words."""
+def missing_parts(attempt: Attempt) -> str:
+    """Describes what is missing in an incomplete response."""
     if not attempt.succeeded:
         return f"{attempt.status} {attempt.body.get('detail', '')}"
     if attempt.operation in _SEARCHES:
@@ -92,7 +92,7 @@ def lacks(attempt: Attempt) -> str:
 def _lies_of_search(attempt: Attempt, expected: Expected) -> Iterator[str]:
     legs = {leg["name"]: leg for leg in attempt.body["legs"]}
     for name in sorted(expected.legs):
-        if _looked(legs[name]):
+        if _has_searched(legs[name]):
             yield f"the leg {name} says {legs[name]['status']} and cannot have looked"
     if expected.degraded and attempt.operation == RERANKED and not _is_degraded(attempt):
         yield "the results are said to be reranked"
@@ -106,8 +106,8 @@ def _lies_of_answer(attempt: Attempt, expected: Expected) -> Iterator[str]:
         yield f"{attempt.operation} has an empty answer"
 
 
-def _looked(leg: Mapping[str, Any]) -> bool:
-    return leg["status"] in _LOOKED
+def _has_searched(leg: Mapping[str, Any]) -> bool:
+    return leg["status"] in _SEARCHED
 
 
 def _is_degraded(attempt: Attempt) -> bool:

@@ -1,6 +1,6 @@
-"""`python -m tests.faults.jumping_clock FILE MODULE ARGUMENTS…`: a module whose wall clock is off by a file's seconds.
+"""`python -m tests.faults.jumping_clock FILE MODULE ARGUMENTS…` runs a module with a shifted wall clock.
 
-Every process of Braid asks one function for the time; here it adds what the file says at that moment.
+All of Braid's code gets the time from one function; this module replaces it by one that adds the seconds in FILE.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from services.runtime import times
 
 
 def install(file: Path) -> None:
-    """Puts the injected clock in place of the machine's; before any other module has taken the function."""
+    """Replaces the clock; must run before any other module imports the function."""
     real = times.utc_now
 
     def jumping() -> datetime:

@@ -1,4 +1,4 @@
-"""What callers do while a dependency misbehaves: over HTTP, whose deadlines the gateway keeps, and Ask over gRPC."""
+"""The requests that callers send during a fault: over HTTP with deadlines, and Ask over gRPC."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ _DEADLINES = {
     FACT: 4.0,
     CONVERSATION: 4.0,
 }
-# How much longer than its deadline a request is waited for, to see that it hangs.
+# How long after its deadline a request is awaited, to find out whether it hangs.
 _PATIENCE = 3.0
 _FIRST_SECONDS = 60.0
-_LOOKS = 20
-_COULD_NOT_LOOK = frozenset({0, 429, 503, 504})
+_READ_ATTEMPTS = 20
+_RETRYABLE = frozenset({0, 429, 503, 504})
 _FACTS_QUESTION = "Who owns the Ledger Service?"
 _DOCUMENTS_QUESTION = "How does the Ledger Service keep bookings apart?"
 _TEXT = (
@@ -55,7 +55,7 @@ _TEXT = (
 
 @dataclass
 class Written:
-    """What was acknowledged, and so must be there in the end."""
+    """Acknowledged writes, which must exist in the end."""
 
     jobs: dict[str, str] = field(default_factory=dict)
     facts: list[str] = field(default_factory=list)
@@ -63,7 +63,7 @@ class Written:
 
 
 class Operations:
-    """Requests of one caller, each new. To be entered before use."""
+    """Sends requests of one caller, each a new one. A context manager."""
 
     def __init__(self, system: FaultSystem) -> None:
         self._system = system
@@ -75,7 +75,7 @@ class Operations:
     async def __aenter__(self) -> Self:
         addresses = self._system.stack.addresses
         url = f"http://{addresses['gateway']}"
-        # Without certificates, which take long to read: there is no TLS here.
+        # No certificates are loaded, which takes long: no TLS is used.
         self._http = await self._exits.enter_async_context(
             httpx.AsyncClient(base_url=url, verify=False)  # noqa: S501
         )
@@ -99,10 +99,10 @@ class Operations:
         await self._exits.aclose()
 
     async def attempt(self, operation: str, expected: Expected) -> Attempt:
-        """Does one operation; what it acknowledges is remembered."""
+        """Runs one operation; records an acknowledged write."""
         number = next(self._numbers)
         question = _DOCUMENTS_QUESTION if VECTOR in expected.legs else _FACTS_QUESTION
-        acts: Mapping[str, Callable[[], Awaitable[Attempt]]] = {
+        actions: Mapping[str, Callable[[], Awaitable[Attempt]]] = {
             SEARCH: lambda: self._post(SEARCH, "/api/search/comprehensive", _search(number)),
             RERANKED: lambda: self._post(
                 RERANKED,
@@ -116,44 +116,44 @@ class Operations:
             FACT: lambda: self._fact(number),
             CONVERSATION: self._conversation,
         }
-        return await acts[operation]()
+        return await actions[operation]()
 
     async def seed(self) -> str:
-        """One document and one fact that questions are about; the document's job.
+        """Adds the document and the fact that the questions are about; returns the document's job.
 
-        The first writes of a new system take longer than any later one.
+        The limit is longer here, because the first writes to a new system are the slowest.
         """
         body = {"id": "ledger", "title": "Ledger Service", "text": _TEXT}
         fact = {"facts": [_fact_body("Jonas Weber", "OWNS")]}
-        taken = await self._send(DOCUMENT, "POST", "/api/documents", _FIRST_SECONDS, json=body)
-        stated = await self._send(FACT, "POST", "/api/facts", _FIRST_SECONDS, json=fact)
-        assert taken.succeeded, taken
-        assert stated.succeeded, stated
-        return str(taken.body["jobs"][0]["id"])
+        document = await self._send(DOCUMENT, "POST", "/api/documents", _FIRST_SECONDS, json=body)
+        added_fact = await self._send(FACT, "POST", "/api/facts", _FIRST_SECONDS, json=fact)
+        assert document.succeeded, document
+        assert added_fact.succeeded, added_fact
+        return str(document.body["jobs"][0]["id"])
 
     async def state_of(self, job_id: str) -> str:
-        """A job's state; empty while it cannot be asked for."""
-        asked = await self._get(f"/api/jobs/{job_id}")
-        return str(asked.body["state"]) if asked.succeeded else ""
+        """Returns a job's state, "" while it cannot be read."""
+        response = await self._get(f"/api/jobs/{job_id}")
+        return str(response.body["state"]) if response.succeeded else ""
 
     async def lost(self) -> list[str]:
-        """Acknowledged writes that are not there, of those that need no worker; jobs are asked for by their state."""
+        """Returns acknowledged facts and conversations that do not exist; documents are checked by their jobs."""
         missing = []
         for name in self.written.facts:
-            found = await self._answered("/api/facts", params={"subject": name})
+            found = await self._read("/api/facts", params={"subject": name})
             if not (found.succeeded and found.body["facts"]):
                 missing.append(f"fact of {name}: {found.status}")
         for one in self.written.conversations:
-            found = await self._answered(f"/api/conversations/{one}")
+            found = await self._read(f"/api/conversations/{one}")
             if not found.succeeded:
                 missing.append(f"conversation {one}: {found.status}")
         return missing
 
-    async def _answered(self, path: str, **more: Any) -> Attempt:
-        """An answer about what is there: one that cannot look says nothing of it, and is asked for again."""
+    async def _read(self, path: str, **more: Any) -> Attempt:
+        """Reads with retries while the service is unavailable, because such a response says nothing about existence."""
         attempt = await self._get(path, **more)
-        for _ in range(_LOOKS):
-            if attempt.status not in _COULD_NOT_LOOK:
+        for _ in range(_READ_ATTEMPTS):
+            if attempt.status not in _RETRYABLE:
                 break
             attempt = await self._get(path, **more)
         return attempt
@@ -201,7 +201,7 @@ class Operations:
         return Attempt(operation, deadline, elapsed, answer.status_code, answer.json())
 
     async def _ask(self, operation: str, question: str) -> Attempt:
-        """Over gRPC. A run that fails is told as the HTTP status of its reason, for one judgement of both."""
+        """Asks over gRPC; maps a failure to an HTTP status, so that all attempts are judged alike."""
         deadline = _DEADLINES[operation]
         request = agent_pb2.AskRequest(question=question, skip_memory=True)
         began = time.perf_counter()
@@ -233,7 +233,7 @@ class Operations:
 
 
 def _search(number: int) -> dict[str, Any]:
-    # New each time: no cached answer stands for one that could not be found now.
+    # The query differs each time, so that no cached response hides a failure.
     return {"query": f"Ledger Service bookings {number}", "limit": 5}
 
 

@@ -1,4 +1,4 @@
-"""What takes longer than a dependency's recovery: a dead worker's lease, and a start of everything after a crash."""
+"""Recovery from a killed worker, whose lease must expire, and from a crash of the whole system."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PAUSE = 0.05
 
 @dataclass(frozen=True)
 class Restart:
-    """Seconds until a search was whole again, writes acknowledged before the end, and those of them that are lost."""
+    """Seconds until every operation was complete again, the number of acknowledged writes, and those that were lost."""
 
     seconds: float
     written: int
@@ -39,12 +39,12 @@ class Restart:
 
 
 async def kill_worker(system: FaultSystem, operations: Operations) -> float:
-    """Seconds from the death of the only worker in the middle of a job until its successor has done the job."""
+    """Kills the only worker during a job; returns the seconds until its successor has finished the job."""
     attempt = await operations.attempt(DOCUMENT, Expected())
     assert attempt.succeeded, attempt
     job = str(attempt.body["jobs"][0]["id"])
     async with asyncio.timeout(_LIMIT):
-        while await operations.state_of(job) == "QUEUED":  # noqa: ASYNC110 - it has no event
+        while await operations.state_of(job) == "QUEUED":  # noqa: ASYNC110 - a job's state can only be polled
             await asyncio.sleep(0)
     began = time.perf_counter()
     await system.stack.kill(_WORKER)
@@ -56,10 +56,10 @@ async def kill_worker(system: FaultSystem, operations: Operations) -> float:
 
 
 async def kill_everything(system: FaultSystem, drill: Drill, operations: Operations) -> Restart:
-    """`kill -9` of stores and processes while callers write; then a start of all, and a look at what they wrote."""
+    """Kills all stores and processes during writes, starts them again, and checks the acknowledged writes."""
     await _write_until_killed(system, operations)
-    done = operations.written
-    written = len(done.jobs) + len(done.facts) + len(done.conversations)
+    acknowledged = operations.written
+    written = len(acknowledged.jobs) + len(acknowledged.facts) + len(acknowledged.conversations)
     began = time.perf_counter()
     for names in (_STORES, _PROCESSES):
         async with asyncio.TaskGroup() as group:
@@ -71,10 +71,10 @@ async def kill_everything(system: FaultSystem, drill: Drill, operations: Operati
 
 
 async def _write_until_killed(system: FaultSystem, operations: Operations) -> None:
-    over = asyncio.Event()
+    stopped = asyncio.Event()
 
     async def write() -> None:
-        while not over.is_set():
+        while not stopped.is_set():
             for operation in (DOCUMENT, FACT, CONVERSATION):
                 await operations.attempt(operation, Expected())
 
@@ -85,4 +85,4 @@ async def _write_until_killed(system: FaultSystem, operations: Operations) -> No
         for name in (*_STORES, *_PROCESSES):
             with contextlib.suppress(NotRunningError):
                 await system.stack.kill(name)
-        over.set()
+        stopped.set()

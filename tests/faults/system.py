@@ -1,4 +1,4 @@
-"""The stack with a proxy in front of every dependency, a small disk below PostgreSQL and an injected clock."""
+"""The stack with a proxy in front of every dependency, a small disk for PostgreSQL and an injected clock."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _DATABASES = {
 
 
 class ProxiedStores(LocalStores):
-    """The stores as the services are told of them: through proxies. Migrations go straight to PostgreSQL."""
+    """The stores, with addresses of proxies for the services. Migrations connect to PostgreSQL directly."""
 
     def __init__(self, data: Path, sockets: Mapping[str, Path], bolt: Endpoint) -> None:
         super().__init__(data)
@@ -53,21 +53,21 @@ class ProxiedStores(LocalStores):
         self._bolt = bolt
 
     def environment(self) -> dict[str, str]:
-        """The usual variables with the proxies' addresses."""
-        told = super().environment()
+        """Returns the usual variables with the proxies' addresses."""
+        variables = super().environment()
         for dependency, names in _DATABASES.items():
             for name in names:
-                told[name] = _through(told[name], self._sockets[dependency])
-        return told | {"NEO4J_URI": f"bolt://{self._bolt.host}:{self._bolt.port}"}
+                variables[name] = _through(variables[name], self._sockets[dependency])
+        return variables | {"NEO4J_URI": f"bolt://{self._bolt.host}:{self._bolt.port}"}
 
     def direct(self) -> dict[str, str]:
-        """The variables without proxies."""
+        """Returns the variables without proxies."""
         return super().environment()
 
 
 @dataclass
 class FaultSystem:
-    """What is broken and healed, and who can be asked."""
+    """The running system, and the controls for faults."""
 
     stack: LocalStack
     stores: ProxiedStores
@@ -77,7 +77,7 @@ class FaultSystem:
     stopped: list[int] = field(default_factory=list)
 
     async def break_(self, case: Case) -> None:
-        """The dependency misbehaves from now on."""
+        """Injects the fault."""
         if case.fault == FULL:
             await asyncio.to_thread(self._fill_disk)
         elif case.fault in {JUMPED_AHEAD, JUMPED_BACK}:
@@ -92,7 +92,7 @@ class FaultSystem:
             await self.proxies[case.dependency].break_as(Fault(case.fault))
 
     async def heal(self, case: Case) -> None:
-        """It behaves again; returns when its process, where it was away, is ready."""
+        """Removes the fault; returns when a process that was stopped is ready."""
         if case.fault == FULL:
             self._filler.unlink()
         elif case.fault in {JUMPED_AHEAD, JUMPED_BACK}:
@@ -104,14 +104,14 @@ class FaultSystem:
         else:
             await self.proxies[case.dependency].heal()
 
-    def why_not(self, case: Case) -> str:
-        """Why a case cannot be run on this machine; empty where it can."""
+    def skip_reason(self, case: Case) -> str:
+        """Returns why a case cannot run on this machine, "" if it can."""
         if case.fault == FULL and self.disk is None:
             return "no small file system can be mounted here: that takes root"
         return ""
 
     def resume(self) -> None:
-        """Lets go on what was paused."""
+        """Resumes paused processes."""
         for pid in self.stopped:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGCONT)
@@ -121,7 +121,7 @@ class FaultSystem:
         pid = self.stack.pid(name)
         assert pid is not None, f"{name} does not run"
         process = psutil.Process(pid)
-        # PostgreSQL answers from a process for each connection.
+        # PostgreSQL has a process for each connection.
         for one in (process, *process.children(recursive=True)):
             self.stopped.append(one.pid)
             os.kill(one.pid, signal.SIGSTOP)
@@ -143,7 +143,7 @@ class FaultSystem:
 
 @asynccontextmanager
 async def fault_system() -> AsyncIterator[FaultSystem]:
-    """Starts everything in a temporary folder; nothing is left behind."""
+    """Starts everything in a temporary folder, which is removed afterwards."""
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="braid-faults-")))
         data, clock = folder / "data", folder / "clock"
@@ -181,14 +181,14 @@ async def fault_system() -> AsyncIterator[FaultSystem]:
 
 @dataclass
 class Targets:
-    """What stands behind the proxies; the stack is known later than they."""
+    """The proxies' targets; the stack and the stores are set after the proxies are created."""
 
     endpoints: dict[str, OpenAIStub]
     stack: LocalStack | None = None
     stores: ProxiedStores | None = None
 
     def proxies(self) -> dict[str, FaultyProxy]:
-        """A proxy for each dependency."""
+        """Creates a proxy for each dependency."""
         return {
             **{name: FaultyProxy(partial(self._process, name)) for name in _TARGETS},
             **{name: FaultyProxy(partial(self._database, name)) for name in _DATABASES},
@@ -214,9 +214,9 @@ class Targets:
 
 
 def _processes(clock: Path, model_url: str) -> list[ProcessSpec]:
-    """Braid's processes with the injected clock, and one more orchestrator, which has a language model.
+    """Returns Braid's processes with the injected clock, and a second orchestrator with a language model.
 
-    Where none is configured the local planner answers: both are asked.
+    The first orchestrator has none, so that the local planner answers; both are tested.
     """
     specs = [_with_clock(spec, clock) for spec in BRAID]
     (agent,) = [spec for spec in specs if spec.name == "agent_orchestrator"]
@@ -273,7 +273,7 @@ def _url(proxy: FaultyProxy) -> str:
 
 @asynccontextmanager
 async def _model_endpoint() -> AsyncIterator[OpenAIStub]:
-    """A language model that has one answer."""
+    """Starts a language model with one fixed answer."""
     async with OpenAIStub(DIMENSION) as stub:
         stub.routes |= ChatScript([Turn("The Ledger Service is owned by Jonas Weber.")]).routes()
         yield stub
@@ -281,7 +281,7 @@ async def _model_endpoint() -> AsyncIterator[OpenAIStub]:
 
 @asynccontextmanager
 async def _other_endpoint() -> AsyncIterator[OpenAIStub]:
-    """Embeddings and reranking."""
+    """Starts an endpoint for embeddings and reranking."""
     async with OpenAIStub(DIMENSION) as stub:
         stub.routes[rerank.PATH] = rerank.by_words
         yield stub
@@ -293,16 +293,16 @@ def _through(dsn: str, folder: Path) -> str:
 
 @contextmanager
 def _small_disk(at: Path) -> Iterator[Path | None]:
-    """A small file system there for the time of a block; None where it cannot be mounted."""
+    """Mounts a small file system for the duration of a block; yields None if that is not possible."""
     at.mkdir(parents=True, exist_ok=True)
-    mounted = _ran("mount", "-t", "tmpfs", "-o", _DISK, "tmpfs", str(at))
+    mounted = _succeeds("mount", "-t", "tmpfs", "-o", _DISK, "tmpfs", str(at))
     try:
         yield at if mounted else None
     finally:
         if mounted:
-            _ran("umount", "--lazy", str(at))
+            _succeeds("umount", "--lazy", str(at))
 
 
-def _ran(*command: str) -> bool:
+def _succeeds(*command: str) -> bool:
     done: Any = subprocess.run(command, check=False, capture_output=True)
     return bool(done.returncode == 0)

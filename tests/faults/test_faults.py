@@ -1,4 +1,4 @@
-"""Whatever a dependency does: no answer claims what cannot be, none comes late, and all is whole soon after."""
+"""During every fault no response is false or late, and afterwards the system recovers soon."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from tests.faults.system import FaultSystem
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_a_fault(request: pytest.FixtureRequest, stores_loop: LoopThread, case: Case) -> None:
+def test_a_fault_causes_no_false_or_late_responses_and_the_system_recovers(
+    request: pytest.FixtureRequest, stores_loop: LoopThread, case: Case
+) -> None:
     if case.name not in SHORT and not request.config.getoption("--all-faults", default=False):
         pytest.skip("one of the long suite: make faults")
     broken: FaultSystem = request.getfixturevalue("broken")
-    if reason := broken.why_not(case):
+    if reason := broken.skip_reason(case):
         pytest.skip(reason)
     drill: Drill = request.getfixturevalue("drill")
     outcome = stores_loop.run(drill.run(case))

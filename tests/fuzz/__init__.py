@@ -1,1 +1,1 @@
-"""Random and broken input for every RPC and every route: only documented answers may come back."""
+"""Fuzzing of every RPC and every route: random and malformed input may only lead to documented responses."""

@@ -1,4 +1,4 @@
-"""The statuses that a contract allows each RPC: those of every call, and those that its comments name."""
+"""The status codes that the contract documents for each RPC: those of every call, and those in its comments."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from braid.common.v1 import errors_pb2
 from services.runtime.status import CODES
 
 PROTOS = Path(__file__).parents[2] / "protos"
-# What `braid.common.v1.ErrorReason` says of every call. INTERNAL is named there as well, and is always a defect.
+# The codes that `braid.common.v1.ErrorReason` allows for every call; except INTERNAL, which is always a defect.
 OF_EVERY_CALL = frozenset(
     {
         grpc.StatusCode.OK,
@@ -35,12 +35,12 @@ _NAMES = {code.name: code for code in grpc.StatusCode} | {
     for reason, code in CODES.items()
 }
 _WORD = re.compile(r"\b[A-Z]{2,}(?:_[A-Z]+)*\b")
-# Numbers of fields of FileDescriptorProto, by which comments are found.
+# Field numbers of FileDescriptorProto, which are the paths of comments.
 _SERVICE, _METHOD, _MESSAGE, _ENUM = 6, 2, 4, 5
 
 
 class Documented:
-    """Reads the comments of the contracts: of an RPC, of its service, and of the messages that it takes and gives."""
+    """Reads the contracts' comments on an RPC, its service, its request and its response."""
 
     def __init__(self, protos: Path = PROTOS) -> None:
         self._comments: dict[str, str] = {}
@@ -48,11 +48,11 @@ class Documented:
             self._comments.update(_comments(file))
 
     def statuses(self, method: MethodDescriptor) -> frozenset[grpc.StatusCode]:
-        """Codes that the RPC may end with."""
-        named = {_NAMES[word] for word in self._words(method) if word in _NAMES}
+        """Returns the documented codes of the RPC."""
+        named = {_NAMES[word] for word in self._comment_words(method) if word in _NAMES}
         return OF_EVERY_CALL | (named - {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN})
 
-    def _words(self, method: MethodDescriptor) -> Iterator[str]:
+    def _comment_words(self, method: MethodDescriptor) -> Iterator[str]:
         service = method.containing_service
         names = {service.full_name, f"{service.full_name}.{method.name}"}
         _gather(method.input_type, names)
@@ -63,7 +63,7 @@ class Documented:
 
 @functools.cache
 def documented() -> Documented:
-    """The repository's contracts, compiled once."""
+    """Returns the repository's contracts, compiled once."""
     return Documented()
 
 
@@ -86,7 +86,7 @@ def _compiled(protos: Path) -> descriptor_pb2.FileDescriptorSet:
 
 
 def _comments(file: descriptor_pb2.FileDescriptorProto) -> Iterator[tuple[str, str]]:
-    """Full names of services, methods and messages with their comments; a message's with those of its fields."""
+    """Yields full names of services, methods, messages and enums with their comments, including those of fields."""
     texts = {tuple(one.path): one.leading_comments for one in file.source_code_info.location}
     for place, service in enumerate(file.service):
         name = f"{file.package}.{service.name}"

@@ -1,4 +1,4 @@
-"""What was sent and how it ended."""
+"""Results of fuzzing: counts of cases, outcomes and failures."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Findings:
-    """Counts; samples are of the first case of each kind of failure, to send it again."""
+    """Counts, and a sample of each kind of failure with which it can be reproduced."""
 
     cases: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
@@ -18,12 +18,12 @@ class Findings:
     samples: dict[str, str] = field(default_factory=dict)
 
     def note(self, kind: Counter[str], what: str, sample: str) -> None:
-        """Counts something that should not have happened."""
+        """Counts a failure; keeps its first sample."""
         kind[what] += 1
         self.samples.setdefault(what, sample)
 
     def report(self) -> list[str]:
-        """The failures in words, each with a sample."""
+        """Describes the failures, each with a sample."""
         return [
             f"{count} × {what}: {self.samples[what]}"
             for kind in (self.server_errors, self.undocumented)

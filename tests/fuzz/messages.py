@@ -1,4 +1,4 @@
-"""Random messages from their descriptors: likely valid ones, such with one hostile field, and broken bytes."""
+"""Random messages from descriptors: probably valid ones, ones with hostile fields, and malformed bytes."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ _WELL_KNOWN = "google.protobuf."
 
 
 class Messages:
-    """Makes messages; `dimension` is the length of an embedding. The same chance gives the same messages."""
+    """Generates messages; `dimension` is the length of embeddings. Equal random states generate equal messages."""
 
     def __init__(self, vocabulary: Vocabulary, dimension: int) -> None:
         self._vocabulary = vocabulary
@@ -74,18 +74,18 @@ class Messages:
         self._needed: dict[str, set[str]] = {}
 
     def likely(self, kind: Descriptor, chance: random.Random, place: int = 0) -> Message:
-        """A message that its rules probably allow; `place` is where it stands in a stream."""
+        """Generates a message that is probably valid; `place` is its position in a stream."""
         message = GetMessageClass(kind)()
         self._fill(message, chance, 0)
         for alternatives in kind.oneofs if chance.random() < _ORDERED else ():
-            # Streams begin with what their first alternative is about.
+            # A stream begins with its first alternative.
             fields = alternatives.fields
             field = fields[min(place, len(fields) - 1)]
             self._set(message, field, _rules(field), chance, 0)
         return message
 
     def hostile(self, kind: Descriptor, chance: random.Random, place: int = 0) -> Message:
-        """A likely message with one to three fields changed to what they should not hold."""
+        """Generates a probably valid message and sets one to three fields to hostile values."""
         message = self.likely(kind, chance, place)
         for _ in range(chance.randint(1, 3)):
             self._spoil(message, chance)
@@ -102,7 +102,7 @@ class Messages:
                 self._set(message, field, rules, chance, depth)
 
     def _is_needed(self, field: FieldDescriptor) -> bool:
-        """Whether a message without the field, or without its alternatives, breaks the rules."""
+        """Returns whether a message without the field, or without its alternatives, is invalid."""
         kind = field.containing_type
         assert kind is not None
         if kind.full_name not in self._needed:
@@ -209,7 +209,7 @@ class Messages:
         return " ".join(chance.choices(WORDS, k=chance.randint(1, 6)))
 
     def _spoil(self, message: Any, chance: random.Random) -> None:
-        """Changes one field, of the message or of one in it."""
+        """Changes one field of the message or of a nested message."""
         fields = list(message.DESCRIPTOR.fields)
         if not fields:
             return
@@ -257,20 +257,20 @@ class Messages:
 
 
 def broken(data: bytes, chance: random.Random) -> bytes:
-    """Bytes of a message with one to four of them changed, cut, doubled or made up."""
+    """Returns a message's bytes after one to four random changes, insertions, deletions or repetitions."""
     changed = bytearray(data)
     for _ in range(chance.randint(1, 4)):
         place = chance.randint(0, len(changed))
-        act = chance.randrange(6)
-        if act == 0 and place < len(changed):
+        change = chance.randrange(6)
+        if change == 0 and place < len(changed):
             changed[place] ^= 1 << chance.randrange(8)
-        elif act == 1:
+        elif change == 1:
             changed[place:place] = chance.randbytes(chance.randint(1, 8))
-        elif act == 2:
+        elif change == 2:
             del changed[place : place + chance.randint(1, 8)]
-        elif act == 3:
+        elif change == 3:
             changed = changed[:place]
-        elif act == 4:
+        elif change == 4:
             changed += changed[place:]
         else:
             changed[place : place + 1] = b"\xff\xff\xff\xff\x0f"
@@ -278,7 +278,7 @@ def broken(data: bytes, chance: random.Random) -> bytes:
 
 
 def made_up(chance: random.Random) -> bytes:
-    """Bytes that are of no message."""
+    """Returns random bytes."""
     return chance.randbytes(chance.choice((1, 2, 5, 20, 200, 4_000)))
 
 
@@ -323,6 +323,6 @@ def _rules(field: FieldDescriptor) -> validate_pb2.FieldRules:
 
 
 def _matches(pattern: str, text: str) -> bool:
-    with suppress(re.error):  # not every pattern of the contracts is one of Python's
+    with suppress(re.error):  # not every pattern of the contracts is valid in Python
         return re.search(pattern, text) is not None
     return False

@@ -1,4 +1,4 @@
-"""Requests that schemathesis makes up from the OpenAPI document, to every route; answers are judged by the document."""
+"""Fuzzes every route with requests that schemathesis generates from the OpenAPI document, and checks the responses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.fuzz.seeding import QUESTIONS, SEARCHES
 from tests.fuzz.vocabulary import OWN_ID, Vocabulary, plain_name
 
 _CHECKS = [status_code_conformance, content_type_conformance, response_schema_conformance]
-# The document describes an event with its data read; schemathesis takes data for text. The shapes of events have tests.
+# The document describes the decoded data of events, which schemathesis takes for text. Other tests check events.
 _EVENT_STREAM = "text/event-stream"
 _TIMEOUT_HEADER = "X-Timeout-Ms"
 _TIMEOUT_MS = 3_000
@@ -39,9 +39,9 @@ _CLIENT_SECONDS = 20.0
 _OK = 200
 _DEFECTS = frozenset({500, 501, 502})
 _WARM_UP = 5
-# A part of what is made up names things that exist: random ids of jobs and documents are all unknown.
+# The share of requests with ids of existing things, because random ids are all unknown.
 _KNOWN = 0.6
-# Parts of a search that leave nothing of what is there, as random ids and types do.
+# Fields of a search that exclude every hit if they are random.
 _NARROWING = (
     "filter",
     "types",
@@ -54,7 +54,7 @@ _NARROWING = (
 
 
 class RestFuzzer:
-    """Sends cases to a gateway. The same seed makes the same cases, but for the ids of what exists."""
+    """Sends cases to a gateway. Equal seeds generate equal cases, except for the ids of existing things."""
 
     def __init__(self, url: str, key: str, *, seed: int) -> None:
         self._url = url
@@ -64,7 +64,7 @@ class RestFuzzer:
         self._session.headers["Authorization"] = f"Bearer {key}"
         self._vocabulary = Vocabulary()
         self.findings = Findings()
-        # How often each search found something.
+        # How many times each search found something.
         self.hits: Counter[str] = Counter()
 
     def close(self) -> None:
@@ -72,22 +72,22 @@ class RestFuzzer:
         self._session.close()
 
     def warm_up(self, *, seconds_each: float) -> None:
-        """Sends each operation some likely cases: later ones name what is there then."""
+        """Sends some valid requests to each operation, so that later cases can name existing things."""
         for operation in self.operations():
             self._send(operation, _WARM_UP, GenerationMode.POSITIVE, "warm-up", seconds_each)
 
     def run(self, cases: int, *, seconds_each: float, shown: Callable[[int], None]) -> None:
-        """At least so many cases, shared out among the operations; what a slow one leaves, the others take over."""
+        """Sends at least `cases` cases, distributed over the operations; a slow one stops after `seconds_each`."""
         left = self.operations()
         spent = dict.fromkeys((one.label for one in left), 0.0)
-        turn = 0
+        round_number = 0
         while self.findings.cases < cases and left:
             share = max(2, -(-(cases - self.findings.cases) // len(left)))
             for operation in list(left):
                 began, before = time.monotonic(), self.findings.cases
                 for mode in GenerationMode:
                     limit = seconds_each - spent[operation.label]
-                    self._send(operation, -(-share // 2), mode, str(turn), limit)
+                    self._send(operation, -(-share // 2), mode, str(round_number), limit)
                 spent[operation.label] += time.monotonic() - began
                 if (
                     self.findings.cases - before < share // 2
@@ -95,10 +95,10 @@ class RestFuzzer:
                 ):
                     left.remove(operation)
                 shown(self.findings.cases)
-            turn += 1
+            round_number += 1
 
     def operations(self) -> list[Any]:
-        """Every operation of the document: what adds, then what reads, then what removes."""
+        """Returns every operation of the document: those that add, then those that read, then those that delete."""
         schema = schemathesis.openapi.from_url(f"{self._url}/openapi.json")
         found = []
         for result in schema.get_all_operations():
@@ -107,12 +107,12 @@ class RestFuzzer:
         return sorted(found, key=_adds_first)
 
     def _send(
-        self, operation: Any, count: int, mode: GenerationMode, turn: str, seconds: float
+        self, operation: Any, count: int, mode: GenerationMode, round_number: str, seconds: float
     ) -> None:
-        """Up to so many cases of an operation, until the seconds are over."""
+        """Sends up to `count` cases to an operation within the given seconds."""
         until = time.monotonic() + seconds
 
-        @hypothesis_seed(f"{self._seed} {operation.label} {mode} {turn}")
+        @hypothesis_seed(f"{self._seed} {operation.label} {mode} {round_number}")
         @settings(
             max_examples=count,
             phases=[Phase.generate],
@@ -129,7 +129,7 @@ class RestFuzzer:
         try:
             send()
         except (HypothesisException, SchemathesisError):
-            return  # an operation without parameters cannot be asked wrongly
+            return  # an operation without parameters has no invalid requests
 
     def _judge(self, case: Any) -> None:
         _bound(case)
@@ -141,7 +141,7 @@ class RestFuzzer:
         try:
             response = case.call(base_url=self._url, session=self._session, timeout=_CLIENT_SECONDS)
         except requests.RequestException as error:
-            # A request that HTTP clients refuse to send has not reached the gateway.
+            # Other errors are requests that the client refused to send.
             if isinstance(error, requests.ConnectionError | requests.Timeout):
                 what = f"{label} {type(error).__name__}"
                 self.findings.note(self.findings.server_errors, what, case.as_curl_command())
@@ -164,7 +164,7 @@ class RestFuzzer:
             self.hits[path] += 1
 
     def silent_searches(self) -> list[str]:
-        """Searches that never found anything: how they show what they find was not tried."""
+        """Returns the searches that never found anything, so that their responses with hits were not tested."""
         return [path for path in SEARCHES if not self.hits[path]]
 
     def _check(self, case: Any, response: Any) -> None:
@@ -183,13 +183,13 @@ class RestFuzzer:
         self.findings.note(self.findings.undocumented, what, case.as_curl_command())
 
     def _stay_in_space(self, case: Any) -> None:
-        """Naming another space is refused before anything else: few cases do."""
+        """Removes most headers that name another space, because such requests are refused immediately."""
         for name in list(case.headers or ()):
             if name.lower() in _DELEGATING and self._chance.random() > _DELEGATED:
                 del case.headers[name]
 
     def _ask_for_known(self, case: Any) -> None:
-        """A part of the searches asks for what is there, and is not narrowed."""
+        """Makes some searches find existing content: replaces the query and removes filters."""
         body = case.body
         if case.operation.path not in SEARCHES or not isinstance(body, dict):
             return
@@ -207,14 +207,14 @@ class RestFuzzer:
 
 
 def _thing(path: str, name: str) -> str:
-    """What a parameter names: `/api/memories/{id}` a memory."""
+    """Returns the kind of thing that a parameter identifies: a memory in `/api/memories/{id}`."""
     if name in OWN_ID:
         return plain_name(path.split(f"/{{{name}}}", maxsplit=1)[0].rpartition("/")[2])
     return plain_name(name)
 
 
 def _bound(case: Any) -> None:
-    """No request takes longer than some seconds, whatever it asks for: watching a job would last for as long as it."""
+    """Limits the request's timeout to a few seconds, because watching a job would last as long as the job."""
     wanted = (case.headers or {}).get(_TIMEOUT_HEADER)
     if wanted is not None and not (str(wanted).isdecimal() and int(wanted) > _TIMEOUT_MS):
         return

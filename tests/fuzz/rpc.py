@@ -1,4 +1,4 @@
-"""Sends likely, hostile, broken and made-up messages to every RPC over gRPC, and judges how each call ends."""
+"""Fuzzes every RPC over gRPC with valid, hostile, malformed and random messages, and judges the outcomes."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _READ = 20
 _WARM_UP = 6
 _LONGEST_STREAM = 3
 _DEFECTS = frozenset({grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN, grpc.StatusCode.DATA_LOSS})
-# With these Braid itself says what is wrong: an answer without a reason comes from a library, not from a check.
+# Braid sets a reason with these codes; without one the error comes from a library instead of a check.
 _REASONED = frozenset(
     {
         grpc.StatusCode.INVALID_ARGUMENT,
@@ -40,7 +40,7 @@ _REASONED = frozenset(
 
 
 class RpcFuzzer:
-    """Sends cases to the channels by package (`vector` of `braid.vector.v1`). A seed and a number name a case."""
+    """Sends cases over channels by package (`vector` for `braid.vector.v1`). A seed and a number identify a case."""
 
     def __init__(
         self,
@@ -58,26 +58,26 @@ class RpcFuzzer:
         self._vocabulary = Vocabulary()
         self._messages = Messages(self._vocabulary, dimension)
         self.findings = Findings()
-        # How often each RPC answered with something in one of its lists.
+        # How many times each RPC returned a non-empty list.
         self.hits: Counter[str] = Counter()
         self.seconds: dict[str, float] = defaultdict(float)
 
     async def warm_up(self) -> None:
-        """Calls each RPC some times with likely messages, one after the other: later cases name what is there then."""
+        """Calls each RPC several times with valid messages, so that later cases can name existing things."""
         for method in _writes_first():
             for number in range(_WARM_UP):
                 chance = self._chance(method, f"warm-up {number}")
                 count = _LONGEST_STREAM if method.client_streaming else 1
-                asked = [
+                requests = [
                     self._messages.likely(method.input_type, chance, place)
                     for place in range(count)
                 ]
-                answers = await self._judged(method, [one.SerializeToString() for one in asked])
-                for message in [*asked, *answers] if answers else ():
+                answers = await self._judged(method, [one.SerializeToString() for one in requests])
+                for message in [*requests, *answers] if answers else ():
                     self._vocabulary.learn(message)
 
     async def run(self, cases: int, *, seconds_each: float, shown: Callable[[int], None]) -> None:
-        """At least so many cases, shared out among the RPCs. A slow one has `seconds_each`, others take its share."""
+        """Sends at least `cases` cases, distributed over the RPCs; a slow RPC stops after `seconds_each`."""
         left = _writes_first()
         share = -(-cases // len(left))
         numbers = dict.fromkeys((method.full_name for method in left), 0)
@@ -93,7 +93,7 @@ class RpcFuzzer:
                 shown(self.findings.cases)
 
     async def _cases(self, method: MethodDescriptor, numbers: range, until: float) -> int:
-        """Sends cases side by side until a time; how many."""
+        """Sends cases concurrently until a time; returns how many."""
         began = time.monotonic()
         waiting = iter(numbers)
         sent = 0
@@ -113,7 +113,7 @@ class RpcFuzzer:
         return sent
 
     def case(self, method: MethodDescriptor, number: int) -> list[bytes]:
-        """The messages of a case: one, or up to three where the RPC takes a stream."""
+        """Returns the messages of a case: one, or up to three for a client stream."""
         chance = self._chance(method, str(number))
         count = chance.randint(0, _LONGEST_STREAM) if method.client_streaming else 1
         return [self._message(method, chance, place) for place in range(count)]
@@ -133,7 +133,7 @@ class RpcFuzzer:
         return random.Random(f"{self._seed} {method.full_name} {case}")  # noqa: S311
 
     async def _judged(self, method: MethodDescriptor, messages: Sequence[bytes]) -> list[Message]:
-        """Makes a call and notes how it ended; its answers, none where it failed."""
+        """Makes a call and records its outcome; returns its responses, none if it failed."""
         found = self.findings
         found.cases += 1
         code, reason, answers = await self._call(method, messages)
@@ -156,7 +156,7 @@ class RpcFuzzer:
         return read
 
     def silent_searches(self) -> list[str]:
-        """Searches that never found anything: how they show what they find was not tried."""
+        """Returns the searches that never found anything, so that their responses with hits were not tested."""
         names = [method.full_name for method in methods() if "Search" in method.name]
         return [name for name in names if not self.hits[name]]
 
@@ -188,7 +188,7 @@ class RpcFuzzer:
 
 
 def _writes_first() -> list[MethodDescriptor]:
-    """What adds, then what reads, then what removes: reads find something, and nothing is removed before."""
+    """Returns the RPCs that add, then those that read, then those that delete, so that reads find something."""
 
     def rank(method: MethodDescriptor) -> int:
         options = method.GetOptions()
@@ -211,7 +211,7 @@ def _writes_first() -> list[MethodDescriptor]:
 
 
 def _has_items(message: Message) -> bool:
-    """Whether one of its lists of messages, or of those within, is not empty. Reports of legs are always there."""
+    """Returns whether a list in the message is not empty, except the reports of legs, which always exist."""
     for field, value in message.ListFields():
         if field.message_type is None or field.name == "legs":
             continue
@@ -226,7 +226,7 @@ async def _each(messages: Sequence[bytes]) -> AsyncIterator[bytes]:
 
 
 async def _first(call: Any) -> list[bytes]:
-    """The first answers of a stream; it is given up after them."""
+    """Returns the first responses of a stream, then cancels it."""
     answers: list[bytes] = []
     async for answer in call:
         answers.append(answer)

@@ -1,4 +1,4 @@
-"""Something for every kind of search to find, in the words that the fuzzer asks with: empty answers hide defects."""
+"""Loads content that every kind of search finds with the fuzzer's words, because empty responses hide defects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import httpx
 from tests.fuzz.messages import WORDS
 
 _QUERY = " ".join(WORDS[:4])
-# Answered by what is loaded: the second one by what the user's own memory knows.
+# The loaded content answers these questions; the user's entity memory answers the second one.
 QUESTIONS = (_QUERY, "What tools do I use?")
 _POLLS, _POLL_SECONDS = 600, 0.2
 _ENDED = {"SUCCEEDED", "FAILED", "CANCELLED"}
@@ -37,7 +37,7 @@ _FINDINGS = (
 )
 _MEMORY = {"title": _SUBJECT, "content": f"{_QUERY} prefers {WORDS[5]}."}
 _RELATIONSHIP = {"type": "USES", "target": {"name": WORDS[6], "type": "tool"}}
-# Every search, and where in its answer the hits are.
+# Every search, and the field of its response that contains the hits.
 SEARCHES: Mapping[str, str] = MappingProxyType(
     {
         "/api/search/vector": "results",
@@ -53,11 +53,11 @@ SEARCHES: Mapping[str, str] = MappingProxyType(
 
 
 class SeedingError(Exception):
-    """A search finds nothing, or what it should find was not taken."""
+    """The content could not be loaded, or a search does not find it."""
 
 
 async def load(url: str, key: str) -> None:
-    """Loads a document, a fact, findings, memories and what a user uses. SeedingError where a search misses them."""
+    """Loads a document, a fact, findings and memories. Raises SeedingError if a search finds nothing."""
     headers = {"authorization": f"Bearer {key}"}
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as http:
         accepted = await _post(http, "/api/documents", _DOCUMENT)

@@ -1,4 +1,4 @@
-"""The stack that is fuzzed: real stores, vectors from a stub, and a key that may do everything in its space."""
+"""The stack under test: real stores, a stub for embeddings, and a key with all scopes in its space."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ PROCESSES = {"agent": "agent_orchestrator", "graph": "graph_query", "vector": "v
 
 @dataclass(frozen=True)
 class Fuzzed:
-    """The running stack and what a caller needs."""
+    """The running stack, with the addresses and the credential for callers."""
 
     stack: LocalStack
     key: str
 
     @property
     def metadata(self) -> tuple[tuple[str, str], ...]:
-        """Of calls over gRPC."""
+        """Returns the metadata of gRPC calls."""
         return (("authorization", f"Bearer {self.key}"),)
 
     @property
     def url(self) -> str:
-        """Where the gateway is."""
+        """Returns the URL of the gateway."""
         return f"http://{self.stack.addresses['gateway']}"
 
     @contextlib.asynccontextmanager
     async def channels(self) -> AsyncIterator[dict[str, grpc.aio.Channel]]:
-        """Channels without retries, by package."""
+        """Opens channels without retries, by package."""
         async with contextlib.AsyncExitStack() as stack:
             yield {
                 package: await stack.enter_async_context(
@@ -51,7 +51,7 @@ class Fuzzed:
             }
 
     def crashes(self) -> int:
-        """How often a process ended by itself."""
+        """Returns how many times a process has crashed."""
         names = ("postgres", "neo4j", "gateway", "agent_worker", *PROCESSES.values())
         return sum(self.stack.restarts(name) for name in names)
 

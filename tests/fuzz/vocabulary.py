@@ -1,4 +1,4 @@
-"""Values that fields have had in messages, so that random messages name things that exist."""
+"""Collects field values from messages, so that random messages can name existing things."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _MAX_VALUES = 40
 _MAX_LENGTH = 200
 _SHORTEST_NAME = 3
 _SUFFIXES = ("_uuids", "_uuid", "_ids", "_id")
-# Names under which a thing carries its own id.
+# Field names of a thing's own id.
 OWN_ID = frozenset({"id", "uuid"})
 
 
 class Vocabulary:
-    """Strings by what their fields are called: `document_id`, `document_ids` and `Document.id` share theirs."""
+    """Strings by the kind of their field: `document_id`, `document_ids` and `Document.id` are of one kind."""
 
     def __init__(self) -> None:
         self._known: dict[str, list[str]] = defaultdict(list)
 
     def learn(self, message: Message) -> None:
-        """Remembers the strings of a message."""
+        """Records the strings of a message."""
         for field, value in message.ListFields():
             items = value if field.is_repeated else [value]
             if field.message_type is not None and field.message_type.GetOptions().map_entry:
@@ -37,7 +37,7 @@ class Vocabulary:
                     self.learn(item)
 
     def learn_json(self, value: Any, owner: str = "") -> None:
-        """The same of a JSON answer; `owner` is the name under which the value stood."""
+        """Records the strings of a JSON response; `owner` is the name of the field that has the value."""
         if isinstance(value, Mapping):
             for name, inner in value.items():
                 if isinstance(inner, str):
@@ -52,7 +52,7 @@ class Vocabulary:
                     self.learn_json(inner, owner)
 
     def pick(self, name: str, chance: random.Random) -> str | None:
-        """One of the values known under a name, or under one that contains it, as `ingestjob` contains `job`."""
+        """Returns a random value of a kind, or of one whose name contains it, as `ingestjob` contains `job`."""
         fitting = self._known.get(name) or [
             value
             for known, values in self._known.items()
@@ -73,14 +73,14 @@ class Vocabulary:
 
 
 def name_of(field: FieldDescriptor) -> str:
-    """What a field's values are ids or names of."""
+    """Returns the kind of thing that a field's values identify."""
     if field.name in OWN_ID and field.containing_type is not None:
         return field.containing_type.name.removesuffix("Ref").lower()
     return plain_name(field.name)
 
 
 def plain_name(name: str) -> str:
-    """`document_ids` and `documents` as `document`."""
+    """Returns the singular kind: `document` for `document_ids` and `documents`."""
     for suffix in _SUFFIXES:
         if name.endswith(suffix):
             return name.removesuffix(suffix)

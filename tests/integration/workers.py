@@ -1,4 +1,4 @@
-"""A worker as a process of its own."""
+"""A worker as a separate process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 async def worker_process(
     environment: Mapping[str, str],
 ) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A worker with these settings and a short lease; killed at the end if it still runs."""
+    """Starts a worker with these settings and a short lease, and kills it at the end if it still runs."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "services.agent_orchestrator", "--worker"),
         env={

@@ -1,1 +1,1 @@
-"""Stores in memory that tests compare real stores with."""
+"""In-memory stores with which tests compare the real ones."""

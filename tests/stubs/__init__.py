@@ -1,1 +1,1 @@
-"""Servers that stand in for paid services: real sockets on loopback, no mocks."""
+"""Stub servers for external services and for Braid's own tiers, on real loopback sockets."""

@@ -1,4 +1,4 @@
-"""A certificate authority for tests, and certificates of it in files."""
+"""A certificate authority for tests, which writes its certificates to files."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ LOOPBACK_NAMES = ("localhost", "127.0.0.1")
 
 @dataclass(frozen=True, slots=True)
 class CertificateFiles:
-    """Where a certificate chain and its key are."""
+    """The paths of a certificate chain and its key."""
 
     chain: Path
     key: Path
 
 
 class Authority:
-    """Issues certificates into a folder. `file` has the authority's own certificate."""
+    """Issues certificates into a folder; `file` is the authority's own certificate."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,7 @@ class Authority:
     def issue(
         self, name: str, *names: str, expires: datetime.datetime | None = None
     ) -> CertificateFiles:
-        """A certificate for `names`, by default those of loopback, in files called `name`; replaces earlier ones."""
+        """Issues a certificate for `names`, by default loopback, as files called `name`; replaces earlier ones."""
         issued = self._authority.issue_cert(*(names or LOOPBACK_NAMES), not_after=expires)
         files = CertificateFiles(self._folder / f"{name}.pem", self._folder / f"{name}.key")
         files.key.write_bytes(issued.private_key_pem.bytes())

@@ -1,10 +1,10 @@
-"""Streamed turns of a chat model, in the shapes of OpenAI's and Anthropic's APIs.
+"""A scripted chat model that streams in the formats of OpenAI's and Anthropic's APIs.
 
     async with OpenAIStub() as stub:
         script = ChatScript([Turn(tools=[("hybrid_search", {"query": "x"})]), Turn("It is so [1].")])
         stub.routes |= script.routes()
 
-Each request is answered by the next turn; the last one is repeated.
+Each request receives the next turn; the last turn is repeated.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ SSE = {"content-type": "text/event-stream"}
 
 @dataclass(frozen=True)
 class Turn:
-    """What the model says: text, then tool calls (arguments as an object, or as the text that is sent).
+    """One output of the model: text, then tool calls (arguments as an object or as raw text).
 
-    `cut` closes the connection after the text; `refuses` is a refusal instead of an answer.
+    `cut` closes the connection after the text; `refuses` adds a refusal.
     """
 
     text: str = ""
@@ -35,13 +35,13 @@ class Turn:
 
 @dataclass
 class ChatScript:
-    """The model. `asked` has the requests as they came."""
+    """The scripted model; `asked` records the requests."""
 
     turns: Sequence[Turn]
     asked: list[Json] = field(default_factory=list)
 
     def routes(self) -> dict[str, Answer]:
-        """Endpoints of both providers."""
+        """Returns the endpoints of both providers."""
         return {
             "/v1/chat/completions": lambda request: self._answer(request, openai_events),
             "/v1/messages": lambda request: self._answer(request, anthropic_events),
@@ -55,7 +55,7 @@ class ChatScript:
 
 
 def openai_events(turn: Turn, number: int) -> Iterator[str]:
-    """The turn as chunks of a chat completion."""
+    """Formats a turn as chunks of a chat completion."""
 
     def chunk(delta: Json, finish: str | None = None) -> str:
         choice = {"index": 0, "delta": delta, "finish_reason": finish}
@@ -89,9 +89,9 @@ def openai_events(turn: Turn, number: int) -> Iterator[str]:
 
 
 def anthropic_events(turn: Turn, number: int) -> Iterator[str]:
-    """The turn as events of a message."""
+    """Formats a turn as events of a message."""
 
-    def sent(kind: str, **more: Any) -> str:
+    def event(kind: str, **more: Any) -> str:
         return f"event: {kind}\n{_data({'type': kind, **more})}"
 
     message: Json = {
@@ -104,31 +104,31 @@ def anthropic_events(turn: Turn, number: int) -> Iterator[str]:
         "stop_sequence": None,
         "usage": {"input_tokens": 100, "output_tokens": 1},
     }
-    yield sent("message_start", message=message)
+    yield event("message_start", message=message)
     index = 0
     if turn.text:
-        yield sent("content_block_start", index=index, content_block={"type": "text", "text": ""})
+        yield event("content_block_start", index=index, content_block={"type": "text", "text": ""})
         for part in _parts(turn.text):
             delta = {"type": "text_delta", "text": part}
-            yield sent("content_block_delta", index=index, delta=delta)
+            yield event("content_block_delta", index=index, delta=delta)
         if turn.cut:
             return
-        yield sent("content_block_stop", index=index)
+        yield event("content_block_stop", index=index)
         index += 1
     for name, arguments in turn.tools:
         block = {"type": "tool_use", "id": f"toolu-{number}-{index}", "name": name, "input": {}}
-        yield sent("content_block_start", index=index, content_block=block)
+        yield event("content_block_start", index=index, content_block=block)
         delta = {"type": "input_json_delta", "partial_json": _text(arguments)}
-        yield sent("content_block_delta", index=index, delta=delta)
-        yield sent("content_block_stop", index=index)
+        yield event("content_block_delta", index=index, delta=delta)
+        yield event("content_block_stop", index=index)
         index += 1
-    ends = "refusal" if turn.refuses else "tool_use" if turn.tools else "end_turn"
-    yield sent(
+    stop_reason = "refusal" if turn.refuses else "tool_use" if turn.tools else "end_turn"
+    yield event(
         "message_delta",
-        delta={"stop_reason": ends, "stop_sequence": None},
+        delta={"stop_reason": stop_reason, "stop_sequence": None},
         usage={"output_tokens": 10},
     )
-    yield sent("message_stop")
+    yield event("message_stop")
 
 
 def _parts(text: str) -> Iterator[str]:

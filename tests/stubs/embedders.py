@@ -1,4 +1,4 @@
-"""An embedder without a model: vectors from the text's digest, and whatever trouble a test needs."""
+"""Stub embedders: vectors derived from the text's digest, and scripted failures."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from services.models.errors import EmbedderUnavailable, TextsRefused
 
 @dataclass
 class StubEmbedder:
-    """Deterministic vectors. `away` makes it fail, `stuck` makes it hang until cancelled.
+    """Returns deterministic vectors; `away` makes every call fail, `stuck` makes it hang until it is cancelled.
 
-    Texts with the word `refused` it refuses.
+    `failures` is the number of next calls that fail. Texts that contain `refused` are refused.
     """
 
     model: str = "stub"
@@ -32,11 +32,11 @@ class StubEmbedder:
     most_at_once: int = 0
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """One row a text."""
+        """Returns one row for each text."""
         self.running += 1
         self.most_at_once = max(self.most_at_once, self.running)
         try:
-            await self._trouble()
+            await self._fail_as_scripted()
         finally:
             self.running -= 1
         if self.refused is not None and any(self.refused in text for text in texts):
@@ -46,13 +46,13 @@ class StubEmbedder:
         return unit_rows(np.array([self.vector(text) for text in texts]))
 
     def vector(self, text: str) -> list[float]:
-        """A text's vector before it is scaled."""
+        """Returns a text's vector before normalization."""
         return [1.0 + byte for byte in sha256(text.encode()).digest()[: self.dimension]]
 
     async def close(self) -> None:
-        """Nothing to free."""
+        """Does nothing."""
 
-    async def _trouble(self) -> None:
+    async def _fail_as_scripted(self) -> None:
         await asyncio.sleep(0)
         if self.stuck:
             await asyncio.Event().wait()
@@ -65,11 +65,11 @@ class StubEmbedder:
 
 @dataclass
 class StubModels(StubEmbedder):
-    """The configured model with others beside it."""
+    """The configured model and other available models."""
 
     others: Sequence[StubEmbedder] = ()
 
     def named(self, model: str, dimension: int | None = None) -> StubEmbedder | None:
-        """A model's embedder: the first one of the name, or the one of it that makes so many values."""
+        """Returns a model's embedder: the one with that name and dimension, else the first with that name, or None."""
         found = [one for one in (self, *self.others) if one.model == model]
         return next((one for one in found if one.dimension == dimension), next(iter(found), None))

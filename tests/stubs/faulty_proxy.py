@@ -1,10 +1,10 @@
-"""A TCP proxy that behaves as broken networks and stuck processes do, placed in front of a dependency.
+"""A TCP proxy that simulates broken networks and hung processes in front of a dependency.
 
 proxy = FaultyProxy(Endpoint("127.0.0.1", 7687))
 async with proxy.listening(Endpoint("127.0.0.1", 0)):
-    proxy.break_as(Fault.BLACKHOLE)
+    await proxy.break_as(Fault.BLACKHOLE)
     ...
-    proxy.heal()
+    await proxy.heal()
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _SLOW_SECONDS = 0.1
 
 
 class Fault(enum.Enum):
-    """How a dependency misbehaves for who connects to it.
+    """The fault that clients of a dependency experience.
 
-    SLOW delays every chunk of bytes either way. REFUSE closes all connections and accepts none. CUT resets a connection
-    in the middle of what the dependency sends. BLACKHOLE keeps connections open, and nothing passes.
+    SLOW delays every chunk of bytes in both directions. REFUSE closes all connections and accepts none. CUT resets a
+    connection in the middle of the dependency's response. BLACKHOLE keeps connections open and forwards nothing.
     """
 
     SLOW = "slow"
@@ -34,7 +34,7 @@ class Fault(enum.Enum):
 
 
 class Endpoint(NamedTuple):
-    """A TCP address; a Unix socket where `path` is set."""
+    """A TCP address, or a Unix socket if `path` is set."""
 
     host: str = ""
     port: int = 0
@@ -42,9 +42,9 @@ class Endpoint(NamedTuple):
 
 
 class FaultyProxy:
-    """Carries bytes between whoever connects and `target`; a callable is asked for it at each connection.
+    """Forwards bytes between clients and `target`; a callable is called for each connection.
 
-    `at` is where it listens.
+    `at` is the address on which it listens.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class FaultyProxy:
 
     @property
     def address(self) -> str:
-        """Where it listens, as host:port."""
+        """Returns its own address as host:port."""
         return f"{self.at.host}:{self.at.port}"
 
     async def break_as(self, fault: Fault) -> None:
-        """Misbehaves so from now on."""
+        """Injects a fault."""
         self._fault = fault
         if fault is Fault.BLACKHOLE:
             self._open.clear()
@@ -76,7 +76,7 @@ class FaultyProxy:
             await self._close()
 
     async def heal(self) -> None:
-        """Carries everything again; what was kept back meanwhile arrives."""
+        """Removes the fault; delayed bytes are delivered."""
         self._fault = None
         self._open.set()
         if self._server is None:
@@ -84,7 +84,7 @@ class FaultyProxy:
 
     @asynccontextmanager
     async def listening(self, at: Endpoint) -> AsyncIterator[FaultyProxy]:
-        """Carries what comes to an address; port 0 is a free one."""
+        """Listens on an address while the block runs; port 0 is a free one."""
         self.at = at
         await self._listen()
         try:
@@ -99,7 +99,7 @@ class FaultyProxy:
     async def _listen(self) -> None:
         if self.at.path:
             self._server = await asyncio.start_unix_server(self._accept, self.at.path)
-            # Whoever connects may run as another user than the proxy.
+            # Clients may run as another user than the proxy.
             os.chmod(self.at.path, 0o777)  # noqa: PTH101, S103 - at once
             return
         self._server = await asyncio.start_server(self._accept, self.at.host, self.at.port)
@@ -123,44 +123,46 @@ class FaultyProxy:
             await self._open.wait()
             target = self._target()
             if target.path:
-                there, back = await asyncio.open_unix_connection(target.path)
+                target_reader, target_writer = await asyncio.open_unix_connection(target.path)
             else:
-                there, back = await asyncio.open_connection(target.host, target.port)
-            self._connections[task].append(back)
-            await self._carry_both_ways(reader, writer, there, back)
+                target_reader, target_writer = await asyncio.open_connection(
+                    target.host, target.port
+                )
+            self._connections[task].append(target_writer)
+            await self._forward_both(reader, writer, target_reader, target_writer)
         except OSError:
-            pass  # who connects sees a connection that ends, as with a dependency that is away
+            pass  # the client sees a closed connection, as with an unavailable dependency
         finally:
             _abort(self._connections.pop(task))
 
-    async def _carry_both_ways(
+    async def _forward_both(
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        there: asyncio.StreamReader,
-        back: asyncio.StreamWriter,
+        target_reader: asyncio.StreamReader,
+        target_writer: asyncio.StreamWriter,
     ) -> None:
-        ways = [
-            asyncio.create_task(self._carry(reader, back)),
-            asyncio.create_task(self._carry(there, writer, answers=True)),
+        directions = [
+            asyncio.create_task(self._forward(reader, target_writer)),
+            asyncio.create_task(self._forward(target_reader, writer, responses=True)),
         ]
         try:
-            # Either end: a connection that is half closed is of no use to any of the protocols carried here.
-            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+            # The first end suffices, because none of the forwarded protocols uses half-closed connections.
+            await asyncio.wait(directions, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            for way in ways:
-                way.cancel()
-            await asyncio.gather(*ways, return_exceptions=True)
+            for direction in directions:
+                direction.cancel()
+            await asyncio.gather(*directions, return_exceptions=True)
 
-    async def _carry(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, answers: bool = False
+    async def _forward(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, responses: bool = False
     ) -> None:
         with suppress(ConnectionError):
             while data := await reader.read(_CHUNK):
                 await self._open.wait()
                 if self._fault is Fault.SLOW:
                     await asyncio.sleep(self._slow_seconds)
-                if self._fault is Fault.CUT and answers:
+                if self._fault is Fault.CUT and responses:
                     writer.write(data[: len(data) // 2])
                     await writer.drain()
                     return

@@ -1,4 +1,4 @@
-"""A small graph tier behind the real contracts, served over a real socket: it keeps what it is given."""
+"""An in-memory graph tier with the real contracts, on a real socket."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ from tests.stubs.script import Script
 class GraphStub(
     query_pb2_grpc.GraphQueryServiceServicer, ingest_pb2_grpc.GraphIngestServiceServicer
 ):
-    """The graph tier: `answer` is what SearchFacts answers with, `linked` and `subgraph` what expansions get, `replies`
-    what other reads get by method; episodes are kept by (space, chunk id).
+    """The graph tier: `answer` is the response of SearchFacts, `linked` and `subgraph` are those for expansions.
 
-    Facts with both times are refused, for a test to see one refused.
+    `replies` has the responses of other reads by method. Episodes are stored by (space, chunk id). Facts with both a
+    valid and an invalid time are refused, so that tests can produce a refusal.
     """
 
     script: Script = field(default_factory=Script)
@@ -124,7 +124,7 @@ class GraphStub(
         return await self._reply("SearchFindings", request, nothing)  # type: ignore[no-any-return]
 
     async def _reply(self, method: str, request: Message, default: Message | None = None) -> Any:
-        """What `replies` has for the method, else the default; without either there is no such entity."""
+        """Returns the method's response in `replies`, else the default. Raises NotFoundError without either."""
         await self.script.note(method, request)
         reply = self.replies.get(method, default)
         if reply is None:
@@ -203,7 +203,7 @@ class GraphStub(
 
 @dataclass
 class GraphEmbeddingStub(embeddings_pb2_grpc.GraphEmbeddingServiceServicer):
-    """The model of the graph tier's stub."""
+    """The embedding service of the stub."""
 
     tier: GraphStub
 
@@ -216,7 +216,7 @@ class GraphEmbeddingStub(embeddings_pb2_grpc.GraphEmbeddingServiceServicer):
 
 @dataclass
 class GraphInventoryStub(inventory_pb2_grpc.GraphInventoryServiceServicer):
-    """Ids of what the graph tier's stub holds, in one page."""
+    """The inventory of the stub, in one page."""
 
     tier: GraphStub
 
@@ -227,7 +227,7 @@ class GraphInventoryStub(inventory_pb2_grpc.GraphInventoryServiceServicer):
         return inventory_pb2.ListEpisodesResponse(
             episodes=[
                 inventory_pb2.EpisodeRef(chunk_id=one.chunk_id, document_id=one.document_id)
-                for one in sorted(held_episodes(self.tier), key=lambda one: one.chunk_id)
+                for one in sorted(stored_episodes(self.tier), key=lambda one: one.chunk_id)
             ]
         )
 
@@ -235,14 +235,14 @@ class GraphInventoryStub(inventory_pb2_grpc.GraphInventoryServiceServicer):
         self, request: inventory_pb2.FindEpisodesRequest, context: Any
     ) -> inventory_pb2.FindEpisodesResponse:
         await self.tier.script.note("FindEpisodes", request)
-        found = {one.chunk_id for one in held_episodes(self.tier)} & set(request.chunk_ids)
+        found = {one.chunk_id for one in stored_episodes(self.tier)} & set(request.chunk_ids)
         return inventory_pb2.FindEpisodesResponse(chunk_ids=sorted(found))
 
     async def ListGraphDocuments(
         self, request: inventory_pb2.ListGraphDocumentsRequest, context: Any
     ) -> inventory_pb2.ListGraphDocumentsResponse:
         await self.tier.script.note("ListGraphDocuments", request)
-        found = {one.document_id for one in held_episodes(self.tier)}
+        found = {one.document_id for one in stored_episodes(self.tier)}
         return inventory_pb2.ListGraphDocumentsResponse(document_ids=sorted(found))
 
     async def ListUnjoinedEntities(
@@ -259,7 +259,7 @@ class GraphInventoryStub(inventory_pb2_grpc.GraphInventoryServiceServicer):
 
 @dataclass
 class GraphDeletionStub(deletion_pb2_grpc.GraphDeletionServiceServicer):
-    """Removal from what the graph tier's stub holds."""
+    """The deletion service of the stub."""
 
     tier: GraphStub
 
@@ -291,7 +291,7 @@ class GraphDeletionStub(deletion_pb2_grpc.GraphDeletionServiceServicer):
         await self.tier.script.note("DeleteGraphDocument", request)
         if request.deletion_id not in self.tier.deletions:
             gone = [
-                one for one in held_episodes(self.tier) if one.document_id == request.document_id
+                one for one in stored_episodes(self.tier) if one.document_id == request.document_id
             ]
             for one in gone:
                 del self.tier.episodes[current_call().space, one.chunk_id]
@@ -302,16 +302,16 @@ class GraphDeletionStub(deletion_pb2_grpc.GraphDeletionServiceServicer):
         )
 
 
-def held_episodes(tier: GraphStub) -> list[ingest_pb2.EpisodeInput]:
-    """Episodes of the caller's space."""
+def stored_episodes(tier: GraphStub) -> list[ingest_pb2.EpisodeInput]:
+    """Returns the episodes of the caller's space."""
     space = current_call().space
-    return [one for (held, _), one in tier.episodes.items() if held == space]
+    return [one for (owner, _), one in tier.episodes.items() if owner == space]
 
 
 async def serve_graph(
     stub: GraphStub, settings: RuntimeSettings, listen: str = "127.0.0.1:0"
 ) -> RunningServer:
-    """The graph tier's stub on a socket."""
+    """Serves the stub on a socket."""
     return await start_server(
         settings=settings,
         listen=listen,
@@ -330,7 +330,7 @@ async def serve_graph(
             Service(
                 "braid.graph.internal.v1.GraphEmbeddingService",
                 lambda server: embeddings_pb2_grpc.add_GraphEmbeddingServiceServicer_to_server(
-                    GraphEmbeddingStub(stub),  # type: ignore[abstract] # no test moves a model here
+                    GraphEmbeddingStub(stub),  # type: ignore[abstract] # no test uses its other methods
                     server,
                 ),
             ),
@@ -357,7 +357,7 @@ def fact_hit(
     origin: facts_pb2.FactOrigin.ValueType = facts_pb2.FACT_ORIGIN_GIVEN,
     support: float = 0.0,
 ) -> facts_pb2.FactHit:
-    """A hit of the graph tier that cites chunks."""
+    """Builds a hit of the graph tier that cites chunks."""
     fact = facts_pb2.Fact(id=uuid, statement=f"sentence {uuid}", origin=origin)
     for chunk_id in chunk_ids:
         fact.sources.add(

@@ -1,4 +1,4 @@
-"""An issuer of JSON Web Tokens whose keys are served over HTTP on a free loopback port.
+"""An issuer of JSON Web Tokens that serves its keys over HTTP on a free loopback port.
 
 async with Issuer() as issuer:
     settings = RuntimeSettings(**issuer.settings())
@@ -29,7 +29,7 @@ PATH = "/v1/jwks.json"
 
 
 class Issuer:
-    """The issuer. `stub.requests` has what was asked of its endpoint."""
+    """The issuer; `stub.requests` records the requests to its endpoint."""
 
     def __init__(self) -> None:
         self.stub = OpenAIStub()
@@ -39,11 +39,11 @@ class Issuer:
 
     @property
     def url(self) -> str:
-        """Where the key set is."""
+        """Returns the URL of the key set."""
         return f"{self.stub.base_url.removesuffix('/v1')}{PATH}"
 
     def settings(self, **more: Any) -> dict[str, Any]:
-        """Settings of a process that accepts this issuer's tokens."""
+        """Returns settings for a process that accepts this issuer's tokens."""
         return {
             "jwt_jwks": self.url,
             "jwt_issuer": ISSUER,
@@ -52,17 +52,17 @@ class Issuer:
         }
 
     def rotate(self) -> str:
-        """Adds a key, which signs from now on; its id."""
+        """Adds a key with which later tokens are signed; returns its id."""
         key_id = f"key-{len(self._keys) + 1}"
         self._keys[key_id] = generate_private_key(SECP256R1())
         return key_id
 
     def withdraw(self, key_id: str) -> None:
-        """Takes a key out of the key set."""
+        """Removes a key from the key set."""
         del self._keys[key_id]
 
     def key_set(self) -> bytes:
-        """The JWKS document."""
+        """Returns the JWKS document."""
         keys = [
             {**ECAlgorithm.to_jwk(key.public_key(), as_dict=True), "kid": key_id, "use": "sig"}
             for key_id, key in self._keys.items()
@@ -70,7 +70,7 @@ class Issuer:
         return json.dumps({"keys": keys}).encode()
 
     def token(self, *, headers: dict[str, Any] | None = None, **claims: Any) -> str:
-        """A token for an hour, signed with the latest key; a claim of None is left out."""
+        """Returns a token for one hour, signed with the latest key; a claim of None is omitted."""
         key_id, key = list(self._keys.items())[-1]
         now = int(time.time())
         usual = {"iss": ISSUER, "aud": AUDIENCE, "sub": "ann", "iat": now, "exp": now + 3600}

@@ -1,10 +1,10 @@
-"""What a scripted language model answers, in the shapes of OpenAI's and Anthropic's APIs.
+"""A scripted language model that responds in the formats of OpenAI's and Anthropic's APIs.
 
     async with OpenAIStub() as stub:
         script = Script(entities=[("Mira Okafor", "Person")], facts=[("Mira Okafor", "LEADS", "Guild", {})])
         stub.routes |= script.routes()
 
-A prompt is told by the name of the schema that its answer must have.
+A prompt is recognized by the name of the response schema.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Json = dict[str, Any]
 
 @dataclass
 class Script:
-    """A model that reads the same in every text.
+    """A model that extracts the same from every text.
 
     `entities` are names and declared types ("" for none). `facts` are subject, relation, object and further fields of
-    the edge (`fact`, `valid_at`, `invalid_at`). `attributes` are answers by declared type. What contradicts what is
-    told by the words of the facts that end.
+    the edge (`fact`, `valid_at`, `invalid_at`). `attributes` are responses by declared type. `contradicts` has the
+    statements of the existing facts that end.
     """
 
     entities: list[tuple[str, str]] = field(default_factory=list)
@@ -37,22 +37,22 @@ class Script:
     asked: list[str] = field(default_factory=list)
 
     def routes(self) -> dict[str, Answer]:
-        """Endpoints of both providers."""
+        """Returns the endpoints of both providers."""
         return {"/v1/chat/completions": self._openai, "/v1/messages": self._anthropic}
 
     def answer(self, schema: str, prompt: str) -> Json:
-        """The answer to a prompt that wants one of this schema."""
+        """Returns the response to a prompt with this response schema."""
         self.asked.append(schema)
-        told: dict[str, Callable[[str], Json]] = {
+        answers: dict[str, Callable[[str], Json]] = {
             "ExtractedEntities": self._entities,
             "ExtractedEdges": self._edges,
-            "NodeResolutions": _nobody_known,
+            "NodeResolutions": _all_new,
             "EdgeDuplicate": self._duplicates,
             "EdgeTimestamps": lambda _: {"valid_at": None, "invalid_at": None},
             "SummarizedEntities": lambda _: {"summaries": []},
             "findings": lambda _: {"findings": self.findings},
         }
-        return told[schema](prompt) if schema in told else self.attributes.get(schema, {})
+        return answers[schema](prompt) if schema in answers else self.attributes.get(schema, {})
 
     def _entities(self, prompt: str) -> Json:
         ids = dict(_type_ids(prompt))
@@ -133,8 +133,8 @@ def _type_ids(prompt: str) -> list[tuple[str, int]]:
     return [(name, int(number)) for number, name in found]
 
 
-def _nobody_known(prompt: str) -> Json:
-    """Every entity is new: names that are known letter by letter are not asked about."""
+def _all_new(prompt: str) -> Json:
+    """Returns that every entity is new; the model is not asked about exact matches of known names."""
     numbers = re.findall(r"['\"]id['\"]: (\d+)", prompt)
     return {
         "entity_resolutions": [

@@ -1,4 +1,4 @@
-"""A language model as the tiers build it, whose provider is a scripted stub."""
+"""A language model that is built like those of the tiers, with a scripted provider."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.stubs.openai_server import OpenAIStub
 async def scripted_model(
     script: Script, provider: str = "openai", seconds: float = 20.0
 ) -> AsyncIterator[tuple[LanguageModel, OpenAIStub]]:
-    """The model and its provider, which answers as the script says, for the time of a block."""
+    """Yields the model and its scripted provider."""
     async with OpenAIStub() as stub:
         stub.routes |= script.routes()
         url = stub.base_url if provider == "openai" else stub.base_url.removesuffix("/v1")

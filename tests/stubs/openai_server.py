@@ -1,12 +1,12 @@
-"""An OpenAI-compatible server on a free loopback port, with vectors that depend on the text alone.
+"""An OpenAI-compatible server on a free loopback port, whose vectors depend only on the text.
 
     async with OpenAIStub() as stub:
-        stub.answer_next(rate_limited(0.01), server_error())   # then as usual again
+        stub.answer_next(rate_limited(0.01), server_error())   # for two requests
         client = AsyncOpenAI(base_url=stub.base_url, api_key="sk-test")
         ...
         assert len(stub.requests) == 3
 
-`routes` takes further endpoints: a path to a function from the request's JSON to a `Reply`.
+`routes` has further endpoints: paths with functions from the request's JSON to a `Reply`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Reply:
-    """One HTTP answer; a `delay` of None never answers, `cut` closes the connection before the body's end."""
+    """One HTTP response; a `delay` of None never responds, `cut` closes the connection before the body's end."""
 
     status: int = 200
     body: bytes = b"{}"
@@ -36,7 +36,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Request:
-    """One request as it came; header names in lower case."""
+    """A received request; header names are in lower case."""
 
     path: str
     headers: dict[str, str]
@@ -47,33 +47,33 @@ Answer = Callable[[dict[str, Any]], Reply]
 
 
 def rate_limited(retry_after: float | str | None = None) -> Answer:
-    """429, with Retry-After where given (seconds or an HTTP date)."""
+    """Responds with 429, and with Retry-After if given (seconds or an HTTP date)."""
     headers = {} if retry_after is None else {"retry-after": str(retry_after)}
     return lambda _: Reply(429, b'{"error": {"message": "slow down"}}', headers)
 
 
 def server_error(status: int = 500) -> Answer:
-    """A failure of the server's, with a body that repeats the request as some servers do."""
+    """Responds with a server error whose body repeats the request, as some servers do."""
     return lambda request: Reply(status, json.dumps({"error": {"message": request}}).encode())
 
 
 def hang() -> Answer:
-    """Takes the request and never answers."""
+    """Accepts the request and never responds."""
     return lambda _: Reply(delay=None)
 
 
 def raw(body: bytes, status: int = 200) -> Answer:
-    """Exactly these bytes."""
+    """Responds with exactly these bytes."""
     return lambda _: Reply(status, body)
 
 
 def garbled() -> Answer:
-    """An answer whose head is no HTTP."""
+    """Responds with an invalid HTTP header."""
     return lambda _: Reply(headers={"x-head": "cut\r\nno header at all"})
 
 
 def vectors(change: Callable[[list[Any]], list[Any]], dimension: int = 1536) -> Answer:
-    """The usual answer with its list of embeddings changed: shortened, reordered, spoilt."""
+    """Responds with a changed list of embeddings: shortened, reordered or corrupted."""
 
     def answer(request: dict[str, Any]) -> Reply:
         data = embeddings(request, dimension)
@@ -83,14 +83,14 @@ def vectors(change: Callable[[list[Any]], list[Any]], dimension: int = 1536) -> 
 
 
 def vector_of(text: str, dimension: int) -> list[float]:
-    """The stub's vector of a text: the same in every run, not of length 1."""
+    """Returns the stub's vector of a text: the same in every run, not normalized."""
     seed = int.from_bytes(sha256(text.encode()).digest()[:8], "big")
     values: list[float] = (3 * np.random.default_rng(seed).standard_normal(dimension)).tolist()
     return values
 
 
 def embeddings(request: dict[str, Any], dimension: int) -> dict[str, Any]:
-    """The body of a usual answer; the request's own `dimensions` come first."""
+    """Returns the body of a normal response; `dimensions` in the request takes precedence."""
     texts = [request["input"]] if isinstance(request["input"], str) else request["input"]
     size = request.get("dimensions", dimension)
     return {
@@ -105,7 +105,7 @@ def embeddings(request: dict[str, Any], dimension: int) -> dict[str, Any]:
 
 
 class OpenAIStub:
-    """The server. `requests` holds what came; `dimension` is the size of vectors."""
+    """The server; `requests` records the requests, `dimension` is the length of vectors."""
 
     def __init__(self, dimension: int = 1536) -> None:
         self.dimension = dimension
@@ -118,16 +118,16 @@ class OpenAIStub:
 
     @property
     def base_url(self) -> str:
-        """What clients are given, `/v1` included."""
+        """Returns the base URL for clients, including `/v1`."""
         assert self._server is not None
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/v1"
 
     def answer_next(self, *answers: Answer) -> None:
-        """Each of these answers one request; after them the stub is as before."""
+        """Uses each of these for one of the next requests."""
         self._next.extend(answers)
 
     def answer_always(self, answer: Answer | None) -> None:
-        """This answers every request from now on; None: as usual."""
+        """Uses this for every later request; None restores the normal responses."""
         self._always = answer
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""An OTLP collector over gRPC on a free loopback port that keeps what it is sent."""
+"""An OTLP collector over gRPC on a free loopback port that records what it receives."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_serv
 
 @dataclass(frozen=True)
 class Span:
-    """A span as it was exported, with the service that made it; `text` is all of it."""
+    """An exported span with its service; `text` is the whole span."""
 
     service: str
     name: str
@@ -32,7 +32,7 @@ class Span:
 
 @dataclass
 class Collector:
-    """What came so far. Metrics are by name, each export anew."""
+    """The data received so far; of each metric, by name, the last export."""
 
     endpoint: str = ""
     spans: list[Span] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Collector:
     texts: list[str] = field(default_factory=list)
 
     def trace(self, trace_id: str) -> list[Span]:
-        """The spans of a trace."""
+        """Returns the spans of a trace."""
         return [span for span in self.spans if span.trace_id == trace_id]
 
 
@@ -95,7 +95,7 @@ def _span(service: str, span: Any) -> Span:
 
 @contextmanager
 def otlp_collector() -> Iterator[Collector]:
-    """A running collector."""
+    """Runs a collector."""
     collector = Collector()
     server = grpc.server(ThreadPoolExecutor(4))
     metrics_service_pb2_grpc.add_MetricsServiceServicer_to_server(_Metrics(collector), server)  # type: ignore[no-untyped-call]

@@ -1,4 +1,4 @@
-"""A `/rerank` endpoint for the HTTP stub: passages score by how many of the question's words they have."""
+"""A `/rerank` endpoint for the HTTP stub: the score of a passage is the number of the question's words in it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ PATH = "/v1/rerank"
 
 
 def by_words(request: dict[str, Any]) -> Reply:
-    """A usual answer, best first."""
-    asked = set(request["query"].lower().split())
-    scores = [len(asked & set(text.lower().split())) for text in request["documents"]]
+    """Responds with the scores, best first."""
+    query_words = set(request["query"].lower().split())
+    scores = [len(query_words & set(text.lower().split())) for text in request["documents"]]
     results = [{"index": n, "relevance_score": float(score)} for n, score in enumerate(scores)]
     results.sort(key=lambda item: -item["relevance_score"])
     return Reply(body=json.dumps({"results": results}).encode())

@@ -1,4 +1,4 @@
-"""What a stubbed tier is told to do before it answers, and what it saw."""
+"""The script of a stubbed tier: actions before it responds, and the calls that it received."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Act = Callable[[Any], Awaitable[None]]
 
 
 async def hang(_request: object) -> None:
-    """An act that never ends by itself."""
+    """An action that never ends by itself."""
     await asyncio.Event().wait()
 
 
 def fail(error: Exception) -> Act:
-    """An act that raises."""
+    """Returns an action that raises."""
 
     async def act(_request: object) -> None:
         raise error
@@ -28,7 +28,7 @@ def fail(error: Exception) -> Act:
 
 
 def wait(seconds: float) -> Act:
-    """An act that takes its time."""
+    """Returns an action that waits."""
 
     async def act(_request: object) -> None:
         await asyncio.sleep(seconds)
@@ -38,7 +38,7 @@ def wait(seconds: float) -> Act:
 
 @dataclass
 class Script:
-    """What a tier saw, and what it does before it answers: `acts` by method name, for as long as they stand there."""
+    """The calls that a tier received, and the actions before its responses: `acts` by method name."""
 
     acts: dict[str, Act] = field(default_factory=dict)
     requests: dict[str, list[Any]] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Script:
     seen: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def note(self, method: str, request: Any) -> None:
-        """Records a call and does what was scripted for it."""
+        """Records a call and runs its action."""
         self.requests.setdefault(method, []).append(request)
         self.calls.append(current_call())
         self.seen.set()
@@ -61,11 +61,11 @@ class Script:
             raise
 
     def count(self, method: str) -> int:
-        """How often a method was called."""
+        """Returns how many times a method was called."""
         return len(self.requests.get(method, []))
 
     def fail_times(self, method: str, times: int, error: Exception | None = None) -> None:
-        """Lets the next `times` calls of a method fail, as a store that is away does unless told otherwise."""
+        """Makes the next `times` calls of a method fail, by default as if the store were unavailable."""
         failure = error or StoreUnavailableError("store", retry_after=0.01)
         left = times
 

@@ -1,4 +1,4 @@
-"""TLS in front of a store that has none: each connection is decrypted and passed on.
+"""TLS termination in front of a store without TLS: each connection is decrypted and forwarded.
 
 async with TlsTerminator(context, open_upstream, postgres=True) as terminator:
     url = f"postgresql://user:password@127.0.0.1:{terminator.port}/db?sslmode=verify-full&sslrootcert=…"
@@ -18,7 +18,7 @@ _SSL_REQUEST = struct.pack("!ii", 8, 80877103)
 
 
 class TlsTerminator:
-    """The server on a free loopback port. With `postgres`, clients ask for TLS first, as its protocol has it."""
+    """The server on a free loopback port; with `postgres`, clients first request TLS as in PostgreSQL's protocol."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class TlsTerminator:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """Returns its port."""
         assert self._server is not None
         return int(self._server.sockets[0].getsockname()[1])
 
@@ -59,12 +59,12 @@ class TlsTerminator:
         self._connections.add(task)
         try:
             with suppress(OSError, asyncio.IncompleteReadError):
-                await self._pass_on(reader, writer)
+                await self._forward(reader, writer)
         finally:
             self._connections.discard(task)
             writer.close()
 
-    async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self._postgres:
             if await reader.readexactly(len(_SSL_REQUEST)) != _SSL_REQUEST:
                 self.plain += 1

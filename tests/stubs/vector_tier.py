@@ -1,4 +1,4 @@
-"""A small vector tier behind the real contracts, served over a real socket: it keeps what it is given."""
+"""An in-memory vector tier with the real contracts, on a real socket."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.stubs.script import Script
 class VectorStub(
     search_pb2_grpc.VectorSearchServiceServicer, documents_pb2_grpc.DocumentServiceServicer
 ):
-    """The vector tier: `answer` is what HybridSearch answers with; documents are kept by (space, id)."""
+    """The vector tier: `answer` is the response of HybridSearch; documents are stored by (space, id)."""
 
     script: Script = field(default_factory=Script)
     answer: search_pb2.HybridSearchResponse = field(
@@ -160,7 +160,7 @@ class VectorStub(
 
 @dataclass
 class VectorDeletionStub(deletion_pb2_grpc.DocumentDeletionServiceServicer):
-    """Removal from what the vector tier's stub holds."""
+    """The deletion service of the stub."""
 
     tier: VectorStub
 
@@ -186,7 +186,7 @@ class VectorDeletionStub(deletion_pb2_grpc.DocumentDeletionServiceServicer):
 
 @dataclass
 class VectorInventoryStub(inventory_pb2_grpc.InventoryServiceServicer):
-    """Ids of what the vector tier's stub holds, in one page."""
+    """The inventory of the stub, in one page."""
 
     tier: VectorStub
 
@@ -218,19 +218,21 @@ class VectorInventoryStub(inventory_pb2_grpc.InventoryServiceServicer):
         )
 
     def _chunks(self) -> dict[str, str]:
-        held = {
+        owners = {
             (space, chunk.id): key
             for (space, key), document in self.tier.documents.items()
             for chunk in document.chunks
         }
-        held |= {(s, one): key for (s, key), ids in self.tier.retired.items() for one in ids}
-        return {chunk: key for (space, chunk), key in held.items() if space == current_call().space}
+        owners |= {(s, one): key for (s, key), ids in self.tier.retired.items() for one in ids}
+        return {
+            chunk: key for (space, chunk), key in owners.items() if space == current_call().space
+        }
 
 
 async def serve_vector(
     stub: VectorStub, settings: RuntimeSettings, listen: str = "127.0.0.1:0"
 ) -> RunningServer:
-    """The vector tier's stub on a socket."""
+    """Serves the stub on a socket."""
     return await start_server(
         settings=settings,
         listen=listen,
@@ -265,7 +267,7 @@ async def serve_vector(
 
 
 def chunk_hit(chunk_id: str, score: float = 0.5, content: str = "text") -> chunks_pb2.ChunkHit:
-    """A hit of the vector tier."""
+    """Builds a hit of the vector tier."""
     chunk = chunks_pb2.Chunk(
         id=chunk_id, document_id=f"doc-{chunk_id}", document_title="Title", content=content
     )

@@ -1,4 +1,4 @@
-"""Every setting has a place in `.env.example`, and a copy of that file changes nothing."""
+"""Every setting is listed in `.env.example`, and a copy of that file changes nothing."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ CLASSES: list[type[BaseSettings]] = [
     RuntimeSettings,
     VectorSettings,
 ]
-# Where a store is has no default: the local stack says it to its own processes.
+# Store addresses have no default: the local stack passes them to its processes.
 STORES = {"DATABASE_URL": "postgresql://db/braid", "NEO4J_URI": "bolt://db", "NEO4J_PASSWORD": "pw"}
-# The machine's own, set by every desktop.
+# Set by the desktop environment, not by Braid.
 FOREIGN = {"XDG_CACHE_HOME"}
 
 
 def names(settings: type[BaseSettings]) -> set[str]:
-    """The environment names that a class reads."""
+    """Returns the environment variables that a class reads."""
     found = set()
     for field, info in settings.model_fields.items():
         alias = info.validation_alias

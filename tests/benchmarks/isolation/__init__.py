@@ -1,1 +1,1 @@
-"""Whether any door of Braid lets a caller see, count or change what is another space's or another user's."""
+"""Checks that no interface lets a caller see, count or change data of another space or another user."""

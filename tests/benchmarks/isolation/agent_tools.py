@@ -1,4 +1,4 @@
-"""The agent's tools, each called by itself: a scripted model calls the one that a question names."""
+"""Calls of each tool of the agent: a scripted model calls the tool that a question names."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ Json = dict[str, Any]
 
 _CALL = "Call this tool: "
 _UNKNOWN = "I do not know."
-# How a tool sends arguments back to a model.
+# Signs of arguments that a tool refused.
 _REFUSED = ("validation error", "The arguments are not valid", "Fix the errors")
 _SAVES = "save_"
 
 
 @dataclass(slots=True)
 class ToolCaller:
-    """The model: it calls the tool that a question asks for, and keeps what the tool answered."""
+    """The scripted model: calls the tool that a question names, and records the tool's result."""
 
     tools: dict[str, Json] = field(default_factory=dict)
     results: dict[str, str] = field(default_factory=dict)
 
     def answer(self, request: Json) -> Reply:
-        """One turn of a conversation, as a stream."""
+        """Returns one turn of a conversation as a stream."""
         self.tools |= {
             one["function"]["name"]: one["function"]["parameters"]
             for one in request.get("tools", ())
@@ -52,14 +52,14 @@ class ToolCaller:
 
 
 def question_for(tool: str, arguments: Mapping[str, Any], number: int) -> str:
-    """A question upon which the model calls a tool."""
+    """Returns a question that makes the model call a tool."""
     return _CALL + json.dumps({"tool": tool, "arguments": arguments, "number": number})
 
 
 async def agent_tool_operations(
     http: httpx.AsyncClient, model: ToolCaller, person: Person
 ) -> list[Operation]:
-    """Every tool that the agent offers to a model."""
+    """Returns an operation for every tool that the agent offers to a model."""
     await _ask(http, person, "What is there?")
     return [
         Operation(
@@ -102,7 +102,7 @@ def _last(messages: list[Json], role: str) -> str:
 
 
 def _text(content: Any) -> str:
-    """A message's text, which may come in parts."""
+    """Returns a message's text, which may be in parts."""
     if isinstance(content, list):
         return "".join(str(part.get("text", "")) for part in content)
     return str(content)

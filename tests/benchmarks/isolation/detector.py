@@ -1,4 +1,4 @@
-"""What counts as a leak: text or ids of another in an answer, an answer that depends on them, or a change of theirs."""
+"""Detects leaks: another's text or ids in a response, a response that depends on them, or a change of their data."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-# What differs between two equal calls.
+# Fields that differ between two equal calls.
 _VOLATILE = re.compile(
     r"(^|_)(request_id|took|elapsed|ms|seconds|cache|cached|now)(_|$)|(_at|_time|_ms)$|^(latency|timings?)$"
 )
 _PLACEHOLDER = "<given>"
-# The status of a request that could not be made, or of a tool that takes none of those that were.
+# The status if no valid request could be built, or a tool refused all arguments.
 NOT_SENT = "invalid"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a call ended: its code or status, and all that was answered, as JSON would have it."""
+    """The outcome of a call: its code or status, and the whole response as JSON."""
 
     status: str
     body: Any = None
 
     @property
     def accepted(self) -> bool:
-        """Whether the call was more than refused for its form."""
+        """Returns whether the request was valid, so that the operation was reached."""
         return self.status not in {"INVALID_ARGUMENT", "422", "400", NOT_SENT, "UNIMPLEMENTED"}
 
     @property
     def succeeded(self) -> bool:
-        """Whether the call did what it was for."""
+        """Returns whether the call succeeded."""
         return self.status == "OK" or self.status.startswith("2")
 
 
 @dataclass(frozen=True, slots=True)
 class Leak:
-    """One leak, for people."""
+    """A description of one leak."""
 
     operation: str
     actor: str
@@ -46,18 +46,18 @@ class Leak:
 
 @dataclass(slots=True)
 class Found:
-    """What a run has checked and found."""
+    """The number of checks of a run, and the leaks found."""
 
     checked: int = 0
     leaks: list[Leak] = field(default_factory=list)
 
     def add(self, leak: Leak) -> None:
-        """Notes a leak."""
+        """Records a leak."""
         self.leaks.append(leak)
 
 
 def legs_in_order(parts: Sequence[Any]) -> list[Any]:
-    """The parts of a streamed answer with its legs in the order of their names: they come as each of them ends."""
+    """Returns the parts of a streamed response with its legs sorted by name, because they arrive in any order."""
     legs = [part for part in parts if isinstance(part, dict) and set(part) == {"leg"}]
     others = [part for part in parts if part not in legs]
     return [*sorted(legs, key=_leg_name), *others]
@@ -69,28 +69,28 @@ def _leg_name(part: Mapping[str, Any]) -> str:
 
 
 def seen_in(outcome: Outcome, secrets: Collection[str], given: Collection[str]) -> list[str]:
-    """The secrets that an answer tells, other than those that were given with the request."""
+    """Returns the secrets in a response, except those that the request contained."""
     text = repr(outcome.body).lower()
     for known in given:
         text = text.replace(known.lower(), _PLACEHOLDER)
-    told = {one.lower() for one in given}
-    return sorted(one for one in secrets if one.lower() not in told and one.lower() in text)
+    in_request = {one.lower() for one in given}
+    return sorted(one for one in secrets if one.lower() not in in_request and one.lower() in text)
 
 
 def same(first: Outcome, second: Outcome, given: Collection[str], *, status_only: bool) -> bool:
-    """Whether two answers are equal but for what was given and for times."""
+    """Returns whether two responses are equal, ignoring values of the requests, and times."""
     if first.status != second.status:
         return False
     return status_only or _plain(first.body, given) == _plain(second.body, given)
 
 
 def plain(outcome: Outcome, given: Collection[str] = ()) -> Any:
-    """An answer without what differs between two equal calls."""
+    """Returns a response without the fields that differ between two equal calls."""
     return outcome.status, _plain(outcome.body, given)
 
 
 def difference(first: Any, second: Any, place: str = "") -> str:
-    """Where two answers differ first, and how."""
+    """Describes the first difference between two responses."""
     if isinstance(first, dict) and isinstance(second, dict):
         for name in first.keys() | second.keys():
             if first.get(name) != second.get(name):

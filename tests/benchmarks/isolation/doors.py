@@ -1,4 +1,4 @@
-"""Every way in: each RPC of each process, each endpoint of the OpenAPI document, each tool and resource of MCP."""
+"""All operations of Braid: each RPC, each endpoint of the OpenAPI document, each tool and resource of MCP."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ from tests.benchmarks.isolation.values import Given, is_id, is_second_id, text_f
 SECONDS = 15.0
 _STREAMED = 30
 ATTEMPTS = 8
-# Packages of contracts and the processes that serve them.
+# The processes that serve each package of the contracts.
 _PROCESSES = {"agent": "agent_orchestrator", "graph": "graph_query", "vector": "vector_search"}
 _READS = ("/search", "/query")
 
-# How a tool refuses arguments for their form.
+# Signs of invalid arguments in a tool's response.
 _FORM = re.compile(r"INVALID_FIELD|\bmust\b|is needed|goes without|not a valid")
 _REQUEST = re.compile(r"\(?,? ?request [0-9a-f]{32}\)?|\d+(\.\d+)? ms")
 
@@ -47,7 +47,7 @@ Call = Callable[[Person, Given], Awaitable[Outcome]]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Something that a caller can do. `takes_ids` tells whether its requests can name things."""
+    """Something that a caller can do; `takes_ids` is whether its requests can contain ids."""
 
     name: str
     changes: bool
@@ -56,21 +56,21 @@ class Operation:
 
 
 @asynccontextmanager
-async def open_doors(stack: LocalStack, people: list[Person]) -> AsyncIterator[list[Operation]]:
-    """All operations of a running stack."""
+async def open_operations(
+    stack: LocalStack, people: list[Person]
+) -> AsyncIterator[list[Operation]]:
+    """Yields all operations of a running stack."""
     url = f"http://{stack.addresses['gateway']}"
-    async with AsyncExitStack() as open_things:
-        http = await open_things.enter_async_context(
-            httpx.AsyncClient(base_url=url, timeout=SECONDS)
-        )
+    async with AsyncExitStack() as exits:
+        http = await exits.enter_async_context(httpx.AsyncClient(base_url=url, timeout=SECONDS))
         channels = {
-            package: await open_things.enter_async_context(
+            package: await exits.enter_async_context(
                 open_channel(stack.addresses[process], retry=False)
             )
             for package, process in _PROCESSES.items()
         }
         clients = {
-            person.name: await open_things.enter_async_context(mcp_client(url, person))
+            person.name: await exits.enter_async_context(mcp_client(url, person))
             for person in people
         }
         yield [
@@ -81,7 +81,7 @@ async def open_doors(stack: LocalStack, people: list[Person]) -> AsyncIterator[l
 
 
 def rpc_operations(channels: Mapping[str, grpc.aio.Channel]) -> list[Operation]:
-    """Each RPC of each contract."""
+    """Returns an operation for each RPC of each contract."""
     requests = Requests()
     return [
         Operation(
@@ -144,7 +144,7 @@ def _json(message: Message) -> Any:
 
 
 def without_request_ids(told: list[Any]) -> list[Any]:
-    """Parts of an answer without the id of the request that some of them have."""
+    """Removes request ids from the parts of a response."""
     return [
         {k: v for k, v in part.items() if k != "request_id"} if isinstance(part, dict) else part
         for part in told
@@ -152,7 +152,7 @@ def without_request_ids(told: list[Any]) -> list[Any]:
 
 
 def rest_operations(document: Mapping[str, Any], http: httpx.AsyncClient) -> list[Operation]:
-    """Each endpoint of the OpenAPI document."""
+    """Returns an operation for each endpoint of the OpenAPI document."""
     schemas = Schemas(document)
     return [
         Operation(
@@ -170,7 +170,7 @@ def rest_operations(document: Mapping[str, Any], http: httpx.AsyncClient) -> lis
 
 
 def _body(operation: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The schema of a JSON body, empty where there is none."""
+    """Returns the schema of the JSON body, empty without one."""
     content = operation.get("requestBody", {}).get("content", {})
     schema: Mapping[str, Any] = content.get("application/json", {}).get("schema", {})
     return schema
@@ -210,13 +210,13 @@ def _rest(
 def _place(
     path: str, operation: Mapping[str, Any], schemas: Schemas, given: Given, attempt: int
 ) -> tuple[str, dict[str, Any]]:
-    """The path and the query of a request."""
+    """Returns the path and the query of a request."""
     query = {}
     for parameter in _parameters(operation):
         name, where = parameter["name"], parameter["in"]
         value = schemas.fill(parameter.get("schema", {}), given, name, attempt)
         if where == "path":
-            # A path names a thing: by whatever id is tried, or by its name.
+            # The path contains the tried id, or the name of a thing.
             path = path.replace(f"{{{name}}}", quote(_named(name, given), safe=""))
         elif where == "query" and (parameter.get("required") or is_id(name) or name == "query"):
             query[name] = value
@@ -234,7 +234,7 @@ def _named(parameter: str, given: Given) -> str:
 def _wrong_optional(
     answer: Any, body: Any, operation: Mapping[str, Any], schemas: Schemas
 ) -> set[str]:
-    """Optional parts that the answer says are wrong: the next attempt goes without."""
+    """Returns optional fields that the response reports as wrong; the next attempt omits them."""
     fields = answer.get("fields", ()) if isinstance(answer, dict) else ()
     wrong = {str(one["field"]).split(".")[0].split("[")[0] for one in fields}
     required = set(schemas.resolve(body).get("required", ())) if body else set()
@@ -250,7 +250,7 @@ def _answer(answer: httpx.Response) -> Any:
 
 
 def _event(text: str) -> Any:
-    """An event of a stream by its name, with its data read."""
+    """Parses an event of a stream: its name and its decoded data."""
     lines = dict(line.partition(": ")[::2] for line in text.splitlines())
     try:
         return {lines.get("event", "event"): json.loads(lines["data"])}
@@ -259,7 +259,7 @@ def _event(text: str) -> Any:
 
 
 async def mcp_operations(clients: Mapping[str, Client]) -> list[Operation]:
-    """Each tool of the full profile, and each resource template; `clients` are by the person's name."""
+    """Returns an operation for each tool of the full profile and each resource template; `clients` are by person."""
     client = next(iter(clients.values()))
     tools = (await client.list_tools()).tools
     templates = (await client.list_resource_templates()).resource_templates
@@ -289,7 +289,7 @@ async def mcp_operations(clients: Mapping[str, Client]) -> list[Operation]:
 
 @asynccontextmanager
 async def mcp_client(url: str, person: Person) -> AsyncIterator[Client]:
-    """A client with the person's key, of the profile that has every tool."""
+    """Opens a client with the person's key and the profile that has every tool."""
     async with httpx2.AsyncClient(timeout=SECONDS, headers=person.headers) as http:
         transport = streamable_http_client(f"{url}/mcp?profile=all", http_client=http)
         async with Client(transport) as client:
@@ -306,17 +306,17 @@ def _tool(clients: Mapping[str, Client], name: str, schema: Mapping[str, Any]) -
             try:
                 result = await clients[person.name].call_tool(name, arguments)
             except MCPError as error:
-                return Outcome("error", _said(error))
-            said = [_REQUEST.sub("", getattr(part, "text", "")) for part in result.content]
-            outcome = Outcome("refused" if result.is_error else "OK", said)
-            if not (result.is_error and _FORM.search(said[0])):
+                return Outcome("error", _error_text(error))
+            texts = [_REQUEST.sub("", getattr(part, "text", "")) for part in result.content]
+            outcome = Outcome("refused" if result.is_error else "OK", texts)
+            if not (result.is_error and _FORM.search(texts[0])):
                 return outcome
         return Outcome(NOT_SENT, outcome.body)
 
     return call
 
 
-def _said(error: MCPError) -> str:
+def _error_text(error: MCPError) -> str:
     return _REQUEST.sub("", str(error))
 
 
@@ -327,7 +327,7 @@ def _resource(clients: Mapping[str, Client], template: str) -> Call:
         try:
             result = await clients[person.name].read_resource(place)
         except MCPError as error:
-            return Outcome("refused", _said(error))
+            return Outcome("refused", _error_text(error))
         return Outcome("OK", [getattr(part, "text", "") for part in result.contents])
 
     return call
@@ -338,14 +338,14 @@ def _resources(clients: Mapping[str, Client]) -> Call:
         try:
             result = await clients[person.name].list_resources()
         except MCPError as error:
-            return Outcome("refused", _said(error))
+            return Outcome("refused", _error_text(error))
         return Outcome("OK", [str(one.uri) + str(one.name) for one in result.resources])
 
     return call
 
 
 async def outcome_of(operation: Operation, person: Person, given: Given) -> Outcome:
-    """The outcome of a call, a late one included."""
+    """Returns the outcome of a call, also if it times out."""
     try:
         async with asyncio.timeout(2 * SECONDS):
             return await operation.call(person, given)

@@ -1,7 +1,7 @@
-"""Two spaces and two users in each: every door is tried with real and guessed ids of the others; nothing may show.
+"""Tries every operation between two spaces with two users each, with real and guessed ids; nothing may leak.
 
-A leak is text or an id of another in an answer; an answer that differs between a real and a guessed id of another, or
-that changes when another's data is loaded; or a change of another's data.
+A leak is another's text or id in a response, a response that differs between another's real id and a guessed one or
+that changes when another's data is loaded, or a change of another's data.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tests.benchmarks.isolation.detector import (
     same,
     seen_in,
 )
-from tests.benchmarks.isolation.doors import SECONDS, Operation, open_doors, outcome_of
+from tests.benchmarks.isolation.doors import SECONDS, Operation, open_operations, outcome_of
 from tests.benchmarks.isolation.people import Loading, Person, issue_keys
 from tests.benchmarks.isolation.values import Given, guess_like
 from tests.stubs.openai_server import OpenAIStub
@@ -37,15 +37,15 @@ from tests.stubs.openai_server import OpenAIStub
 _ADDS = ("Add", "BatchAdd", "Create", "Ingest")
 _NEUTRAL = "weather report"
 _POLLS, _POLL_SECONDS = 100, 0.1
-# What belongs to a space, and to a user alone, as they see it themselves.
+# Views of a space's data, and of a user's own data.
 _SHARED_VIEWS = ("/api/documents", "/api/facts", "/api/findings", "/api/ontology")
 _OWN_VIEWS = ("/api/memories", "/api/memory/export", "/api/conversations", "/api/graph/stats")
 
 
 async def run(options: Options) -> None:
-    """Load, try, compare; leaks go to standard error. MeasureError where an operation could not be tried."""
+    """Runs all trials; leaks go to standard error. Raises MeasureError if an operation could not be tried."""
     figures, found = Figures(options.name), Found()
-    trials = [await _try_doors(found), await _try_agent_tools(found)]
+    trials = [await _try_operations(found), await _try_agent_tools(found)]
     for leak in found.leaks:
         note(f"LEAK {leak.operation}: {leak.actor} from {leak.victim}: {leak.what}")
     count = sum(len(trial.operations) for trial in trials)
@@ -62,16 +62,16 @@ async def run(options: Options) -> None:
         )
 
 
-async def _try_doors(found: Found) -> Trial:
-    """Every RPC, endpoint, tool and resource of MCP."""
-    async with _stack({}) as (stack, people, http), open_doors(stack, people) as operations:
+async def _try_operations(found: Found) -> Trial:
+    """Tries every RPC, every endpoint, and every tool and resource of MCP."""
+    async with _stack({}) as (stack, people, http), open_operations(stack, people) as operations:
         trial = Trial(http, people, operations, found)
         await trial.run()
         return trial
 
 
 async def _try_agent_tools(found: Found) -> Trial:
-    """Every tool of the agent, called by a scripted model. It answers questions alone: the rest is as without one."""
+    """Tries every tool of the agent through a scripted model, which is configured for questions only."""
     model = ToolCaller()
     async with OpenAIStub() as stub:
         stub.routes["/v1/chat/completions"] = model.answer
@@ -87,7 +87,7 @@ async def _try_agent_tools(found: Found) -> Trial:
 async def _stack(
     environment: Mapping[str, str],
 ) -> AsyncIterator[tuple[LocalStack, list[Person], httpx.AsyncClient]]:
-    """A stack of its own, with keys for four people."""
+    """Runs a separate stack with keys for four people."""
     with temporary_data() as data:
         people = issue_keys(data)
         async with running_stack(data, {"BRAID_ALLOW_LOCAL": "false", **environment}) as stack:
@@ -97,7 +97,7 @@ async def _stack(
 
 
 class Trial:
-    """One run over a stack of its own."""
+    """The trial of all operations of one stack."""
 
     def __init__(
         self,
@@ -108,15 +108,15 @@ class Trial:
     ) -> None:
         self._http = http
         self._people = people
-        self.operations = sorted(operations, key=_turn)
+        self.operations = sorted(operations, key=_order)
         self._found = found
-        # What somebody of a space has written there: no longer a secret in that space.
+        # Texts that the people of a space have sent there, which are no secret in that space.
         self._written: dict[str, set[str]] = {person.space: set() for person in people}
-        # What was never taken, with what was said of it.
+        # Operations that have not accepted a request yet, with their last response.
         self.unreached = dict.fromkeys((operation.name for operation in operations), "")
 
     async def run(self) -> None:
-        """All checks."""
+        """Runs all checks."""
         await self._load_and_compare()
         reading = [operation for operation in self.operations if not operation.changes]
         changing = [operation for operation in self.operations if operation.changes]
@@ -136,7 +136,7 @@ class Trial:
                 show(number + 1)
 
     async def _load_and_compare(self) -> None:
-        """Loads the first person, then the others: what the first one reads must not change by that."""
+        """Loads the first person's data, then the others'; the first person's reads must not change."""
         first, *others = self._people
         await Loading(self._http, first).shared()
         await Loading(self._http, first).own()
@@ -148,7 +148,7 @@ class Trial:
         after = await self._read_all(first)
         for name, outcome in before.items():
             if plain(outcome) != plain(again[name]):
-                continue  # differs by itself
+                continue  # varies between equal calls
             self._found.checked += 1
             if plain(outcome) != plain(after[name]):
                 changed = difference(plain(outcome), plain(after[name]))
@@ -180,7 +180,7 @@ class Trial:
             self._scan(operation, actor, outcome, (given.id, given.words, marker))
 
     async def _reach(self, operation: Operation) -> None:
-        """Tries ids of one's own where no other was taken: a request that is always refused proves nothing."""
+        """Tries the actor's own ids until a request is accepted, because a refused request proves nothing."""
         for actor in self._people:
             for first, second in permutations(actor.ids.values(), 2):
                 if operation.name not in self.unreached:
@@ -188,14 +188,14 @@ class Trial:
                 await self._call(operation, actor, Given(first, _NEUTRAL, second))
 
     def _victim(self, actor: Person) -> Person:
-        """Whom a person tries: in turn the neighbor in the same space and somebody of the other space."""
+        """Returns the next person: alternately one in the same space and one in the other."""
         place = self._people.index(actor)
         return self._people[(place + 1) % len(self._people)]
 
     async def _attack_by_id(
         self, operation: Operation, actor: Person, victim: Person, kind: str, real: str
     ) -> None:
-        """An id of another must be answered as one that nothing has."""
+        """Checks that another's id leads to the same response as an id that does not exist."""
         guessed = guess_like(real)
         first = await self._call(operation, actor, Given(real, _NEUTRAL))
         if first.status == NOT_SENT:
@@ -203,7 +203,7 @@ class Trial:
         self._scan(operation, actor, first, (real,))
         second = await self._call(operation, actor, Given(guessed, _NEUTRAL))
         given: tuple[str, ...] = (real, guessed)
-        # What changes something answers with new ids and times; a refusal says the same of both.
+        # A successful change returns new ids and times; a refusal must be equal for both.
         status_only = operation.changes and first.succeeded
         if same(first, second, given, status_only=status_only):
             return
@@ -215,7 +215,7 @@ class Trial:
             same(again, first, given, status_only=status_only)
             and same(other, second, given, status_only=status_only)
         ):
-            return  # differs by itself, as after a first effect on the caller's own data
+            return  # varies between equal calls, for example after an effect on the caller's own data
         what = f"{kind}: {_shown(first)} but for a guess {_shown(second)}"
         self._found.add(Leak(operation.name, actor.name, victim.name, what))
 
@@ -243,7 +243,7 @@ class Trial:
                 self._found.add(Leak(operation.name, actor.name, other.name, what))
 
     async def _views(self, actor: Person) -> dict[str, Any]:
-        """What the victim has: all of another space, or what is the user's own in the actor's."""
+        """Returns the victim's data: everything in another space, or only the user's own data in the actor's space."""
         person = self._victim(actor)
         await self._until_idle(person)
         views: dict[str, Any] = {}
@@ -254,7 +254,7 @@ class Trial:
         return views
 
     async def _until_idle(self, person: Person) -> None:
-        """Waits for the jobs of a space, which change what is seen there."""
+        """Waits for the jobs of a space, which change its data."""
         running = {"state": ["QUEUED", "RUNNING"]}
         for _ in range(_POLLS):
             answer = await self._http.get("/api/jobs", params=running, headers=person.headers)
@@ -273,10 +273,11 @@ class Trial:
                 self._found.add(Leak(operation.name, actor.name, victim, what))
 
 
-def _turn(operation: Operation) -> tuple[bool, bool, bool]:
-    """When an operation is tried. What takes no id changes all that a caller has: last, so that there is something to
-    find until then. What takes an id for something new comes after what finds things by ids: the others' ids are of
-    one's own things from then on.
+def _order(operation: Operation) -> tuple[bool, bool, bool]:
+    """Returns the sort key of an operation: reads come first, then changes.
+
+    Changes without ids come last, because they affect all of a caller's data. Operations that create things with a
+    given id come after those that look things up by id, because afterwards others' ids exist in the caller's space.
     """
     adds = operation.name.rpartition("/")[2].startswith(_ADDS)
     return operation.changes, not operation.takes_ids, adds

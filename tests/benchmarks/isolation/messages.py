@@ -1,4 +1,4 @@
-"""Valid requests of any RPC, made from its descriptor: a new RPC needs nothing here."""
+"""Builds valid requests of any RPC from its descriptor, so that new RPCs are covered automatically."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SECONDS = 1_704_067_200
 
 
 def all_methods() -> list[MethodDescriptor]:
-    """Every RPC of every contract that there is."""
+    """Returns every RPC of every contract."""
     return [
         method
         for module in _modules()
@@ -42,20 +42,20 @@ def _modules() -> Iterator[Any]:
 
 
 class Requests:
-    """Makes requests and holds them to the rules of their contracts."""
+    """Builds requests that comply with the rules of their contracts."""
 
     def __init__(self) -> None:
         self._validator = protovalidate.Validator()
 
     def of(self, method: MethodDescriptor, given: Given) -> list[Message]:
-        """What a call of the method sends: one message, or where callers stream one for each part of its oneof."""
+        """Returns the messages of a call: one, or for a client stream one for each alternative of its oneof."""
         kind = method.input_type
         if not method.client_streaming or not kind.oneofs:
             return [self._valid(kind, given)]
         return [self._valid(kind, given, chosen=field.name) for field in kind.oneofs[0].fields]
 
     def violations(self, message: Message) -> list[str]:
-        """What is wrong with a message."""
+        """Returns the rules that a message violates."""
         return [
             _path(one.proto) + ": " + one.proto.rule_id
             for one in self._validator.collect_violations(message)
@@ -73,7 +73,7 @@ class Requests:
 
 
 def _fill(message: Message, given: Given, chosen: str, depth: int) -> bool:
-    """Sets ids and words, in this message and those within. Whether there were any."""
+    """Sets ids and words in this message and nested ones; returns whether there were any."""
     filled = False
     for field in _fields(message, chosen):
         if field.type in _TEXT and (_is_wanted(field.name) or chosen):
@@ -92,7 +92,7 @@ def _is_wanted(name: str) -> bool:
 
 
 def _fields(message: Message, chosen: str) -> Iterator[FieldDescriptor]:
-    """The fields to fill: of a oneof one, that which is chosen or the first with an id."""
+    """Yields the fields to fill; of a oneof only the chosen field, by default the first that is an id."""
     descriptor: Any = message.DESCRIPTOR
     if chosen:
         yield descriptor.fields_by_name[chosen]
@@ -130,7 +130,7 @@ def _set_message(message: Message, field: FieldDescriptor, inner: Message) -> No
 
 
 def _repair(message: Message, violation: Any, given: Given, attempt: int) -> None:
-    """Gives the field that breaks a rule another value, and in the end none."""
+    """Gives the field that violates a rule another value, and after many attempts clears it."""
     owner, field = _place(message, violation)
     if field is None and violation.rule_id == "required":
         _set_any(owner, _first_of(owner.DESCRIPTOR.oneofs[0]), given, 0)
@@ -146,7 +146,7 @@ def _repair(message: Message, violation: Any, given: Given, attempt: int) -> Non
 
 
 def _is_about_message(owner: Any, field: FieldDescriptor, violation: Any) -> bool:
-    """Whether a rule of the field's message, about several of its fields, is broken."""
+    """Returns whether the violated rule is one of the field's message about several of its fields."""
     if field.message_type is None or violation.rule_id.partition(".")[0] in {
         "required",
         "repeated",
@@ -156,7 +156,7 @@ def _is_about_message(owner: Any, field: FieldDescriptor, violation: Any) -> boo
 
 
 def _repair_whole(message: Any, given: Given, attempt: int) -> None:
-    """Changes one of the fields that are set: another id in its place, or nothing."""
+    """Changes one of the fields that are set to another id, or clears it."""
     filled = [field for field, _ in message.ListFields()]
     if not filled:
         return

@@ -1,4 +1,4 @@
-"""Two spaces with two users each, and all that belongs to them: loaded through the gateway, with ids to guess at."""
+"""Two spaces with two users each, and their data, which is loaded through the gateway."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ENDED = {"succeeded", "failed", "cancelled"}
 
 @dataclass(slots=True)
 class Person:
-    """A user of a space. `shared` ids are the space's, `own` are the user's alone, each by its kind."""
+    """A user of a space. `shared` has ids of the space's data, `own` ids of the user's own data, by kind."""
 
     space: str
     user: str
@@ -35,21 +35,21 @@ class Person:
 
     @property
     def name(self) -> str:
-        """Space and user."""
+        """Returns space and user."""
         return f"{self.space}/{self.user}"
 
     @property
     def headers(self) -> dict[str, str]:
-        """The credential of an HTTP request."""
+        """Returns the credential of an HTTP request."""
         return {"authorization": f"Bearer {self.key}"}
 
     @property
     def ids(self) -> dict[str, str]:
-        """All ids by kind."""
+        """Returns all ids by kind."""
         return {**self.shared, **self.own}
 
     def secrets_from(self, other: Person) -> set[str]:
-        """What the other has that this person must never be told."""
+        """Returns the other's ids and markers that this person must never see."""
         private = {other.own_marker, *other.own.values()}
         if other.space == self.space:
             return private
@@ -57,7 +57,7 @@ class Person:
 
 
 def issue_keys(data: Path) -> list[Person]:
-    """Four people, with their keys in the key file of a stack that is about to start."""
+    """Creates four people, with keys in the key file of a stack that is not started yet."""
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     editor = KeyEditor(data / "api_keys.json")
     people = []
@@ -71,14 +71,14 @@ def issue_keys(data: Path) -> list[Person]:
 
 
 class Loading:
-    """Loads what belongs to a person."""
+    """Loads the data of a person."""
 
     def __init__(self, http: httpx.AsyncClient, person: Person) -> None:
         self._http = http
         self._person = person
 
     async def shared(self) -> None:
-        """A document, dated facts, a finding and a job."""
+        """Loads data of the space: a document and its job, and a dated fact."""
         person, mark = self._person, self._person.shared_marker
         person.shared["document"] = f"doc-{mark}"
         text = f"The {mark} Service is owned by the {mark} Team. Ada Brandt leads the {mark} Team."
@@ -103,7 +103,7 @@ class Loading:
         person.shared["chunk"] = _first(chunks["results"], "id")
 
     async def own(self) -> None:
-        """Memories, an entity memory, a conversation with an answer."""
+        """Loads the user's own data: memories, an entity memory, and a conversation with an answer."""
         person, mark = self._person, self._person.own_marker
         person.own["session"] = f"session-{mark}"
         for number in (1, 2):
@@ -155,7 +155,7 @@ class Loading:
 
 
 def _first(value: Any, *names: str) -> str:
-    """The first value of one of these names, however deep. MeasureError when there is none."""
+    """Returns the first nested value with one of these names. Raises MeasureError without one."""
     for name in names:
         for found in _all(value, name):
             return found

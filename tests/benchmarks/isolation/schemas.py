@@ -1,4 +1,4 @@
-"""Valid JSON of any JSON schema, as OpenAPI and MCP describe arguments: a new endpoint or tool needs nothing here."""
+"""Builds valid JSON from the schemas of OpenAPI and MCP, so that new endpoints and tools are covered automatically."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DEPTH = 5
 
 
 class Schemas:
-    """Fills schemas; `components` has those that are referred to, by their references."""
+    """Builds values of schemas; `document` contains the schemas that references point to."""
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
@@ -26,11 +26,11 @@ class Schemas:
     def fill(
         self, schema: Mapping[str, Any], given: Given, name: str = "", attempt: int = 0
     ) -> Any:
-        """A value of the schema: ids and words wherever they fit, and else what is required."""
+        """Builds a value of the schema with ids and words in all fitting fields, and else only required fields."""
         return self._value(schema, given, name, _DEPTH, attempt)
 
     def takes_ids(self, schema: Mapping[str, Any], name: str = "", depth: int = _DEPTH) -> bool:
-        """Whether a value of the schema has ids in it."""
+        """Returns whether values of the schema contain ids."""
         schema = self.resolve(schema)
         if schema.get("type") == "array":
             return self.takes_ids(schema.get("items", {}), name, depth)
@@ -40,7 +40,7 @@ class Schemas:
         )
 
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What a schema says, behind references and alternatives: the first of them that is not null."""
+        """Resolves references, and alternatives to the first one that is not null."""
         while True:
             if "$ref" in schema:
                 found: Any = self._document
@@ -91,7 +91,7 @@ class Schemas:
         }
 
     def _matters(self, schema: Mapping[str, Any], name: str, depth: int) -> bool:
-        """Whether ids or words go into an optional part."""
+        """Returns whether an optional part takes ids or words."""
         schema = self.resolve(schema)
         kind = schema.get("type")
         if kind == "string":
@@ -105,7 +105,7 @@ class Schemas:
 
 
 def _one_optional(wanted: list[str], required: set[str], turn: int) -> list[str]:
-    """Of parts that may exclude each other one alone, another one at each turn."""
+    """Keeps the required parts and one optional part, a different one at each turn, as they may exclude each other."""
     optional = [name for name in wanted if name not in required]
     chosen = optional[turn % len(optional)] if optional else ""
     return [name for name in wanted if name in required or name == chosen]

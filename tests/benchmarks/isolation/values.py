@@ -1,4 +1,4 @@
-"""What a field of a request is given, by its name: an id, words to look for, or any value that is valid there."""
+"""Values of request fields by name: an id, words to search for, or any valid value."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WORDS = frozenset(
         *("about", "owner", "description"),
     }
 )
-# What is no id although it is called so: where a list goes on, or what only its sender knows.
+# Not ids of things in spite of their names: positions in lists, and ids that the sender chooses.
 _NO_ID = frozenset({"request_id", "deletion_id", "last_event_id"})
 _CURSOR = "after_"
 _SAMPLES = {
@@ -32,18 +32,18 @@ _SAMPLES = {
     **dict.fromkeys(("as_of", "from", "to", "since", "valid_at", "invalid_at"), INSTANT),
     "model": "braid",
 }
-# Set although a request without it breaks no rule of its contract: the service refuses it.
+# Always set, because the service requires it although the contract's rules do not.
 ALWAYS = frozenset({"language"})
 NUMBERS = {"dimension": 384}
-# Tried in turn where a field takes none of the above.
+# Tried in turn if a field accepts none of the above.
 OTHERS = ("x", "RELATED", "note", "0" * 64, INSTANT, "1")
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a request is made with: an id for all its ids, and words for its texts and names.
+    """The values of a request: an id for all its ids, and words for its texts and names.
 
-    `second_id` is for what takes two ids.
+    `second_id` is for requests with two ids.
     """
 
     id: str
@@ -52,41 +52,41 @@ class Given:
 
     @property
     def second(self) -> str:
-        """Where two ids must differ, the other one: one that nothing has unless another is given."""
+        """Returns the other id, for requests whose ids must differ; by default one that does not exist."""
         return self.second_id or guess_like(self.id)
 
 
 def is_id(name: str) -> bool:
-    """Whether a field holds ids."""
+    """Returns whether a field contains ids."""
     if name in _NO_ID or name.startswith(_CURSOR):
         return False
     return _ID.search(name) is not None or name == "seeds"
 
 
 def is_second_id(name: str) -> bool:
-    """Whether an id must be another one than that which the request is about."""
+    """Returns whether a field's id must differ from the request's main id."""
     return name in {"target", "target_id", "other_entity_id"}
 
 
 def is_words(name: str) -> bool:
-    """Whether a field holds words that are looked for, or names of things."""
+    """Returns whether a field contains search words or names of things."""
     return name in _WORDS
 
 
 def text_for(name: str, given: Given, attempt: int = 0) -> str:
-    """A string for a field; with each further attempt another one."""
+    """Returns a string for a field, a different one for each attempt."""
     if attempt == 0:
         if is_id(name):
             return given.id
         return given.words if is_words(name) else _SAMPLES.get(name, OTHERS[0])
-    # An id of one's own making: the same for the same request, and another for each other.
+    # A self-made id, which depends only on the request.
     own = str(uuid.uuid5(uuid.NAMESPACE_URL, f"{given.id} {name}"))
     tried = [_SAMPLES[name], *OTHERS, own] if name in _SAMPLES else [*OTHERS, own]
     return tried[(attempt - 1) % len(tried)]
 
 
 def guess_like(real: str) -> str:
-    """A value of the same shape that names nothing."""
+    """Returns a value of the same format that identifies nothing."""
     try:
         uuid.UUID(real)
     except ValueError:

@@ -1,1 +1,1 @@
-"""Questions about the sample corpus with the statements that answer them."""
+"""Questions about the sample corpus, labeled with the statements that answer them."""

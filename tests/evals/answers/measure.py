@@ -1,7 +1,7 @@
-"""How good the agent's answers are: `{"question","expected","documents","as_of"}` a line, about the sample corpus.
+"""Measures the agent's answers about the sample corpus: `{"question","expected","documents","as_of"}` per line.
 
-An answer is correct when it has one of the expected statements. A citation is right when its quotation has one, or its
-document is listed. Where both lists are empty nothing answers, and the answer has to say so.
+An answer is correct if it contains one of the expected statements. A citation is correct if its quotation contains one,
+or its document is listed. If both lists are empty the question is unanswerable, and the answer has to say so.
 """
 
 from __future__ import annotations
@@ -26,43 +26,43 @@ OWN: Final = Path(__file__).parent / "questions.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A question's labels and the answer that it got."""
+    """A question's labels and its answer."""
 
     row: Mapping[str, Any]
     answer: Mapping[str, Any]
 
     @property
     def is_answerable(self) -> bool:
-        """Whether the corpus answers it."""
+        """Returns whether the corpus answers the question."""
         return bool(self.row["expected"] or self.row["documents"])
 
     @property
     def says_nothing_answers(self) -> bool:
-        """Whether the answer says so, and cites nothing."""
+        """Returns whether the answer says that nothing answers the question, and cites nothing."""
         return NOTHING_ANSWERS in self.answer["answer"] and not self.answer["citations"]
 
     @property
     def is_correct(self) -> bool:
-        """Whether an expected statement stands in the answer."""
-        return _holds(self.answer["answer"], self.row["expected"])
+        """Returns whether the answer contains an expected statement."""
+        return _contains(self.answer["answer"], self.row["expected"])
 
     @property
     def is_uncited(self) -> bool:
-        """Whether it names no source and does not say that nothing answers."""
+        """Returns whether the answer has no citation although it does not say that nothing answers."""
         return not self.answer["citations"] and not self.says_nothing_answers
 
     @property
     def right_citations(self) -> list[bool]:
-        """For each citation, whether it supports the expected answer."""
+        """Returns for each citation whether it supports the expected answer."""
         return [
-            _holds(cited["quote"], self.row["expected"])
+            _contains(cited["quote"], self.row["expected"])
             or cited["document_id"] in self.row["documents"]
             for cited in self.answer["citations"]
         ]
 
 
 async def run(options: Options) -> None:
-    """Ask every question of the running stack and judge the answers."""
+    """Asks every question and judges the answers."""
     rows = question_rows(options.data, OWN)[: options.queries]
     async with sample_stack() as stack:
         answers = await chat_all(stack, [asked(row) for row in rows])
@@ -72,7 +72,7 @@ async def run(options: Options) -> None:
 
 
 def asked(row: Mapping[str, Any]) -> str:
-    """The question, with the day that it is about where its own words name no time."""
+    """Returns the question, with its day added if it does not name a time itself."""
     question, as_of = str(row["question"]), row.get("as_of")
     if not as_of or find_times(question, datetime.now(UTC), UTC):
         return question
@@ -80,7 +80,7 @@ def asked(row: Mapping[str, Any]) -> str:
 
 
 def put_figures(figures: Figures, judged: Sequence[Judged]) -> None:
-    """Print what share of the answers is cited, right, and honest."""
+    """Prints the shares of answers that are cited, correct, and correctly unanswered."""
     answerable = [one for one in judged if one.is_answerable]
     others = [one for one in judged if not one.is_answerable]
     citations = [right for one in answerable for right in one.right_citations]
@@ -95,13 +95,13 @@ def put_figures(figures: Figures, judged: Sequence[Judged]) -> None:
     figures.put("questions", len(judged), "questions")
 
 
-def _holds(text: str, statements: Sequence[str]) -> bool:
+def _contains(text: str, statements: Sequence[str]) -> bool:
     squeezed = _squeezed(text)
     return any(_squeezed(statement) in squeezed for statement in statements)
 
 
 def _squeezed(text: str) -> str:
-    """A text without letter case, white space and punctuation."""
+    """Returns a text in lower case without white space and punctuation."""
     return re.sub(r"[\W_]+", "", text.casefold())
 
 

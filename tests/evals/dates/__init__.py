@@ -1,1 +1,1 @@
-"""Dates in questions: labelled expressions and their accuracy."""
+"""Dates in questions: labeled expressions, and how many are resolved correctly."""

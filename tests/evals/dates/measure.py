@@ -1,4 +1,7 @@
-"""How many expressions resolve to exactly the labelled range: `{"id","text","now","zone","start","end"}` a line."""
+"""Measures how many expressions resolve to exactly the labeled range.
+
+The format is `{"id","text","now","zone","start","end"}` per line.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,7 @@ OWN: Final = Path(__file__).parent / "expressions.jsonl"
 
 
 async def run(options: Options) -> None:
-    """Resolve every expression with the clock and zone of its row."""
+    """Resolves every expression with the time and zone of its row."""
     rows = question_rows(options.data, OWN)
     wrong = [row for row in rows if resolved(row) != expected(row)]
     for row in wrong:
@@ -30,12 +33,12 @@ async def run(options: Options) -> None:
 
 
 def resolved(row: Mapping[str, Any]) -> TimeRange:
-    """What the grammar makes of a row's text."""
+    """Returns the range to which a row's text resolves."""
     return resolve_time(row["text"], datetime.fromisoformat(row["now"]), ZoneInfo(row["zone"]))
 
 
 def expected(row: Mapping[str, Any]) -> TimeRange:
-    """The labelled range."""
+    """Returns the labeled range."""
     return TimeRange(_instant(row["start"]), _instant(row["end"]))
 
 

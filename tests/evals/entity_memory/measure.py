@@ -1,7 +1,7 @@
-"""What a user's turns leave in their memory, against what a careful reader would keep, and what questions find in it.
+"""Compares what users' turns save to entity memory with what a careful reader would, and measures queries about it.
 
-`{"id","turns","entities","relationships","queries"}` a line. Each line is a user of its own; each turn is
-saved with the turns before it, as a conversation would. A query may grade its answers: `"grades": {name: 0-3}`;
+The format is `{"id","turns","entities","relationships","queries"}` per line. Each line is a separate user; each turn
+is saved together with the previous turns, as in a conversation. A query may grade its answers: `"grades": {name: 0-3}`;
 without grades every relevant name counts the same.
 """
 
@@ -27,7 +27,7 @@ _SPACE = "golden"
 _PAGE = 200
 _SECONDS = 60.0
 _RECALL_AT = 5
-# A line is a conversation, and may say more than one is allowed to.
+# A line is one conversation, and may contain more than the default limits allow.
 _SETTINGS = {
     "BRAID_GRAPH_ENTITY_MAX_ENTITIES_PER_CONVERSATION": "10000",
     "BRAID_GRAPH_ENTITY_MAX_RELATIONSHIPS_PER_CONVERSATION": "10000",
@@ -40,8 +40,8 @@ Relationship = tuple[str, str, str]
 
 
 @dataclass(slots=True)
-class InconsistencyReport:
-    """What was right, what was too much and what was missing, by type."""
+class MatchCounts:
+    """Counts of correct, wrong and missing items by type."""
 
     right: Counter[str] = field(default_factory=Counter)
     wrong: Counter[str] = field(default_factory=Counter)
@@ -52,14 +52,14 @@ class InconsistencyReport:
         found: Iterable[tuple[str, ...]],
         expected: Iterable[tuple[str, ...]],
     ) -> None:
-        """Counts one line. The second part of each tuple is its type."""
+        """Counts the items of one line. The second element of each tuple is its type."""
         got, want = set(found), set(expected)
         self.right.update(one[1] for one in got & want)
         self.wrong.update(one[1] for one in got - want)
         self.missing.update(one[1] for one in want - got)
 
     def scores(self, types: Iterable[str] | None = None) -> tuple[float, float, float]:
-        """Precision, recall and F1 of some types, or of all."""
+        """Returns precision, recall and F1 of some types, or of all."""
         chosen = set(types or {*self.right, *self.wrong, *self.missing})
         right, wrong, missing = (
             sum(counter[one] for one in chosen)
@@ -67,23 +67,23 @@ class InconsistencyReport:
         )
         precision = right / (right + wrong) if right + wrong else 1.0
         recall = right / (right + missing) if right + missing else 1.0
-        together = precision + recall
-        return precision, recall, 2 * precision * recall / together if together else 0.0
+        total = precision + recall
+        return precision, recall, 2 * precision * recall / total if total else 0.0
 
 
 @dataclass(slots=True)
 class Results:
-    """Of all lines."""
+    """The results of all lines."""
 
-    entities: InconsistencyReport = field(default_factory=InconsistencyReport)
-    relationships: InconsistencyReport = field(default_factory=InconsistencyReport)
+    entities: MatchCounts = field(default_factory=MatchCounts)
+    relationships: MatchCounts = field(default_factory=MatchCounts)
     reciprocal_ranks: list[float] = field(default_factory=list)
     recalls: list[float] = field(default_factory=list)
     gains: list[float] = field(default_factory=list)
 
 
 async def run(options: Options) -> None:
-    """Save every line's turns for a user of its own, then compare and ask."""
+    """Saves the turns of every line for a separate user, then compares and queries."""
     rows = question_rows(options.data, OWN)[: options.queries]
     results = Results()
     async with (
@@ -153,12 +153,12 @@ async def _query(stub: Stub, who: Metadata, query: Mapping[str, Any], results: R
 
 
 def report(results: Results, figures: Figures) -> None:
-    """Prints the figures, and precision, recall and F1 of each type."""
+    """Prints precision, recall and F1, in total and of each type, and the quality of queries."""
     for name, tally in (("entity", results.entities), ("relationship", results.relationships)):
-        precision, recall, together = tally.scores()
+        precision, recall, f1 = tally.scores()
         figures.put(f"{name}_precision", precision, "ratio")
         figures.put(f"{name}_recall", recall, "ratio")
-        figures.put(f"{name}_f1", together, "ratio")
+        figures.put(f"{name}_f1", f1, "ratio")
         for one in sorted({*tally.right, *tally.wrong, *tally.missing}):
             for measure, value in zip(
                 ("precision", "recall", "f1"), tally.scores([one]), strict=True

@@ -1,1 +1,1 @@
-"""Questions and the tools that they need."""
+"""Questions, labeled with the tools that they need."""

@@ -1,6 +1,6 @@
-"""How many questions are asked of a right tool and of no wrong one.
+"""Measures how many questions are routed to an acceptable tool and to none to avoid.
 
-`{"id","question","tools","avoid","why"}` a line. What counts are the calls that the question leads to, before any
+The format is `{"id","question","tools","avoid","why"}` per line. Only the first calls count, which are made before any
 result is known.
 """
 
@@ -26,12 +26,12 @@ TOOLS: Final = (
     "vector_search", "hybrid_search", "comprehensive_search", "search_knowledge_graph", "search_findings",
     "get_entity_history", "get_snapshot", "diff_graph", "query_graph",
 )  # fmt: skip
-# One tool by two names.
+# Two names of one tool.
 _ALIASES: Final = {"graph_search": "search_knowledge_graph"}
 
 
 async def run(options: Options) -> None:
-    """Ask every question of the running stack; with MODE=planner, of the planner alone."""
+    """Asks every question of the running stack, or with MODE=planner only of the planner."""
     rows = question_rows(options.data, OWN)[: options.queries]
     if options.mode == "planner":
         called = [await planned_tools(row["question"]) for row in rows]
@@ -43,7 +43,7 @@ async def run(options: Options) -> None:
 
 
 def first_calls(answer: Mapping[str, Any]) -> list[str]:
-    """The tools that an answer's question led to. What the planner looks up after a first result is no routing."""
+    """Returns the tools of the first calls. Calls after a first result do not count as routing."""
     calls = answer["tool_calls"]
     return [call["tool"] for call in calls if is_first_call(call["call_id"])]
 
@@ -51,7 +51,7 @@ def first_calls(answer: Mapping[str, Any]) -> list[str]:
 def put_figures(
     rows: Sequence[Mapping[str, Any]], called: Sequence[Sequence[str]], figures: Figures
 ) -> None:
-    """Print the accuracy, and each wrong question on standard error."""
+    """Prints the accuracy, and each wrongly routed question to standard error."""
     right = 0
     for row, tools in zip(rows, called, strict=True):
         if is_right(tools, row["tools"], row.get("avoid", [])):
@@ -65,7 +65,7 @@ def put_figures(
 
 
 def is_right(called: Sequence[str], acceptable: Collection[str], avoid: Collection[str]) -> bool:
-    """At least one acceptable tool and none to avoid; "none" stands for no call."""
+    """Returns whether at least one acceptable tool and none to avoid was called; "none" stands for no call."""
     names = {_ALIASES.get(name, name) for name in called} or {"none"}
     good = {_ALIASES.get(name, name) for name in acceptable}
     bad = {_ALIASES.get(name, name) for name in avoid} - good
@@ -73,7 +73,7 @@ def is_right(called: Sequence[str], acceptable: Collection[str], avoid: Collecti
 
 
 async def planned_tools(question: str) -> list[str]:
-    """The tools that the local planner calls, in a space that knows no entity."""
+    """Returns the tools that the local planner calls in a space without entities."""
     planner = LocalPlanner(_no_entities, Clock(datetime.now(UTC), ZoneInfo("UTC")))
     return [call.tool for call in await planner.plan(question, TOOLS)]
 

@@ -1,4 +1,4 @@
-"""The orchestrator over real sockets, between two scripted tiers and two callers of different spaces."""
+"""The orchestrator over real sockets, with two scripted tiers and two callers in different spaces."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from services.runtime.channels import open_channel
 from services.runtime.security.api_keys import hash_key
 from services.runtime.server import RunningServer, start_server
 from services.runtime.settings import RuntimeSettings
-from tests.integration.agent_orchestrator.desk import Desk
+from tests.integration.agent_orchestrator.desk import JobStores
 from tests.stores import TestDatabase
 from tests.stubs.embedders import StubModels
 from tests.stubs.graph_tier import GraphStub, fact_hit, serve_graph
@@ -39,7 +39,7 @@ BOB: Metadata = (("authorization", "Bearer bob-key"),)
 
 @dataclass
 class World:
-    """Everything that a test talks to, scripts and looks at."""
+    """The running services, scripted tiers and clients of a test."""
 
     runtime: RuntimeSettings
     database: TestDatabase
@@ -57,20 +57,20 @@ class World:
     agent_port: int = field(init=False)
 
     async def stop_vector(self) -> None:
-        """The vector tier's process goes away."""
+        """Stops the vector tier."""
         await self.vector_server.stop()
 
     async def stop_graph(self) -> None:
-        """The graph tier's process goes away."""
+        """Stops the graph tier."""
         await self.graph_server.stop()
 
     async def start_graph(self, runtime: RuntimeSettings | None = None) -> None:
-        """It comes back at the same address, with other settings if any are given."""
+        """Restarts the graph tier at the same address, with other settings if given."""
         listen = f"127.0.0.1:{self.graph_server.port}"
         self.graph_server = await serve_graph(self.graph, runtime or self.runtime, listen)
 
     async def start(self, stack: AsyncExitStack, workers: int = 1, **settings: Any) -> None:
-        """Starts the tiers, the orchestrator and workers, and connects to it."""
+        """Starts the tiers, the orchestrator and workers, and connects the clients."""
         self.vector_server = await serve_vector(self.vector, self.runtime)
         stack.push_async_callback(self.stop_vector)
         self.graph_server = await serve_graph(self.graph, self.runtime)
@@ -99,12 +99,12 @@ class World:
         self.jobs = jobs_pb2_grpc.JobServiceStub(self.channel)
 
     async def start_worker(self, stack: AsyncExitStack) -> None:
-        """One more worker."""
+        """Starts another worker."""
         await stack.enter_async_context(open_worker(self.agent, self.runtime, self.embedder))
 
 
 def write_keys(path: Path) -> None:
-    """Two callers with a space each, and the key by which the orchestrator speaks for them."""
+    """Writes the keys of two callers with a space each, and the key with which the orchestrator acts for them."""
     scopes = {"alice": ["read", "write"], "bob": ["read", "write"]}
     keys: list[dict[str, object]] = [
         {"id": name, "hash": hash_key(f"{name}-key"), "space": name, "scopes": granted}
@@ -117,13 +117,13 @@ def write_keys(path: Path) -> None:
 
 @pytest.fixture
 def settings() -> dict[str, Any]:
-    """What a test module sets differently; `workers` is how many there are from the start."""
+    """Settings that a test module overrides; `workers` is the number of workers at the start."""
     return {}
 
 
 @pytest.fixture
 def agent_options() -> AgentOptions | None:
-    """The agent's settings and language models, where a test module has others than the defaults."""
+    """The agent's settings and language models, if a test module overrides the defaults."""
     return None
 
 
@@ -134,7 +134,7 @@ async def world(
     agent_options: AgentOptions | None,
     agent_database: TestDatabase,
 ) -> AsyncIterator[World]:
-    """A running orchestrator between scripted tiers."""
+    """A running orchestrator with scripted tiers."""
     keys = tmp_path / "keys.json"
     write_keys(keys)
     runtime = RuntimeSettings(
@@ -147,16 +147,16 @@ async def world(
 
 
 @pytest.fixture
-async def desk(agent_database: TestDatabase) -> AsyncIterator[Desk]:
-    """The stores of a database alone, without anybody who works."""
+async def job_stores(agent_database: TestDatabase) -> AsyncIterator[JobStores]:
+    """The job stores over a database, without any worker."""
     settings = AgentSettings(database_url=SecretStr(agent_database.dsn("braid_agent")))
     async with open_database(settings, "test") as database:
-        yield Desk.over(database)
+        yield JobStores.over(database)
 
 
 @pytest.fixture
 def answers(world: World) -> World:
-    """Both tiers have something to say."""
+    """A world in which both tiers return results."""
     world.vector.answer = vector_pb2.HybridSearchResponse(
         hits=[chunk_hit("c1", 0.9, "c1 is the first text."), chunk_hit("c2", 0.4)],
         status=legs_pb2.LEG_STATUS_OK,

@@ -1,4 +1,4 @@
-"""The orchestrator's jobs in real PostgreSQL, for tests that take the parts of a worker."""
+"""The orchestrator's job stores over real PostgreSQL, for tests that act as a worker."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ ONE, OTHER = uuid.uuid4(), uuid.uuid4()
 
 
 @dataclass
-class Desk:
-    """What a test of one database works with."""
+class JobStores:
+    """The job stores over one database."""
 
     database: Database
     turns: TurnQueue
@@ -27,19 +27,19 @@ class Desk:
     tasks: TaskStore
 
     @classmethod
-    def over(cls, database: Database) -> Desk:
-        """All stores over one database, where a turn is lost after `LEASE` seconds."""
+    def over(cls, database: Database) -> JobStores:
+        """Builds the stores over a database, with turn leases of `LEASE` seconds."""
         turns = TurnQueue(database, lease_seconds=LEASE)
         stores = JobStore(database, turns), WorkStore(database, turns), TaskStore(database, turns)
         return cls(database, turns, *stores)
 
     async def upload(self, space: str = "s") -> str:
-        """Accepts an upload of one document; its job's id."""
+        """Enqueues an upload of one document and returns its job's id."""
         new = NewJob(space, "", "", "upload", {}, documents_total=1, data=b"text")
         return (await self.jobs.enqueue(new)).id
 
     async def read(self, job_id: str) -> None:
-        """Takes the search turn, notes the upload's document as searchable, and gives the turn back."""
+        """Claims the search turn, records the upload's document as searchable, and ends the turn."""
         [turn] = await self.turns.claim(ONE, SEARCH, 1)
         [taken] = await self.work.claim_uploads(turn, (), count=9, size=9)
         await self.work.record_read(turn, [searchable(job_id, taken.retries)])
@@ -47,6 +47,6 @@ class Desk:
 
 
 def searchable(job_id: str, retries: int = 0) -> ReadJob:
-    """What is noted of an upload whose one document is searchable."""
+    """The record of an upload whose only document is searchable."""
     document = Searchable(0, "d", 1, b"", unchanged=False, chunks_added=1)
     return ReadJob(job_id, 1, read=True, searchable=[document], failures=[], retries=retries)

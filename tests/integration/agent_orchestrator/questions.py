@@ -1,4 +1,4 @@
-"""Questions to the orchestrator, and what its legs say of themselves."""
+"""Helpers that run comprehensive searches and read the status of their legs."""
 
 from __future__ import annotations
 

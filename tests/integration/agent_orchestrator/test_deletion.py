@@ -1,4 +1,4 @@
-"""Deletions are accepted, then done whatever goes down; they keep their place among uploads of the document."""
+"""An accepted deletion survives outages and keeps its order among the document's uploads."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ Receipt = dict[tuple[str, str], int]
 async def delete(
     world: World, document_id: str = "d", seconds: float = 20
 ) -> ingest_pb2.DeleteDocumentResponse:
-    """Asks for a deletion as Alice."""
+    """Deletes a document as Alice."""
     request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
     return await world.ingest.DeleteDocument(request, metadata=ALICE, timeout=seconds)
 
 
 async def ended(world: World, job_id: str) -> jobs_pb2.Job:
-    """A job once it has ended."""
+    """Waits for a job to end and returns it."""
     request = jobs_pb2.WatchJobRequest(job_id=job_id)
     job = jobs_pb2.Job()
     async for answer in world.jobs.WatchJob(request, metadata=ALICE, timeout=30):
@@ -44,7 +44,7 @@ async def ended(world: World, job_id: str) -> jobs_pb2.Job:
 
 
 def receipt(removed: Iterable[jobs_pb2.RemovedRows]) -> Receipt:
-    """The rows of a receipt that tell of something."""
+    """The rows of a receipt with a nonzero count."""
     return {key: count for key, count in removed_counts(removed).items() if count}
 
 
@@ -57,7 +57,7 @@ WHOLE: Receipt = {
 }
 
 
-async def test_the_answer_carries_the_receipt_and_the_job_that_keeps_it(world: World) -> None:
+async def test_the_answer_contains_the_receipt_and_the_job_that_stores_it(world: World) -> None:
     await ingest(world, document(document_id="d"), data("text"))
     answer = await delete(world)
     assert receipt(answer.removed) == WHOLE
@@ -74,12 +74,12 @@ async def test_the_answer_carries_the_receipt_and_the_job_that_keeps_it(world: W
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
 
 
-async def test_while_the_graph_is_away_the_job_is_answered_and_ends_when_it_is_back(
+async def test_a_deletion_without_the_graph_returns_its_job_and_completes_on_recovery(
     world: World,
 ) -> None:
     await ingest(world, document(document_id="d"), data("text"))
-    away = fail(StoreUnavailableError("neo4j", retry_after=0.1))
-    world.graph.script.acts["DeleteGraphDocument"] = away
+    unavailable = fail(StoreUnavailableError("neo4j", retry_after=0.1))
+    world.graph.script.acts["DeleteGraphDocument"] = unavailable
     answer = await delete(world, seconds=2)
     assert answer.job.state in {jobs_pb2.JOB_STATE_RUNNING, jobs_pb2.JOB_STATE_QUEUED}
     assert not answer.removed
@@ -93,14 +93,14 @@ async def test_while_the_graph_is_away_the_job_is_answered_and_ends_when_it_is_b
 
 
 @pytest.mark.parametrize("method", ["DeleteDocument", "DeleteGraphDocument"])
-async def test_an_answer_that_is_lost_changes_neither_the_stores_nor_the_receipt(
+async def test_a_lost_response_is_retried_and_does_not_change_the_receipt(
     world: World, method: str
 ) -> None:
     await ingest(world, document(document_id="d"), data("text"))
     script = world.vector.script if method == "DeleteDocument" else world.graph.script
 
     async def lost_once(request: object) -> None:
-        """The tier does its work, and its answer does not arrive: what is seen of it is a failure."""
+        """The tier does its work, but its response is lost, so the caller sees a failure."""
         script.acts.pop(method)
         vector, graph = VectorDeletionStub(world.vector), GraphDeletionStub(world.graph)
         stub = vector if method == "DeleteDocument" else graph
@@ -113,7 +113,7 @@ async def test_an_answer_that_is_lost_changes_neither_the_stores_nor_the_receipt
     assert script.count(method) >= 2
 
 
-async def test_an_upload_accepted_before_is_removed_and_one_accepted_after_stays(
+async def test_a_deletion_removes_earlier_uploads_and_keeps_later_ones(
     world: World,
 ) -> None:
     world.vector.script.acts["BatchUpsertDocuments"] = fail(
@@ -122,7 +122,7 @@ async def test_an_upload_accepted_before_is_removed_and_one_accepted_after_stays
     first = await submit(world, document(document_id="d"), data("before"))
     deleting = asyncio.create_task(delete(world))
     async with asyncio.timeout(10):
-        while not await jobs(world, jobs_pb2.JOB_KIND_DELETE):  # noqa: ASYNC110 - accepted is what the list says
+        while not await jobs(world, jobs_pb2.JOB_KIND_DELETE):  # noqa: ASYNC110 - acceptance sends no event
             await asyncio.sleep(0.02)
     last = await submit(world, document(document_id="d"), data("after"))
     world.vector.script.acts.clear()
@@ -134,14 +134,14 @@ async def test_an_upload_accepted_before_is_removed_and_one_accepted_after_stays
     assert [one.content for one in world.graph.episodes.values()] == ["after"]
 
 
-async def test_what_waits_for_the_graph_is_removed_and_what_comes_after_waits_for_that(
+async def test_a_document_waiting_for_the_graph_is_deleted_before_a_later_upload_is_added(
     world: World,
 ) -> None:
     await ingest(world, document(document_id="other"), data("other"))
-    away = fail(StoreUnavailableError("neo4j", retry_after=0.05))
-    world.graph.script.acts["BatchAddEpisodes"] = away
-    world.graph.script.acts["DeleteEpisodes"] = away
-    world.graph.script.acts["DeleteGraphDocument"] = away
+    unavailable = fail(StoreUnavailableError("neo4j", retry_after=0.05))
+    world.graph.script.acts["BatchAddEpisodes"] = unavailable
+    world.graph.script.acts["DeleteEpisodes"] = unavailable
+    world.graph.script.acts["DeleteGraphDocument"] = unavailable
     first = await submit(world, document(document_id="d"), data("same text"))
     await searchable(world, first.id)
     answer = await delete(world, seconds=1.5)
@@ -154,10 +154,10 @@ async def test_what_waits_for_the_graph_is_removed_and_what_comes_after_waits_fo
     assert contents == ["other", "same text"]
 
 
-async def test_a_deletion_cannot_be_cancelled(world: World) -> None:
+async def test_a_deletion_cannot_be_canceled(world: World) -> None:
     await ingest(world, document(document_id="d"), data("text"))
-    away = fail(StoreUnavailableError("neo4j", retry_after=0.05))
-    world.graph.script.acts["DeleteGraphDocument"] = away
+    unavailable = fail(StoreUnavailableError("neo4j", retry_after=0.05))
+    world.graph.script.acts["DeleteGraphDocument"] = unavailable
     answer = await delete(world, seconds=1)
     request = jobs_pb2.CancelJobRequest(job_id=answer.job.id)
     kept = (await world.jobs.CancelJob(request, metadata=ALICE)).job
@@ -166,17 +166,17 @@ async def test_a_deletion_cannot_be_cancelled(world: World) -> None:
     assert (await ended(world, answer.job.id)).state == jobs_pb2.JOB_STATE_SUCCEEDED
 
 
-async def test_two_workers_and_many_callers_make_one_receipt(world: World) -> None:
+async def test_concurrent_deletions_with_two_workers_produce_one_receipt(world: World) -> None:
     async with AsyncExitStack() as stack:
         await world.start_worker(stack)
         await ingest(world, document(document_id="d"), data("text"))
         answers = await asyncio.gather(*(delete(world) for _ in range(6)), return_exceptions=True)
-    told = [one for one in answers if isinstance(one, ingest_pb2.DeleteDocumentResponse)]
+    answered = [one for one in answers if isinstance(one, ingest_pb2.DeleteDocumentResponse)]
     late = [one for one in answers if isinstance(one, grpc.aio.AioRpcError)]
-    assert len(told) + len(late) == 6
+    assert len(answered) + len(late) == 6
     assert all(one.code() is grpc.StatusCode.NOT_FOUND for one in late)
-    assert WHOLE in [receipt(one.removed) for one in told]
-    whole = [one.job.id for one in told if receipt(one.removed) == WHOLE]
+    assert WHOLE in [receipt(one.removed) for one in answered]
+    whole = [one.job.id for one in answered if receipt(one.removed) == WHOLE]
     assert len(set(whole)) == 1
 
 
@@ -187,7 +187,7 @@ async def jobs(world: World, kind: jobs_pb2.JobKind.ValueType) -> list[jobs_pb2.
 
 
 async def searchable(world: World, job_id: str) -> None:
-    """Waits until a job's document is stored."""
+    """Waits until a job's document is searchable."""
     request = jobs_pb2.WatchJobRequest(job_id=job_id)
     async for answer in world.jobs.WatchJob(request, metadata=ALICE, timeout=30):
         if answer.job.searchable_count:

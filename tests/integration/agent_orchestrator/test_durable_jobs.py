@@ -1,4 +1,4 @@
-"""Jobs that outlive whoever works on them: kept in the database, in order, fair, and told about to the end."""
+"""Durable jobs survive worker failures, run in order and share workers fairly between spaces."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def settings() -> dict[str, object]:
 
 @asynccontextmanager
 async def worker(world: World) -> AsyncIterator[None]:
-    """A worker for the time of the block, given back cleanly at its end."""
+    """Runs a worker for the duration of the block and then stops it cleanly."""
     async with AsyncExitStack() as stack:
         await world.start_worker(stack)
         yield
 
 
 def other_process(world: World) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
-    """A worker process with the local model."""
+    """Starts a worker process with the local embedding model."""
     return worker_process(
         {
             "BRAID_AGENT_DATABASE_URL": world.database.dsn("braid_agent"),
@@ -55,7 +55,7 @@ def other_process(world: World) -> AbstractAsyncContextManager[asyncio.subproces
             "BRAID_GRAPH_TARGET": f"127.0.0.1:{world.graph_server.port}",
             "BRAID_API_KEYS_FILE": str(world.runtime.api_keys_file),
             "BRAID_SERVICE_KEY": "service-key",
-            # A write that hangs is given up after a minute otherwise.
+            # By default a hung write times out only after a minute.
             "BRAID_AGENT_WRITE_SECONDS": "5",
             "BRAID_AGENT_RETRY_SECONDS": "0.2",
         }
@@ -68,13 +68,13 @@ async def get(world: World, job: jobs_pb2.Job) -> jobs_pb2.Job:
 
 
 async def until(world: World, job: jobs_pb2.Job, searchable: int) -> None:
-    """Waits until so many documents of the job are searchable."""
-    async for told in watch(world, job):
-        if told.searchable_count >= searchable:
+    """Waits until that many documents of the job are searchable."""
+    async for reported in watch(world, job):
+        if reported.searchable_count >= searchable:
             return
 
 
-async def test_what_was_accepted_without_a_worker_is_done_once_there_is_one(world: World) -> None:
+async def test_a_job_accepted_without_a_worker_runs_once_a_worker_starts(world: World) -> None:
     job = await submit(world, document(document_id="d"), data("text"))
     assert (await get(world, job)).state == jobs_pb2.JOB_STATE_QUEUED
     async with worker(world):
@@ -82,7 +82,9 @@ async def test_what_was_accepted_without_a_worker_is_done_once_there_is_one(worl
     assert ("alice", "d") in world.vector.documents
 
 
-async def test_the_same_request_with_the_same_upload_is_the_same_job(world: World) -> None:
+async def test_a_repeated_request_id_with_the_same_content_returns_the_same_job(
+    world: World,
+) -> None:
     async def send(text: str, request_id: str) -> str:
         async def parts() -> AsyncIterator[ingest_pb2.IngestDocumentRequest]:
             yield document(document_id="d")
@@ -96,7 +98,7 @@ async def test_the_same_request_with_the_same_upload_is_the_same_job(world: Worl
     assert len({first, await send("other", "r-1"), await send("text", "r-2")}) == 3
 
 
-async def test_uploads_that_wait_together_are_stored_together(world: World) -> None:
+async def test_waiting_uploads_are_stored_in_one_batch(world: World) -> None:
     jobs = [await submit(world, document(document_id=str(n)), data(f"t{n}")) for n in range(30)]
     async with worker(world):
         for job in jobs:
@@ -126,21 +128,21 @@ async def test_versions_of_a_document_are_written_in_the_order_they_were_accepte
 
 
 @pytest.mark.parametrize("settings", [{"workers": 0, "jobs_at_once": 1, "turn_seconds": 0.01}])
-async def test_a_space_with_much_to_do_does_not_hold_up_a_small_one(world: World) -> None:
+async def test_a_busy_space_does_not_delay_a_small_one(world: World) -> None:
     many = [{"id": str(n), "text": f"text {n}"} for n in range(2000)]
     world.vector.script.acts["BatchUpsertDocuments"] = wait(0.2)
     large = await submit(world, *lines(*many))
     async with worker(world):
         await until(world, large, 1)
         small = await submit(world, document(document_id="d"), data("text"), caller=BOB)
-        async for told in watch(world, small, BOB):
-            if told.searchable_count:
+        async for reported in watch(world, small, BOB):
+            if reported.searchable_count:
                 break
         assert (await get(world, large)).searchable_count < 2000
         assert (await watched(world, large, seconds=90))[-1].graph_ready_count == 2000
 
 
-async def test_a_worker_that_stops_gives_its_work_to_the_next_without_a_lease_to_wait_for(
+async def test_the_next_worker_completes_the_job_of_a_stopped_worker(
     world: World,
 ) -> None:
     world.graph.script.acts["BatchAddEpisodes"] = hang
@@ -155,7 +157,7 @@ async def test_a_worker_that_stops_gives_its_work_to_the_next_without_a_lease_to
 
 
 @pytest.mark.timeout(180)
-async def test_of_two_worker_processes_one_is_killed_and_nothing_is_lost_or_doubled(
+async def test_killing_one_of_two_worker_processes_loses_and_duplicates_nothing(
     world: World,
 ) -> None:
     async with other_process(world) as first, other_process(world) as second:
@@ -172,15 +174,15 @@ async def test_of_two_worker_processes_one_is_killed_and_nothing_is_lost_or_doub
         world.graph.script.acts.clear()
         for job in jobs:
             caller = ALICE if job in jobs[::2] else BOB
-            told = (await watched(world, job, caller, seconds=90))[-1]
-            assert (told.state, told.graph_ready_count) == (SUCCEEDED, 1)
+            reported = (await watched(world, job, caller, seconds=90))[-1]
+            assert (reported.state, reported.graph_ready_count) == (SUCCEEDED, 1)
         assert world.graph.writes["episodes"] == len(world.vector.documents) == 20
         second.send_signal(signal.SIGTERM)
         async with asyncio.timeout(20):
             assert await second.wait() == 0
 
 
-async def test_connections_that_break_end_neither_a_worker_nor_the_service(world: World) -> None:
+async def test_workers_and_the_service_survive_broken_database_connections(world: World) -> None:
     async with worker(world):
         assert (await ingest(world, document(document_id="a"), data("a"))).state == SUCCEEDED
         await break_connections(world)
@@ -199,7 +201,7 @@ async def break_connections(world: World) -> None:
         await admin.close()
 
 
-async def test_a_graph_that_takes_its_time_does_not_hold_up_search(world: World) -> None:
+async def test_a_hung_graph_does_not_delay_the_search_stage(world: World) -> None:
     world.graph.script.acts["BatchAddEpisodes"] = hang
     async with worker(world):
         for n in range(3):
@@ -209,17 +211,17 @@ async def test_a_graph_that_takes_its_time_does_not_hold_up_search(world: World)
             assert (await get(world, job)).graph_ready_count == 0
 
 
-async def test_a_graph_at_its_limit_is_waited_for_and_nothing_is_lost(world: World) -> None:
+async def test_a_job_waits_for_an_overloaded_graph_and_loses_nothing(world: World) -> None:
     world.graph.script.fail_times("BatchAddEpisodes", 4, OverloadedError(0.3))
     async with worker(world):
         values = [{"id": str(n), "text": f"t{n}"} for n in range(50)]
-        told = await watched(world, await submit(world, *lines(*values)))
-    assert "The service is at its limit." in {job.waiting_for for job in told}
-    assert (told[-1].state, told[-1].graph_ready_count) == (SUCCEEDED, 50)
-    assert told[-1].failed_count == 0
+        reported = await watched(world, await submit(world, *lines(*values)))
+    assert "The service is at its limit." in {job.waiting_for for job in reported}
+    assert (reported[-1].state, reported[-1].graph_ready_count) == (SUCCEEDED, 50)
+    assert reported[-1].failed_count == 0
 
 
-async def test_a_cancelled_job_ends_and_what_was_searchable_still_reaches_the_graph(
+async def test_a_job_canceled_before_a_worker_starts_stores_nothing(
     world: World,
 ) -> None:
     job = await submit(world, *lines({"id": "a", "text": "x"}))
@@ -232,7 +234,7 @@ async def test_a_cancelled_job_ends_and_what_was_searchable_still_reaches_the_gr
     assert {key for _, key in world.vector.documents} == {"b"}
 
 
-async def test_what_is_cancelled_on_its_way_is_not_stored(world: World) -> None:
+async def test_a_document_of_a_job_canceled_midway_is_not_stored(world: World) -> None:
     arrived, go_on = asyncio.Event(), asyncio.Event()
 
     async def pause(_request: object) -> None:
@@ -251,7 +253,7 @@ async def test_what_is_cancelled_on_its_way_is_not_stored(world: World) -> None:
     assert {key for _, key in world.vector.documents} == {"b"}
 
 
-async def test_a_job_is_tried_again_for_what_failed_in_it_alone(world: World) -> None:
+async def test_retrying_a_job_processes_only_its_failed_documents(world: World) -> None:
     async def break_on_b(request: object) -> None:
         if any(e.document_id == "b" for e in getattr(request, "episodes")):  # noqa: B009
             raise ValueError
@@ -275,7 +277,7 @@ async def test_a_job_is_tried_again_for_what_failed_in_it_alone(world: World) ->
     assert world.graph.writes["episodes"] == 2
 
 
-async def test_a_job_with_nothing_left_to_do_is_not_tried_again(world: World) -> None:
+async def test_a_job_without_failures_cannot_be_retried(world: World) -> None:
     async with worker(world):
         job = await ingest(world, document(), data("text"))
     request = jobs_pb2.RetryJobRequest(job_id=job.id)
@@ -284,7 +286,7 @@ async def test_a_job_with_nothing_left_to_do_is_not_tried_again(world: World) ->
     assert error_from_rpc(caught.value).reason == errors_pb2.ERROR_REASON_WRONG_STATE
 
 
-async def test_dead_documents_are_listed_in_pages_for_their_space_alone(world: World) -> None:
+async def test_dead_documents_are_paged_and_visible_only_in_their_space(world: World) -> None:
     async with worker(world):
         jobs = [await ingest(world, *lines("{", "[", {"id": "ok", "text": "x"})) for _ in range(2)]
     found: list[jobs_pb2.DeadDocument] = []
@@ -309,7 +311,7 @@ async def test_dead_documents_are_listed_in_pages_for_their_space_alone(world: W
     assert list(answer.documents) == []
 
 
-async def test_jobs_are_listed_in_pages_the_latest_first_and_by_state(world: World) -> None:
+async def test_jobs_are_paged_newest_first_and_filtered_by_state(world: World) -> None:
     jobs = [await submit(world, document(document_id=str(n)), data("t")) for n in range(5)]
     cancel = jobs_pb2.CancelJobRequest(job_id=jobs[2].id)
     await world.jobs.CancelJob(cancel, metadata=ALICE, timeout=10)

@@ -1,4 +1,4 @@
-"""Expansion of searches between scripted tiers: what is reached, what is reported, and what is left without a graph."""
+"""Search expansion: the passages that it adds, what it reports, and the results without a graph."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def chunk(chunk_id: str) -> chunks_pb2.Chunk:
 
 
 def script(world: World, *, in_force: Iterable[str] = SCORES) -> None:
-    """A film that names its director, whose passage no search finds."""
+    """Scripts the passage of a film that names its director, whose own passage no search finds."""
     world.vector.answer = vector_pb2.HybridSearchResponse(
         status=legs_pb2.LEG_STATUS_OK,
         hits=[
@@ -99,7 +99,7 @@ async def expanded(
     return await world.search.ExpandedHybridSearch(request, metadata=ALICE, timeout=5)
 
 
-async def test_the_comprehensive_search_reaches_what_no_search_finds(world: World) -> None:
+async def test_the_comprehensive_search_adds_a_passage_that_no_leg_finds(world: World) -> None:
     script(world)
     answer = await ask(world)
     assert [one.id for one in answer.results] == [FILM, DIRECTOR, SIMILAR, WEAK]
@@ -125,7 +125,7 @@ async def test_the_comprehensive_search_reaches_what_no_search_finds(world: Worl
     assert report.elapsed.ToNanoseconds() > 0
 
 
-async def test_none_turns_it_off_and_asks_nothing_more(world: World) -> None:
+async def test_mode_none_disables_expansion_and_makes_no_further_calls(world: World) -> None:
     script(world)
     off = Options(mode=expansion_pb2.EXPANSION_MODE_NONE)
     answer = await ask(world, Request(query="q", expansion=off))
@@ -135,7 +135,7 @@ async def test_none_turns_it_off_and_asks_nothing_more(world: World) -> None:
     assert "GetMentionSubgraph" not in world.graph.script.requests
 
 
-async def test_without_the_graphs_leg_nothing_is_expanded_unless_asked_for(world: World) -> None:
+async def test_without_the_graph_leg_results_are_expanded_only_on_request(world: World) -> None:
     script(world)
     assert not (await ask(world, Request(query="q", use_graph=False))).HasField("expansion")
     options = Options(mode=expansion_pb2.EXPANSION_MODE_PAGERANK)
@@ -151,7 +151,7 @@ async def test_the_first_results_do_not_depend_on_the_limit(world: World) -> Non
         assert list(answer.results) == list(whole.results)[:limit]
 
 
-async def test_a_document_that_is_not_in_force_is_neither_passed_nor_listed(world: World) -> None:
+async def test_a_passage_that_is_not_valid_at_the_requested_time_is_not_added(world: World) -> None:
     script(world, in_force=[FILM, SIMILAR, WEAK])
     instant = Timestamp(seconds=1_700_000_000)
     answer = await ask(world, Request(query="q", as_of=instant))
@@ -160,14 +160,14 @@ async def test_a_document_that_is_not_in_force_is_neither_passed_nor_listed(worl
     assert world.vector.script.requests["ScoreChunks"][0].as_of == instant
 
 
-async def test_what_a_path_reached_passes_the_filter_of_the_search(world: World) -> None:
+async def test_added_passages_must_match_the_filter_of_the_search(world: World) -> None:
     script(world)
     only = chunks_pb2.ChunkFilter(document_ids=[f"doc-{one}" for one in (FILM, SIMILAR, WEAK)])
     answer = await ask(world, Request(query="q", filter=only))
     assert [one.id for one in answer.results] == [FILM, SIMILAR, WEAK]
 
 
-async def test_nothing_found_is_not_expanded(world: World) -> None:
+async def test_an_empty_result_is_not_expanded(world: World) -> None:
     script(world)
     world.vector.answer = vector_pb2.HybridSearchResponse(status=legs_pb2.LEG_STATUS_NO_MATCH)
     answer = await ask(world)
@@ -176,7 +176,7 @@ async def test_nothing_found_is_not_expanded(world: World) -> None:
 
 
 @pytest.mark.parametrize("call", ["LinkEntities", "GetMentionSubgraph"])
-async def test_a_graph_that_cannot_be_asked_leaves_the_list_and_says_so(
+async def test_a_failed_graph_call_leaves_the_results_unexpanded_and_is_reported(
     world: World, call: str
 ) -> None:
     script(world)
@@ -190,7 +190,7 @@ async def test_a_graph_that_cannot_be_asked_leaves_the_list_and_says_so(
     ] == legs_pb2.LEG_STATUS_OK
 
 
-async def test_an_expansion_that_is_late_leaves_the_list_within_its_budget(world: World) -> None:
+async def test_a_late_expansion_is_abandoned_at_its_budget_and_is_reported(world: World) -> None:
     script(world)
     world.graph.script.acts["GetMentionSubgraph"] = hang
     answer = await ask(world)
@@ -200,7 +200,7 @@ async def test_an_expansion_that_is_late_leaves_the_list_within_its_budget(world
     assert answer.expansion.elapsed.ToTimedelta().total_seconds() < 1.0
 
 
-async def test_a_graph_that_is_away_leaves_hybrid_hits_unexpanded(world: World) -> None:
+async def test_an_unavailable_graph_leaves_hybrid_hits_unexpanded(world: World) -> None:
     script(world)
     await world.stop_graph()
     answer = await expanded(world, expansion_pb2.EXPANSION_MODE_QUERY_AWARE)
@@ -210,7 +210,7 @@ async def test_a_graph_that_is_away_leaves_hybrid_hits_unexpanded(world: World) 
     assert answer.expansion.reason == legs_pb2.LEG_REASON_SERVICE_UNAVAILABLE
 
 
-async def test_hybrid_hits_are_expanded_where_that_is_asked_for(world: World) -> None:
+async def test_hybrid_hits_are_expanded_only_on_request(world: World) -> None:
     script(world)
     plain = await expanded(world, expansion_pb2.EXPANSION_MODE_UNSPECIFIED)
     assert [one.hit.chunk.id for one in plain.hits] == [FILM, SIMILAR, WEAK]
@@ -222,7 +222,7 @@ async def test_hybrid_hits_are_expanded_where_that_is_asked_for(world: World) ->
     assert (found.expansion.new_count, found.expansion.dropped_count) == (1, 1)
 
 
-async def test_facts_join_passages_that_do_not_name_their_ends(world: World) -> None:
+async def test_facts_connect_passages_that_do_not_name_their_entities(world: World) -> None:
     script(world)
     del world.graph.subgraph.mentions[1:]
     world.graph.subgraph.statements.extend(
@@ -236,7 +236,7 @@ async def test_facts_join_passages_that_do_not_name_their_ends(world: World) -> 
     assert [one.relation_type for one in answer.results[1].expansion.steps] == ["DIRECTED_BY"]
 
 
-async def test_only_relations_of_the_types_asked_for_are_followed(world: World) -> None:
+async def test_only_requested_relation_types_are_followed(world: World) -> None:
     script(world)
     options = Options(mode=expansion_pb2.EXPANSION_MODE_QUERY_AWARE, relation_types=["directed_by"])
     answer = await ask(world, Request(query="q", expansion=options))
@@ -244,7 +244,7 @@ async def test_only_relations_of_the_types_asked_for_are_followed(world: World) 
 
 
 @pytest.mark.parametrize("hybrid", [False, True])
-async def test_relations_of_another_time_lead_to_documents_of_the_time_asked_about(
+async def test_traversal_time_selects_relations_and_as_of_selects_documents(
     world: World, *, hybrid: bool
 ) -> None:
     script(world)
@@ -263,7 +263,7 @@ async def test_relations_of_another_time_lead_to_documents_of_the_time_asked_abo
     }
 
 
-async def test_a_second_hop_begins_at_what_the_first_reached(world: World) -> None:
+async def test_a_second_hop_starts_from_the_passages_of_the_first(world: World) -> None:
     script(world)
     options = Options(mode=expansion_pb2.EXPANSION_MODE_QUERY_AWARE, max_hops=2)
     await ask(world, Request(query="q", expansion=options))
@@ -287,7 +287,7 @@ async def test_a_second_hop_begins_at_what_the_first_reached(world: World) -> No
     ],
 )
 @pytest.mark.parametrize("found", [True, False])
-async def test_bad_options_are_field_errors_whatever_is_found(
+async def test_invalid_options_are_field_errors_even_without_results(
     world: World, options: Options, field: str, *, found: bool
 ) -> None:
     if found:
@@ -309,7 +309,7 @@ async def test_a_reranker_reorders_before_the_expansion(world: World) -> None:
     assert legs == [legs_pb2.LEG_VECTOR, legs_pb2.LEG_RERANK, legs_pb2.LEG_EXPANSION]
 
 
-async def test_a_reranker_that_is_not_configured_is_refused(world: World) -> None:
+async def test_an_unconfigured_reranker_is_rejected(world: World) -> None:
     script(world)
     request = HybridRequest(
         search=vector_pb2.HybridSearchRequest(query="q"),
@@ -321,7 +321,7 @@ async def test_a_reranker_that_is_not_configured_is_refused(world: World) -> Non
     assert error_from_rpc(caught.value).reason == errors_pb2.ERROR_REASON_WRONG_STATE
 
 
-async def test_facts_of_a_reached_passage_are_listed_with_it(world: World) -> None:
+async def test_facts_of_an_added_passage_are_listed_with_it(world: World) -> None:
     script(world)
     stated = facts_pb2.FactHit(
         fact=facts_pb2.Fact(

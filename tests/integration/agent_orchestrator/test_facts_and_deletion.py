@@ -1,4 +1,4 @@
-"""Facts given as triples, and documents removed from both tiers."""
+"""Facts are ingested as triples, and documents are deleted from both tiers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def send(
     return await world.ingest.IngestFacts(parts(), metadata=ALICE, timeout=10)
 
 
-async def test_facts_reach_the_graph_with_the_vectors_of_their_sentences(world: World) -> None:
+async def test_facts_are_stored_with_the_vectors_of_their_statements(world: World) -> None:
     answer = await send(world, [fact(statement="Mira leads."), fact()], [fact(statement="Later.")])
     assert world.embedder.texts == ["Mira leads.", "Mira leads team Payments", "Later."]
     assert {r.embedding_model for r in world.graph.script.requests["AddFacts"]} == {"stub"}
@@ -57,7 +57,7 @@ async def test_facts_reach_the_graph_with_the_vectors_of_their_sentences(world: 
     assert (answer.added_count, answer.unchanged_count, answer.refused_count) == (3, 0, 0)
 
 
-async def test_many_facts_go_in_several_calls_and_are_told_as_one_stream(world: World) -> None:
+async def test_many_facts_are_sent_in_batches_and_reported_as_one_stream(world: World) -> None:
     facts = [fact(statement=f"Fact {n}.") for n in range(1200)]
     for late in (3, 700, 1199):
         facts[late].valid_time.seconds = facts[late].invalid_time.seconds = 1
@@ -68,13 +68,13 @@ async def test_many_facts_go_in_several_calls_and_are_told_as_one_stream(world: 
     assert [one.statement for one in world.graph.facts][-1] == "Fact 1198."
 
 
-async def test_given_vectors_are_kept(world: World) -> None:
+async def test_given_vectors_are_stored_unchanged(world: World) -> None:
     await send(world, [fact(embedding=[0.0, 1.0, 0.0, 0.0])])
     assert world.embedder.texts == []
     assert list(world.graph.facts[0].embedding) == [0.0, 1.0, 0.0, 0.0]
 
 
-async def test_without_an_embedder_facts_go_without_vectors_and_it_is_asked_once(
+async def test_without_an_embedder_facts_are_stored_without_vectors_after_one_attempt(
     world: World,
 ) -> None:
     world.embedder.failures = 1
@@ -95,12 +95,12 @@ def models_of(world: World) -> list[str]:
 
 
 def warnings(logs: Sequence[EventDict]) -> list[str]:
-    """Why facts were not embedded, each time that it was told."""
+    """The logged reasons why facts were not embedded."""
     return [str(one["reason"]) for one in logs if one["event"] == "facts not embedded"]
 
 
 def lengths(world: World) -> list[int]:
-    """How long the vector of each fact is that the graph tier has."""
+    """The vector length of each fact in the graph tier."""
     return [len(one.embedding) for one in world.graph.facts]
 
 
@@ -113,7 +113,7 @@ def lengths(world: World) -> list[int]:
         ("former", "x", "former"),
     ],
 )
-async def test_facts_are_embedded_with_the_model_of_the_graph_else_of_the_passages(
+async def test_facts_are_embedded_with_the_graphs_model_or_else_the_passages_model(
     world: World, graph: str, passages: str, used: str
 ) -> None:
     world.embedder.others = [FORMER]
@@ -133,7 +133,7 @@ async def test_facts_are_embedded_with_the_model_of_the_graph_else_of_the_passag
         Embeddings(embedding_model="stub", dimension=5),
     ],
 )
-async def test_facts_go_without_vectors_that_the_graph_would_not_take(
+async def test_facts_are_sent_without_vectors_that_the_graph_would_reject(
     world: World, state: Embeddings
 ) -> None:
     world.graph.embeddings = state
@@ -145,7 +145,7 @@ async def test_facts_go_without_vectors_that_the_graph_would_not_take(
 
 
 @pytest.mark.parametrize("method", ["GetGraphEmbeddings", "GetVectorStats"])
-async def test_facts_go_without_vectors_while_nobody_tells_the_spaces_model(
+async def test_facts_are_sent_without_vectors_while_the_spaces_model_is_unknown(
     world: World, method: str
 ) -> None:
     script = (world.graph if method == "GetGraphEmbeddings" else world.vector).script
@@ -155,7 +155,7 @@ async def test_facts_go_without_vectors_while_nobody_tells_the_spaces_model(
 
 
 @pytest.mark.parametrize("error", [WrongStateError("another model"), OverloadedError(1.0)])
-async def test_facts_go_without_vectors_when_the_graph_comes_to_another_model_meanwhile(
+async def test_facts_are_sent_without_vectors_when_the_graph_changes_models_midway(
     world: World, error: BraidError
 ) -> None:
     async def changing(request: graph_pb2.AddFactsRequest) -> None:
@@ -170,7 +170,7 @@ async def test_facts_go_without_vectors_when_the_graph_comes_to_another_model_me
     assert models_of(world) == ["stub", "", "", "", ""]
 
 
-async def test_an_overloaded_graph_is_not_asked_again_without_vectors(world: World) -> None:
+async def test_facts_are_not_resent_without_vectors_to_an_overloaded_graph(world: World) -> None:
     world.graph.script.acts["AddFacts"] = fail(OverloadedError(1.0))
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await send(world, [fact()])
@@ -179,7 +179,7 @@ async def test_an_overloaded_graph_is_not_asked_again_without_vectors(world: Wor
 
 
 @pytest.mark.parametrize("tier", ["graph", "passages"])
-async def test_given_vectors_are_of_the_model_that_is_said_and_others_are_made_like_them(
+async def test_given_vectors_keep_their_model_and_other_facts_are_embedded_with_it(
     world: World, tier: str
 ) -> None:
     world.embedder.others = [FORMER]
@@ -193,7 +193,7 @@ async def test_given_vectors_are_of_the_model_that_is_said_and_others_are_made_l
 
 
 @pytest.mark.parametrize("graph", ["", "former"])
-async def test_nothing_is_embedded_with_a_model_that_the_caller_alone_names(
+async def test_facts_are_not_embedded_with_a_model_that_only_the_caller_names(
     world: World, graph: str
 ) -> None:
     theirs = StubEmbedder("theirs", 3)
@@ -203,7 +203,7 @@ async def test_nothing_is_embedded_with_a_model_that_the_caller_alone_names(
     assert (models_of(world), lengths(world), theirs.texts) == (["theirs"], [3, 0], [])
 
 
-async def test_nothing_is_embedded_in_vain_beside_vectors_of_another_length(world: World) -> None:
+async def test_facts_are_not_embedded_when_given_vectors_have_another_length(world: World) -> None:
     with capture_logs() as logs:
         await send(world, [fact(embedding=GIVEN), fact(statement="Bare.")], model="stub")
     assert (lengths(world), world.embedder.texts) == ([3, 0], [])
@@ -221,7 +221,7 @@ async def test_nothing_is_embedded_in_vain_beside_vectors_of_another_length(worl
         ),
     ],
 )
-async def test_a_stream_whose_facts_go_without_vectors_is_warned_of_once_with_the_reason(
+async def test_a_stream_without_vectors_logs_one_warning_with_the_reason(
     world: World, state: Embeddings, reason: str
 ) -> None:
     world.graph.embeddings = state
@@ -232,29 +232,29 @@ async def test_a_stream_whose_facts_go_without_vectors_is_warned_of_once_with_th
 
 
 @pytest.mark.parametrize("method", ["GetGraphEmbeddings", "GetVectorStats"])
-async def test_a_long_stream_asks_again_for_a_model_that_nobody_told(
-    world: World, method: str
-) -> None:
+async def test_a_long_stream_asks_again_for_an_unknown_model(world: World, method: str) -> None:
     script = (world.graph if method == "GetGraphEmbeddings" else world.vector).script
 
-    async def away_at_first(_request: object) -> None:
+    async def unavailable_at_first(_request: object) -> None:
         if not world.graph.script.count("AddFacts"):
             raise StoreUnavailableError("store")
 
-    script.acts[method] = away_at_first
+    script.acts[method] = unavailable_at_first
     await send(world, *([fact(statement=f"Fact {m}/{n}.") for n in range(500)] for m in range(11)))
     assert models_of(world) == [*[""] * 10, "stub"]
     assert lengths(world)[-1] == 4
 
 
-async def test_messages_of_several_models_go_apart_and_in_order(world: World) -> None:
+async def test_messages_with_different_models_are_sent_separately_and_in_order(
+    world: World,
+) -> None:
     async def parts() -> AsyncIterator[ingest_pb2.IngestFactsRequest]:
         for n, model in enumerate(("theirs", "theirs", "others", "")):
             embedding = [*GIVEN, 1.0] if not model else GIVEN
             late = fact(statement=f"Late {n}.")
             late.valid_time.seconds = late.invalid_time.seconds = 1
-            told = [fact(statement=f"Fact {n}.", embedding=embedding), late]
-            yield ingest_pb2.IngestFactsRequest(facts=told, embedding_model=model)
+            batch = [fact(statement=f"Fact {n}.", embedding=embedding), late]
+            yield ingest_pb2.IngestFactsRequest(facts=batch, embedding_model=model)
 
     answer = await world.ingest.IngestFacts(parts(), metadata=ALICE, timeout=10)
     assert models_of(world) == ["theirs", "others", "stub"]
@@ -263,7 +263,7 @@ async def test_messages_of_several_models_go_apart_and_in_order(world: World) ->
 
 
 @pytest.mark.parametrize("error", [WrongStateError("another model"), OverloadedError(1.0)])
-async def test_given_vectors_that_the_graph_does_not_take_are_never_left_out_silently(
+async def test_given_vectors_that_the_graph_rejects_fail_the_call(
     world: World, error: BraidError
 ) -> None:
     world.graph.embeddings = Embeddings(next_embedding_model="former")
@@ -274,7 +274,7 @@ async def test_given_vectors_that_the_graph_does_not_take_are_never_left_out_sil
     assert world.graph.script.count("AddFacts") == 1
 
 
-async def test_what_the_graph_tier_refuses_is_the_callers_field_error(world: World) -> None:
+async def test_a_field_error_of_the_graph_tier_is_returned_to_the_caller(world: World) -> None:
     error = InvalidFieldError(FieldError("facts[0].embedding", "must have 4 values"))
     world.graph.script.acts["AddFacts"] = fail(error)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -282,7 +282,7 @@ async def test_what_the_graph_tier_refuses_is_the_callers_field_error(world: Wor
     assert error_from_rpc(caught.value).fields == error.fields
 
 
-async def test_a_malformed_fact_ends_the_stream_with_its_field(world: World) -> None:
+async def test_a_malformed_fact_fails_the_stream_and_names_its_fields(world: World) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await send(world, [fact()], [graph_pb2.FactInput(relation_type="OWNS")])
     fields = {field.field for field in error_from_rpc(caught.value).fields}
@@ -303,7 +303,7 @@ async def not_found(world: World, document_id: str, caller: Metadata = ALICE) ->
     return caught.value.code() is grpc.StatusCode.NOT_FOUND
 
 
-async def test_a_deleted_document_is_gone_from_both_stores_with_a_receipt(world: World) -> None:
+async def test_a_deleted_document_is_removed_from_both_stores_with_a_receipt(world: World) -> None:
     await ingest(world, document(document_id="d"), data("text"))
     await ingest(world, document(document_id="kept"), data("text"))
     assert await delete(world, "d") == {
@@ -322,7 +322,7 @@ async def test_a_deleted_document_is_gone_from_both_stores_with_a_receipt(world:
     assert await not_found(world, "d")
 
 
-async def test_chunks_of_former_versions_go_as_well(world: World) -> None:
+async def test_chunks_of_former_versions_are_deleted_too(world: World) -> None:
     await ingest(world, document(document_id="d"), data("first"))
     await ingest(world, document(document_id="d"), data("second"))
     removed = await delete(world, "d")
@@ -331,7 +331,7 @@ async def test_chunks_of_former_versions_go_as_well(world: World) -> None:
     assert world.graph.episodes == {}
 
 
-async def test_a_document_of_another_space_is_not_found_and_stays(world: World) -> None:
+async def test_a_document_of_another_space_is_not_found_and_not_deleted(world: World) -> None:
     await ingest(world, document(document_id="d"), data("text"))
     assert await not_found(world, "d", BOB)
     assert await not_found(world, "unknown")

@@ -1,4 +1,4 @@
-"""Documents that fail again and again while what they need serves are listed at last, and nothing else is."""
+"""A document that keeps failing while its dependencies work is listed as failed; an outage fails no document."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def settings() -> dict[str, object]:
 
 @pytest.fixture(autouse=True)
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is tried again is tried again soon."""
+    """Shortens all retry delays."""
     monkeypatch.setattr(graph_turn, "AGAIN_SECONDS", 0.01)
     monkeypatch.setattr(jobs_worker, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(jobs_worker, "FIRST_DELAY", 0.05)
     monkeypatch.setattr(jobs_worker, "MAX_BACKOFF", 0.1)
 
 
-async def test_a_document_that_breaks_its_batch_again_and_again_is_listed_and_the_others_pass(
+async def test_a_document_that_keeps_breaking_its_batch_fails_and_the_others_succeed(
     world: World,
 ) -> None:
     async def break_on_b(request: object) -> None:
@@ -52,7 +52,7 @@ async def test_a_document_that_breaks_its_batch_again_and_again_is_listed_and_th
     assert states == [SUCCEEDED, FAILED, SUCCEEDED]
 
 
-async def test_a_document_that_the_graph_fails_on_while_it_serves_is_given_up_at_last(
+async def test_a_document_that_keeps_failing_in_a_working_graph_is_given_up(
     world: World,
 ) -> None:
     async def fail_on_b(request: object) -> None:
@@ -62,12 +62,14 @@ async def test_a_document_that_the_graph_fails_on_while_it_serves_is_given_up_at
     world.graph.script.acts["BatchAddEpisodes"] = fail_on_b
     async with worker(world):
         job = await submit(world, *lines(*({"id": name, "text": name} for name in "abc")))
-        told = (await watched(world, job, seconds=120))[-1]
-    assert (told.state, reasons(told)) == (SUCCEEDED, {"b": "neo4j cannot be reached now."})
-    assert told.graph_ready_count == 2
+        ended = (await watched(world, job, seconds=120))[-1]
+    assert (ended.state, reasons(ended)) == (SUCCEEDED, {"b": "neo4j cannot be reached now."})
+    assert ended.graph_ready_count == 2
 
 
-async def test_no_document_is_given_up_while_the_language_model_is_away(world: World) -> None:
+async def test_no_document_is_given_up_while_the_language_model_is_unavailable(
+    world: World,
+) -> None:
     tries = 0
 
     async def no_model(_request: object) -> None:
@@ -79,12 +81,12 @@ async def test_no_document_is_given_up_while_the_language_model_is_away(world: W
     world.graph.script.acts["BatchAddEpisodes"] = no_model
     async with worker(world):
         job = await submit(world, document(document_id="d"), data("text"))
-        told = (await watched(world, job, seconds=120))[-1]
-    assert (told.state, told.graph_ready_count) == (SUCCEEDED, 1)
+        ended = (await watched(world, job, seconds=120))[-1]
+    assert (ended.state, ended.graph_ready_count) == (SUCCEEDED, 1)
     assert tries > 4 * MAX_ATTEMPTS
 
 
-async def test_a_long_document_that_a_slow_graph_takes_in_parts_goes_on_where_it_failed(
+async def test_a_long_document_in_a_slow_graph_resumes_after_the_last_stored_passage(
     world: World,
 ) -> None:
     sent: list[int] = []
@@ -99,8 +101,8 @@ async def test_a_long_document_that_a_slow_graph_takes_in_parts_goes_on_where_it
     text = "\n\n".join(f"Paragraph {n}. " + "word " * 150 for n in range(8))
     async with worker(world):
         job = await submit(world, document(document_id="long"), data(text))
-        told = (await watched(world, job, seconds=120))[-1]
-    assert (told.state, told.graph_ready_count) == (SUCCEEDED, 1)
+        ended = (await watched(world, job, seconds=120))[-1]
+    assert (ended.state, ended.graph_ready_count) == (SUCCEEDED, 1)
     chunks = len(world.vector.documents["alice", "long"].chunks)
     assert chunks > MAX_ATTEMPTS
     assert world.graph.writes["episodes"] == sent.count(1) == chunks
@@ -110,7 +112,7 @@ MALFORMED = "The language model gives no usable answer to the text: malformed an
 
 
 class Reader:
-    """A language model behind the graph: it reads one text after the other, and answers badly to some."""
+    """A language model behind the graph that reads episodes in order and fails on those that contain a word."""
 
     def __init__(self, world: World, word: str) -> None:
         self._world = world
@@ -126,11 +128,11 @@ class Reader:
 
 
 def long_text(*words: str) -> str:
-    """Text of a chunk for each word."""
+    """Text with one chunk for each word."""
     return "\n\n".join(f"Paragraph {word}. " + "word " * 150 for word in words)
 
 
-async def test_a_passage_that_is_always_answered_malformed_is_listed_and_all_others_pass(
+async def test_a_passage_that_always_gets_malformed_answers_fails_and_the_others_succeed(
     world: World,
 ) -> None:
     reader = Reader(world, "poison")
@@ -138,28 +140,28 @@ async def test_a_passage_that_is_always_answered_malformed_is_listed_and_all_oth
     texts = {"a": "fine", "b": "poison", "c": "fine too"}
     async with worker(world):
         job = await submit(world, *lines(*({"id": k, "text": v} for k, v in texts.items())))
-        told = (await watched(world, job, seconds=60))[-1]
-    assert (told.state, reasons(told)) == (SUCCEEDED, {"b": MALFORMED})
-    assert told.graph_ready_count == 2
+        ended = (await watched(world, job, seconds=60))[-1]
+    assert (ended.state, reasons(ended)) == (SUCCEEDED, {"b": MALFORMED})
+    assert ended.graph_ready_count == 2
     assert MAX_ATTEMPTS <= reader.tries <= 2 * MAX_ATTEMPTS
 
 
-async def test_the_other_passages_of_its_document_are_in_the_graph(world: World) -> None:
+async def test_the_other_passages_of_a_failed_document_are_in_the_graph(world: World) -> None:
     reader = Reader(world, "poison")
     world.graph.script.acts["BatchAddEpisodes"] = reader.act
     text = long_text("one", "poison", "three", "four")
     async with worker(world):
         job = await submit(world, document(document_id="long"), data(text))
-        told = (await watched(world, job, seconds=60))[-1]
+        ended = (await watched(world, job, seconds=60))[-1]
     chunks = world.vector.documents["alice", "long"].chunks
     missing = [chunk.content for chunk in chunks if ("alice", chunk.id) not in world.graph.episodes]
-    assert told.state == FAILED
-    assert reasons(told) == {"long": f"1 of {len(chunks)} passages: {MALFORMED}"}
+    assert ended.state == FAILED
+    assert reasons(ended) == {"long": f"1 of {len(chunks)} passages: {MALFORMED}"}
     assert len(missing) == 1
     assert "poison" in missing[0]
 
 
-async def test_a_passage_that_was_given_up_is_read_when_its_job_is_tried_again(
+async def test_retrying_a_job_reads_a_passage_that_was_given_up(
     world: World,
 ) -> None:
     reader = Reader(world, "poison")
@@ -170,11 +172,11 @@ async def test_a_passage_that_was_given_up_is_read_when_its_job_is_tried_again(
         reader.word = ""
         request = jobs_pb2.RetryJobRequest(job_id=job.id)
         again = await world.jobs.RetryJob(request, metadata=ALICE, timeout=10)
-        told = (await watched(world, again.job, seconds=60))[-1]
-    assert (told.state, told.graph_ready_count, list(told.failures)) == (SUCCEEDED, 1, [])
+        ended = (await watched(world, again.job, seconds=60))[-1]
+    assert (ended.state, ended.graph_ready_count, list(ended.failures)) == (SUCCEEDED, 1, [])
 
 
-async def test_outages_between_malformed_answers_are_no_tries(world: World) -> None:
+async def test_outages_between_malformed_answers_do_not_count_as_attempts(world: World) -> None:
     calls = 0
 
     async def act(_request: object) -> None:
@@ -188,5 +190,5 @@ async def test_outages_between_malformed_answers_are_no_tries(world: World) -> N
     world.graph.script.acts["BatchAddEpisodes"] = act
     async with worker(world):
         job = await submit(world, document(document_id="d"), data("text"))
-        told = (await watched(world, job, seconds=60))[-1]
-    assert (told.state, told.graph_ready_count) == (SUCCEEDED, 1)
+        ended = (await watched(world, job, seconds=60))[-1]
+    assert (ended.state, ended.graph_ready_count) == (SUCCEEDED, 1)

@@ -1,4 +1,4 @@
-"""Spaces whose facts have no vectors: no leg waits for the query's, and the vector tier makes its own."""
+"""If a space's facts have no vectors, no leg waits for the query's vector, and the vector tier computes its own."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COMPARED = query_pb2.SearchFactsResponse(
     status=legs_pb2.LEG_STATUS_OK,
     vector_path=retrieval_pb2.VECTOR_PATH_INDEX,
 )
-WITHOUT_THE_QUERYS = query_pb2.SearchFactsResponse(
+WITHOUT_QUERY_VECTOR = query_pb2.SearchFactsResponse(
     hits=[fact_hit("f1", ["c1"])],
     status=legs_pb2.LEG_STATUS_DEGRADED,
     reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
@@ -48,19 +48,19 @@ async def ask(
     return await world.search.ComprehensiveSearch(request, metadata=metadata, timeout=seconds)
 
 
-def asked_by_words(world: World) -> list[bool]:
+def text_only_calls(world: World) -> list[bool]:
     return [request.text_only for request in world.graph.script.requests["SearchFacts"]]
 
 
-async def test_after_an_answer_without_vectors_the_graph_is_asked_by_words(world: World) -> None:
+async def test_after_an_answer_without_vectors_the_graph_is_searched_by_words(world: World) -> None:
     world.graph.answer = BY_WORDS
     await ask(world)
     answer = await ask(world)
-    assert asked_by_words(world) == [False, True]
+    assert text_only_calls(world) == [False, True]
     assert answer.legs[1].status == legs_pb2.LEG_STATUS_OK
 
 
-async def test_a_question_to_such_a_graph_alone_is_not_embedded(world: World) -> None:
+async def test_a_graph_only_query_is_not_embedded_if_facts_have_no_vectors(world: World) -> None:
     world.graph.answer = BY_WORDS
     await ask(world)
     world.embedder.texts.clear()
@@ -68,20 +68,20 @@ async def test_a_question_to_such_a_graph_alone_is_not_embedded(world: World) ->
     assert world.embedder.texts == []
 
 
-async def test_vectors_that_were_added_since_are_compared_at_once(world: World) -> None:
+async def test_vectors_added_since_the_last_search_are_compared_at_once(world: World) -> None:
     world.graph.answer = BY_WORDS
     await ask(world)
 
     async def answer_by_request(request: query_pb2.SearchFactsRequest) -> None:
-        world.graph.answer = WITHOUT_THE_QUERYS if request.text_only else COMPARED
+        world.graph.answer = WITHOUT_QUERY_VECTOR if request.text_only else COMPARED
 
     world.graph.script.acts["SearchFacts"] = answer_by_request
     answer = await ask(world)
-    assert asked_by_words(world) == [False, True, False]
+    assert text_only_calls(world) == [False, True, False]
     assert answer.legs[1].status == legs_pb2.LEG_STATUS_OK
     assert len(answer.graph_results) == 2
     await ask(world)
-    assert asked_by_words(world) == [False, True, False, False]
+    assert text_only_calls(world) == [False, True, False, False]
 
 
 @pytest.mark.parametrize(
@@ -91,12 +91,12 @@ async def test_vectors_that_were_added_since_are_compared_at_once(world: World) 
         (fail(StoreUnavailableError("neo4j")), ("DEGRADED", "EMBEDDER_UNAVAILABLE")),
     ],
 )
-async def test_what_the_words_found_is_kept_when_asking_again_brings_nothing(
+async def test_results_of_the_word_search_are_kept_when_the_second_call_fails(
     world: World, act: Act, told: tuple[str, str]
 ) -> None:
     world.graph.answer = BY_WORDS
     await ask(world)
-    world.graph.answer = WITHOUT_THE_QUERYS
+    world.graph.answer = WITHOUT_QUERY_VECTOR
 
     async def answer_by_words(request: query_pb2.SearchFactsRequest) -> None:
         if not request.text_only:
@@ -108,10 +108,10 @@ async def test_what_the_words_found_is_kept_when_asking_again_brings_nothing(
     assert [hit.fact.id for hit in answer.graph_results] == ["f1"]
 
 
-async def test_a_vector_is_waited_for_within_what_is_left_of_the_time(world: World) -> None:
+async def test_waiting_for_the_query_vector_respects_the_remaining_deadline(world: World) -> None:
     world.graph.answer = BY_WORDS
     await ask(world)
-    world.graph.answer = WITHOUT_THE_QUERYS
+    world.graph.answer = WITHOUT_QUERY_VECTOR
     world.embedder.stuck = True
 
     async def slowly(request: query_pb2.SearchFactsRequest) -> None:
@@ -123,24 +123,24 @@ async def test_a_vector_is_waited_for_within_what_is_left_of_the_time(world: Wor
     assert [hit.fact.id for hit in answer.graph_results] == ["f1"]
 
 
-@pytest.mark.parametrize("first", [COMPARED, WITHOUT_THE_QUERYS])
-async def test_a_space_with_vectors_is_always_given_the_querys(
+@pytest.mark.parametrize("first", [COMPARED, WITHOUT_QUERY_VECTOR])
+async def test_a_space_with_vectors_always_receives_the_query_vector(
     world: World, first: query_pb2.SearchFactsResponse
 ) -> None:
     world.graph.answer = first
     await ask(world)
     await ask(world)
-    assert asked_by_words(world) == [False, False]
+    assert text_only_calls(world) == [False, False]
 
 
-async def test_what_is_known_of_one_space_says_nothing_of_another(world: World) -> None:
+async def test_one_space_without_vectors_does_not_affect_another(world: World) -> None:
     world.graph.answer = BY_WORDS
     await ask(world)
     await ask(world, BOB)
-    assert asked_by_words(world) == [False, False]
+    assert text_only_calls(world) == [False, False]
 
 
-async def test_the_vector_tier_makes_the_querys_vector_when_it_alone_needs_one(
+async def test_the_vector_tier_embeds_the_query_when_only_it_needs_the_vector(
     world: World,
 ) -> None:
     world.graph.answer = BY_WORDS
@@ -155,13 +155,15 @@ async def test_the_vector_tier_makes_the_querys_vector_when_it_alone_needs_one(
     assert answer.legs[0].status == legs_pb2.LEG_STATUS_OK
 
 
-async def test_without_the_graph_nothing_is_embedded_here(world: World) -> None:
+async def test_without_the_graph_leg_the_orchestrator_embeds_nothing(world: World) -> None:
     request = search_pb2.ComprehensiveSearchRequest(query="who owns it", use_graph=False)
     await world.search.ComprehensiveSearch(request, metadata=ALICE, timeout=5)
     assert world.embedder.texts == []
 
 
-async def test_a_tier_that_has_not_the_spaces_model_is_given_our_vector(world: World) -> None:
+async def test_a_vector_tier_without_the_spaces_model_receives_the_orchestrators_vector(
+    world: World,
+) -> None:
     world.graph.answer = BY_WORDS
     await ask(world)
 

@@ -1,4 +1,4 @@
-"""The orchestrator is healthy while a question can be answered."""
+"""The orchestrator is healthy while at least one tier is available."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SERVING = health_pb2.HealthCheckResponse.SERVING
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
-async def reaches(world: World, status: int) -> None:
+async def wait_for_status(world: World, status: int) -> None:
     """Waits until the orchestrator reports the status."""
     health = health_pb2_grpc.HealthStub(world.channel)
     async with asyncio.timeout(10):
@@ -22,11 +22,11 @@ async def reaches(world: World, status: int) -> None:
                 return
 
 
-async def test_it_serves_while_one_tier_does_and_again_when_one_is_back(world: World) -> None:
-    await reaches(world, SERVING)
+async def test_it_serves_while_one_tier_is_available_and_again_after_recovery(world: World) -> None:
+    await wait_for_status(world, SERVING)
     await world.stop_vector()
-    await reaches(world, SERVING)
+    await wait_for_status(world, SERVING)
     await world.stop_graph()
-    await reaches(world, NOT_SERVING)
+    await wait_for_status(world, NOT_SERVING)
     await world.start_graph()
-    await reaches(world, SERVING)
+    await wait_for_status(world, SERVING)

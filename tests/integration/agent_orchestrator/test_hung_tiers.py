@@ -1,4 +1,4 @@
-"""A tier that hangs costs a search its leg's budget once; as long as it is known to hang, it costs nothing."""
+"""A hung tier costs a search its leg's budget once, and nothing while it is known to hang."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from tests.stubs.graph_tier import GraphStub, serve_graph
 from tests.stubs.script import hang
 
 BUDGET = AgentSettings(_env_file=None).leg_seconds
-# What a busy machine adds to it.
+# Allowance for a busy machine.
 SLACK = 1.0
 
 
 @pytest.fixture
 async def relay(answers: World) -> AsyncIterator[FaultyProxy]:
-    """Between the orchestrator and the graph tier."""
+    """A proxy between the orchestrator and the graph tier."""
     port = answers.graph_server.port
     await answers.stop_graph()
     answers.graph_server = await serve_graph(answers.graph, answers.runtime)
@@ -44,7 +44,7 @@ async def relay(answers: World) -> AsyncIterator[FaultyProxy]:
 
 
 async def ask(world: World) -> tuple[search_pb2.ComprehensiveSearchResponse, float]:
-    """The answer to a caller who sets no deadline, and after how many seconds it came."""
+    """The answer to a call without a deadline, and its latency in seconds."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     answer = await world.search.ComprehensiveSearch(Request(query="who owns it"), metadata=ALICE)
@@ -52,13 +52,13 @@ async def ask(world: World) -> tuple[search_pb2.ComprehensiveSearchResponse, flo
 
 
 async def until(world: World, ending: tuple[str, str]) -> None:
-    """Asks until the graph leg ends so."""
+    """Searches until the graph leg ends with the given status and reason."""
     async with asyncio.timeout(10):
-        while legs((await ask(world))[0].legs)["graph"] != ending:  # noqa: ASYNC110 - it has no event
+        while legs((await ask(world))[0].legs)["graph"] != ending:  # noqa: ASYNC110 - no event
             await asyncio.sleep(0.05)
 
 
-def test_a_leg_has_two_seconds_and_what_hangs_is_found_within_them() -> None:
+def test_a_leg_has_a_budget_of_two_seconds_and_hangs_are_detected_within_it() -> None:
     assert BUDGET == 2.0
     assert PATIENCE_SECONDS + CHECKS * CHECK_LIMIT_SECONDS < BUDGET  # a process
     assert PROBE_INTERVAL + PROBE_TIMEOUT < BUDGET  # a store, by its tier
@@ -66,10 +66,10 @@ def test_a_leg_has_two_seconds_and_what_hangs_is_found_within_them() -> None:
 
 
 @pytest.mark.parametrize(("leg", "method"), [("vector", "HybridSearch"), ("graph", "SearchFacts")])
-async def test_without_a_callers_deadline_a_leg_that_hangs_costs_its_budget_and_no_more(
+async def test_without_a_deadline_a_hung_leg_costs_only_its_budget(
     answers: World, leg: str, method: str
 ) -> None:
-    """Its process is healthy: it is the call that does not end."""
+    """The process is healthy; only the call hangs."""
     tier = answers.vector if leg == "vector" else answers.graph
     tier.script.acts[method] = hang
     answer, seconds = await ask(answers)
@@ -81,7 +81,7 @@ async def test_without_a_callers_deadline_a_leg_that_hangs_costs_its_budget_and_
     await asyncio.wait_for(tier.script.cancelled.wait(), 5)
 
 
-async def test_a_tier_whose_process_hangs_is_late_once_then_away_until_it_answers(
+async def test_a_hung_tier_times_out_once_and_is_unavailable_until_it_responds(
     answers: World, relay: FaultyProxy
 ) -> None:
     await relay.break_as(Fault.BLACKHOLE)
@@ -98,7 +98,7 @@ async def test_a_tier_whose_process_hangs_is_late_once_then_away_until_it_answer
     await until(answers, ("OK", "UNSPECIFIED"))
 
 
-async def test_what_hangs_is_found_though_no_caller_waits_for_that(
+async def test_a_hung_tier_is_detected_although_no_caller_waits_for_it(
     answers: World, relay: FaultyProxy
 ) -> None:
     await relay.break_as(Fault.BLACKHOLE)
@@ -110,13 +110,13 @@ async def test_what_hangs_is_found_though_no_caller_waits_for_that(
 
 
 class TestWithALargerBudget:
-    """A tier that is known to hang is not waited for, whatever a leg may take."""
+    """A tier that is known to hang is not waited for, however large the leg's budget is."""
 
     @pytest.fixture
     def settings(self) -> dict[str, object]:
         return {"leg_seconds": 30, "search_seconds": 60}
 
-    async def test_a_leg_is_given_up_as_soon_as_its_process_is_found_to_hang(
+    async def test_a_leg_is_abandoned_as_soon_as_its_process_is_found_to_hang(
         self, answers: World, relay: FaultyProxy
     ) -> None:
         await relay.break_as(Fault.BLACKHOLE)
@@ -125,8 +125,8 @@ class TestWithALargerBudget:
         assert legs(answer.legs)["graph"] == ("TIMED_OUT", "SERVICE_UNAVAILABLE")
 
 
-async def test_a_replica_that_hangs_is_not_the_tier(answers: World) -> None:
-    """Replicas take turns: every other question goes to the one that hangs."""
+async def test_one_hung_replica_does_not_make_the_tier_unavailable(answers: World) -> None:
+    """Calls alternate between the replicas, so every other one reaches the hung replica."""
     other = GraphStub()  # type: ignore[abstract] # what the tests call
     hung = await serve_graph(other, answers.runtime)
     proxy = FaultyProxy(Endpoint("127.0.0.1", hung.port))

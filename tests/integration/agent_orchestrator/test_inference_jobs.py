@@ -1,4 +1,4 @@
-"""Inference of relations as a job: in real PostgreSQL, by real workers, between two scripted tiers."""
+"""Relation inference as a job, with real PostgreSQL, real workers and two scripted tiers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def stub(world: World) -> memories_pb2_grpc.MemoryServiceStub:
 
 
 async def create(stub: Any, count: int) -> list[str]:
-    """The ids of so many memories, the oldest first; nothing is inferred yet."""
+    """Creates memories without inference and returns their ids, oldest first."""
     made = []
     for number in range(count):
         request = memories_pb2.CreateMemoryRequest(content=f"Note {number}.", skip_inference=True)
@@ -44,7 +44,7 @@ async def create(stub: Any, count: int) -> list[str]:
 
 
 def resemble(world: World, memory_ids: Sequence[str]) -> None:
-    """Whatever the vector tier is asked, these memories are near."""
+    """Makes every vector search return these memories as similar."""
     hits = [chunk_hit(one) for one in memory_ids]
     for hit in hits:
         hit.scores.CopyFrom(chunks_pb2.ChunkScores(vector=NEAR))
@@ -58,7 +58,7 @@ async def start(stub: Any, limit: int = 0, caller: Any = ALICE) -> jobs_pb2.Job:
 
 
 async def ended(world: World, job_id: str) -> jobs_pb2.Job:
-    """The job at its end."""
+    """Waits for the job to end and returns it."""
     request = jobs_pb2.WatchJobRequest(job_id=job_id)
     job = jobs_pb2.Job()
     async for seen in world.jobs.WatchJob(request, metadata=ALICE, timeout=20):
@@ -67,12 +67,14 @@ async def ended(world: World, job_id: str) -> jobs_pb2.Job:
 
 
 def related(world: World) -> set[tuple[str, str]]:
-    """The pairs of memories that the graph tier was given relations of."""
+    """The pairs of memories whose relations the graph tier received."""
     puts = world.graph.script.requests.get("PutRelations", [])
     return {(one.source_id, one.target_id) for put in puts for one in put.relations}
 
 
-async def test_the_job_infers_what_the_call_that_waits_infers(world: World, stub: Any) -> None:
+async def test_the_job_infers_the_same_relations_as_the_synchronous_call(
+    world: World, stub: Any
+) -> None:
     first, second, third = made = await create(stub, 3)
     resemble(world, made)
     async with AsyncExitStack() as stack:
@@ -110,7 +112,7 @@ async def test_a_job_is_queued_listed_and_not_started_twice(world: World, stub: 
     assert (await start(stub)).id != job.id
 
 
-async def test_a_limit_takes_the_newest_memories(world: World, stub: Any) -> None:
+async def test_a_limit_selects_the_newest_memories(world: World, stub: Any) -> None:
     first, second, third = made = await create(stub, 3)
     resemble(world, made)
     async with AsyncExitStack() as stack:
@@ -123,7 +125,7 @@ async def test_a_limit_takes_the_newest_memories(world: World, stub: Any) -> Non
     assert refused.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
-async def test_a_job_goes_on_where_the_worker_before_was_stopped(
+async def test_a_job_resumes_where_the_previous_worker_stopped(
     world: World, stub: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(inference_jobs, "PAGE", 2)
@@ -158,7 +160,7 @@ async def test_a_job_goes_on_where_the_worker_before_was_stopped(
     assert world.vector.script.count("VectorSearch") == 3
 
 
-async def test_a_tier_that_is_away_is_waited_for(world: World, stub: Any) -> None:
+async def test_a_job_waits_for_an_unavailable_tier(world: World, stub: Any) -> None:
     resemble(world, await create(stub, 2))
     world.vector.script.fail_times("VectorSearch", 2)
     async with AsyncExitStack() as stack:
@@ -168,7 +170,7 @@ async def test_a_tier_that_is_away_is_waited_for(world: World, stub: Any) -> Non
     assert job.inferred.created_counts == {"similarity": 1}
 
 
-async def test_a_memory_that_is_removed_meanwhile_is_passed_over(world: World, stub: Any) -> None:
+async def test_a_memory_deleted_during_the_job_is_skipped(world: World, stub: Any) -> None:
     first, second, third = made = await create(stub, 3)
     resemble(world, made)
     gone = InvalidFieldError(FieldError("relations[0].target_id", "is no chunk of the space"))

@@ -1,4 +1,4 @@
-"""Documents on their way into both tiers: what arrives, and what is refused."""
+"""Uploaded documents are stored in both tiers; invalid uploads are rejected."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ async def test_chunks_are_embedded_with_their_title_and_stored_under_the_models_
     assert len(request.documents[0].chunks[0].embedding) == 4
 
 
-async def test_good_lines_go_on_around_bad_ones(world: World) -> None:
+async def test_valid_lines_are_ingested_despite_invalid_ones(world: World) -> None:
     job = await ingest(
         world,
         *lines(
@@ -79,7 +79,7 @@ async def test_good_lines_go_on_around_bad_ones(world: World) -> None:
     assert {key for _, key in world.vector.documents} == {"a", "c"}
 
 
-async def test_a_job_without_one_good_document_has_failed(world: World) -> None:
+async def test_a_job_without_any_valid_document_fails(world: World) -> None:
     job = await ingest(world, *lines("{", "["))
     assert job.state == FAILED
     assert job.failed_count == 2
@@ -94,19 +94,19 @@ async def test_a_job_without_one_good_document_has_failed(world: World) -> None:
         (b"x" * 65_537, "must be at most 65536 bytes in all"),
     ],
 )
-async def test_a_document_that_is_no_text_is_a_field_error(
+async def test_an_empty_oversized_or_non_text_document_is_a_field_error(
     world: World, content: bytes, description: str
 ) -> None:
     error = await refused(world, document(), data(content))
     assert error.fields == (FieldError("data", description),)
 
 
-async def test_json_lines_without_a_line_are_a_field_error(world: World) -> None:
+async def test_json_lines_without_any_line_are_a_field_error(world: World) -> None:
     error = await refused(world, *lines("", " "))
     assert error.fields == (FieldError("data", "holds no document"),)
 
 
-async def test_a_document_that_cannot_be_read_as_what_it_is_fails_with_its_reason(
+async def test_an_unreadable_document_fails_with_its_reason(
     world: World,
 ) -> None:
     job = await ingest(world, document("application/pdf", source="a.pdf"), data("no such file"))
@@ -117,21 +117,21 @@ async def test_a_document_that_cannot_be_read_as_what_it_is_fails_with_its_reaso
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/markdown"])
-async def test_a_short_text_in_no_encoding_that_can_be_told_is_a_field_error(
+async def test_a_short_text_in_an_unknown_encoding_is_a_field_error(
     world: World, kind: str
 ) -> None:
     error = await refused(world, document(kind), data(b"caf\xe9"))
     assert error.fields == (FieldError("data", "is not UTF-8 text (byte 3): save it as UTF-8"),)
 
 
-async def test_the_page_of_a_chunk_is_stored(world: World) -> None:
+async def test_the_page_number_of_a_chunk_is_stored(world: World) -> None:
     paged = pdf([[], ["On the second page."]])
     await ingest(world, document("application/pdf", source="a.pdf"), data(paged))
     [stored] = world.vector.documents.values()
     assert [(chunk.content, chunk.page) for chunk in stored.chunks] == [("On the second page.", 2)]
 
 
-async def test_what_a_message_says_was_true_when_it_was_written(world: World) -> None:
+async def test_a_message_is_dated_by_the_time_it_was_written(world: World) -> None:
     line = '{"thread": "t", "author": "Ada", "time": "2024-05-01", "text": "Hello."}'
     await ingest(world, document("application/vnd.braid.messages+jsonl"), data(line))
     [episode] = world.graph.episodes.values()
@@ -154,7 +154,7 @@ async def test_an_unknown_content_type_is_a_field_error(world: World) -> None:
     assert [f.field for f in error.fields] == ["metadata.content_type"]
 
 
-async def test_a_space_that_has_filled_its_share_is_refused_with_a_delay_and_another_is_not(
+async def test_a_space_at_its_job_limit_is_rejected_with_a_delay_and_others_are_not(
     world: World,
 ) -> None:
     released = asyncio.Event()

@@ -1,4 +1,4 @@
-"""Spaces beside each other: what one uploads neither shows in another nor holds it up."""
+"""Spaces are isolated: the uploads of one are invisible to another and do not delay it."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from tests.integration.agent_orchestrator.uploads import (
 
 @pytest.fixture(autouse=True)
 def short_priority(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The graph's stage does not wait for long for uploads that are being read."""
+    """Lets the graph stage wait only briefly for uploads that are being read."""
     monkeypatch.setattr(worker, "StagePriority", partial(StagePriority, 0.2))
 
 
-async def test_the_work_goes_on_for_the_callers_space_when_the_call_is_over(world: World) -> None:
+async def test_background_calls_carry_the_callers_space_and_a_deadline(world: World) -> None:
     await ingest(world, document(document_id="d"), data("text"))
     calls = [*world.vector.script.calls, *world.graph.script.calls]
     assert {call.space for call in calls} == {"alice"}
     assert all(call.deadline is not None for call in calls)
 
 
-async def told_not_found(world: World, job_id: str, caller: Metadata) -> None:
+async def assert_not_found(world: World, job_id: str, caller: Metadata) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as got:
         await world.jobs.GetJob(jobs_pb2.GetJobRequest(job_id=job_id), metadata=caller)
     with pytest.raises(grpc.aio.AioRpcError) as watching:
@@ -43,12 +43,12 @@ async def told_not_found(world: World, job_id: str, caller: Metadata) -> None:
     assert {got.value.code(), watching.value.code()} == {grpc.StatusCode.NOT_FOUND}
 
 
-async def test_a_job_is_shown_to_its_own_space_alone(world: World) -> None:
+async def test_a_job_is_visible_only_in_its_own_space(world: World) -> None:
     job = await ingest(world, document(), data("text"))
     answer = await world.jobs.GetJob(jobs_pb2.GetJobRequest(job_id=job.id), metadata=ALICE)
     assert answer.job == job
-    await told_not_found(world, job.id, BOB)
-    await told_not_found(world, "00000000-0000-4000-8000-000000000000", ALICE)
+    await assert_not_found(world, job.id, BOB)
+    await assert_not_found(world, "00000000-0000-4000-8000-000000000000", ALICE)
 
 
 async def test_the_same_document_in_two_spaces_is_two_documents(world: World) -> None:
@@ -58,7 +58,7 @@ async def test_the_same_document_in_two_spaces_is_two_documents(world: World) ->
     assert len({uuid for _, uuid in world.graph.episodes}) == 2
 
 
-async def test_a_space_whose_job_is_stuck_does_not_hold_up_another_one(world: World) -> None:
+async def test_a_stuck_job_does_not_delay_another_space(world: World) -> None:
     async def stick_alice(request: object) -> None:
         if any(d.document_id == "stuck" for d in getattr(request, "documents")):  # noqa: B009
             await asyncio.Event().wait()

@@ -1,4 +1,4 @@
-"""A leg that is late brings what it had; one whose backend is known to be away is not waited for."""
+"""A late leg returns its partial results; a leg whose backend is known to be unavailable is not waited for."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.stubs.graph_tier import fact_hit
 from tests.stubs.script import fail, hang
 from tests.stubs.vector_tier import chunk_hit
 
-LESS = {
+TEXT_ONLY = {
     "status": legs_pb2.LEG_STATUS_DEGRADED,
     "reason": legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
 }
@@ -33,7 +33,7 @@ LATE = {
 
 @pytest.fixture
 def answers(world: World) -> World:
-    """Both tiers have something to say."""
+    """A world in which both tiers return results."""
     world.vector.answer = vector_pb2.HybridSearchResponse(
         hits=[chunk_hit("c1", 0.9)], status=legs_pb2.LEG_STATUS_OK
     )
@@ -50,7 +50,7 @@ async def ask(
     return await world.search.ComprehensiveSearch(request, metadata=ALICE, timeout=seconds)
 
 
-async def test_a_late_leg_brings_what_it_had(answers: World) -> None:
+async def test_a_late_leg_returns_its_partial_results(answers: World) -> None:
     answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(**LATE))  # type: ignore[arg-type]
     answer = await ask(answers)
     assert legs(answer.legs)["vector"] == ("TIMED_OUT", "BUDGET_EXCEEDED")
@@ -61,7 +61,7 @@ async def test_a_late_leg_brings_what_it_had(answers: World) -> None:
     ]
 
 
-async def test_two_late_legs_with_something_are_an_answer(answers: World) -> None:
+async def test_two_late_legs_with_partial_results_are_an_answer(answers: World) -> None:
     answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(**LATE))  # type: ignore[arg-type]
     answers.graph.answer.MergeFrom(query_pb2.SearchFactsResponse(**LATE))  # type: ignore[arg-type]
     answer = await ask(answers)
@@ -69,8 +69,8 @@ async def test_two_late_legs_with_something_are_an_answer(answers: World) -> Non
     assert answer.result_count == 2
 
 
-async def test_late_legs_without_anything_are_no_answer(answers: World) -> None:
-    """That nothing was found would be something else."""
+async def test_late_legs_without_results_fail_the_search(answers: World) -> None:
+    """An empty answer would mean that nothing matches."""
     answers.vector.answer = vector_pb2.HybridSearchResponse(**LATE)  # type: ignore[arg-type]
     answers.graph.answer = query_pb2.SearchFactsResponse(**LATE)  # type: ignore[arg-type]
     with pytest.raises(grpc.aio.AioRpcError) as failed:
@@ -80,27 +80,29 @@ async def test_late_legs_without_anything_are_no_answer(answers: World) -> None:
     assert (error.metadata["vector"], error.metadata["graph"]) == ("TIMED_OUT", "TIMED_OUT")
 
 
-async def test_words_that_were_looked_for_in_time_are_an_answer_though_the_embedder_was_late(
+async def test_a_word_search_in_time_is_an_answer_although_the_embedder_was_late(
     answers: World,
 ) -> None:
     answers.embedder.stuck = True
-    answers.vector.answer = vector_pb2.HybridSearchResponse(**LESS)  # type: ignore[arg-type]
-    answers.graph.answer = query_pb2.SearchFactsResponse(**LESS)  # type: ignore[arg-type]
+    answers.vector.answer = vector_pb2.HybridSearchResponse(**TEXT_ONLY)  # type: ignore[arg-type]
+    answers.graph.answer = query_pb2.SearchFactsResponse(**TEXT_ONLY)  # type: ignore[arg-type]
     answer = await ask(answers, seconds=0.45)
     assert set(legs(answer.legs).values()) == {("TIMED_OUT", "BUDGET_EXCEEDED")}
 
 
-async def test_an_embedder_that_a_hurried_caller_leaves_no_time_is_not_said_to_be_away(
+async def test_a_short_deadline_is_not_reported_as_an_unavailable_embedder(
     answers: World,
 ) -> None:
     answers.embedder.stuck = True
-    answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(**LESS))  # type: ignore[arg-type]
+    answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(**TEXT_ONLY))  # type: ignore[arg-type]
     answer = await ask(answers, seconds=0.45)
     assert legs(answer.legs)["vector"] == ("TIMED_OUT", "BUDGET_EXCEEDED")
     assert [hit.chunk.id for hit in answer.vector_results] == ["c1"]
 
 
-async def test_an_answer_tells_of_caches_and_of_the_querys_vector(answers: World) -> None:
+async def test_an_answer_reports_cache_hits_and_the_source_of_the_query_vector(
+    answers: World,
+) -> None:
     answers.vector.answer.cached = True
     answers.vector.answer.embedding_source = retrieval_pb2.EMBEDDING_SOURCE_GIVEN
     answers.graph.answer.vector_path = retrieval_pb2.VECTOR_PATH_INDEX
@@ -109,21 +111,21 @@ async def test_an_answer_tells_of_caches_and_of_the_querys_vector(answers: World
     assert answer.embedding_source == retrieval_pb2.EMBEDDING_SOURCE_COMPUTED
 
 
-async def test_where_a_tier_made_the_vector_its_word_is_passed_on(answers: World) -> None:
+async def test_the_embedding_source_that_a_tier_reports_is_passed_through(answers: World) -> None:
     answers.vector.answer.embedding_source = retrieval_pb2.EMBEDDING_SOURCE_STORED
     answer = await ask(answers, use_graph=False)
     assert answer.embedding_source == retrieval_pb2.EMBEDDING_SOURCE_STORED
 
 
-async def test_a_caller_may_do_without_what_is_remembered(answers: World) -> None:
+async def test_a_caller_can_bypass_the_caches(answers: World) -> None:
     mode = retrieval_pb2.CACHE_MODE_BYPASS
     await ask(answers, cache=mode)
     [asked] = answers.vector.script.requests["HybridSearch"]
     assert asked.cache == mode
 
 
-async def lost(world: World, seconds: float = 30) -> tuple[str, str]:
-    """How the graph leg ends that hangs, well before the caller's deadline."""
+async def hung_leg_status(world: World, seconds: float = 30) -> tuple[str, str]:
+    """The status of the hung graph leg, which must end well before the caller's deadline."""
     loop = asyncio.get_running_loop()
     started = loop.time()
     answer = await ask(world, seconds)
@@ -132,28 +134,30 @@ async def lost(world: World, seconds: float = 30) -> tuple[str, str]:
     return legs(answer.legs)["graph"]
 
 
-async def answers_again(world: World) -> None:
-    """Waits until a tier that came back is found."""
+async def wait_for_recovery(world: World) -> None:
+    """Waits until the graph leg has recovered."""
     async with asyncio.timeout(10):
-        while legs((await ask(world)).legs)["graph"] != ("OK", "UNSPECIFIED"):  # noqa: ASYNC110 - its return has no event
+        while legs((await ask(world)).legs)["graph"] != ("OK", "UNSPECIFIED"):  # noqa: ASYNC110 - its recovery sends no event
             await asyncio.sleep(0.05)
 
 
-async def test_a_leg_whose_store_is_away_is_given_up_before_the_deadline(answers: World) -> None:
-    """Its call hangs, as one does that waits for a store to come up, and its health says so."""
+async def test_a_leg_whose_store_is_unavailable_is_abandoned_before_the_deadline(
+    answers: World,
+) -> None:
+    """Its call hangs, as it does while a store starts, and its health check reports the outage."""
 
-    async def away() -> None:
+    async def unavailable() -> None:
         raise StoreUnavailableError("neo4j")
 
     await answers.stop_graph()
-    answers.graph_server = await serve_unhealthy(answers, away)
-    await answers_again(answers)
+    answers.graph_server = await serve_unhealthy(answers, unavailable)
+    await wait_for_recovery(answers)
     answers.graph.script.acts["SearchFacts"] = hang
-    assert await lost(answers) == ("UNAVAILABLE", "STORE_UNAVAILABLE")
+    assert await hung_leg_status(answers) == ("UNAVAILABLE", "STORE_UNAVAILABLE")
     await asyncio.wait_for(answers.graph.script.cancelled.wait(), 5)
 
 
-async def test_an_answer_that_is_too_large_fails_its_leg_alone(answers: World) -> None:
+async def test_a_response_that_is_too_large_fails_only_its_leg(answers: World) -> None:
     answers.vector.answer.hits[0].chunk.content = "x" * 20_000_000
     answer = await ask(answers)
     assert legs(answer.legs) == {
@@ -163,7 +167,7 @@ async def test_an_answer_that_is_too_large_fails_its_leg_alone(answers: World) -
 
 
 @pytest.mark.parametrize(("leg", "method"), [("vector", "HybridSearch"), ("graph", "SearchFacts")])
-async def test_a_leg_that_is_refused_for_load_is_told_as_overloaded(
+async def test_an_overloaded_leg_is_reported_as_overloaded(
     answers: World, leg: str, method: str
 ) -> None:
     tier = answers.vector if leg == "vector" else answers.graph
@@ -181,14 +185,14 @@ async def test_a_slow_leg_of_a_healthy_tier_is_waited_for(answers: World) -> Non
     assert legs((await ask(answers)).legs)["graph"] == ("OK", "UNSPECIFIED")
 
 
-async def test_a_leg_of_a_tier_that_ends_in_an_orderly_way_is_waited_for(
+async def test_a_leg_of_a_tier_that_shuts_down_gracefully_is_waited_for(
     answers: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It takes no new call, so that its health is not told either, and finishes those it has."""
+    """The tier accepts no new calls, not even health checks, and finishes the running ones."""
     await answers.stop_graph()
     patient = answers.runtime.model_copy(update={"drain_seconds": 5.0})
     await answers.start_graph(patient)
-    await answers_again(answers)
+    await wait_for_recovery(answers)
     ending: list[asyncio.Task[None]] = []
     checks, looked = HealthWatch.check, asyncio.Semaphore(0)
 
@@ -199,7 +203,7 @@ async def test_a_leg_of_a_tier_that_ends_in_an_orderly_way_is_waited_for(
 
     async def slowly(_request: object) -> None:
         ending.append(asyncio.create_task(answers.graph_server.stop()))
-        for _ in range(CHECKS + 1):  # by then a tier that is away has been given up
+        for _ in range(CHECKS + 1):  # by then an unavailable tier would have been abandoned
             await looked.acquire()
 
     monkeypatch.setattr(HealthWatch, "check", looking)
@@ -208,7 +212,7 @@ async def test_a_leg_of_a_tier_that_ends_in_an_orderly_way_is_waited_for(
     await asyncio.gather(*ending)
 
 
-async def test_when_no_leg_answers_both_are_named(answers: World) -> None:
+async def test_when_no_leg_answers_the_error_names_both(answers: World) -> None:
     answers.vector.script.acts["HybridSearch"] = fail(StoreUnavailableError("postgresql"))
     await answers.stop_graph()
     with pytest.raises(grpc.aio.AioRpcError) as failed:

@@ -1,4 +1,4 @@
-"""Statements that change several jobs take them in one order: two stages of a space change the same ones."""
+"""Statements that change several jobs lock them in one order, because both stages of a space change the same jobs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.integration.agent_orchestrator.desk import Desk
+from tests.integration.agent_orchestrator.desk import JobStores
 
 Ids = list[uuid.UUID]
 WAITING = """select count(*) from pg_stat_activity
@@ -26,27 +26,29 @@ CHANGES: dict[str, Callable[[Ids], tuple[object, ...]]] = {
 
 
 @pytest.mark.parametrize("name", CHANGES)
-async def test_jobs_are_taken_by_id_whatever_order_they_are_found_in(desk: Desk, name: str) -> None:
-    ids = sorted([uuid.UUID(await desk.upload()) for _ in range(12)], reverse=True)
-    pool = desk.database.pool
+async def test_jobs_are_locked_in_id_order_whatever_order_they_are_found_in(
+    job_stores: JobStores, name: str
+) -> None:
+    ids = sorted([uuid.UUID(await job_stores.upload()) for _ in range(12)], reverse=True)
+    pool = job_stores.database.pool
     async with pool.session() as session:
-        await session.execute(desk.database.queries["set_waiting_reason"], "s", "before")
+        await session.execute(job_stores.database.queries["set_waiting_reason"], "s", "before")
 
     async def change() -> None:
         async with pool.session() as session:
-            await session.fetch(desk.database.queries[name], *CHANGES[name](ids))
+            await session.fetch(job_stores.database.queries[name], *CHANGES[name](ids))
 
     async with asyncio.timeout(10), asyncio.TaskGroup() as group, pool.transaction() as first:
         await first.execute(HOLD, ids[-1])
         group.create_task(change())
-        await _until_waiting(desk)
+        await _until_waiting(job_stores)
         for job_id in ids[:-1]:
-            await first.execute(HOLD, job_id)  # raises when the other one has it
+            await first.execute(HOLD, job_id)  # raises if the other session has the lock
 
 
-async def _until_waiting(desk: Desk) -> None:
+async def _until_waiting(job_stores: JobStores) -> None:
     while True:
-        async with desk.database.pool.session() as session:
+        async with job_stores.database.pool.session() as session:
             if await session.value(WAITING):
                 return
         await asyncio.sleep(0.01)

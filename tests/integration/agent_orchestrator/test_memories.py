@@ -1,4 +1,4 @@
-"""Typed memories where a tier fails: all of a memory or nothing is stored, and a search says what it lacks."""
+"""Typed memories when a tier fails: a memory is stored completely or not at all, and a search reports what it lacks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.stubs.script import fail, hang
 from tests.stubs.vector_tier import chunk_hit
 
 FORMULA = expansion_pb2.ExpansionOptions(mode=expansion_pb2.EXPANSION_MODE_FORMULA)
-AWAY = StoreUnavailableError("neo4j")
+UNAVAILABLE = StoreUnavailableError("neo4j")
 PARTITION = re.compile(r"memories-[0-9a-f]{48}")
 
 
@@ -58,7 +58,7 @@ async def reason_of(call: Any) -> errors_pb2.ErrorReason.ValueType:
 
 
 async def refused(call: Any) -> list[str]:
-    """The fields that a call is refused for."""
+    """The fields that a call is rejected for."""
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await call
     assert failed.value.code() == grpc.StatusCode.INVALID_ARGUMENT
@@ -73,9 +73,7 @@ async def rows(world: World) -> int:
         await connection.close()
 
 
-async def test_a_memory_is_kept_in_a_part_of_the_tiers_that_is_its_users_alone(
-    world: World, stub: Any
-) -> None:
+async def test_a_memory_is_stored_in_a_partition_of_its_user(world: World, stub: Any) -> None:
     memory = await create(stub)
     ((vector_space, _),) = world.vector.documents
     ((graph_space, uuid),) = world.graph.episodes
@@ -89,12 +87,12 @@ async def test_a_memory_is_kept_in_a_part_of_the_tiers_that_is_its_users_alone(
 @pytest.mark.parametrize(
     "failing",
     [
-        lambda world: world.graph.script.acts.update(BatchAddEpisodes=fail(AWAY)),
-        lambda world: world.vector.script.acts.update(BatchUpsertDocuments=fail(AWAY)),
+        lambda world: world.graph.script.acts.update(BatchAddEpisodes=fail(UNAVAILABLE)),
+        lambda world: world.vector.script.acts.update(BatchUpsertDocuments=fail(UNAVAILABLE)),
     ],
     ids=["graph", "vector"],
 )
-async def test_where_a_tier_fails_nothing_is_stored(
+async def test_nothing_is_stored_when_a_tier_fails(
     world: World, stub: Any, failing: Callable[[World], None]
 ) -> None:
     failing(world)
@@ -102,7 +100,7 @@ async def test_where_a_tier_fails_nothing_is_stored(
     assert (world.vector.documents, world.graph.episodes, await rows(world)) == ({}, {}, 0)
 
 
-async def test_a_caller_who_gives_up_leaves_nothing_that_is_seen(world: World, stub: Any) -> None:
+async def test_a_call_that_times_out_leaves_no_visible_memory(world: World, stub: Any) -> None:
     world.graph.script.acts["BatchAddEpisodes"] = hang
     request = memories_pb2.CreateMemoryRequest(content="A note.")
     late = reason_of(stub.CreateMemory(request, metadata=ALICE, timeout=0.5))
@@ -111,9 +109,7 @@ async def test_a_caller_who_gives_up_leaves_nothing_that_is_seen(world: World, s
     assert await listed(stub) == []
 
 
-async def test_what_an_interruption_left_is_removed_by_the_next_inference(
-    world: World, stub: Any
-) -> None:
+async def test_the_next_inference_removes_an_incomplete_memory(world: World, stub: Any) -> None:
     memory = await create(stub)
     connection = await asyncpg.connect(world.database.dsn("braid_agent"))
     await connection.execute(
@@ -130,14 +126,14 @@ async def test_what_an_interruption_left_is_removed_by_the_next_inference(
     assert (world.vector.documents, world.graph.episodes, await rows(world)) == ({}, {}, 0)
 
 
-async def test_a_graph_that_is_away_leaves_the_list_unexpanded_and_says_so(
+async def test_an_unavailable_graph_leaves_the_results_unexpanded_and_is_reported(
     world: World, stub: Any
 ) -> None:
     memory = await create(stub)
     world.vector.answer = vector_pb2.HybridSearchResponse(
         hits=[chunk_hit(memory.id, 0.8)], status=legs_pb2.LEG_STATUS_OK
     )
-    world.graph.script.acts["Expand"] = fail(AWAY)
+    world.graph.script.acts["Expand"] = fail(UNAVAILABLE)
     request = memories_pb2.SearchMemoriesRequest(query="note", expansion=FORMULA)
     found = await stub.SearchMemories(request, metadata=ALICE)
     assert [(hit.memory.id, hit.score) for hit in found.hits] == [(memory.id, 0.8)]
@@ -146,7 +142,7 @@ async def test_a_graph_that_is_away_leaves_the_list_unexpanded_and_says_so(
     assert found.status == legs_pb2.LEG_STATUS_OK
 
 
-async def test_a_graph_that_hangs_costs_a_part_of_the_time_alone(world: World, stub: Any) -> None:
+async def test_a_hung_graph_costs_only_part_of_the_deadline(world: World, stub: Any) -> None:
     memory = await create(stub)
     world.vector.answer = vector_pb2.HybridSearchResponse(
         hits=[chunk_hit(memory.id, 0.8)], status=legs_pb2.LEG_STATUS_OK
@@ -159,7 +155,7 @@ async def test_a_graph_that_hangs_costs_a_part_of_the_time_alone(world: World, s
     assert found.expansion.status == legs_pb2.LEG_STATUS_DEGRADED
 
 
-async def test_what_the_index_finds_and_nobody_knows_is_left_out(world: World, stub: Any) -> None:
+async def test_hits_without_a_stored_memory_are_omitted(world: World, stub: Any) -> None:
     world.vector.answer = vector_pb2.HybridSearchResponse(
         hits=[chunk_hit("7f1d6a52-0000-4000-8000-000000000001", 0.8)],
         status=legs_pb2.LEG_STATUS_OK,
@@ -170,7 +166,7 @@ async def test_what_the_index_finds_and_nobody_knows_is_left_out(world: World, s
     assert found.status == legs_pb2.LEG_STATUS_NO_MATCH
 
 
-async def test_without_a_key_to_name_spaces_with_there_are_no_memories(world: World) -> None:
+async def test_without_a_service_key_memories_are_disabled(world: World) -> None:
     runtime = RuntimeSettings(drain_seconds=0)
     async with open_app(world.agent, runtime, Embedders(world.embedder, world.embedder)) as app:
         server = await start_server(
@@ -183,7 +179,7 @@ async def test_without_a_key_to_name_spaces_with_there_are_no_memories(world: Wo
         await server.stop()
 
 
-async def test_the_memories_of_a_session_follow_one_another_whichever_replica_takes_them(
+async def test_the_memories_of_a_session_form_one_chain_across_replicas(
     world: World, stub: Any
 ) -> None:
     embedders = Embedders(world.embedder, world.embedder)
@@ -210,8 +206,8 @@ async def test_the_memories_of_a_session_follow_one_another_whichever_replica_ta
 
 
 def fixing(target: str, **more: Any) -> memories_pb2.MemoryRelationInput:
-    told: dict[str, Any] = {"relation_type": relations_pb2.CHUNK_RELATION_TYPE_FIXES, **more}
-    return memories_pb2.MemoryRelationInput(target_id=target, **told)
+    values: dict[str, Any] = {"relation_type": relations_pb2.CHUNK_RELATION_TYPE_FIXES, **more}
+    return memories_pb2.MemoryRelationInput(target_id=target, **values)
 
 
 async def relate(stub: Any, source: str, relation: memories_pb2.MemoryRelationInput) -> None:
@@ -219,7 +215,7 @@ async def relate(stub: Any, source: str, relation: memories_pb2.MemoryRelationIn
     await stub.PutMemoryRelation(request, metadata=ALICE)
 
 
-async def test_a_relation_leads_to_another_memory_of_its_user_that_is_there(
+async def test_a_relation_must_target_another_existing_memory_of_the_same_user(
     world: World, stub: Any
 ) -> None:
     mine, gone = (await create(stub)).id, (await create(stub, "Gone.")).id
@@ -245,7 +241,7 @@ async def test_a_relation_leads_to_another_memory_of_its_user_that_is_there(
         ({"strength": float("nan")}, "strength"),
     ],
 )
-async def test_a_wrong_relation_is_refused_by_its_field(
+async def test_an_invalid_relation_is_rejected_with_its_field(
     stub: Any, wrong: dict[str, Any], field: str
 ) -> None:
     source, target = (await create(stub)).id, (await create(stub, "Another.")).id
@@ -264,7 +260,7 @@ async def test_a_wrong_relation_is_refused_by_its_field(
         ({"mode": expansion_pb2.EXPANSION_MODE_PAGERANK}, "expansion.mode"),
     ],
 )
-async def test_a_wrong_expansion_is_refused_by_its_field_though_nothing_is_found(
+async def test_an_invalid_expansion_is_rejected_with_its_field_even_without_results(
     stub: Any, options: dict[str, Any], field: str
 ) -> None:
     wanted: dict[str, Any] = {"mode": expansion_pb2.EXPANSION_MODE_FORMULA, **options}
@@ -286,7 +282,7 @@ async def remove(stub: Any, memory_id: str) -> None:
     await stub.DeleteMemory(memories_pb2.DeleteMemoryRequest(memory_id=memory_id), metadata=ALICE)
 
 
-async def test_nobody_adds_to_a_session_while_it_is_closed(world: World, stub: Any) -> None:
+async def test_adding_to_a_session_while_it_closes_is_rejected(world: World, stub: Any) -> None:
     first = await create(stub, session_id="inc-1")
     late: list[asyncio.Task[errors_pb2.ErrorReason.ValueType]] = []
 
@@ -303,11 +299,11 @@ async def test_nobody_adds_to_a_session_while_it_is_closed(world: World, stub: A
     assert set(await listed(stub)) == {first.id, closed.summary.id}
 
 
-async def test_a_summary_that_could_not_be_joined_to_its_parts_is_not_kept(
+async def test_a_summary_that_cannot_be_linked_to_its_parts_is_not_stored(
     world: World, stub: Any
 ) -> None:
     part = await create(stub, session_id="inc-1")
-    world.graph.script.acts["PutRelations"] = fail(AWAY)
+    world.graph.script.acts["PutRelations"] = fail(UNAVAILABLE)
     assert await reason_of(close(stub)) == errors_pb2.ERROR_REASON_STORE_UNAVAILABLE
     assert await listed(stub) == [part.id]
     del world.graph.script.acts["PutRelations"]
@@ -315,7 +311,7 @@ async def test_a_summary_that_could_not_be_joined_to_its_parts_is_not_kept(
     assert await listed(stub) == [summary.id, part.id]
 
 
-async def test_a_close_that_runs_out_of_time_leaves_no_summary_and_frees_the_session(
+async def test_a_close_that_times_out_leaves_no_summary_and_can_be_repeated(
     world: World, stub: Any
 ) -> None:
     part = await create(stub, session_id="inc-1")
@@ -328,7 +324,7 @@ async def test_a_close_that_runs_out_of_time_leaves_no_summary_and_frees_the_ses
     assert await listed(stub) == [summary.id, part.id]
 
 
-async def test_a_memory_that_is_removed_while_its_session_is_closed_is_no_part_of_the_summary(
+async def test_a_memory_deleted_while_its_session_closes_is_not_linked_to_the_summary(
     world: World, stub: Any
 ) -> None:
     removed, kept = [await create(stub, text, session_id="inc-1") for text in ("One.", "Two.")]
@@ -345,7 +341,7 @@ async def test_a_memory_that_is_removed_while_its_session_is_closed_is_no_part_o
     assert (joined.source_id, joined.target_id) == (kept.id, summary.id)
 
 
-async def test_a_memory_whose_predecessor_is_removed_meanwhile_is_stored(
+async def test_a_memory_whose_predecessor_is_deleted_meanwhile_is_stored(
     world: World, stub: Any
 ) -> None:
     first = await create(stub, "One.", session_id="inc-1")
@@ -361,7 +357,7 @@ async def test_a_memory_whose_predecessor_is_removed_meanwhile_is_stored(
     assert await listed(stub) == [second.id]
 
 
-async def test_a_relation_of_a_hub_is_removed_wherever_it_is_listed(
+async def test_any_relation_of_a_memory_with_many_relations_can_be_deleted(
     world: World, stub: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(memories, "MAX_RELATIONS", 2)
@@ -387,7 +383,7 @@ async def test_a_relation_of_a_hub_is_removed_wherever_it_is_listed(
 async def found_by(
     world: World, stub: Any, query: str, **more: Any
 ) -> memories_pb2.SearchMemoriesResponse:
-    """A search that the vector tier answers with another memory first, and then with one that says the query."""
+    """Searches while the vector tier ranks another memory before the one whose text is the query."""
     other, exact = await create(stub, "Something else."), await create(stub, query)
     world.vector.answer = vector_pb2.HybridSearchResponse(
         hits=[chunk_hit(other.id, 0.8), chunk_hit(exact.id, 0.4)], status=legs_pb2.LEG_STATUS_OK
@@ -397,18 +393,18 @@ async def found_by(
     return found
 
 
-def told(found: memories_pb2.SearchMemoriesResponse) -> list[tuple[str, float]]:
+def values(found: memories_pb2.SearchMemoriesResponse) -> list[tuple[str, float]]:
     return [(hit.memory.content, hit.score) for hit in found.hits]
 
 
-async def test_memories_are_reranked_by_their_best_sentence_unless_that_is_switched_off(
+async def test_memories_are_reranked_by_their_best_sentence_unless_disabled(
     world: World, stub: Any
 ) -> None:
     query = "The pool was too small."
     found = await found_by(world, stub, query)
-    assert told(found) == [(query, 0.8), ("Something else.", 0.4)]
+    assert values(found) == [(query, 0.8), ("Something else.", 0.4)]
     plain = await found_by(world, stub, query, rerank=reranking_pb2.RERANK_MODE_NONE)
-    assert told(plain) == [("Something else.", 0.8), (query, 0.4)]
+    assert values(plain) == [("Something else.", 0.8), (query, 0.4)]
 
 
 @pytest.mark.parametrize(
@@ -418,7 +414,7 @@ async def test_memories_are_reranked_by_their_best_sentence_unless_that_is_switc
         (reranking_pb2.RERANK_MODE_NONE, "Something else."),
     ],
 )
-async def test_memories_among_documents_are_reranked_as_asked_for(
+async def test_memories_in_a_comprehensive_search_are_reranked_as_requested(
     world: World, stub: Any, rerank: reranking_pb2.RerankMode.ValueType, first: str
 ) -> None:
     query = "The pool was too small."
@@ -432,25 +428,25 @@ async def test_memories_among_documents_are_reranked_as_asked_for(
 async def test_the_first_memories_do_not_depend_on_the_limit(world: World, stub: Any) -> None:
     query = "The pool was too small."
     found = await found_by(world, stub, query, limit=1)
-    assert told(found) == [(query, 0.8)]
+    assert values(found) == [(query, 0.8)]
     assert world.vector.script.requests["HybridSearch"][-1].limit == MAX_RERANKED
     plain = await found_by(world, stub, query, limit=1, rerank=reranking_pb2.RERANK_MODE_NONE)
-    assert told(plain) == [("Something else.", 0.8)]
+    assert values(plain) == [("Something else.", 0.8)]
     assert world.vector.script.requests["HybridSearch"][-1].limit == 1
 
 
-async def test_a_reranker_that_is_away_leaves_the_order_and_the_status_says_so(
+async def test_an_unavailable_reranker_keeps_the_order_and_degrades_the_status(
     world: World, stub: Any
 ) -> None:
     world.embedder.away = True
     query = "The pool was too small."
     found = await found_by(world, stub, query)
-    assert told(found) == [("Something else.", 0.8), (query, 0.4)]
+    assert values(found) == [("Something else.", 0.8), (query, 0.4)]
     assert found.status == legs_pb2.LEG_STATUS_DEGRADED
     assert found.reason == legs_pb2.LEG_REASON_RERANKER_UNAVAILABLE
 
 
-async def test_a_reranker_that_is_not_configured_is_refused(world: World, stub: Any) -> None:
+async def test_an_unconfigured_reranker_is_rejected(world: World, stub: Any) -> None:
     request = memories_pb2.SearchMemoriesRequest(
         query="note", rerank=reranking_pb2.RERANK_MODE_CROSS_ENCODER
     )

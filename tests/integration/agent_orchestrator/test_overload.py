@@ -1,4 +1,4 @@
-"""More searches than are run at once: a short wait, then a refusal; and what a search makes of tiers that refuse."""
+"""A search above the concurrency limit is rejected after a short wait; overloaded tiers are reported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LEGS = [("vector", "HybridSearch"), ("graph", "SearchFacts")]
 
 @asynccontextmanager
 async def all_running(world: World) -> AsyncIterator[None]:
-    """As many searches run as may, until the block is left; all of them are answered then."""
+    """Keeps the maximum number of searches running until the block ends; then all of them must succeed."""
     released, arrived = asyncio.Event(), asyncio.Semaphore(0)
 
     async def wait(_request: object) -> None:
@@ -30,8 +30,8 @@ async def all_running(world: World) -> AsyncIterator[None]:
         await released.wait()
 
     world.graph.script.acts["SearchFacts"] = wait
-    most = world.runtime.search_concurrency
-    searches = [asyncio.create_task(ask(world, seconds=30)) for _ in range(most)]
+    limit = world.runtime.search_concurrency
+    searches = [asyncio.create_task(ask(world, seconds=30)) for _ in range(limit)]
     for _ in searches:
         await arrived.acquire()
     try:
@@ -43,7 +43,7 @@ async def all_running(world: World) -> AsyncIterator[None]:
     assert all(len(answer.legs) == 2 for answer in answers)
 
 
-async def test_a_search_beyond_those_that_run_is_refused_early_and_told_when_to_come_again(
+async def test_a_search_above_the_concurrency_limit_is_rejected_early_with_a_retry_delay(
     answers: World,
 ) -> None:
     loop = asyncio.get_running_loop()
@@ -57,7 +57,9 @@ async def test_a_search_beyond_those_that_run_is_refused_early_and_told_when_to_
     assert legs((await ask(answers)).legs)["graph"] == ("OK", "UNSPECIFIED")
 
 
-async def test_a_streamed_search_waits_and_is_refused_alike(answers: World) -> None:
+async def test_a_streamed_search_above_the_limit_is_rejected_with_a_retry_delay(
+    answers: World,
+) -> None:
     request = search_pb2.StreamComprehensiveSearchRequest(search=Request(query="q"))
     async with all_running(answers):
         with pytest.raises(grpc.aio.AioRpcError) as failed:
@@ -72,8 +74,8 @@ async def test_a_streamed_search_waits_and_is_refused_alike(answers: World) -> N
     assert len(parts) == 3
 
 
-async def test_streams_that_nobody_reads_keep_no_search_from_running(answers: World) -> None:
-    answers.vector.answer.hits[0].chunk.content = "x" * 200_000  # more than gRPC sends ahead
+async def test_unread_streams_do_not_block_other_searches(answers: World) -> None:
+    answers.vector.answer.hits[0].chunk.content = "x" * 200_000  # more than gRPC buffers
     request = search_pb2.StreamComprehensiveSearchRequest(search=Request(query="q"))
     streams = [
         answers.search.StreamComprehensiveSearch(request, metadata=ALICE)
@@ -90,7 +92,7 @@ async def test_streams_that_nobody_reads_keep_no_search_from_running(answers: Wo
 
 
 @pytest.mark.parametrize(("leg", "method"), LEGS)
-async def test_a_leg_whose_tier_refuses_for_load_says_so_and_the_other_one_answers(
+async def test_an_overloaded_leg_is_reported_and_the_other_leg_answers(
     answers: World, leg: str, method: str
 ) -> None:
     tier = answers.vector if leg == "vector" else answers.graph
@@ -100,7 +102,7 @@ async def test_a_leg_whose_tier_refuses_for_load_says_so_and_the_other_one_answe
     assert set(ended.values()) == {("OK", "UNSPECIFIED")}
 
 
-async def test_a_search_whose_legs_are_all_refused_for_load_is_refused_for_load(
+async def test_a_search_whose_legs_are_all_overloaded_is_rejected_as_overloaded(
     answers: World,
 ) -> None:
     answers.vector.script.acts["HybridSearch"] = fail(OverloadedError(0.5))
@@ -113,7 +115,7 @@ async def test_a_search_whose_legs_are_all_refused_for_load_is_refused_for_load(
     assert error.retry_after == 1.25
 
 
-async def test_the_only_leg_asked_for_that_is_refused_for_load_refuses_the_search(
+async def test_a_search_whose_only_requested_leg_is_overloaded_is_rejected(
     answers: World,
 ) -> None:
     answers.graph.script.acts["SearchFacts"] = fail(OverloadedError(1.0))
@@ -121,7 +123,7 @@ async def test_the_only_leg_asked_for_that_is_refused_for_load_refuses_the_searc
     assert (error.reason, error.retry_after) == (errors_pb2.ERROR_REASON_OVERLOADED, 1.0)
 
 
-async def test_load_on_one_side_and_an_outage_on_the_other_are_both_named(answers: World) -> None:
+async def test_an_overloaded_leg_and_an_unavailable_leg_are_both_named(answers: World) -> None:
     answers.vector.script.acts["HybridSearch"] = fail(OverloadedError(1.0))
     answers.graph.script.acts["SearchFacts"] = fail(StoreUnavailableError("neo4j"))
     error = await refused(answers)

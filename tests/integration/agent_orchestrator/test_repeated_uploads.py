@@ -1,4 +1,4 @@
-"""Documents that come again: the same, changed, twice at once, or under their former date."""
+"""Repeated uploads of a document: unchanged, changed, duplicated, or with its former date."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.integration.agent_orchestrator.uploads import (
 )
 
 
-async def test_the_same_upload_again_writes_nothing(world: World) -> None:
+async def test_repeating_an_upload_writes_nothing(world: World) -> None:
     upload = lines({"id": "a", "text": "alpha"}, {"id": "b", "text": "beta"})
     await ingest(world, *upload)
     embedded, upserts = len(world.embedder.texts), world.vector.script.count("BatchUpsertDocuments")
@@ -32,7 +32,7 @@ async def test_the_same_upload_again_writes_nothing(world: World) -> None:
     assert world.graph.writes["episodes"] == 2
 
 
-async def test_what_a_crash_left_out_of_the_graph_is_there_after_the_same_upload_again(
+async def test_repeating_an_upload_restores_episodes_that_the_graph_lacks(
     world: World,
 ) -> None:
     upload = lines({"id": "a", "text": "alpha"}, {"id": "b", "text": "beta"})
@@ -55,13 +55,13 @@ async def test_a_changed_paragraph_costs_one_embedding(world: World) -> None:
     assert len(set(world.graph.episodes) - before) == 1
 
 
-async def test_a_new_title_renews_every_vector(world: World) -> None:
+async def test_a_new_title_recomputes_every_vector(world: World) -> None:
     await ingest(world, document(document_id="d", title="old"), data("text"))
     await ingest(world, document(document_id="d", title="new"), data("text"))
     assert world.embedder.texts == ["old\ntext", "new\ntext"]
 
 
-async def test_of_a_document_that_comes_twice_the_later_one_stays(world: World) -> None:
+async def test_the_last_of_two_versions_in_one_upload_wins(world: World) -> None:
     await ingest(world, *lines({"id": "a", "text": "second"}))
     job = await ingest(world, *lines({"id": "a", "text": "first"}, {"id": "a", "text": "second"}))
     assert job.state == SUCCEEDED
@@ -69,7 +69,7 @@ async def test_of_a_document_that_comes_twice_the_later_one_stays(world: World) 
     assert stored.chunks[0].content == "second"
 
 
-async def test_a_document_that_is_edited_under_its_former_date_holds_from_now_on(
+async def test_a_document_edited_under_its_former_date_is_valid_from_now_on(
     world: World,
 ) -> None:
     async def refuse_the_former_date(request: documents_pb2.BatchUpsertDocumentsRequest) -> None:

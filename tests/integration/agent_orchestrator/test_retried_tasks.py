@@ -1,4 +1,4 @@
-"""Jobs that are no uploads, tried again: in real PostgreSQL, between two tiers of the test's own."""
+"""Retries of jobs other than uploads, with real PostgreSQL and fake tiers."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from services.agent_orchestrator.jobs.records import CANCELLED, FAILED, SUCCEEDE
 from services.agent_orchestrator.jobs.tasks import Task
 from services.agent_orchestrator.jobs.worker import MAX_DEFECTS, TaskRunner
 from services.agent_orchestrator.model_migration.reextraction import CHUNKS_AT_ONCE
-from tests.integration.agent_orchestrator.desk import ONE, Desk
+from tests.integration.agent_orchestrator.desk import ONE, JobStores
 from tests.unit.agent_orchestrator.test_reextraction import Tiers, reextraction
 
 CHUNKS = 2 * CHUNKS_AT_ONCE
 
 
-class Crash(Exception):  # noqa: N818 - no error of the program's
-    """Ends a pass."""
+class Crash(Exception):  # noqa: N818 - not a product error
+    """Aborts a run of a job."""
 
 
 class CrashingTiers(Tiers):
-    """Tiers of which the graph ends the pass in its second half, until it is mended."""
+    """Fake tiers whose graph aborts the run in its second half while `crashes` is set."""
 
     crashes = True
 
@@ -41,37 +41,37 @@ def _no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(episode_retry, "AGAIN_SECONDS", 0.0)
 
 
-async def run(desk: Desk, tiers: Tiers, end: str) -> None:
-    """Takes the task's turn, does what can be done, and lets the job end so."""
-    [turn] = await desk.turns.claim(ONE, TASK, 1)
-    task = await desk.tasks.start(turn)
+async def run(job_stores: JobStores, tiers: Tiers, end: str) -> None:
+    """Claims the task's turn, runs the task, and ends the job in the given state."""
+    [turn] = await job_stores.turns.claim(ONE, TASK, 1)
+    task = await job_stores.tasks.start(turn)
     assert task is not None
     try:
         result = await reextraction(tiers).run(task)
     except Crash:
         result = {}
     if end == SUCCEEDED:
-        await desk.tasks.succeed(turn, result)
+        await job_stores.tasks.succeed(turn, result)
     elif end == FAILED:
-        await desk.tasks.fail(turn, "told")
+        await job_stores.tasks.fail(turn, "told")
     else:
-        await desk.jobs.cancel("s", turn.key)
-    await desk.tasks.end_turn(turn)
+        await job_stores.jobs.cancel("s", turn.key)
+    await job_stores.tasks.end_turn(turn)
 
 
 @pytest.mark.parametrize("end", [SUCCEEDED, FAILED, CANCELLED])
-async def test_a_job_that_is_tried_again_after_failures_begins_anew(desk: Desk, end: str) -> None:
-    job_id = (await desk.jobs.enqueue(NewJob("s", "", "", "reextract", {}))).id
+async def test_a_retried_job_with_failures_starts_over(job_stores: JobStores, end: str) -> None:
+    job_id = (await job_stores.jobs.enqueue(NewJob("s", "", "", "reextract", {}))).id
     tiers = CrashingTiers(CHUNKS, ["c007", "c008"])
     tiers.crashes = end != SUCCEEDED
-    await run(desk, tiers, end)
-    job = await desk.jobs.get("s", job_id)
+    await run(job_stores, tiers, end)
+    job = await job_stores.jobs.get("s", job_id)
     assert (job.state, job.documents_failed) == (end, 2)
 
-    assert (await desk.jobs.retry("s", job_id)).documents_failed == 0
+    assert (await job_stores.jobs.retry("s", job_id)).documents_failed == 0
     tiers.left, tiers.crashes = {"c008": 1_000}, False
-    await run(desk, tiers, SUCCEEDED)
-    job = await desk.jobs.get("s", job_id)
+    await run(job_stores, tiers, SUCCEEDED)
+    job = await job_stores.jobs.get("s", job_id)
     assert job.result == {"chunks": CHUNKS, "failed": 1}
     assert (job.state, job.documents_graph_ready, job.documents_failed) == (
         SUCCEEDED,
@@ -82,35 +82,35 @@ async def test_a_job_that_is_tried_again_after_failures_begins_anew(desk: Desk, 
     assert sorted(tiers.read) == [one for one in tiers.ids if one != "c008"]
 
 
-async def test_a_job_that_is_tried_again_and_had_no_failures_goes_on_where_it_was(
-    desk: Desk,
+async def test_a_retried_job_without_failures_resumes_where_it_stopped(
+    job_stores: JobStores,
 ) -> None:
-    job_id = (await desk.jobs.enqueue(NewJob("s", "", "", "reextract", {}))).id
+    job_id = (await job_stores.jobs.enqueue(NewJob("s", "", "", "reextract", {}))).id
     tiers = CrashingTiers(CHUNKS, [])
-    await run(desk, tiers, FAILED)
-    await desk.jobs.retry("s", job_id)
+    await run(job_stores, tiers, FAILED)
+    await job_stores.jobs.retry("s", job_id)
     again = CrashingTiers(CHUNKS, [])
     again.crashes = False
-    await run(desk, again, SUCCEEDED)
+    await run(job_stores, again, SUCCEEDED)
     assert again.read == tiers.ids[CHUNKS_AT_ONCE:]
-    assert (await desk.jobs.get("s", job_id)).result == {"chunks": CHUNKS, "failed": 0}
+    assert (await job_stores.jobs.get("s", job_id)).result == {"chunks": CHUNKS, "failed": 0}
 
 
-async def test_a_job_that_meets_a_defect_again_and_again_fails_and_names_the_logs(
-    desk: Desk,
+async def test_a_job_that_keeps_raising_fails_and_names_the_request_id_of_its_logs(
+    job_stores: JobStores,
 ) -> None:
     async def handler(task: Task) -> Mapping[str, Any]:
         raise Crash
 
-    job_id = (await desk.jobs.enqueue(NewJob("s", "", "", "broken", {}))).id
-    runner = TaskRunner(desk.tasks, {"broken": handler}, max_concurrent=1)
+    job_id = (await job_stores.jobs.enqueue(NewJob("s", "", "", "broken", {}))).id
+    runner = TaskRunner(job_stores.tasks, {"broken": handler}, max_concurrent=1)
     for _ in range(MAX_DEFECTS):
-        assert not (await desk.jobs.get("s", job_id)).ended
-        [turn] = await desk.turns.claim(ONE, TASK, 1)
+        assert not (await job_stores.jobs.get("s", job_id)).ended
+        [turn] = await job_stores.turns.claim(ONE, TASK, 1)
         with pytest.raises(Crash):
             await runner.run(turn, asyncio.Event())
         await runner.end(turn, 0.0)
-    job = await desk.jobs.get("s", job_id)
+    job = await job_stores.jobs.get("s", job_id)
     assert job.state == FAILED
     [failure] = job.failures
     assert failure.reason.endswith(

@@ -1,4 +1,4 @@
-"""Spaces embedded with another model than the orchestrator's: the tiers have it, and make the query's vector."""
+"""In a space with another embedding model than the orchestrator's, the tiers embed the query."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.integration.agent_orchestrator.questions import ask
 
 
 def last_asked(world: World) -> list[tuple[bool, bool]]:
-    """Of each tier's last call: whether it was given a vector, and whether it was to search by words alone."""
+    """For the last call of each tier: whether it had a query vector, and whether it was text-only."""
     hybrid = world.vector.script.requests["HybridSearch"][-1]
     facts = world.graph.script.requests["SearchFacts"][-1]
     return [(one.HasField("query_embedding"), one.text_only) for one in (hybrid, facts)]
@@ -18,13 +18,13 @@ def last_asked(world: World) -> list[tuple[bool, bool]]:
 
 @pytest.fixture
 def theirs(answers: World) -> World:
-    """The vector tier tells that the space is embedded with another model; facts have vectors as well."""
+    """The vector tier reports another embedding model for the space, and facts have vectors."""
     answers.graph.answer.vector_path = retrieval_pb2.VECTOR_PATH_INDEX
     answers.vector.answer.embedding_model = "theirs"
     return answers
 
 
-async def test_the_question_is_not_embedded_here_once_the_spaces_model_is_known(
+async def test_the_orchestrator_embeds_no_query_once_it_knows_the_other_model(
     theirs: World,
 ) -> None:
     await ask(theirs)
@@ -35,8 +35,10 @@ async def test_the_question_is_not_embedded_here_once_the_spaces_model_is_known(
     assert [leg.status for leg in answer.legs] == [legs_pb2.LEG_STATUS_OK] * 2
 
 
-async def test_that_our_embedder_is_away_says_nothing_of_theirs(theirs: World) -> None:
-    """From the first question on, at which the space's model is not known yet."""
+async def test_an_unavailable_orchestrator_embedder_does_not_degrade_the_tiers(
+    theirs: World,
+) -> None:
+    """This includes the first query, when the space's model is not known yet."""
     theirs.embedder.away = True
     for _ in range(2):
         answer = await ask(theirs)
@@ -44,7 +46,9 @@ async def test_that_our_embedder_is_away_says_nothing_of_theirs(theirs: World) -
         assert [leg.status for leg in answer.legs] == [legs_pb2.LEG_STATUS_OK] * 2
 
 
-async def test_a_space_that_moved_to_our_model_is_given_our_vector_again(theirs: World) -> None:
+async def test_a_space_that_moves_to_the_orchestrators_model_receives_its_vector_again(
+    theirs: World,
+) -> None:
     await ask(theirs)
     theirs.vector.answer.embedding_model = "stub"
     await ask(theirs)
@@ -52,7 +56,7 @@ async def test_a_space_that_moved_to_our_model_is_given_our_vector_again(theirs:
     assert last_asked(theirs) == [(True, False), (True, False)]
 
 
-async def test_the_model_of_one_space_says_nothing_of_another(theirs: World) -> None:
+async def test_the_model_of_one_space_does_not_affect_another(theirs: World) -> None:
     await ask(theirs)
     await ask(theirs, metadata=BOB)
     assert last_asked(theirs) == [(True, False), (True, False)]

@@ -1,4 +1,4 @@
-"""One question as a stream: each leg as it ends, then the whole."""
+"""A streamed search sends each leg as it ends, then the complete answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def stream(
     return world.search.StreamComprehensiveSearch(request, metadata=ALICE, timeout=5)
 
 
-async def test_a_stream_tells_each_leg_as_it_ends_and_then_the_whole(answers: World) -> None:
+async def test_a_stream_sends_each_leg_as_it_ends_and_then_the_complete_answer(
+    answers: World,
+) -> None:
     released = asyncio.Event()
 
     async def wait_for_release(_request: object) -> None:
@@ -47,32 +49,32 @@ async def test_a_stream_tells_each_leg_as_it_ends_and_then_the_whole(answers: Wo
 
 
 async def same_answer(
-    world: World, told: search_pb2.ComprehensiveSearchResponse
+    world: World, received: search_pb2.ComprehensiveSearchResponse
 ) -> search_pb2.ComprehensiveSearchResponse:
-    """The unary answer, its times and where the query's vector came from aside."""
+    """The unary answer, with the timings and the embedding source of the streamed one."""
     answer = await ask(world, Request(query="q"))
     del answer.legs[:]
-    answer.legs.extend(told.legs)
-    answer.embedding_source = told.embedding_source
-    answer.expansion.elapsed.CopyFrom(told.expansion.elapsed)
+    answer.legs.extend(received.legs)
+    answer.embedding_source = received.embedding_source
+    answer.expansion.elapsed.CopyFrom(received.expansion.elapsed)
     return answer
 
 
-async def test_a_stream_tells_failed_legs_before_it_fails(world: World) -> None:
+async def test_a_stream_reports_failed_legs_before_it_fails(world: World) -> None:
     world.vector.script.acts["HybridSearch"] = fail(StoreUnavailableError("postgresql"))
     world.graph.script.acts["SearchFacts"] = fail(StoreUnavailableError("neo4j"))
-    told: Legs = {}
+    received: Legs = {}
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         async for part in stream(world):
-            told |= legs([part.leg.report])
-    assert told == {
+            received |= legs([part.leg.report])
+    assert received == {
         "vector": ("UNAVAILABLE", "STORE_UNAVAILABLE"),
         "graph": ("UNAVAILABLE", "STORE_UNAVAILABLE"),
     }
     assert error_from_rpc(caught.value).reason == errors_pb2.ERROR_REASON_ALL_LEGS_FAILED
 
 
-async def test_a_refused_stream_names_the_field_as_its_caller_knows_it(answers: World) -> None:
+async def test_a_rejected_stream_names_the_field_by_its_path_in_the_request(answers: World) -> None:
     answers.vector.script.acts["HybridSearch"] = fail(
         InvalidFieldError(FieldError("filter.metadata", "must be flat"))
     )
@@ -83,7 +85,7 @@ async def test_a_refused_stream_names_the_field_as_its_caller_knows_it(answers: 
     assert error.message == "search.filter.metadata: must be flat"
 
 
-async def test_a_watcher_who_leaves_a_stream_stops_the_other_leg(answers: World) -> None:
+async def test_canceling_a_stream_cancels_the_remaining_leg(answers: World) -> None:
     answers.vector.script.acts["HybridSearch"] = hang
     call = stream(answers)
     await anext(aiter(call))
@@ -91,11 +93,11 @@ async def test_a_watcher_who_leaves_a_stream_stops_the_other_leg(answers: World)
     await asyncio.wait_for(answers.vector.script.cancelled.wait(), 5)
 
 
-async def test_the_parts_asked_for_are_those_of_the_last_message(answers: World) -> None:
+async def test_the_requested_parts_apply_to_the_last_message_only(answers: World) -> None:
     search = Request(query="q", include=[search_pb2.ANSWER_PART_RESULTS])
     request = search_pb2.StreamComprehensiveSearchRequest(search=search)
     call = answers.search.StreamComprehensiveSearch(request, metadata=ALICE, timeout=5)
-    *told, last = [part async for part in call]
-    assert sum(len(part.leg.vector_results) for part in told) == 2
+    *received, last = [part async for part in call]
+    assert sum(len(part.leg.vector_results) for part in received) == 2
     assert [result.id for result in last.final.results] == ["c2", "c1"]
     assert (len(last.final.vector_results), len(last.final.graph_results)) == (0, 0)

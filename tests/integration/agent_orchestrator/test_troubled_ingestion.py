@@ -1,4 +1,4 @@
-"""Tiers and embedders in trouble: who is waited for, whose document is listed, and when a job fails."""
+"""Failures of tiers and embedders during ingestion: when it waits, which documents fail, and when the job fails."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def settings() -> dict[str, object]:
     return {"retry_seconds": 1, "max_upload_bytes": 65_536, "max_waiting_jobs": 3}
 
 
-async def test_a_document_that_a_tier_refuses_does_not_fail_its_batch_mates(world: World) -> None:
+async def test_a_document_that_a_tier_rejects_does_not_fail_the_rest_of_its_batch(
+    world: World,
+) -> None:
     async def refuse_b(request: object) -> None:
         if any(d.document_id == "b" for d in getattr(request, "documents")):  # noqa: B009
             raise InvalidFieldError(FieldError("documents[1].valid_time", "is another version's"))
@@ -45,7 +47,7 @@ async def test_a_document_that_a_tier_refuses_does_not_fail_its_batch_mates(worl
     assert (job.searchable_count, job.graph_ready_count) == (2, 2)
 
 
-async def test_a_document_that_breaks_the_graph_tier_does_not_fail_its_batch_mates(
+async def test_a_document_that_breaks_the_graph_tier_does_not_fail_the_rest_of_its_batch(
     world: World,
 ) -> None:
     async def break_on_b(request: object) -> None:
@@ -67,7 +69,7 @@ async def test_a_document_that_breaks_the_graph_tier_does_not_fail_its_batch_mat
         ("graph", "BatchAddEpisodes"),
     ],
 )
-async def test_a_tier_that_is_away_for_a_moment_is_waited_for(
+async def test_a_briefly_overloaded_tier_is_waited_for(
     world: World, tier: str, method: str
 ) -> None:
     stub = world.vector if tier == "vector" else world.graph
@@ -77,12 +79,12 @@ async def test_a_tier_that_is_away_for_a_moment_is_waited_for(
     assert stub.script.count(method) == 3
 
 
-async def test_an_embedder_that_is_away_for_a_moment_is_waited_for(world: World) -> None:
+async def test_a_briefly_unavailable_embedder_is_waited_for(world: World) -> None:
     world.embedder.failures = 2
     assert (await ingest(world, document(), data("text"))).state == SUCCEEDED
 
 
-async def test_a_document_whose_text_the_embedder_refuses_is_listed_and_the_others_pass(
+async def test_a_document_whose_text_the_embedder_rejects_fails_and_the_others_succeed(
     world: World,
 ) -> None:
     world.embedder.refused = "unheard"
@@ -93,29 +95,29 @@ async def test_a_document_whose_text_the_embedder_refuses_is_listed_and_the_othe
     assert all(chunk.embedding for one in world.vector.documents.values() for chunk in one.chunks)
 
 
-async def test_an_embedder_that_refuses_every_text_is_waited_for(world: World) -> None:
+async def test_an_embedder_that_rejects_every_text_is_waited_for(world: World) -> None:
     world.embedder.refused = ""
-    told = []
+    reported = []
     async for job in watch(world, await submit(world, document(), data("text"))):
-        told.append(job)
+        reported.append(job)
         if job.waiting_for:
             world.embedder.refused = None
-    assert any(job.waiting_for for job in told)
-    assert (told[-1].state, told[-1].failed_count) == (SUCCEEDED, 0)
+    assert any(job.waiting_for for job in reported)
+    assert (reported[-1].state, reported[-1].failed_count) == (SUCCEEDED, 0)
 
 
-async def test_a_tier_that_stays_away_is_waited_for_and_the_job_says_so(world: World) -> None:
+async def test_a_job_waits_for_an_unavailable_tier_and_reports_it(world: World) -> None:
     world.graph.script.acts["BatchAddEpisodes"] = fail(StoreUnavailableError("neo4j", 0.01))
-    told = []
+    reported = []
     async for job in watch(world, await submit(world, document(), data("text"))):
-        told.append(job)
+        reported.append(job)
         if job.waiting_for:
             world.graph.script.acts.clear()
-    waiting = [job for job in told if job.waiting_for]
+    waiting = [job for job in reported if job.waiting_for]
     assert {job.waiting_for for job in waiting} == {"neo4j cannot be reached now."}
     assert {(j.searchable_count, j.graph_ready_count) for j in waiting} == {(1, 0)}
-    assert (told[-1].state, told[-1].waiting_for) == (SUCCEEDED, "")
-    assert told[-1].failed_count == 0
+    assert (reported[-1].state, reported[-1].waiting_for) == (SUCCEEDED, "")
+    assert reported[-1].failed_count == 0
 
 
 @pytest.mark.parametrize(
@@ -128,7 +130,7 @@ async def test_a_tier_that_stays_away_is_waited_for_and_the_job_says_so(world: W
         ),
     ],
 )
-async def test_a_space_with_another_model_fails_the_job_at_once(
+async def test_a_job_fails_at_once_if_the_space_has_another_model(
     world: World, error: BraidError, reason: str
 ) -> None:
     world.vector.script.acts["BatchUpsertDocuments"] = fail(error)

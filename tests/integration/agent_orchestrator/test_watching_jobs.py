@@ -1,4 +1,4 @@
-"""What those who wait for a job are told, and how often."""
+"""The updates that watchers of a job receive, and how often."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ from tests.integration.agent_orchestrator.uploads import (
 from tests.stubs.script import hang
 
 
-async def test_a_job_is_answered_before_its_work_is_done(world: World) -> None:
+async def test_an_upload_returns_its_job_before_the_work_is_done(world: World) -> None:
     world.vector.script.acts["CheckDocuments"] = hang
     job = await submit(world, document(), data("text"))
     assert job.state == jobs_pb2.JOB_STATE_QUEUED
     assert job.unit_count == 1
 
 
-async def test_a_watcher_is_told_at_once_and_to_the_end(world: World) -> None:
+async def test_a_watcher_receives_updates_until_the_job_ends(world: World) -> None:
     states = await watched(world, await submit(world, document(), data("text")))
     assert states[-1].state == SUCCEEDED
     assert [s.graph_ready_count for s in states] == sorted(s.graph_ready_count for s in states)
     assert len(await watched(world, states[-1])) == 1
 
 
-async def test_a_watcher_hears_of_changes_and_need_not_look_for_them(
+async def test_a_watcher_is_notified_of_changes_without_polling(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(job_watch, "MAX_LOOK_SECONDS", 600.0)
@@ -43,7 +43,7 @@ async def test_a_watcher_hears_of_changes_and_need_not_look_for_them(
     assert states[-1].state == SUCCEEDED
 
 
-async def test_a_watcher_is_told_a_few_times_a_second_at_most(world: World) -> None:
+async def test_a_watcher_receives_only_a_few_updates_per_second(world: World) -> None:
     started = asyncio.get_running_loop().time()
     values = ({"id": str(n), "text": "x"} for n in range(100))
     states = await watched(world, await submit(world, *lines(*values)))

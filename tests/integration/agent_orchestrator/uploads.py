@@ -1,4 +1,4 @@
-"""Uploads as a caller makes them."""
+"""Helpers that upload documents as a caller does."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def lines(*values: object) -> list[Part]:
 
 
 async def submit(world: World, *parts: Part, caller: Metadata = ALICE) -> jobs_pb2.Job:
-    """Sends an upload; the job as it was accepted."""
+    """Sends an upload and returns the accepted job."""
 
     async def send() -> AsyncIterator[Part]:
         for part in parts:
@@ -50,7 +50,7 @@ async def submit(world: World, *parts: Part, caller: Metadata = ALICE) -> jobs_p
 async def watch(
     world: World, job: jobs_pb2.Job, caller: Metadata = ALICE, seconds: float = 20
 ) -> AsyncIterator[jobs_pb2.Job]:
-    """The job as a watcher is told of it, until it has ended."""
+    """Yields the states of a job that a watcher receives, until the job ends."""
     request = jobs_pb2.WatchJobRequest(job_id=job.id)
     async for answer in world.jobs.WatchJob(request, metadata=caller, timeout=seconds):
         yield answer.job
@@ -59,8 +59,8 @@ async def watch(
 async def watched(
     world: World, job: jobs_pb2.Job, caller: Metadata = ALICE, seconds: float = 20
 ) -> list[jobs_pb2.Job]:
-    """Every state that a watcher of the job is told, up to its end."""
-    return [told async for told in watch(world, job, caller, seconds)]
+    """All states of a job that a watcher receives, until the job ends."""
+    return [seen async for seen in watch(world, job, caller, seconds)]
 
 
 async def ingest(world: World, *parts: Part, caller: Metadata = ALICE) -> jobs_pb2.Job:
@@ -69,19 +69,19 @@ async def ingest(world: World, *parts: Part, caller: Metadata = ALICE) -> jobs_p
 
 
 def reasons(job: jobs_pb2.Job) -> dict[str, str]:
-    """Why documents of a job could not be taken, by id."""
+    """The reasons of a job's failed documents, by document id."""
     return {failure.document_id: failure.reason for failure in job.failures}
 
 
 async def refused(world: World, *parts: Part) -> BraidError:
-    """The error that an upload is refused with."""
+    """The error that an upload is rejected with."""
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await submit(world, *parts)
     return error_from_rpc(caught.value)
 
 
 def removed_counts(rows: Iterable[jobs_pb2.RemovedRows]) -> dict[tuple[str, str], int]:
-    """A receipt by the names of stores and of kinds, such as ("neo4j", "facts")."""
+    """The counts of a deletion receipt, by store and row kind, such as ("neo4j", "facts")."""
     return {
         (
             jobs_pb2.Store.Name(row.store).removeprefix("STORE_").lower(),

@@ -1,4 +1,4 @@
-"""A gateway in front of a running orchestrator between scripted tiers."""
+"""A gateway in front of a running orchestrator with scripted tiers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.integration.gateway.scripted import LOOPBACK, Script
 
 @pytest.fixture
 def agent_options() -> AgentOptions:
-    """Runs that nobody reads are stopped soon."""
+    """Options that stop a run without readers soon."""
     return AgentOptions(AnswerSettings.model_construct(resume_seconds=0.3))
 
 
@@ -34,7 +34,7 @@ BOB = {"authorization": "Bearer bob-key"}
 @asynccontextmanager
 async def gateway_to(world: World, agent_port: int) -> AsyncIterator[Served]:
     """A gateway in front of an orchestrator; its callers need a key."""
-    told: dict[str, Any] = {
+    values: dict[str, Any] = {
         "gateway_listen": f"{LOOPBACK}:0",
         "agent_target": f"{LOOPBACK}:{agent_port}",
         "vector_target": f"{LOOPBACK}:{world.vector_server.port}",
@@ -45,7 +45,7 @@ async def gateway_to(world: World, agent_port: int) -> AsyncIterator[Served]:
         "drain_seconds": 1,
         "log_level": "error",
     }
-    async with serve_gateway(GatewaySettings(_env_file=None, **told), Script()) as served:
+    async with serve_gateway(GatewaySettings(_env_file=None, **values), Script()) as served:
         served.http.headers.update(ALICE)
         yield served
 

@@ -1,4 +1,4 @@
-"""`POST /api/chat`: one JSON answer, or events; and what is refused."""
+"""`POST /api/chat` answers with one JSON object or an event stream, and rejects invalid requests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ from typing import Any
 import pytest
 
 from services.runtime.errors import StoreUnavailableError
-from tests.integration.agent_orchestrator.agent.samples import CHUNK, LATER_CHUNK, tell_the_story
+from tests.integration.agent_orchestrator.agent.samples import (
+    CHUNK,
+    LATER_CHUNK,
+    script_ledger_owners,
+)
 from tests.integration.agent_orchestrator.conftest import World
 from tests.integration.chat.conftest import BOB
 from tests.integration.gateway.conftest import Served
@@ -22,12 +26,12 @@ EVENTS = {"accept": "text/event-stream"}
 
 @pytest.fixture
 def story(world: World) -> World:
-    tell_the_story(world)
+    script_ledger_owners(world)
     return world
 
 
 def events_of(text: str) -> list[tuple[str, str, dict[str, Any]]]:
-    """The events of a stream: id, name, data."""
+    """The events of a stream as (id, name, data)."""
     found = []
     for block in text.strip().split("\n\n"):
         lines = dict(line.split(": ", 1) for line in block.splitlines() if ": " in line)
@@ -54,7 +58,7 @@ async def test_a_question_is_answered_as_one_json_object(gateway: Served, story:
 
 
 @pytest.mark.parametrize("by", ["accept", "field"])
-async def test_the_same_question_can_be_answered_as_events(
+async def test_a_question_can_be_answered_as_an_event_stream(
     gateway: Served, story: World, by: str
 ) -> None:
     asked = {"question": QUESTION, "stream": by == "field"}
@@ -70,7 +74,7 @@ async def test_the_same_question_can_be_answered_as_events(
     assert text == events[-1][2]["answer"]
 
 
-async def test_a_stream_goes_on_after_the_last_event_that_was_read(
+async def test_a_stream_resumes_after_the_last_event_that_was_read(
     gateway: Served, story: World
 ) -> None:
     response = await gateway.http.post("/api/chat", json={"question": QUESTION}, headers=EVENTS)
@@ -85,7 +89,7 @@ async def test_a_stream_goes_on_after_the_last_event_that_was_read(
         assert refused.status_code == (404 if other is BOB else 422)
 
 
-async def test_a_stream_goes_on_at_another_replica_while_the_run_is_going_on(
+async def test_a_stream_of_an_unfinished_run_resumes_at_another_replica(
     gateway: Served, other_gateway: Served, story: World
 ) -> None:
     may_go_on = asyncio.Event()
@@ -109,7 +113,7 @@ async def test_a_stream_goes_on_at_another_replica_while_the_run_is_going_on(
     assert theirs[-1][1] == "done"
 
 
-async def test_a_run_can_be_cancelled(gateway: Served, story: World) -> None:
+async def test_a_run_can_be_canceled(gateway: Served, story: World) -> None:
     for method in ("SearchFacts", "LinkEntities"):
         story.graph.script.acts[method] = hang
     async with gateway.http.stream(
@@ -127,7 +131,7 @@ async def test_a_run_can_be_cancelled(gateway: Served, story: World) -> None:
 
 
 @pytest.mark.parametrize("streams", [True, False])
-async def test_a_client_that_hangs_up_leaves_nothing_behind(
+async def test_a_client_that_disconnects_cancels_its_run(
     gateway: Served, story: World, streams: bool
 ) -> None:
     story.graph.script.acts["LinkEntities"] = hang
@@ -183,7 +187,7 @@ async def test_conversations_are_created_listed_renamed_and_deleted(
     ],
 )
 @pytest.mark.parametrize("streams", [True, False])
-async def test_a_wrong_field_is_named_and_nothing_is_asked(
+async def test_an_invalid_field_is_named_and_no_run_starts(
     gateway: Served, story: World, body: dict[str, Any], field: str, streams: bool
 ) -> None:
     response = await gateway.http.post("/api/chat", json=body, headers=EVENTS if streams else {})
@@ -198,7 +202,7 @@ async def test_an_unknown_conversation_is_not_found(gateway: Served, story: Worl
     assert (response.status_code, response.json()["reason"]) == (404, "NOT_FOUND")
 
 
-async def test_a_part_that_is_away_is_named_in_a_whole_answer(
+async def test_an_unavailable_tier_is_named_in_a_complete_answer(
     gateway: Served, story: World
 ) -> None:
     for method in ("SearchFacts", "LinkEntities", "GetEntity"):

@@ -10,8 +10,8 @@ from tests.integration.chat.test_terminal import braid
 from tests.integration.gateway.conftest import Served
 
 
-async def said(gateway: Served, *words: str, code: int = 0) -> tuple[str, str]:
-    """What a command writes, and how it ends."""
+async def run_memory_command(gateway: Served, *words: str, code: int = 0) -> tuple[str, str]:
+    """Runs a command, checks its exit code and returns its output."""
     command = await braid(gateway, "memory", *words)
     out, err = await command.communicate()
     assert command.returncode == code, err
@@ -19,7 +19,7 @@ async def said(gateway: Served, *words: str, code: int = 0) -> tuple[str, str]:
 
 
 async def remember(gateway: Served, *facts: tuple[str, str, str, str]) -> None:
-    """Saves relationships of the user: type, target, its type, and the words that say it."""
+    """Saves relationships of the user, given as (type, target, target type, stating sentence)."""
     for type_, target, kind, context in facts:
         body: dict[str, Any] = {
             "type": type_,
@@ -30,45 +30,47 @@ async def remember(gateway: Served, *facts: tuple[str, str, str, str]) -> None:
         assert answer.is_success, answer.text
 
 
-async def test_what_is_remembered_is_listed_queried_and_forgotten(gateway: Served) -> None:
-    assert (await said(gateway, "list"))[0] == "Nothing is remembered.\n"
+async def test_saved_relationships_are_listed_queried_and_forgotten(gateway: Served) -> None:
+    assert (await run_memory_command(gateway, "list"))[0] == "Nothing is remembered.\n"
     await remember(
         gateway,
         ("USES", "Grafana", "tool", "I use Grafana for monitoring."),
         ("WORKS_WITH", "Sarah", "person", "I work with Sarah."),
     )
-    listed, _ = await said(gateway, "list")
+    listed, _ = await run_memory_command(gateway, "list")
     assert "tool" in listed
     assert "Grafana" in listed
     assert "Sarah" in listed
-    people, _ = await said(gateway, "list", "--type", "person")
+    people, _ = await run_memory_command(gateway, "list", "--type", "person")
     assert "Sarah" in people
     assert "Grafana" not in people
-    found, _ = await said(gateway, "query", "What do I use for monitoring?")
+    found, _ = await run_memory_command(gateway, "query", "What do I use for monitoring?")
     assert "User USES Grafana" in found
     assert "I use Grafana for monitoring." in found
     assert "Sarah" not in found
-    forgotten, _ = await said(gateway, "forget", "grafana")
+    forgotten, _ = await run_memory_command(gateway, "forget", "grafana")
     assert "relationships" in forgotten
-    assert "Grafana" not in (await said(gateway, "list"))[0]
+    assert "Grafana" not in (await run_memory_command(gateway, "list"))[0]
 
 
-async def test_the_answers_are_there_as_json(gateway: Served) -> None:
+async def test_every_command_can_print_json(gateway: Served) -> None:
     await remember(gateway, ("USES", "Grafana", "tool", "I use Grafana."))
-    listed, _ = await said(gateway, "list", "grafanna", "--json")
+    listed, _ = await run_memory_command(gateway, "list", "grafanna", "--json")
     assert [(one["name"], one["match"]) for one in json.loads(listed)["entities"]] == [
         ("Grafana", "fuzzy")
     ]
-    found, _ = await said(gateway, "search", "What do I use?", "--relationship", "USES", "--json")
+    found, _ = await run_memory_command(
+        gateway, "search", "What do I use?", "--relationship", "USES", "--json"
+    )
     assert [one["answer"] for one in json.loads(found)["answers"]] == ["Grafana"]
-    erased, _ = await said(gateway, "delete", "--all", "--json")
+    erased, _ = await run_memory_command(gateway, "delete", "--all", "--json")
     assert (json.loads(erased)["entities"], json.loads(erased)["relationships"]) == (1, 1)
 
 
-async def test_what_is_only_similar_or_not_named_is_not_forgotten(gateway: Served) -> None:
+async def test_delete_requires_an_exact_name_or_all(gateway: Served) -> None:
     await remember(gateway, ("USES", "Grafana", "tool", "I use Grafana."))
-    _, unknown = await said(gateway, "delete", "Grafanna", code=ExitCode.NOT_FOUND)
+    _, unknown = await run_memory_command(gateway, "delete", "Grafanna", code=ExitCode.NOT_FOUND)
     assert "nothing has this name" in unknown
-    _, unclear = await said(gateway, "delete", code=ExitCode.USAGE)
+    _, unclear = await run_memory_command(gateway, "delete", code=ExitCode.USAGE)
     assert "name an entity, or give --all" in unclear
-    assert "Grafana" in (await said(gateway, "list"))[0]
+    assert "Grafana" in (await run_memory_command(gateway, "list"))[0]

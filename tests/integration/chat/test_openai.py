@@ -1,4 +1,4 @@
-"""`/v1`: asked by OpenAI's own client."""
+"""The OpenAI-compatible API under `/v1`, called by OpenAI's own client."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ import httpx
 import openai
 import pytest
 
-from tests.integration.agent_orchestrator.agent.samples import CHUNK, LATER_CHUNK, tell_the_story
+from tests.integration.agent_orchestrator.agent.samples import (
+    CHUNK,
+    LATER_CHUNK,
+    script_ledger_owners,
+)
 from tests.integration.agent_orchestrator.conftest import World
 from tests.integration.chat.conftest import ALICE
 from tests.integration.gateway.conftest import Served
@@ -18,14 +22,14 @@ QUESTION = "Who owns the Ledger Service?"
 
 @pytest.fixture
 async def client(gateway: Served, world: World) -> AsyncIterator[openai.AsyncOpenAI]:
-    tell_the_story(world)
+    script_ledger_owners(world)
     async with openai.AsyncOpenAI(
         base_url=f"{gateway.url}/v1", api_key="alice-key", max_retries=0
     ) as one:
         yield one
 
 
-async def test_models_are_choices_of_tools(client: openai.AsyncOpenAI) -> None:
+async def test_the_available_models_are_listed(client: openai.AsyncOpenAI) -> None:
     listed = await client.models.list()
     assert [model.id for model in listed.data] == ["braid", "braid-search", "braid-graph"]
     assert (await client.models.retrieve("braid")).owned_by == "braid"
@@ -51,7 +55,9 @@ async def test_a_completion_has_its_sources_as_annotations(client: openai.AsyncO
     assert answer.usage.total_tokens == answer.usage.prompt_tokens + answer.usage.completion_tokens
 
 
-async def test_a_stream_is_the_same_answer_in_chunks(client: openai.AsyncOpenAI) -> None:
+async def test_a_streamed_completion_has_the_answer_its_sources_and_usage(
+    client: openai.AsyncOpenAI,
+) -> None:
     stream = await client.chat.completions.create(
         model="braid",
         messages=[{"role": "user", "content": QUESTION}],
@@ -71,7 +77,7 @@ async def test_a_stream_is_the_same_answer_in_chunks(client: openai.AsyncOpenAI)
     assert chunks[-1].usage.total_tokens > 0
 
 
-async def test_a_conversation_is_what_the_client_sends(
+async def test_the_conversation_is_taken_from_the_sent_messages(
     client: openai.AsyncOpenAI, world: World
 ) -> None:
     answer = await client.chat.completions.create(
@@ -110,7 +116,7 @@ async def test_a_conversation_is_what_the_client_sends(
     ],
 )
 @pytest.mark.parametrize("stream", [True, False])
-async def test_what_cannot_be_answered_is_refused_in_openais_words(
+async def test_invalid_requests_raise_the_errors_of_openai(
     client: openai.AsyncOpenAI,
     more: dict[str, object],
     kind: type[openai.APIStatusError],
@@ -123,7 +129,9 @@ async def test_what_cannot_be_answered_is_refused_in_openais_words(
     assert caught.value.code == code
 
 
-async def test_a_wrong_key_is_told_as_openai_tells_it(gateway: Served) -> None:
+async def test_a_wrong_key_and_an_unknown_route_return_the_errors_of_openai(
+    gateway: Served,
+) -> None:
     async with openai.AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key="nobody's") as client:
         with pytest.raises(openai.AuthenticationError):
             await client.models.list()

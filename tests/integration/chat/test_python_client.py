@@ -1,4 +1,4 @@
-"""The Python client: ask, stream, resume, conversations; with and without `await`."""
+"""The Python client asks, streams, resumes and manages conversations, with and without `await`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from braid.agent.v1 import agent_pb2
 from braid_client import AsyncBraid, Braid, BraidCallError
-from tests.integration.agent_orchestrator.agent.samples import tell_the_story
+from tests.integration.agent_orchestrator.agent.samples import script_ledger_owners
 from tests.integration.agent_orchestrator.conftest import World
 
 QUESTION = "Who owns the Ledger Service?"
@@ -16,11 +16,13 @@ QUESTION = "Who owns the Ledger Service?"
 
 @pytest.fixture
 def story(world: World) -> World:
-    tell_the_story(world)
+    script_ledger_owners(world)
     return world
 
 
-async def test_a_question_and_its_conversation(story: World) -> None:
+async def test_a_question_is_stored_in_a_conversation_that_can_be_renamed_and_deleted(
+    story: World,
+) -> None:
     async with AsyncBraid(f"127.0.0.1:{story.agent_port}", api_key="alice-key") as braid:
         conversation = await braid.create_conversation()
         answer = await braid.ask(QUESTION, conversation_id=conversation.id)
@@ -42,7 +44,7 @@ async def test_a_question_and_its_conversation(story: World) -> None:
         assert caught.value.failure.reason == "NOT_FOUND"
 
 
-async def test_a_stream_can_be_left_and_resumed(story: World) -> None:
+async def test_the_events_of_a_run_can_be_read_again_from_any_event(story: World) -> None:
     async with AsyncBraid(f"127.0.0.1:{story.agent_port}", api_key="alice-key") as braid:
         events = [event async for event in braid.stream_ask(QUESTION)]
         run_id = events[0].started.run_id
@@ -51,7 +53,7 @@ async def test_a_stream_can_be_left_and_resumed(story: World) -> None:
         await braid.cancel_run(run_id)
 
 
-async def test_the_same_without_await(story: World) -> None:
+async def test_without_await_the_complete_and_the_streamed_answer_agree(story: World) -> None:
     def converse() -> tuple[str, str]:
         with Braid(f"127.0.0.1:{story.agent_port}", api_key="alice-key") as braid:
             answer = braid.ask(QUESTION)

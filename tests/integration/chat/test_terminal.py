@@ -1,4 +1,4 @@
-"""`braid ask` and `braid chat`, run as programs."""
+"""`braid ask`, `braid chat` and `braid conversations`, run as programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from asyncio.subprocess import PIPE, Process
 
 import pytest
 
-from tests.integration.agent_orchestrator.agent.samples import tell_the_story
+from tests.integration.agent_orchestrator.agent.samples import script_ledger_owners
 from tests.integration.agent_orchestrator.conftest import World
 from tests.integration.gateway.conftest import Served
 from tests.stubs.script import hang
@@ -21,12 +21,12 @@ QUESTION = "Who owns the Ledger Service?"
 
 @pytest.fixture
 def story(world: World) -> World:
-    tell_the_story(world)
+    script_ledger_owners(world)
     return world
 
 
 async def braid(gateway: Served, *words: str) -> Process:
-    """The command, as it begins."""
+    """Starts a `braid` command."""
     environment = os.environ | {"BRAID_URL": gateway.url, "BRAID_API_KEY": "alice-key"}
     return await asyncio.create_subprocess_exec(
         sys.executable,
@@ -40,7 +40,7 @@ async def braid(gateway: Served, *words: str) -> Process:
     )
 
 
-async def test_an_answer_is_shown_with_its_sources_and_its_tools(
+async def test_an_answer_is_printed_with_its_sources_and_tool_calls(
     gateway: Served, story: World
 ) -> None:
     command = await braid(gateway, "ask", QUESTION)
@@ -52,13 +52,13 @@ async def test_an_answer_is_shown_with_its_sources_and_its_tools(
     assert "found 1 in" in err.decode()
 
 
-async def test_with_json_the_whole_answer_is_one_object(gateway: Served, story: World) -> None:
+async def test_with_json_the_answer_is_printed_as_one_object(gateway: Served, story: World) -> None:
     command = await braid(gateway, "ask", QUESTION, "--json")
     out, _ = await command.communicate()
     assert json.loads(out)["citations"]
 
 
-async def test_a_conversation_goes_on_until_the_input_ends(gateway: Served, story: World) -> None:
+async def test_a_chat_continues_until_the_input_ends(gateway: Served, story: World) -> None:
     command = await braid(gateway, "chat")
     out, err = await command.communicate(f"{QUESTION}\n\nAnd who owned it before?\n".encode())
     assert command.returncode == 0, err
@@ -67,7 +67,7 @@ async def test_a_conversation_goes_on_until_the_input_ends(gateway: Served, stor
     assert [one["message_count"] for one in kept] == [4]
 
 
-async def test_a_conversation_as_json_is_a_line_for_each_answer_and_each_failure(
+async def test_a_chat_with_json_prints_one_line_for_each_answer_or_failure(
     gateway: Served, story: World
 ) -> None:
     command = await braid(gateway, "chat", "--json")
@@ -116,7 +116,7 @@ async def test_ctrl_c_stops_the_run(gateway: Served, story: World) -> None:
     await asyncio.wait_for(story.graph.script.cancelled.wait(), 5)
 
 
-async def test_what_cannot_be_asked_is_one_line(gateway: Served, story: World) -> None:
+async def test_an_invalid_question_prints_a_one_line_error(gateway: Served, story: World) -> None:
     command = await braid(gateway, "ask", " ")
     out, err = await command.communicate()
     assert command.returncode == 2

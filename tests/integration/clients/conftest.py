@@ -1,4 +1,4 @@
-"""The TypeScript example, made in a copy of its folder as its README says."""
+"""The TypeScript example, built in a copy of its folder as its README describes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import pytest
 PROTOS = Path(__file__).parents[3] / "protos"
 FOLDER = Path("clients", "typescript")
 STEP_SECONDS = 120
-# What npm says when it cannot reach a registry, or when this machine's Node is too old for the example.
-NOT_HERE = {
+# npm's error codes if no registry is reachable or this machine's Node is too old for the example.
+SKIP_CODES = {
     *("EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "ENETUNREACH", "ENOTCACHED"),
     *("ENOTFOUND", "ETIMEDOUT", "ERR_SOCKET_TIMEOUT", "EBADENGINE"),
 }
@@ -25,7 +25,7 @@ NOT_HERE = {
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended, and what it printed."""
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -33,7 +33,7 @@ class Ended:
 
 
 def run(folder: Path, *command: str, **environment: str) -> Ended:
-    """Runs a command of the README in `folder`; past its time, all that it started is ended with it."""
+    """Runs a command of the README in `folder`; on a timeout, kills it with all its child processes."""
     with subprocess.Popen(
         command,
         cwd=folder,
@@ -54,19 +54,19 @@ def run(folder: Path, *command: str, **environment: str) -> Ended:
 
 @pytest.fixture(scope="module")
 def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the built example; the repository's own stays as it is."""
+    """The folder of the built example; the repository's folder is not changed."""
     for tool in ("node", "npm"):
         if shutil.which(tool) is None:
             pytest.skip(f"the TypeScript example needs {tool}, which is not installed")
-    folder = copied(tmp_path_factory.mktemp("typescript"))
+    folder = copy_example(tmp_path_factory.mktemp("typescript"))
     install(folder)
     built = run(folder, "npm", "run", "build")
     assert built.code == 0, f"{built.out}\n{built.err}"
     return folder
 
 
-def copied(root: Path) -> Path:
-    """Contracts and example below `root` as they lie in the repository, beside the environment of this run."""
+def copy_example(root: Path) -> Path:
+    """Copies contracts and example to `root` in the repository's layout, and links this run's environment."""
     (root / ".venv").symlink_to(sys.prefix, target_is_directory=True)
     made = shutil.ignore_patterns("node_modules", "gen", "dist")
     for name in ("braid", "buf", FOLDER):
@@ -76,10 +76,10 @@ def copied(root: Path) -> Path:
 
 
 def install(folder: Path) -> None:
-    """Installs what is locked. Skips where no registry answers; fails where the lock and the packages differ."""
+    """Installs the locked packages. Skips if no registry is reachable; fails if lock file and packages differ."""
     patience = ("--prefer-offline", "--fetch-retries=1", "--fetch-timeout=30000")
     installed = run(folder, "npm", "ci", *patience)
     found = re.search(r"npm (?:error|ERR!) code (\S+)", installed.err)
-    if found and found[1] in NOT_HERE:
+    if found and found[1] in SKIP_CODES:
         pytest.skip(f"npm cannot install the TypeScript example here: {found[1]}")
     assert installed.code == 0, installed.err

@@ -1,4 +1,4 @@
-"""Each call of the Python client as the service that it belongs to sees it: with and without await."""
+"""Each call of the Python client sends the expected request to its service, with and without `await`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ EMBEDDING = QueryEmbedding(embedding_model="compass", values=[1.0, 0.0])
 
 @dataclass(frozen=True)
 class Case:
-    """A call, the RPC that it is, what that answers, and the request that it is to see."""
+    """A client call, its RPC, the scripted response and the expected request."""
 
     call: Callable[[Any], Any]
     rpc: str
@@ -157,7 +157,7 @@ CLIENTS = pytest.mark.parametrize("made", [with_await, without_await])
 
 @CLIENTS
 @pytest.mark.parametrize("case", ALL.values(), ids=ALL)
-async def test_a_call_reaches_its_service_within_the_deadline_it_names(
+async def test_a_call_reaches_its_service_with_the_given_deadline(
     server: RunningServer, script: Script, case: Case, made: Callable[..., Any]
 ) -> None:
     script.answer(case.rpc.rpartition("/")[2], case.answer)
@@ -169,7 +169,7 @@ async def test_a_call_reaches_its_service_within_the_deadline_it_names(
 
 
 @CLIENTS
-async def test_documents_are_listed_page_after_page(
+async def test_documents_are_listed_over_all_pages(
     server: RunningServer, script: Script, made: Callable[..., Any]
 ) -> None:
     pages = [
@@ -183,16 +183,16 @@ async def test_documents_are_listed_page_after_page(
     async def listed(braid: AsyncBraid) -> list[str]:
         return [each.document_id async for each in braid.list_documents(page_size=1)]
 
-    def listed_at_once(braid: Braid) -> list[str]:
+    def listed_without_await(braid: Braid) -> list[str]:
         return [each.document_id for each in braid.list_documents(page_size=1)]
 
-    work = listed if made is with_await else listed_at_once
+    work = listed if made is with_await else listed_without_await
     assert await made(server, work) == ["a", "b"]
     assert [seen.message.page_token for seen in script.seen] == ["", "on"]
 
 
 @pytest.mark.parametrize("name", READS)
-async def test_a_read_that_finds_the_store_away_is_tried_again(
+async def test_a_read_is_retried_while_the_store_is_unavailable(
     server: RunningServer, script: Script, name: str
 ) -> None:
     script.fail(CASES[name].rpc.rpartition("/")[2], StoreUnavailableError("postgresql"))
@@ -202,16 +202,14 @@ async def test_a_read_that_finds_the_store_away_is_tried_again(
 
 
 @pytest.mark.parametrize("name", WRITES)
-async def test_a_write_is_made_once_and_left_to_the_caller(
-    server: RunningServer, script: Script, name: str
-) -> None:
+async def test_a_write_is_not_retried(server: RunningServer, script: Script, name: str) -> None:
     script.fail(CASES[name].rpc.rpartition("/")[2], StoreUnavailableError("postgresql"))
     with pytest.raises(BraidCallError, match="STORE_UNAVAILABLE"):
         await with_await(server, CASES[name].call)
     assert len(script.seen) == 1
 
 
-async def test_many_facts_go_in_messages_of_a_thousand(
+async def test_many_facts_are_sent_in_messages_of_a_thousand(
     server: RunningServer, script: Script
 ) -> None:
     script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added_count=2_500))
@@ -220,7 +218,7 @@ async def test_many_facts_go_in_messages_of_a_thousand(
     assert [len(message.facts) for message in seen.messages] == [1_000, 1_000, 500]
 
 
-async def test_facts_with_vectors_go_in_messages_that_a_service_takes(
+async def test_facts_with_vectors_are_sent_in_messages_within_the_size_limit(
     server: RunningServer, script: Script
 ) -> None:
     script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added_count=900))
@@ -233,7 +231,7 @@ async def test_facts_with_vectors_go_in_messages_that_a_service_takes(
     assert max(message.ByteSize() for message in seen.messages) <= 2**20 + 64
 
 
-async def test_a_raw_stub_gets_the_clients_retries_and_its_typed_failure(
+async def test_a_raw_stub_with_the_clients_options_retries_and_has_a_typed_failure(
     server: RunningServer, script: Script
 ) -> None:
     script.fail("GetVectorStats", StoreUnavailableError("postgresql"))
@@ -262,7 +260,7 @@ JOB = jobs_pb2.Job(id=JOB_ID, state=jobs_pb2.JOB_STATE_RUNNING)
         (lambda braid: braid.retry_job(JOB_ID), "RetryJob", jobs_pb2.RetryJobResponse(job=JOB)),
     ],
 )
-async def test_a_job_is_read_cancelled_and_retried(  # noqa: PLR0917 - all of them are needed
+async def test_a_job_is_fetched_canceled_and_retried(  # noqa: PLR0917 - all of them are needed
     server: RunningServer, script: Script, made: Any, call: Any, rpc: str, answer: Any
 ) -> None:
     script.answer(rpc, answer)
@@ -270,7 +268,7 @@ async def test_a_job_is_read_cancelled_and_retried(  # noqa: PLR0917 - all of th
     assert script.seen[-1].message.job_id == JOB_ID
 
 
-async def every(found: Any) -> list[Any]:
+async def collect(found: Any) -> list[Any]:
     return [one async for one in found]
 
 
@@ -313,12 +311,12 @@ LISTS: list[tuple[str, Callable[[Any], Any], list[Any], Any]] = [
 
 @CLIENTS
 @pytest.mark.parametrize(("rpc", "call", "pages", "last"), LISTS, ids=[one[0] for one in LISTS])
-async def test_a_list_is_read_over_all_its_pages(  # noqa: PLR0917 - all of them are needed
+async def test_a_list_is_read_over_all_pages(  # noqa: PLR0917 - all of them are needed
     server: RunningServer, script: Script, made: Any, rpc: str, call: Any, pages: Any, last: Any
 ) -> None:
     script.answer_in_turn(rpc, *pages)
     if made is with_await:
-        found = await made(server, lambda braid: every(call(braid)))
+        found = await made(server, lambda braid: collect(call(braid)))
     else:
         found = await made(server, lambda braid: list(call(braid)))
     assert len(found) == 2

@@ -1,4 +1,4 @@
-"""Each call about the graph in time as the tier sees it, and against the real one: with and without await."""
+"""Each graph call of the Python client sends the expected request, and works against the real tier."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FACT = facts_pb2.Fact(id=UUID)
 
 @dataclass(frozen=True)
 class Case:
-    """A call, its RPC, what the RPC answers with, the request that it sees, and what the call returns."""
+    """A client call, its RPC, the scripted response, the expected request and the returned value."""
 
     call: Callable[[Any], Any]
     rpc: str
@@ -180,7 +180,7 @@ async def without_await(server: RunningServer, call: Callable[[Any], Any]) -> An
 
 @pytest.mark.parametrize("made", [with_await, without_await])
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
-async def test_a_call_reaches_the_tier_within_the_deadline_it_names(
+async def test_a_call_reaches_the_tier_with_the_given_deadline(
     server: RunningServer, script: Script, case: Case, made: Callable[..., Any]
 ) -> None:
     script.answer(case.rpc.rpartition("/")[2], case.answer)
@@ -192,7 +192,7 @@ async def test_a_call_reaches_the_tier_within_the_deadline_it_names(
 
 
 @pytest.mark.parametrize("name", READS)
-async def test_a_read_that_finds_the_store_away_is_tried_again(
+async def test_a_read_is_retried_while_the_store_is_unavailable(
     server: RunningServer, script: Script, name: str
 ) -> None:
     script.fail(CASES[name].rpc.rpartition("/")[2], StoreUnavailableError("neo4j"))
@@ -202,16 +202,14 @@ async def test_a_read_that_finds_the_store_away_is_tried_again(
 
 
 @pytest.mark.parametrize("name", WRITES)
-async def test_a_write_is_made_once_and_left_to_the_caller(
-    server: RunningServer, script: Script, name: str
-) -> None:
+async def test_a_write_is_not_retried(server: RunningServer, script: Script, name: str) -> None:
     script.fail(CASES[name].rpc.rpartition("/")[2], StoreUnavailableError("neo4j"))
     with pytest.raises(BraidCallError, match="STORE_UNAVAILABLE"):
         await with_await(server, CASES[name].call)
     assert len(script.seen) == 1
 
 
-async def test_facts_and_findings_are_listed_page_after_page(
+async def test_facts_and_findings_are_listed_over_all_pages(
     server: RunningServer, script: Script
 ) -> None:
     pages = [
@@ -247,7 +245,7 @@ async def test_facts_and_findings_are_listed_page_after_page(
         (lambda braid: braid.add_findings(["It fails"]), TypeError),
     ],
 )
-async def test_arguments_that_no_request_can_carry_raise_before_anything_is_sent(
+async def test_invalid_arguments_raise_before_anything_is_sent(
     server: RunningServer, script: Script, call: Callable[[Any], Any], error: type[Exception]
 ) -> None:
     with pytest.raises(error):
@@ -263,7 +261,9 @@ async def company(
         yield running
 
 
-async def test_the_real_tier_tells_a_history_its_changes_and_ends_a_fact(company: Company) -> None:
+async def test_the_real_tier_returns_history_changes_and_paths_and_ends_a_fact(
+    company: Company,
+) -> None:
     async with AsyncBraid(graph_target=company.target, api_key=OURS, timeout=SECONDS) as braid:
         history = await braid.entity_history("payments")
         assert (history.summary.fact_count, history.summary.never_changed) == (4, False)

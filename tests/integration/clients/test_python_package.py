@@ -1,4 +1,4 @@
-"""What another backend installs: the distribution `braid-client`, in an environment of its own."""
+"""The distribution `braid-client`, installed in a separate environment as another backend does."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 CLIENT = ROOT / "protos" / "clients" / "python"
 STEP_SECONDS = 120
-# What the declared dependencies bring, and what the extra `types` does: folders of this run's environment.
+# The packages of the declared dependencies and of the extra `types`, linked from this run's environment.
 DEPENDENCIES = ("google", "grpc", "grpc_status", "typing_extensions.py")
 TYPES = ("google-stubs", "grpc-stubs", "grpc_status-stubs")
 WRONG_USE = """
@@ -42,13 +42,13 @@ WRONG_LINES = {6, 7, 9, 10, 11, 13, 14}
 
 @dataclass(frozen=True)
 class Backend:
-    """Another backend's environment."""
+    """The Python environment of another backend."""
 
     python: Path
     folder: Path
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Runs its Python, isolated from the repository and from this run's variables."""
+        """Runs its Python, isolated from the repository and from this run's environment variables."""
         return command(str(self.python), "-I", *arguments, folder=self.folder)
 
 
@@ -69,8 +69,8 @@ def command(*words: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def built(source: Path, folder: Path) -> Path:
-    """The wheel of a project, without network."""
+def build_wheel(source: Path, folder: Path) -> Path:
+    """Builds the wheel of a project, without network access."""
     options = ("--no-build-isolation", "--no-deps", "--no-index", "--disable-pip-version-check")
     pip = (sys.executable, "-m", "pip", "wheel", "--quiet", *options, "--wheel-dir", str(folder))
     made = command(*pip, str(source), folder=folder)
@@ -81,7 +81,7 @@ def built(source: Path, folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built(CLIENT, tmp_path_factory.mktemp("wheel"))
+    return build_wheel(CLIENT, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.fixture(scope="module")
@@ -91,16 +91,16 @@ def backend(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Backend:
     [packages] = (folder / "venv" / "lib").glob("python*/site-packages")
     for name in (*DEPENDENCIES, *TYPES):
         (packages / name).symlink_to(Path(sysconfig.get_paths()["purelib"], name))
-    with zipfile.ZipFile(wheel) as archive:  # a pure wheel: installing it is unpacking it
+    with zipfile.ZipFile(wheel) as archive:  # a pure Python wheel is installed by unpacking it
         archive.extractall(packages)
     return Backend(folder / "venv" / "bin" / "python", folder)
 
 
-def typed(backend: Backend, program: str) -> tuple[int, list[str]]:
-    """How strict mypy judges a program there: exit code and its lines."""
+def type_check(backend: Backend, program: str) -> tuple[int, list[str]]:
+    """Runs strict mypy on a program in the backend's environment and returns its exit code and output lines."""
     (backend.folder / "program.py").write_text(program)
     options = ("--strict", "--config-file=", "--python-executable", str(backend.python))
-    judged = command(
+    checked = command(
         sys.executable,
         "-m",
         "mypy",
@@ -109,7 +109,7 @@ def typed(backend: Backend, program: str) -> tuple[int, list[str]]:
         "program.py",
         folder=backend.folder,
     )
-    return judged.returncode, judged.stdout.splitlines()
+    return checked.returncode, checked.stdout.splitlines()
 
 
 def dependencies(project: Path) -> set[str]:
@@ -117,7 +117,7 @@ def dependencies(project: Path) -> set[str]:
     return set(read["project"]["dependencies"])
 
 
-def test_it_holds_the_client_and_the_messages_and_nothing_else(wheel: Path) -> None:
+def test_the_wheel_contains_only_the_client_and_the_messages(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {
@@ -129,34 +129,34 @@ def test_it_holds_the_client_and_the_messages_and_nothing_else(wheel: Path) -> N
     assert {f"{top}/py.typed" for top in ("braid", "braid_client", "buf")} <= set(names)
 
 
-def test_it_depends_on_what_the_whole_depends_on_in_the_same_versions() -> None:
+def test_its_dependencies_and_versions_are_a_subset_of_the_main_projects() -> None:
     assert dependencies(CLIENT) <= dependencies(ROOT)
 
 
-def test_it_is_imported_where_nothing_else_of_braid_is(backend: Backend) -> None:
-    told = backend.run(
+def test_it_can_be_imported_without_the_rest_of_braid(backend: Backend) -> None:
+    output = backend.run(
         "-c",
         "import importlib.util as u, braid_client as b; b.Braid().close(); "
         "print(b.__file__, [n for n in ('services', 'gateway', 'deploy') if u.find_spec(n)])",
     )
-    assert told.returncode == 0, told.stderr
-    assert told.stdout.startswith(str(backend.folder))
-    assert told.stdout.endswith("[]\n")
+    assert output.returncode == 0, output.stderr
+    assert output.stdout.startswith(str(backend.folder))
+    assert output.stdout.endswith("[]\n")
 
 
-def test_the_example_is_right_for_a_strict_type_checker(backend: Backend) -> None:
-    code, told = typed(backend, (CLIENT / "example.py").read_text())
-    assert code == 0, told
+def test_the_example_passes_strict_type_checking(backend: Backend) -> None:
+    code, output = type_check(backend, (CLIENT / "example.py").read_text())
+    assert code == 0, output
 
 
-def test_wrong_uses_of_calls_and_answers_are_found(backend: Backend) -> None:
-    code, told = typed(backend, WRONG_USE)
+def test_type_checking_finds_wrong_uses_of_calls_and_answers(backend: Backend) -> None:
+    code, output = type_check(backend, WRONG_USE)
     found = {
-        int(line[1]) for line in map(re.compile(r"program\.py:(\d+): error").match, told) if line
+        int(line[1]) for line in map(re.compile(r"program\.py:(\d+): error").match, output) if line
     }
-    assert (code, found) == (1, WRONG_LINES), told
+    assert (code, found) == (1, WRONG_LINES), output
 
 
-def test_the_whole_distribution_has_its_messages_typed_too(tmp_path: Path) -> None:
-    names = zipfile.ZipFile(built(ROOT, tmp_path)).namelist()
+def test_the_main_distribution_is_marked_as_typed_too(tmp_path: Path) -> None:
+    names = zipfile.ZipFile(build_wheel(ROOT, tmp_path)).namelist()
     assert {"braid/py.typed", "buf/py.typed", "braid_client/py.typed"} <= set(names)

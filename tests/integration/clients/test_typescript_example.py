@@ -1,4 +1,4 @@
-"""The TypeScript example against a scripted orchestrator: made from the contracts, compiled, and run."""
+"""The TypeScript example, generated from the contracts, compiled, and run against a scripted orchestrator."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ async def ask(example: Path, port: int, question: str, **environment: str) -> En
     return await asyncio.to_thread(run, example, *command, BRAID_TARGET=target, **environment)
 
 
-async def test_it_prints_the_results_and_how_each_leg_ended(
+async def test_it_prints_the_results_and_the_status_of_each_leg(
     example: Path, server: RunningServer, script: Script
 ) -> None:
     script.answer(RPC, ANSWER)
@@ -72,7 +72,7 @@ async def test_it_prints_the_results_and_how_each_leg_ended(
     assert ended.code == 0
 
 
-async def test_it_asks_with_a_deadline(
+async def test_it_sends_its_request_with_a_deadline(
     example: Path, server: RunningServer, script: Script
 ) -> None:
     script.answer(RPC, ANSWER)
@@ -82,7 +82,7 @@ async def test_it_asks_with_a_deadline(
     assert 0 < seen.time_left <= 5
 
 
-async def test_a_wrong_field_is_named_with_its_reason_and_request(
+async def test_an_invalid_field_is_printed_with_the_reason_and_the_request_id(
     example: Path, server: RunningServer, script: Script
 ) -> None:
     ended = await ask(example, server.port, " ")
@@ -93,7 +93,7 @@ async def test_a_wrong_field_is_named_with_its_reason_and_request(
     assert (ended.code, ended.out, script.seen) == (1, "", [])
 
 
-async def test_a_service_at_its_limit_says_when_to_try_again(
+async def test_an_overloaded_service_is_reported_with_its_retry_delay(
     example: Path, server: RunningServer, script: Script
 ) -> None:
     script.fail(RPC, OverloadedError(retry_after=0.5))
@@ -103,7 +103,9 @@ async def test_a_service_at_its_limit_says_when_to_try_again(
     assert delay == "try again in 500 ms"
 
 
-async def test_its_key_says_who_asks(example: Path, script: Script, tmp_path: Path) -> None:
+async def test_the_api_key_identifies_the_user(
+    example: Path, script: Script, tmp_path: Path
+) -> None:
     script.answer(RPC, ANSWER)
     running = await start_scripted(AGENT, script, api_keys_file=keys_file(tmp_path))
     try:
@@ -117,7 +119,7 @@ async def test_its_key_says_who_asks(example: Path, script: Script, tmp_path: Pa
 
 
 def keys_file(folder: Path) -> Path:
-    """A file that knows the key `known`, of a user who may read."""
+    """A key file with the key `known` of a user with read access."""
     scopes = frozenset({"read"})
     record = KeyRecord(id="ann", hash=hash_key("known"), space="team-a", user="ann", scopes=scopes)
     path = folder / "keys.json"

@@ -1,4 +1,4 @@
-"""One pair of stores for these tests, as durable as the stack's own."""
+"""A pair of stores for each test module, as durable as those of the stack."""
 
 from collections.abc import AsyncIterator
 
@@ -10,6 +10,6 @@ from tests.stores import started_stores
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def durable_stores() -> AsyncIterator[LocalStores]:
-    # A home folder may be called so.
+    # A home folder may have such a name.
     async with started_stores(durable=True, prefix="Jörg's braid ") as stores:
         yield stores

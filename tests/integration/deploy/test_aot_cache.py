@@ -1,4 +1,4 @@
-"""The first normal stop of a Neo4j that records makes an AOT cache; a crash or a bad file costs nothing but time."""
+"""The first normal stop of a recording Neo4j makes an AOT cache; a crash or an invalid file only costs startup time."""
 
 import asyncio
 import os
@@ -15,13 +15,13 @@ from deploy.local.stores import LocalStores
 from tests.notes import Notes
 from tests.stores import data_folder
 
-# Recording a whole server takes longer than a test should: this one runs as usual and writes an empty file.
+# Recording a whole server takes too long for a test, so this one runs as usual and writes an empty file.
 TOUCH = "import os, sys; open(sys.argv[1], 'w').close(); os.execv(sys.argv[2], sys.argv[2:])"
 COPY = "import shutil, sys; shutil.copy(sys.argv[1], sys.argv[2])"
 
 
 class QuickJava(Java):
-    """Runs a server as usual, whose recording and cache are empty files."""
+    """Runs the server as usual and writes empty files as its recording and cache."""
 
     def server(self, *arguments: str) -> list[str]:
         return Java.from_jars(self.jars).server(*arguments)
@@ -42,7 +42,7 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.timeout(180)
-async def test_a_normal_stop_makes_the_cache_and_a_crash_does_not(
+async def test_a_normal_stop_creates_the_cache_and_a_crash_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     java = QuickJava(neo4j_jars(default_cache(os.environ)), tmp_path / "neo4j.aot")
@@ -57,32 +57,34 @@ async def test_a_normal_stop_makes_the_cache_and_a_crash_does_not(
             await stores.neo4j.start()
             await stores.neo4j.kill()
             await stores.create_aot_cache()
-            assert (notes.told, java.aot_cache.exists()) == ([], False)
+            assert (notes.messages, java.aot_cache.exists()) == ([], False)
             await stores.neo4j.start()
         finally:
             await stores.stop()
         await stores.create_aot_cache()
         assert java.aot_cache.exists()
-        assert len(notes.told) == 1
-        await stores.create_aot_cache()  # of what is recorded no longer
-        assert len(notes.told) == 1
+        assert len(notes.messages) == 1
+        await stores.create_aot_cache()  # the recording is gone by now
+        assert len(notes.messages) == 1
 
 
-async def test_java_takes_a_cache_that_was_made_of_a_recording(tmp_path: Path) -> None:
+async def test_java_accepts_a_cache_created_from_a_recording(tmp_path: Path) -> None:
     java = Java(neo4j_jars(default_cache(os.environ)), tmp_path / "neo4j.aot")
     recording = tmp_path / "recording.aotconf"
     recorder = (part.replace(SERVER, ADMIN) for part in java.recording(recording, "--version"))
     recorded = await asyncio.to_thread(run, list(recorder))
     assert recorded.returncode == 0, recorded.stderr
     await create_aot_cache(java, recording, run=tmp_path, log=tmp_path / "java.log")
-    # In this mode Java ends when it cannot use the file.
+    # In this mode Java exits if it cannot use the file.
     strict = options_before(java.admin("--version"), "-XX:AOTMode=on")
     used = await asyncio.to_thread(run, strict)
     assert used.returncode == 0, used.stdout + used.stderr
 
 
 @pytest.mark.parametrize("content", [b"", b"no cache at all" * 1000])
-def test_a_broken_cache_costs_time_alone(tmp_path: Path, content: bytes) -> None:
+def test_java_ignores_an_invalid_cache_unless_the_cache_is_required(
+    tmp_path: Path, content: bytes
+) -> None:
     java = Java(neo4j_jars(default_cache(os.environ)), tmp_path / "neo4j.aot")
     java.aot_cache.write_bytes(content)
     assert run(java.admin("--version")).returncode == 0

@@ -1,4 +1,4 @@
-"""The migrated schema as Citus asks for it: tables are distributed by space, which is in every key and every query.
+"""The migrated schema suits Citus: tables are distributed by space, which is in every key and every query.
 
 https://docs.citusdata.com/en/stable/develop/migration_mt_schema.html
 """
@@ -19,8 +19,8 @@ from services.runtime.queries import Queries
 from services.vector_search import database as vector
 from tests.stores import TestDatabase
 
-# Tables that are not distributed, and why. On Citus a reference table is a copy on every node; a local one stays on the
-# coordinator.
+# Tables that are not distributed, and why. On Citus a reference table is copied to every node; a local table stays on
+# the coordinator.
 NOT_DISTRIBUTED: Mapping[str, str] = {
     "schema_migration": "local: what was applied to this database, read when migrating alone",
     "schema_function_file": "local: as schema_migration",
@@ -51,7 +51,7 @@ _SPACE = re.compile(r"\bspace\b\s*(?:=|,|\)|<>|in\b)|\busing\s*\([^)]*\bspace\b|
 
 @dataclass
 class Table:
-    """A table: its columns in order, its keys, and what it refers to."""
+    """A table with its columns, unique keys and foreign keys."""
 
     name: str
     columns: set[str]
@@ -104,7 +104,7 @@ async def connected(database: TestDatabase) -> AsyncIterator[Any]:
 
 @pytest.fixture
 async def vector_tables(own_vector_database: TestDatabase) -> dict[str, Table]:
-    """The vector tier's tables, with those that a model brings."""
+    """The vector tier's tables, with those of a registered model."""
     async with connected(own_vector_database) as admin:
         await admin.execute("select register_model('compass', 3, 'ours')")
         return await tables_of(admin)
@@ -122,7 +122,7 @@ def distributed(tables: Mapping[str, Table], more: set[str] | None = None) -> di
 
 
 def faults(tables: Mapping[str, Table], own: Mapping[str, Table]) -> list[str]:
-    """What Citus would refuse."""
+    """The violations that Citus would reject."""
     return [*_faults_of_keys(own), *_faults_of_references(tables, own)]
 
 
@@ -160,14 +160,14 @@ async def test_the_agents_memories_can_be_distributed(agent_tables: dict[str, Ta
     assert faults(agent_tables, own) == []
 
 
-async def test_no_exception_is_of_a_table_that_is_not_there(
+async def test_every_table_that_is_not_distributed_exists(
     vector_tables: dict[str, Table], agent_tables: dict[str, Table]
 ) -> None:
     assert NOT_DISTRIBUTED.keys() <= vector_tables.keys() | agent_tables.keys()
 
 
 def without_space(queries: Queries, tables: set[str]) -> list[str]:
-    """Queries that name fewer spaces than they name distributed tables."""
+    """The queries that mention the space less often than distributed tables."""
     found = []
     for name in queries.names():
         text = _COMMENT.sub("", queries[name])
@@ -189,12 +189,14 @@ async def test_each_query_of_the_agent_on_distributed_tables_names_the_space(
     agent_tables: dict[str, Table],
 ) -> None:
     own = set(distributed(agent_tables))
-    rooms = [
+    packages = [
         Queries.load(f"services.agent_orchestrator.{room}", "sql", ".sql")
         for room in ("entity_memory", "agent.conversations", "agent.runs")
     ]
     found = [
-        name for queries in (agent.load_queries(), *rooms) for name in without_space(queries, own)
+        name
+        for queries in (agent.load_queries(), *packages)
+        for name in without_space(queries, own)
     ]
     assert [name for name in found if name not in ALL_SPACES] == []
 

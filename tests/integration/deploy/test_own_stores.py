@@ -1,4 +1,4 @@
-"""The commands of deploy/README.md, as they stand there, on a PostgreSQL that knows nothing of Braid."""
+"""The commands of deploy/README.md, run unchanged on a PostgreSQL without roles and databases of Braid."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROVISION, MIGRATE, *_ = re.findall(r"```sh\n(.*?)```", OWN_STORES, flags=re.DOT
 
 @pytest.fixture
 async def bare() -> AsyncIterator[Postgres]:
-    """A server from which everything that the local stack sets up is removed again."""
+    """A server without the databases and roles that the local stack creates."""
     with data_folder() as data:
         for folder in ("logs", "run"):
             (data / folder).mkdir(mode=0o700)
@@ -74,11 +74,11 @@ def shell(postgres: Postgres, commands: str) -> subprocess.CompletedProcess[str]
 
 
 def host(postgres: Postgres) -> str:
-    """Where the server's socket is."""
+    """The folder of the server's socket."""
     return parse_qs(urlsplit(postgres.admin_dsn).query)["host"][0]
 
 
-async def counted(dsn: str, table: str) -> int:
+async def row_count(dsn: str, table: str) -> int:
     connection = await asyncpg.connect(dsn)
     try:
         count: int = await connection.fetchval(f"SELECT count(*) FROM {table}")  # noqa: S608
@@ -87,7 +87,7 @@ async def counted(dsn: str, table: str) -> int:
         await connection.close()
 
 
-async def test_the_commands_of_the_readme_make_databases_that_the_roles_can_use(
+async def test_the_commands_of_the_readme_create_databases_that_the_roles_can_use(
     bare: Postgres,
 ) -> None:
     before_replacing = MIGRATE.replace(" migrate\n", " migrate --pre\n")
@@ -97,12 +97,12 @@ async def test_the_commands_of_the_readme_make_databases_that_the_roles_can_use(
     vectors = f"@/braid_vector?host={host(bare)}"
     known = len(vector.load_schema().migrations)
     for user in ("braid_writer:change-me-2", "braid_reader:change-me-3"):
-        assert await counted(f"postgresql://{user}{vectors}", "schema_migration") == known
+        assert await row_count(f"postgresql://{user}{vectors}", "schema_migration") == known
     jobs = f"postgresql://braid_agent:change-me-5@/braid_agent?host={host(bare)}"
-    assert await counted(jobs, "job") == 0
+    assert await row_count(jobs, "job") == 0
 
 
-async def test_roles_reach_no_database_but_their_own(bare: Postgres) -> None:
+async def test_the_agents_role_cannot_connect_to_the_vector_database(bare: Postgres) -> None:
     assert shell(bare, PROVISION).returncode == 0
     wrong = f"postgresql://braid_agent:change-me-5@/braid_vector?host={host(bare)}"
     with pytest.raises(asyncpg.InsufficientPrivilegeError):

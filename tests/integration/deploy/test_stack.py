@@ -1,4 +1,4 @@
-"""A stack of both stores: started, crashed and stopped by name."""
+"""A stack of both stores restarts crashed ones, stops and starts them by name, and replaces leftover processes."""
 
 import asyncio
 import os
@@ -36,7 +36,7 @@ async def answers(stack: LocalStack) -> bool:
 
 
 @pytest.mark.timeout(120)
-async def test_a_store_that_crashes_is_brought_back_and_one_that_is_stopped_stays_away() -> None:
+async def test_a_crashed_store_is_restarted_and_a_stopped_one_can_be_started_again() -> None:
     with data_folder() as data:
         backoff = Backoff(first=0.01, longest=0.1)
         async with LocalStack(data, ports="free", processes=(), backoff=backoff) as stack:
@@ -55,7 +55,7 @@ async def test_a_store_that_crashes_is_brought_back_and_one_that_is_stopped_stay
 
 
 @pytest.mark.timeout(120)
-async def test_a_stack_starts_over_the_leftovers_of_a_supervisor_that_was_killed() -> None:
+async def test_a_stack_replaces_the_leftover_processes_of_a_killed_supervisor() -> None:
     with data_folder() as data:
         supervisor = await asyncio.create_subprocess_exec(
             *(sys.executable, "-c", _SUPERVISOR, str(data)), stdout=asyncio.subprocess.PIPE

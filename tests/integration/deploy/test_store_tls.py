@@ -1,4 +1,4 @@
-"""TLS to PostgreSQL and Neo4j, by settings alone, through a proxy that terminates it: the local stores have none."""
+"""TLS to PostgreSQL and Neo4j by settings alone; a proxy terminates it, because the local stores have no TLS."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch) -> Events:
 
 
 def context_of(files: CertificateFiles, clients: Authority | None = None) -> ssl.SSLContext:
-    """What a store serves with; with `clients`, those need a certificate."""
+    """The TLS context of a store; with `clients`, clients need a certificate of that authority."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(files.chain, files.key)
     if clients is not None:
@@ -73,7 +73,7 @@ class Postgres:
         return self.terminator
 
     def url(self, **parameters: object) -> str:
-        """As an operator writes it, with libpq's parameters."""
+        """The URL as an operator writes it, with libpq's parameters."""
         assert self.terminator is not None
         split = urlsplit(self._database.dsn("braid_writer"))
         query = "&".join(f"{name}={value}" for name, value in parameters.items())
@@ -90,7 +90,7 @@ def postgres(shared_vector_database: TestDatabase) -> Postgres:
 
 
 async def answer(url: str) -> int:
-    """What a pool over this address answers."""
+    """The answer to a query through a pool with this URL."""
     pool = await Pool.open(url, PoolLimits(size=1), application="test")
     try:
         async with pool.session() as session:
@@ -99,7 +99,7 @@ async def answer(url: str) -> int:
         await pool.close()
 
 
-async def test_postgresql_is_reached_by_verified_tls(
+async def test_a_connection_to_postgresql_uses_verified_tls(
     postgres: Postgres, authority: Authority
 ) -> None:
     async with postgres.behind(context_of(authority.issue("postgres"))) as terminator:
@@ -108,7 +108,7 @@ async def test_postgresql_is_reached_by_verified_tls(
         assert (terminator.encrypted, terminator.plain) == (1, 0)
 
 
-async def test_postgresql_may_ask_for_a_certificate(
+async def test_postgresql_can_require_a_client_certificate(
     postgres: Postgres, authority: Authority, other: Authority
 ) -> None:
     async with postgres.behind(context_of(authority.issue("postgres"), clients=authority)):
@@ -122,7 +122,7 @@ async def test_postgresql_may_ask_for_a_certificate(
 
 
 @pytest.mark.parametrize("fault", ["authority", "expired", "name"])
-async def test_a_postgresql_that_is_not_trusted_is_not_used(
+async def test_an_untrusted_postgresql_is_rejected_and_recorded(
     postgres: Postgres, authority: Authority, other: Authority, recorded: Events, fault: str
 ) -> None:
     files = {
@@ -138,7 +138,7 @@ async def test_a_postgresql_that_is_not_trusted_is_not_used(
     ]
 
 
-async def test_a_pool_follows_the_authorities_of_postgresql(
+async def test_a_pool_picks_up_new_authorities_of_postgresql(
     postgres: Postgres, authority: Authority, other: Authority, tmp_path: Path
 ) -> None:
     trusted = tmp_path / "trusted.pem"
@@ -155,7 +155,7 @@ async def test_a_pool_follows_the_authorities_of_postgresql(
         await pool.close()
 
 
-async def test_notifications_of_postgresql_come_by_tls_too(
+async def test_notifications_of_postgresql_use_tls_too(
     postgres: Postgres, authority: Authority
 ) -> None:
     heard = asyncio.Event()
@@ -181,7 +181,7 @@ class Neo4j:
         return TlsTerminator(context, lambda: asyncio.open_connection(*self._address))
 
     async def ping(self, terminator: TlsTerminator, scheme: str = "bolt", **files: Path) -> None:
-        """Asks Neo4j, as the tier's health does, with these settings."""
+        """Queries Neo4j with these settings, as the tier's health check does."""
         given: dict[str, Any] = {f"neo4j_{name}": path for name, path in files.items()}
         settings = GraphSettings(
             _env_file=None,
@@ -204,7 +204,7 @@ def neo4j(graph_stores: LocalStores) -> Neo4j:
 
 
 @pytest.mark.parametrize("scheme", ["bolt", "bolt+s"])
-async def test_neo4j_is_reached_by_verified_tls(
+async def test_a_connection_to_neo4j_uses_verified_tls(
     neo4j: Neo4j, authority: Authority, scheme: str
 ) -> None:
     async with neo4j.behind(context_of(authority.issue("neo4j"))) as terminator:
@@ -212,7 +212,7 @@ async def test_neo4j_is_reached_by_verified_tls(
         assert terminator.encrypted > 0
 
 
-async def test_neo4j_may_ask_for_a_certificate(neo4j: Neo4j, authority: Authority) -> None:
+async def test_neo4j_can_require_a_client_certificate(neo4j: Neo4j, authority: Authority) -> None:
     context = context_of(authority.issue("neo4j"), clients=authority)
     own = authority.issue("braid")
     certificate: dict[str, Any] = {
@@ -226,7 +226,7 @@ async def test_neo4j_may_ask_for_a_certificate(neo4j: Neo4j, authority: Authorit
 
 
 @pytest.mark.parametrize("fault", ["authority", "expired", "name", "system"])
-async def test_a_neo4j_that_is_not_trusted_is_not_used(
+async def test_an_untrusted_neo4j_is_rejected(
     neo4j: Neo4j, authority: Authority, other: Authority, recorded: Events, fault: str
 ) -> None:
     files = {
@@ -242,11 +242,11 @@ async def test_a_neo4j_that_is_not_trusted_is_not_used(
             else:
                 await neo4j.ping(terminator, ca_file=authority.file)
         assert terminator.encrypted == 0
-    # With the system's authorities the driver makes the connection by itself.
+    # With the system's authorities the driver opens the connection itself, so no event is recorded.
     assert ("tls_handshake_failed" in [event for event, _ in recorded]) is (fault != "system")
 
 
-async def test_a_driver_follows_the_authorities_of_neo4j(
+async def test_a_reloading_context_picks_up_new_authorities_of_neo4j(
     neo4j: Neo4j, authority: Authority, other: Authority, tmp_path: Path
 ) -> None:
     trusted = tmp_path / "trusted.pem"

@@ -1,4 +1,4 @@
-"""The stores are real, private, and keep what they have acknowledged."""
+"""The local stores are real and private, and keep every acknowledged write."""
 
 import stat
 
@@ -40,7 +40,7 @@ async def test_credentials_are_readable_by_their_owner_only(durable_stores: Loca
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
 
 
-async def test_no_role_of_a_service_is_a_superuser_or_may_make_others(
+async def test_no_service_role_is_a_superuser_or_can_create_roles(
     durable_stores: LocalStores,
 ) -> None:
     rows = await query(
@@ -63,7 +63,7 @@ async def test_every_role_connects_with_its_own_password_only(
             await query(dsn.replace(password, "guessed"), "SELECT 1")
 
 
-async def test_no_role_reaches_the_database_of_another_service(
+async def test_no_role_can_connect_to_the_database_of_another_service(
     durable_stores: LocalStores,
 ) -> None:
     for role, database in (("braid_writer", "braid_agent"), ("braid_agent", "braid_vector")):
@@ -71,7 +71,7 @@ async def test_no_role_reaches_the_database_of_another_service(
             await query(durable_stores.postgres.dsn(role, database), "SELECT 1")
 
 
-async def test_the_server_listens_on_a_socket_only_and_keeps_commits(
+async def test_postgresql_listens_only_on_a_socket_and_commits_durably(
     durable_stores: LocalStores,
 ) -> None:
     rows = await query(
@@ -88,7 +88,7 @@ async def test_the_server_listens_on_a_socket_only_and_keeps_commits(
     }
 
 
-async def test_writer_and_reader_do_what_they_are_for_and_nothing_else(
+async def test_the_writer_and_the_reader_have_only_the_privileges_they_need(
     durable_stores: LocalStores,
 ) -> None:
     postgres = durable_stores.postgres
@@ -116,14 +116,14 @@ async def test_writer_and_reader_do_what_they_are_for_and_nothing_else(
         await query(reader, "DELETE FROM note")
 
 
-async def test_provisioning_again_changes_nothing(durable_stores: LocalStores) -> None:
+async def test_provisioning_again_does_not_change_passwords(durable_stores: LocalStores) -> None:
     passwords = dict.fromkeys(ROLES, "another password")
     await provision(durable_stores.postgres.admin_dsn, passwords)
     (row,) = await query(durable_stores.postgres.dsn("braid_reader"), "SELECT 1 AS one")
     assert row["one"] == 1
 
 
-async def test_the_graph_refuses_the_well_known_password(durable_stores: LocalStores) -> None:
+async def test_neo4j_rejects_the_default_password(durable_stores: LocalStores) -> None:
     uri = durable_stores.environment()["NEO4J_URI"]
     assert uri.startswith("bolt://127.0.0.1:")
     async with AsyncGraphDatabase.driver(uri, auth=("neo4j", "neo4j")) as driver:
@@ -131,13 +131,15 @@ async def test_the_graph_refuses_the_well_known_password(durable_stores: LocalSt
             await driver.verify_connectivity()
 
 
-async def test_a_second_stack_on_the_folder_is_refused(durable_stores: LocalStores) -> None:
+async def test_a_second_stack_on_the_same_data_folder_is_rejected(
+    durable_stores: LocalStores,
+) -> None:
     with pytest.raises(DataFolderInUseError, match="in use by another Braid stack"):
         await LocalStores(durable_stores.data).start()
     assert durable_stores.postgres.pid is not None
 
 
-async def test_a_database_of_a_test_has_schema_grants_and_no_other_tests_rows(
+async def test_a_test_database_has_the_schema_the_grants_and_no_rows_of_other_tests(
     durable_stores: LocalStores,
 ) -> None:
     async def migrate(dsn: str) -> None:
@@ -157,7 +159,9 @@ async def test_a_database_of_a_test_has_schema_grants_and_no_other_tests_rows(
 async def test_rows_survive_a_kill_of_postgres(durable_stores: LocalStores) -> None:
     postgres = durable_stores.postgres
     await query(postgres.dsn("braid_migrator"), "CREATE TABLE kept (n int)")
-    held = await asyncpg.connect(postgres.dsn("braid_writer"))  # a child that is still dying
+    held = await asyncpg.connect(
+        postgres.dsn("braid_writer")
+    )  # its backend process is still exiting at the restart
     await held.execute("INSERT INTO kept SELECT generate_series(1, 1000)")
     before = postgres.pid
     await postgres.kill()
@@ -178,7 +182,7 @@ async def test_nodes_survive_a_kill_of_neo4j(durable_stores: LocalStores) -> Non
     assert await cypher(durable_stores, "MATCH (k:Kept) RETURN count(k) AS n") == [{"n": 1000}]
 
 
-async def test_a_lost_graph_password_is_told_at_once_and_not_overwritten(
+async def test_a_lost_neo4j_password_is_reported_and_not_overwritten(
     durable_stores: LocalStores,
 ) -> None:
     secret = durable_stores.data / "neo4j.credentials.json"

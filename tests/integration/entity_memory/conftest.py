@@ -1,4 +1,4 @@
-"""Entity memory's service over gRPC and real PostgreSQL, with callers of two spaces."""
+"""The entity memory service over gRPC and real PostgreSQL, with callers in two spaces."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tests.stores import TestDatabase
 
 Metadata = tuple[tuple[str, str], ...]
 DIMENSION = 64
-# As AgentDependencies has it; nothing of the tiers is used here.
+# For AgentDependencies; these tests do not use the tiers.
 NO_TIERS = cast("Any", None)
 
 
@@ -53,7 +53,7 @@ ALICE, ANNA, BOB = caller("alice"), caller("anna"), caller("bob")
 
 
 class WordVectors:
-    """An embedder whose vectors are close where texts share words."""
+    """An embedder whose vectors are similar if texts share words."""
 
     def __init__(self, model: str = "words") -> None:
         self.model = model
@@ -73,12 +73,12 @@ class WordVectors:
         return scaled
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing."""
 
 
 @dataclass
 class World:
-    """The service, and what tests look at behind it."""
+    """The service and the objects behind it that tests inspect."""
 
     stub: entity_memory_pb2_grpc.EntityMemoryServiceStub
     parts: EntityMemoryParts
@@ -107,7 +107,7 @@ class World:
         who: Metadata = ALICE,
         **given: object,
     ) -> pb.SaveRelationshipResponse:
-        """Saves a relationship by names; the source is the user where none is given."""
+        """Saves a relationship by names; the source defaults to the user."""
         request = pb.SaveRelationshipRequest(
             type=pb.MemoryRelationshipType.Value(f"MEMORY_RELATIONSHIP_TYPE_{type_}"),
             source=pb.MemoryEndInput(name=source),
@@ -130,8 +130,8 @@ class World:
 
 
 def write_keys(path: Path) -> None:
-    """Alice and Anna share a space, Bob has another one."""
-    places = {"alice": "acme", "anna": "acme", "bob": "globex"}
+    """Writes the keys of Alice and Anna, who share a space, and of Bob, who has another one."""
+    spaces = {"alice": "acme", "anna": "acme", "bob": "globex"}
     keys: list[dict[str, object]] = [
         {
             "id": name,
@@ -140,7 +140,7 @@ def write_keys(path: Path) -> None:
             "user": name,
             "scopes": ["read", "write"],
         }
-        for name, space in places.items()
+        for name, space in spaces.items()
     ]
     keys.append(
         {
@@ -154,7 +154,7 @@ def write_keys(path: Path) -> None:
 
 @pytest.fixture
 def memory_settings() -> EntityMemorySettings:
-    """What a test module sets differently."""
+    """Settings that a test module overrides."""
     return EntityMemorySettings.model_construct()
 
 
@@ -216,7 +216,7 @@ def run_of(
 
 @pytest.fixture
 async def http(world: World, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
-    """A gateway in front of the service; both know the same keys."""
+    """A gateway in front of the service; both use the same keys."""
     target = f"{LOOPBACK}:{world.port}"
     settings = GatewaySettings(
         _env_file=None,

@@ -1,4 +1,4 @@
-"""Bad input names its field and changes nothing; what lies exactly on a boundary is accepted."""
+"""Invalid input is rejected with its field and changes nothing; boundary values are accepted."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Call = Callable[[Any], Awaitable[object]]
 
 
 def calls(world: World, entity_id: str, bad: str) -> list[tuple[str, Any, Any]]:
-    """Every field that takes a name, with a call of it."""
+    """Every field that takes a name, with a call and a request that sets it."""
     stub, vim = world.stub, pb.MemoryEndInput(name="Vim")
     end = pb.MemoryEndInput(name=bad)
     return [
@@ -43,7 +43,7 @@ def calls(world: World, entity_id: str, bad: str) -> list[tuple[str, Any, Any]]:
 
 
 async def refused_fields(call: Call, request: Any) -> set[str]:
-    """The fields that a refused call names."""
+    """The fields that a rejected call names."""
     with pytest.raises(grpc.aio.AioRpcError) as failure:
         await call(request)
     assert failure.value.code() == grpc.StatusCode.INVALID_ARGUMENT
@@ -61,7 +61,7 @@ def as_alice(call: Any) -> Call:
 
 
 @pytest.mark.parametrize("bad", BAD_NAMES)
-async def test_names_that_are_none_are_refused_wherever_one_is_given(
+async def test_invalid_names_are_rejected_in_every_field_that_takes_a_name(
     world: World, bad: str
 ) -> None:
     saved = await world.save_entity("Vim")
@@ -73,7 +73,7 @@ async def test_names_that_are_none_are_refused_wherever_one_is_given(
     assert len(found.relationships) == 0
 
 
-async def test_a_name_of_200_characters_is_one_everywhere(world: World) -> None:
+async def test_a_name_of_200_characters_is_accepted_everywhere(world: World) -> None:
     longest = "x" * 200
     saved = await world.save_entity("Vim", aliases=["y" * 200])
     renamed = await world.stub.RenameEntity(
@@ -96,7 +96,7 @@ async def test_a_confidence_outside_0_to_1_saves_nothing(world: World, confidenc
     assert await world.names() == []
 
 
-async def test_confidences_of_0_and_1_are_in_range(world: World) -> None:
+async def test_confidences_of_0_and_1_are_accepted(world: World) -> None:
     below = pb.MEMORY_SAVE_OUTCOME_BELOW_THRESHOLD
     assert (await world.save_entity("Vim", confidence=0)).outcome == below
     assert (await world.relate("USES", "Vim", confidence=0)).outcome == below
@@ -105,7 +105,7 @@ async def test_confidences_of_0_and_1_are_in_range(world: World) -> None:
 
 
 @pytest.mark.parametrize("type_", [0, 10, 99, -1])
-async def test_unknown_types_of_relationships_are_refused(world: World, type_: int) -> None:
+async def test_unknown_relationship_types_are_rejected(world: World, type_: int) -> None:
     request = pb.SaveRelationshipRequest(
         type=type_,  # type: ignore[arg-type]
         target=pb.MemoryEndInput(name="Vim"),
@@ -115,7 +115,7 @@ async def test_unknown_types_of_relationships_are_refused(world: World, type_: i
     assert await world.names() == []
 
 
-async def test_a_relationship_with_itself_is_refused_by_name_alias_and_id(world: World) -> None:
+async def test_a_relationship_of_an_entity_with_itself_is_rejected(world: World) -> None:
     saved = await world.save_entity("Kubernetes", aliases=["k8s"])
     by_id = pb.MemoryEndInput(id=saved.entity.id)
     for source, target in (
@@ -131,7 +131,7 @@ async def test_a_relationship_with_itself_is_refused_by_name_alias_and_id(world:
     assert await world.names() == ["Kubernetes"]
 
 
-async def test_ids_that_are_none_are_refused(world: World) -> None:
+async def test_invalid_ids_are_rejected(world: World) -> None:
     stub = world.stub
     saved = await world.save_entity("Vim")
     known = saved.entity.id
@@ -149,7 +149,7 @@ async def test_ids_that_are_none_are_refused(world: World) -> None:
             stub.MergeEntities,
             pb.MergeEntitiesRequest(entity_id=known, other_entity_id=NOT_AN_ID),
         ),
-        # A rule of two fields together.
+        # This rule covers two fields together.
         (
             "request",
             stub.MergeEntities,
@@ -167,7 +167,7 @@ async def test_ids_that_are_none_are_refused(world: World) -> None:
     assert await world.names() == ["Vim"]
 
 
-async def test_queries_out_of_range_are_refused(world: World) -> None:
+async def test_queries_out_of_range_are_rejected(world: World) -> None:
     stub = world.stub
     for field, call, request in (
         ("max_hops", stub.GetRelatedEntities, pb.GetRelatedEntitiesRequest(max_hops=3)),

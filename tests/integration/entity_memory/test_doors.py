@@ -1,4 +1,4 @@
-"""Entity memory over REST, as the gateway serves it in front of the real service."""
+"""Entity memory over REST, through a gateway in front of the real service."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ ANNA = {"authorization": "Bearer anna-key"}
 BOB = {"authorization": "Bearer bob-key"}
 
 
-async def test_what_is_saved_is_queried_exported_and_erased(http: httpx.AsyncClient) -> None:
+async def test_a_saved_relationship_is_queried_exported_and_erased(http: httpx.AsyncClient) -> None:
     body = {
         "type": "uses",
         "target": {"name": "Grafana", "type": "tool"},
@@ -56,7 +56,7 @@ async def test_entities_are_renamed_merged_deleted_and_restored(http: httpx.Asyn
     assert (await call(http, "GET", "/quota"))["limits"]["day_entities"] == 100
 
 
-async def test_bad_fields_are_named_as_rest_calls_them(http: httpx.AsyncClient) -> None:
+async def test_invalid_fields_are_reported_by_their_rest_names(http: httpx.AsyncClient) -> None:
     bad = [
         ("/entities", {"name": " ", "type": "tool"}, "name"),
         ("/entities", {"name": "x" * 10_000, "type": "tool"}, "name"),
@@ -90,7 +90,7 @@ async def call(
     body: Any = None,
     headers: Mapping[str, str] = ALICE,
 ) -> dict[str, Any]:
-    """An answer that succeeds."""
+    """The body of a response, which must be a success."""
     response = await http.request(method, f"/api/memory{path}", json=body, headers=headers)
     assert response.is_success, response.text
     answer: dict[str, Any] = response.json()

@@ -1,4 +1,4 @@
-"""Nothing of one user is read or changed by another one, by whatever door, id, name and token they come."""
+"""No user can read or change the memory of another, through any entry point and with any id, name or token."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SECRET = "Project Nightingale"
 METHODS = [method.name for method in pb.DESCRIPTOR.services_by_name["EntityMemoryService"].methods]
 TOOLS = sorted(MemoryTools.toolset(MemoryTools(None, None)).tools)  # type: ignore[arg-type]
 ROUTES = sorted((verb, route.path) for route in router.routes for verb in route.methods)  # type: ignore[attr-defined]
-DOORS = [
+ENTRY_POINTS = [
     *(("rpc", name) for name in METHODS),
     *(("tool", name) for name in TOOLS),
     *(("rest", f"{verb} {path}") for verb, path in ROUTES),
@@ -41,7 +41,7 @@ Call = Callable[..., Coroutine[Any, Any, Message]]
 
 @dataclass(frozen=True)
 class Known:
-    """What another user could have got hold of."""
+    """The ids, text and page tokens that another user could have obtained."""
 
     entity: str
     other: str
@@ -50,17 +50,17 @@ class Known:
     tokens: dict[str, str]
 
     def secrets(self) -> list[str]:
-        """What no answer to another user may hold."""
+        """The values that no answer to another user may contain."""
         return [self.entity, self.other, self.relationship, self.context]
 
 
 @dataclass(frozen=True)
 class Step:
-    """One call of somebody who uses what is another one's."""
+    """One call by a user with ids, names or tokens of another."""
 
     caller: str
     owner: str
-    door: tuple[str, str]
+    entry_point: tuple[str, str]
     with_token: bool
     name: str
 
@@ -69,14 +69,14 @@ STEPS = st.builds(
     Step,
     caller=st.sampled_from(sorted(USERS)),
     owner=st.sampled_from(sorted(USERS)),
-    door=st.sampled_from(DOORS),
+    entry_point=st.sampled_from(ENTRY_POINTS),
     with_token=st.booleans(),
     name=st.sampled_from([SECRET, "nightingale", "Something else"]),
 ).filter(lambda step: step.caller != step.owner)
 
 
 async def prepare(world: World, user: str) -> Known:
-    """The user has a secret, and pages of it that go on."""
+    """Gives the user secret entities, and returns their ids and page tokens."""
     who, stub = USERS[user][1], world.stub
     context = f"Nightingale of {user} ships in March"
     await stub.EraseUserMemory(pb.EraseUserMemoryRequest(), metadata=who)
@@ -101,7 +101,7 @@ async def prepare(world: World, user: str) -> Known:
 
 
 def request_of(method: str, known: Known, step: Step) -> Message:
-    """A request of a method that names what is the owner's."""
+    """A request of a method with the owner's ids, names and tokens."""
     name = step.name
     token = known.tokens.get(method, "") if step.with_token else ""
     end = pb.MemoryEndInput(id=known.entity)
@@ -135,8 +135,8 @@ def request_of(method: str, known: Known, step: Step) -> Message:
 
 
 async def by_rpc(world: World, step: Step, known: Known) -> bytes:
-    """What a method answers; nothing where it refuses."""
-    method = step.door[1]
+    """The response of an RPC, or the details of its error."""
+    method = step.entry_point[1]
     call: Call = getattr(world.stub, method)
     try:
         answer = await call(request_of(method, known, step), metadata=USERS[step.caller][1])
@@ -150,7 +150,7 @@ async def by_rpc(world: World, step: Step, known: Known) -> bytes:
 
 
 async def by_tool(world: World, step: Step, known: Known) -> bytes:
-    """What a tool of the agent answers the caller's run, once what it queued is saved."""
+    """The answer of an agent tool in the caller's run, after its queued writes are saved."""
     space = USERS[step.caller][0]
     tools = MemoryTools(world.parts.memory, world.parts.writes)
     context = run_of(step.caller, call=str(uuid.uuid4()), space=space)
@@ -166,7 +166,9 @@ async def by_tool(world: World, step: Step, known: Known) -> bytes:
     scopes = frozenset({"read", "write"})
     with call_scope(CallContext("request", "Ask", space, step.caller, scopes)):
         try:
-            answer = await getattr(tools, step.door[1])(context, **arguments[step.door[1]])
+            answer = await getattr(tools, step.entry_point[1])(
+                context, **arguments[step.entry_point[1]]
+            )
         except ModelRetry as retry:
             return str(retry).encode()
         await world.parts.writes.work_off(Owner(space, step.caller), 20)
@@ -174,8 +176,8 @@ async def by_tool(world: World, step: Step, known: Known) -> bytes:
 
 
 async def by_rest(http: httpx.AsyncClient, step: Step, known: Known) -> bytes:
-    """What an endpoint answers."""
-    verb, path = step.door[1].split(" ")
+    """The response of an endpoint, without the id that a 404 repeats."""
+    verb, path = step.entry_point[1].split(" ")
     end = {"id": known.entity} if step.with_token else {"name": step.name}
     bodies: dict[str, dict[str, Any]] = {
         "/api/memory/entities": {"name": step.name, "type": "project"},
@@ -213,7 +215,7 @@ async def by_rest(http: httpx.AsyncClient, step: Step, known: Known) -> bytes:
 
 
 async def whole_memory(world: World, user: str) -> list[bytes]:
-    """Everything of a user, as bytes: each change shows."""
+    """The complete memory of a user as bytes, so that every change is visible."""
     pages = []
     token, first = "", True
     while first or token:
@@ -229,13 +231,13 @@ async def whole_memory(world: World, user: str) -> list[bytes]:
     max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(steps=st.lists(STEPS, min_size=8, max_size=24))
-async def test_no_door_shows_or_changes_what_is_another_users(
+async def test_no_entry_point_reveals_or_changes_the_memory_of_another_user(
     world: World, http: httpx.AsyncClient, steps: list[Step]
 ) -> None:
     for step in steps:
         known = await prepare(world, step.owner)
         before = await whole_memory(world, step.owner)
-        match step.door[0]:
+        match step.entry_point[0]:
             case "rpc":
                 answer = await by_rpc(world, step, known)
             case "tool":
@@ -247,16 +249,18 @@ async def test_no_door_shows_or_changes_what_is_another_users(
         assert await whole_memory(world, step.owner) == before, step
 
 
-async def test_each_door_is_tried_once(world: World, http: httpx.AsyncClient) -> None:
-    """What chance may leave out: every method, tool and endpoint, with ids and with names."""
+async def test_every_entry_point_is_tried_with_ids_and_with_names(
+    world: World, http: httpx.AsyncClient
+) -> None:
+    """Covers what random steps may miss: every RPC, tool and endpoint, with ids and with names."""
     known = await prepare(world, "alice")
     before = await whole_memory(world, "alice")
-    tried = {"rpc": by_rpc, "tool": by_tool}
-    for door in DOORS:
+    callers = {"rpc": by_rpc, "tool": by_tool}
+    for entry_point in ENTRY_POINTS:
         for caller in ("anna", "bob"):
             for with_token in (False, True):
-                step = Step(caller, "alice", door, with_token, SECRET)
-                act = tried.get(door[0])
+                step = Step(caller, "alice", entry_point, with_token, SECRET)
+                act = callers.get(entry_point[0])
                 answer = await (act(world, step, known) if act else by_rest(http, step, known))
                 for secret in known.secrets():
                     assert secret.encode() not in answer, step

@@ -1,4 +1,4 @@
-"""Limits are exact under concurrency, and answered in words."""
+"""Limits are exact under concurrency, and a message explains a reached limit."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def memory_settings() -> EntityMemorySettings:
     )
 
 
-def said(conversation: str) -> pb.MemoryProvenance:
+def from_conversation(conversation: str) -> pb.MemoryProvenance:
     return pb.MemoryProvenance(conversation_id=conversation)
 
 
-async def test_a_conversation_creates_exactly_so_many_entities(world: World) -> None:
+async def test_a_conversation_creates_entities_exactly_up_to_its_limit(world: World) -> None:
     saved = await asyncio.gather(
-        *(world.save_entity(f"Tool {n}", provenance=said("c1")) for n in range(8))
+        *(world.save_entity(f"Tool {n}", provenance=from_conversation("c1")) for n in range(8))
     )
     outcomes = [one.outcome for one in saved]
     assert (outcomes.count(CREATED), outcomes.count(CONVERSATION_LIMIT)) == (3, 5)
@@ -41,25 +41,26 @@ async def test_a_conversation_creates_exactly_so_many_entities(world: World) -> 
     assert not refused.HasField("entity")
     assert refused.quota.conversation_entity_count == 0
     assert len(await world.names()) == 3
-    known = await world.save_entity((await world.names())[0], provenance=said("c1"))
+    known = await world.save_entity((await world.names())[0], provenance=from_conversation("c1"))
     assert known.outcome == pb.MEMORY_SAVE_OUTCOME_REINFORCED
 
 
-async def test_a_day_creates_exactly_so_many_entities(world: World) -> None:
+async def test_a_user_creates_entities_exactly_up_to_the_daily_limit(world: World) -> None:
     saved = await asyncio.gather(*(world.save_entity(f"Tool {n}") for n in range(9)))
     outcomes = [one.outcome for one in saved]
     assert (outcomes.count(CREATED), outcomes.count(DAY_LIMIT)) == (5, 4)
     assert (await world.save_entity("Another", who=ANNA)).outcome == CREATED
 
 
-async def test_a_conversation_creates_exactly_so_many_relationships(world: World) -> None:
+async def test_a_conversation_creates_relationships_exactly_up_to_its_limit(world: World) -> None:
     for name in ("Vim", "Git", "Zsh"):
         await world.save_entity(name)
     saved = [
-        await world.relate("USES", name, provenance=said("c1")) for name in ("Vim", "Git", "Zsh")
+        await world.relate("USES", name, provenance=from_conversation("c1"))
+        for name in ("Vim", "Git", "Zsh")
     ]
-    again = await world.relate("USES", "Vim", provenance=said("c1"))
-    other = await world.relate("USES", "Zsh", provenance=said("c2"))
+    again = await world.relate("USES", "Vim", provenance=from_conversation("c1"))
+    other = await world.relate("USES", "Zsh", provenance=from_conversation("c2"))
     assert [one.outcome for one in saved] == [CREATED, CREATED, CONVERSATION_LIMIT]
     assert again.outcome == pb.MEMORY_SAVE_OUTCOME_REINFORCED
     assert other.outcome == CREATED
@@ -76,7 +77,7 @@ async def test_a_relationship_over_the_limit_creates_no_entity_either(world: Wor
     assert last.quota.day_entity_count == 0
 
 
-async def test_deleting_does_not_make_room(world: World) -> None:
+async def test_deleting_entities_does_not_free_the_daily_limit(world: World) -> None:
     for number in range(5):
         await world.save_entity(f"Tool {number}")
     found = await world.stub.QueryEntities(pb.QueryEntitiesRequest(), metadata=ALICE)
@@ -88,39 +89,47 @@ async def test_deleting_does_not_make_room(world: World) -> None:
 
 
 class TestTheDefaults:
-    """The limits of F37, at their boundaries: 20 and 30 for a conversation, 100 entities for a day."""
+    """The default limits: 20 entities and 30 relationships for a conversation, 100 entities for a day."""
 
     @pytest.fixture
     def memory_settings(self) -> EntityMemorySettings:
         return EntityMemorySettings(_env_file=None)
 
-    async def test_the_last_within_a_limit_is_saved_and_the_next_is_not(self, world: World) -> None:
+    async def test_the_last_item_within_a_limit_is_saved_and_the_next_is_not(
+        self, world: World
+    ) -> None:
         for number in range(20):
-            saved = await world.save_entity(f"Tool {number}", provenance=said("c0"))
+            saved = await world.save_entity(f"Tool {number}", provenance=from_conversation("c0"))
             assert saved.outcome == CREATED
             assert saved.quota.conversation_entity_count == 19 - number
-        refused = await world.save_entity("Tool 20", provenance=said("c0"))
+        refused = await world.save_entity("Tool 20", provenance=from_conversation("c0"))
         assert refused.outcome == CONVERSATION_LIMIT
         for number in range(20, 100):
             saved = await world.save_entity(
-                f"Tool {number}", provenance=said(f"c{1 + (number - 20) // 20}")
+                f"Tool {number}", provenance=from_conversation(f"c{1 + (number - 20) // 20}")
             )
             assert saved.outcome == CREATED
         assert saved.quota.day_entity_count == 0
-        assert (await world.save_entity("Tool 100", provenance=said("c9"))).outcome == DAY_LIMIT
+        assert (
+            await world.save_entity("Tool 100", provenance=from_conversation("c9"))
+        ).outcome == DAY_LIMIT
         for number in range(30):
-            related = await world.relate("USES", f"Tool {number}", provenance=said("c9"))
+            related = await world.relate(
+                "USES", f"Tool {number}", provenance=from_conversation("c9")
+            )
             assert related.outcome == CREATED
         assert related.quota.conversation_relationship_count == 0
-        over = await world.relate("USES", "Tool 30", provenance=said("c9"))
+        over = await world.relate("USES", "Tool 30", provenance=from_conversation("c9"))
         assert over.outcome == CONVERSATION_LIMIT
 
-    async def test_a_turn_saves_up_to_the_limit_and_says_what_it_left_out(
+    async def test_a_turn_saves_up_to_the_limit_and_counts_the_omitted_items(
         self, world: World
     ) -> None:
         names = ", ".join(f"Tool{number}" for number in range(24))
         answer = await world.stub.SaveTurn(
-            pb.SaveTurnRequest(turns=[f"I use {names} and Vim."], provenance=said("c1")),
+            pb.SaveTurnRequest(
+                turns=[f"I use {names} and Vim."], provenance=from_conversation("c1")
+            ),
             metadata=ALICE,
         )
         assert len(answer.relationships) == 20

@@ -14,7 +14,7 @@ TOOL = pb.MEMORY_ENTITY_TYPE_TOOL
 USES = pb.MEMORY_RELATIONSHIP_TYPE_USES
 
 
-async def test_everything_of_a_memory_can_be_done(world: World) -> None:
+async def test_every_memory_call_works_with_await(world: World) -> None:
     async with AsyncBraid(f"127.0.0.1:{world.port}", api_key="alice-key") as braid:
         await braid.save_memory_turn(["I use Kubernetes for hosting."])
         other = await braid.save_memory_relationship(
@@ -44,7 +44,7 @@ async def test_everything_of_a_memory_can_be_done(world: World) -> None:
         assert caught.value.failure.reason == "NOT_FOUND"
 
 
-async def test_the_same_without_await(world: World) -> None:
+async def test_memory_calls_work_without_await(world: World) -> None:
     def remember() -> list[str]:
         with Braid(f"127.0.0.1:{world.port}", api_key="alice-key") as braid:
             saved = braid.save_memory_entity("Vim", TOOL).entity

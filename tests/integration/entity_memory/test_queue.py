@@ -1,4 +1,4 @@
-"""Writes are queued durably: none is lost, none is saved twice, and what was said is found in the same conversation."""
+"""Writes are queued durably: none is lost or saved twice, and later ones wait for earlier ones."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from tests.integration.entity_memory.conftest import ALICE, World
 OWNER = Owner("acme", "alice")
 
 
-class Scripted:
-    """An extractor that says the user uses each word of a turn that is capitalised."""
+class ScriptedExtractor:
+    """An extractor that relates the user by USES to each capitalized word of a turn."""
 
     def __init__(self) -> None:
         self.failures = 0
@@ -58,21 +58,21 @@ class Scripted:
 
 
 @pytest.fixture
-def extractor() -> Scripted:
-    """What reads turns."""
-    return Scripted()
+def extractor() -> ScriptedExtractor:
+    """The extractor that reads the turns."""
+    return ScriptedExtractor()
 
 
 @pytest.fixture
-async def writes(world: World, extractor: Scripted) -> AsyncIterator[MemoryWrites]:
-    """The queue of another process, which works off only what a test asks for."""
+async def writes(world: World, extractor: ScriptedExtractor) -> AsyncIterator[MemoryWrites]:
+    """The queue of another process, which processes writes only when a test calls `work_off`."""
     queue = MemoryWrites(world.pool, world.parts.memory, extractor)
     yield queue
     await queue.close()
 
 
 async def queue_turn(world: World, writes: MemoryWrites, text: str, message: str) -> None:
-    """Queues a turn that only `work_off` takes up: for the service's own worker it is not due."""
+    """Queues a turn that only `work_off` processes: for the service's own worker it is not due."""
     async with world.pool.transaction() as session:
         await writes.queue_turn(session, OWNER, Provenance("c1", message), text)
         await session.execute("update memory_write set due_time = now() + interval '1 hour'")
@@ -88,13 +88,13 @@ async def test_a_turn_that_is_delivered_twice_is_saved_once(world: World) -> Non
     assert [(one.target.name, one.mention_count) for one in found.relationships] == [("Vim", 1)]
 
 
-async def test_a_turn_of_100_kb_is_read_in_time(world: World) -> None:
+async def test_a_turn_of_100_kb_is_saved_within_the_deadline(world: World) -> None:
     text = "I use Vim. " + "The quick brown fox jumps over the lazy dog. " * 2_300
     answer = await world.stub.SaveTurn(pb.SaveTurnRequest(turns=[text]), metadata=ALICE, timeout=30)
     assert [one.target.name for one in answer.relationships] == ["Vim"]
 
 
-async def test_queued_writes_are_worked_off_once_whoever_does_it(
+async def test_concurrent_workers_process_each_queued_write_once(
     world: World, writes: MemoryWrites
 ) -> None:
     tool = NewEntity("Kafka", EntityType.TOOL)
@@ -106,7 +106,9 @@ async def test_queued_writes_are_worked_off_once_whoever_does_it(
     assert [(hit.entity.name, hit.entity.mention_count) for hit in found.hits] == [("Kafka", 2)]
 
 
-async def test_what_was_queued_is_found_at_once(world: World, writes: MemoryWrites) -> None:
+async def test_a_queued_relationship_is_found_once_it_is_processed(
+    world: World, writes: MemoryWrites
+) -> None:
     new = NewRelationship(
         NamedEnd(), RelationshipType.USES, NamedEnd(name="Grafana", type=EntityType.TOOL)
     )
@@ -115,7 +117,7 @@ async def test_what_was_queued_is_found_at_once(world: World, writes: MemoryWrit
     assert await world.answers("What do I use?") == ["Grafana"]
 
 
-async def test_a_write_whose_transaction_is_rolled_back_never_was(
+async def test_a_write_is_not_queued_if_its_transaction_is_rolled_back(
     world: World, writes: MemoryWrites
 ) -> None:
     with pytest.raises(RuntimeError):
@@ -126,7 +128,7 @@ async def test_a_write_whose_transaction_is_rolled_back_never_was(
     assert await world.names() == []
 
 
-async def test_a_write_to_an_unknown_id_is_given_up_and_holds_up_nothing(
+async def test_a_write_to_an_unknown_id_is_dropped_and_blocks_no_other_write(
     world: World, writes: MemoryWrites
 ) -> None:
     unknown = NewRelationship(NamedEnd(), RelationshipType.USES, NamedEnd(id=str(uuid.uuid4())))
@@ -136,7 +138,7 @@ async def test_a_write_to_an_unknown_id_is_given_up_and_holds_up_nothing(
     assert await world.names() == ["Vim"]
 
 
-async def test_the_text_of_a_write_is_not_kept_once_it_is_saved(
+async def test_the_text_of_a_write_is_deleted_once_it_is_saved(
     world: World, writes: MemoryWrites
 ) -> None:
     await queue_turn(world, writes, "we use Vim", "m1")
@@ -150,7 +152,7 @@ async def test_the_text_of_a_write_is_not_kept_once_it_is_saved(
 
 
 async def test_a_turn_that_takes_longer_than_a_lease_is_read_once(
-    world: World, extractor: Scripted
+    world: World, extractor: ScriptedExtractor
 ) -> None:
     queues = [
         MemoryWrites(world.pool, world.parts.memory, extractor, lease_seconds=0.3) for _ in range(2)
@@ -168,10 +170,10 @@ async def test_a_turn_that_takes_longer_than_a_lease_is_read_once(
     assert await world.names() == ["Vim"]
 
 
-async def test_a_later_write_waits_while_an_earlier_one_is_worked_on(
-    world: World, writes: MemoryWrites, extractor: Scripted
+async def test_a_later_write_waits_while_an_earlier_one_is_processed(
+    world: World, writes: MemoryWrites, extractor: ScriptedExtractor
 ) -> None:
-    """Else what a turn takes back is taken back before it is saved, and stays."""
+    """Otherwise a withdrawal could run before the withdrawn statement is saved, and the statement would stay."""
     other = MemoryWrites(world.pool, world.parts.memory, extractor)
     extractor.may_go_on.clear()
     await queue_turn(world, writes, "we use Vim", "m1")
@@ -187,8 +189,8 @@ async def test_a_later_write_waits_while_an_earlier_one_is_worked_on(
     await other.close()
 
 
-async def test_a_write_that_fails_waits_until_it_is_due_whoever_asks_for_it(
-    world: World, writes: MemoryWrites, extractor: Scripted
+async def test_a_failed_write_is_retried_only_when_it_is_due(
+    world: World, writes: MemoryWrites, extractor: ScriptedExtractor
 ) -> None:
     await queue_turn(world, writes, "we use Vim", "m1")
     extractor.failures = 1
@@ -198,8 +200,8 @@ async def test_a_write_that_fails_waits_until_it_is_due_whoever_asks_for_it(
     assert await world.names() == ["Vim"]
 
 
-async def test_the_thousandth_failure_of_a_write_waits_no_longer_than_the_tenth(
-    world: World, writes: MemoryWrites, extractor: Scripted
+async def test_the_retry_delay_of_a_write_is_capped(
+    world: World, writes: MemoryWrites, extractor: ScriptedExtractor
 ) -> None:
     await queue_turn(world, writes, "we use Vim", "m1")
     async with world.pool.transaction() as session:
@@ -214,8 +216,8 @@ async def test_the_thousandth_failure_of_a_write_waits_no_longer_than_the_tenth(
     assert 0 < wait <= 300
 
 
-async def test_the_writes_of_a_process_that_has_died_are_worked_off_by_another_one(
-    world: World, extractor: Scripted
+async def test_the_writes_of_a_dead_process_are_processed_by_another(
+    world: World, extractor: ScriptedExtractor
 ) -> None:
     dying, other = (
         MemoryWrites(world.pool, world.parts.memory, extractor, lease_seconds=0.2) for _ in range(2)
@@ -230,6 +232,6 @@ async def test_the_writes_of_a_process_that_has_died_are_worked_off_by_another_o
 
 
 async def lease_of(world: World) -> object:
-    """Until when the only write is leased."""
+    """The time at which the lease of the only write ends."""
     async with world.parts.memory.store.reading(OWNER) as rows:
         return await rows.session.value("select lease_time from memory_write")

@@ -1,4 +1,4 @@
-"""A space's move to another embedding model takes entity memory with it."""
+"""Entity memory moves to another embedding model together with its space."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.integration.entity_memory.conftest import ALICE, ANNA, BOB, WordVecto
 
 
 async def models_of(world: World, space: str) -> dict[str, int]:
-    """How many vectors a space has of each model."""
+    """The number of vectors of each model in a space."""
     async with world.parts.memory.store.reading(Owner(space, ""), "space") as rows:
         found = await rows.session.fetch(
             "select model, count(*) as count from memory_entity_vector group by model"
@@ -17,7 +17,7 @@ async def models_of(world: World, space: str) -> dict[str, int]:
     return {row["model"]: row["count"] for row in found}
 
 
-async def test_every_user_of_the_space_moves_and_others_do_not(world: World) -> None:
+async def test_all_users_of_the_space_move_and_other_spaces_do_not(world: World) -> None:
     for who, name in ((ALICE, "Vim"), (ANNA, "Emacs"), (BOB, "Nano")):
         await world.save_entity(name, who=who, description="an editor of text")
     moving, other = MemoryReembedding(world.parts.memory.store), WordVectors("other")
@@ -28,7 +28,7 @@ async def test_every_user_of_the_space_moves_and_others_do_not(world: World) -> 
     assert await models_of(world, "globex") == {"words": 1}
 
 
-async def test_search_by_meaning_within_a_user_is_exact(world: World) -> None:
+async def test_a_vector_search_within_a_user_is_exact(world: World) -> None:
     words = [f"word{number}" for number in range(40)]
     for number in range(40):
         await world.save_entity(

@@ -1,4 +1,4 @@
-"""The second wall: the service's role sees the rows of the user that a transaction names, and no others."""
+"""Row-level security: the service's role sees only the rows of the user that the transaction names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TABLES = ("memory_entity", "memory_relationship", "memory_entity_vector", "memor
 
 @pytest.fixture
 async def connection(world: World) -> asyncpg.Connection:
-    """The service's role, after three users have saved something."""
+    """A connection as the service's role, after three users have saved data."""
     for who, name in ((ALICE, "Vim"), (ANNA, "Emacs"), (BOB, "Nano")):
         await world.relate("USES", name, who=who)
         seen = pb.MemoryProvenance(conversation_id="c", message_id="m")
@@ -29,7 +29,9 @@ async def name_user(connection: asyncpg.Connection, space: str, user: str) -> No
     )
 
 
-async def test_the_role_is_no_superuser_and_owns_no_table(connection: asyncpg.Connection) -> None:
+async def test_the_role_is_not_a_superuser_and_owns_no_table(
+    connection: asyncpg.Connection,
+) -> None:
     assert not await connection.fetchval(
         "select rolsuper or rolbypassrls from pg_roles where rolname = current_user"
     )
@@ -41,12 +43,14 @@ async def test_the_role_is_no_superuser_and_owns_no_table(connection: asyncpg.Co
 
 
 @pytest.mark.parametrize("table", TABLES)
-async def test_without_a_user_nothing_is_seen(connection: asyncpg.Connection, table: str) -> None:
+async def test_without_a_user_no_rows_are_visible(
+    connection: asyncpg.Connection, table: str
+) -> None:
     assert await connection.fetchval(f"select count(*) from {table}") == 0  # noqa: S608
     await connection.close()
 
 
-async def test_the_scope_of_migrations_is_not_for_the_services_role(
+async def test_the_services_role_cannot_use_the_scope_of_migrations(
     connection: asyncpg.Connection,
 ) -> None:
     async with connection.transaction():
@@ -57,7 +61,7 @@ async def test_the_scope_of_migrations_is_not_for_the_services_role(
 
 
 @pytest.mark.parametrize("table", TABLES)
-async def test_a_query_that_forgets_the_user_sees_one_users_rows(
+async def test_a_query_without_a_user_filter_sees_only_the_current_users_rows(
     connection: asyncpg.Connection, table: str
 ) -> None:
     async with connection.transaction():
@@ -86,7 +90,7 @@ async def test_rows_of_another_user_cannot_be_written(connection: asyncpg.Connec
     ("column", "value"),
     [("type", "editor"), ("confidence", 1.1), ("confidence", -0.1), ("mention_count", 0)],
 )
-async def test_the_database_itself_refuses_what_is_none(
+async def test_the_database_rejects_invalid_values(
     connection: asyncpg.Connection, column: str, value: object
 ) -> None:
     with pytest.raises(asyncpg.CheckViolationError):

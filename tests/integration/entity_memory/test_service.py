@@ -1,4 +1,4 @@
-"""What users save is theirs: found by name, spelling and meaning, corrected, merged, restored and erased."""
+"""Users find their entities by name, spelling and meaning, and rename, merge, restore and erase them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CREATED = pb.MEMORY_SAVE_OUTCOME_CREATED
 REINFORCED = pb.MEMORY_SAVE_OUTCOME_REINFORCED
 
 
-async def test_the_same_name_and_type_is_one_entity_with_more_evidence(world: World) -> None:
+async def test_saving_the_same_name_and_type_again_reinforces_one_entity(world: World) -> None:
     first = await world.save_entity("PostgreSQL", confidence=0.8, aliases=["Postgres"])
     again = await world.save_entity("  postgresql ", confidence=0.8)
     by_alias = await world.save_entity("POSTGRES", confidence=0.8)
@@ -28,7 +28,7 @@ async def test_the_same_name_and_type_is_one_entity_with_more_evidence(world: Wo
     assert other_type.entity.id != first.entity.id
 
 
-async def test_names_are_found_and_the_answer_says_how(world: World) -> None:
+async def test_names_are_found_and_the_kind_of_match_is_reported(world: World) -> None:
     await world.save_entity("PostgreSQL", aliases=["Postgres"])
     await world.save_entity("Zoë Müller", "PERSON")
     await world.save_entity("Grafana", description="dashboards and monitoring")
@@ -47,7 +47,7 @@ async def test_names_are_found_and_the_answer_says_how(world: World) -> None:
     assert await first("monitoring dashboards") == ("Grafana", "EMBEDDING")
 
 
-async def test_without_the_embedder_names_are_found_and_the_answer_says_so(world: World) -> None:
+async def test_names_are_found_without_the_embedder_which_is_reported(world: World) -> None:
     world.embedder.is_away = True
     saved = await world.save_entity("Kafka")
     answer = await world.stub.QueryEntities(pb.QueryEntitiesRequest(query="kafka"), metadata=ALICE)
@@ -69,7 +69,7 @@ async def test_a_relationship_creates_its_entities_and_keeps_its_direction(world
     assert sorted(await world.names()) == ["Checkout", "Redis"]
 
 
-async def test_the_user_is_neither_listed_nor_counted(world: World) -> None:
+async def test_the_entity_of_the_user_is_neither_listed_nor_counted(world: World) -> None:
     await world.relate("USES", "Vim")
     quota = await world.stub.GetMemoryQuota(pb.GetMemoryQuotaRequest(), metadata=ALICE)
     export = await world.stub.ExportUserMemory(pb.ExportUserMemoryRequest(), metadata=ALICE)
@@ -79,7 +79,7 @@ async def test_the_user_is_neither_listed_nor_counted(world: World) -> None:
     assert [one.name for one in export.entities] == ["Vim"]
 
 
-async def test_questions_in_plain_words_are_answered(world: World) -> None:
+async def test_natural_language_questions_are_answered(world: World) -> None:
     await world.relate("USES", "Grafana", context="I use Grafana for monitoring")
     await world.relate("USES", "Terraform", context="I use Terraform for infrastructure")
     await world.relate("WORKS_WITH", "Sarah", context="I work with Sarah")
@@ -90,7 +90,7 @@ async def test_questions_in_plain_words_are_answered(world: World) -> None:
     assert await world.answers("Who uses Kafka?") == ["Atlas"]
 
 
-async def test_neighbors_are_one_or_two_relationships_away(world: World) -> None:
+async def test_related_entities_are_found_within_one_or_two_hops(world: World) -> None:
     await world.relate("WORKS_ON", "Atlas")
     await world.relate("USES", "Kafka", "Atlas")
     await world.relate("DEPENDS_ON", "ZooKeeper", "Kafka")
@@ -140,7 +140,7 @@ async def test_a_renamed_entity_is_found_by_its_former_name(world: World) -> Non
     )
 
 
-async def test_a_deleted_entity_comes_back_with_its_relationships(world: World) -> None:
+async def test_a_deleted_entity_is_restored_with_its_relationships(world: World) -> None:
     saved = await world.relate("USES", "Jenkins")
     id_ = saved.relationship.target.id
     gone = await world.stub.DeleteEntity(pb.DeleteEntityRequest(entity_id=id_), metadata=ALICE)
@@ -152,7 +152,7 @@ async def test_a_deleted_entity_comes_back_with_its_relationships(world: World) 
     assert await world.answers("What do I use?") == ["Jenkins"]
 
 
-async def test_a_deleted_name_that_is_taken_again_cannot_be_restored(world: World) -> None:
+async def test_a_deleted_entity_cannot_be_restored_once_its_name_is_taken(world: World) -> None:
     id_ = (await world.save_entity("Jenkins")).entity.id
     await world.stub.DeleteEntity(pb.DeleteEntityRequest(entity_id=id_), metadata=ALICE)
     again = await world.save_entity("jenkins")
@@ -163,7 +163,7 @@ async def test_a_deleted_name_that_is_taken_again_cannot_be_restored(world: Worl
     )
 
 
-async def test_erasing_leaves_nothing_of_the_user_and_everything_of_others(world: World) -> None:
+async def test_erasing_removes_everything_of_the_user_and_nothing_of_others(world: World) -> None:
     await world.relate("USES", "Vim")
     await world.relate("USES", "Emacs", who=ANNA)
     receipt = await world.stub.EraseUserMemory(pb.EraseUserMemoryRequest(), metadata=ALICE)
@@ -178,7 +178,7 @@ async def test_erasing_leaves_nothing_of_the_user_and_everything_of_others(world
             assert await session.value(f"select count(*) from {table}") == 0  # noqa: S608
 
 
-async def test_the_export_has_everything_in_pages(world: World) -> None:
+async def test_the_export_contains_everything_in_pages(world: World) -> None:
     for number in range(5):
         await world.relate("USES", f"Tool {number}")
     entities, relationships, token, pages = [], [], "", 0
@@ -192,7 +192,7 @@ async def test_the_export_has_everything_in_pages(world: World) -> None:
     assert sorted(entities) == sorted(relationships) == [f"Tool {n}" for n in range(5)]
 
 
-async def test_every_query_goes_on_in_pages(world: World) -> None:
+async def test_every_query_is_paged(world: World) -> None:
     for number in range(5):
         await world.relate("USES", f"Tool {number}", context=f"I use tool {number} for reports")
     stub = world.stub
@@ -217,7 +217,7 @@ async def test_every_query_goes_on_in_pages(world: World) -> None:
         assert {name for page in pages for name in page} == every
 
 
-async def test_filters_of_types_leave_out_the_others(world: World) -> None:
+async def test_type_filters_exclude_other_types(world: World) -> None:
     await world.relate("USES", "Vim")
     await world.relate("PREFERS", "Emacs")
     await world.save_entity("Atlas", "PROJECT")
@@ -243,7 +243,7 @@ async def test_filters_of_types_leave_out_the_others(world: World) -> None:
         assert names_of_answers(answer) == names
 
 
-async def test_where_it_was_first_and_last_said_is_kept(world: World) -> None:
+async def test_the_first_and_the_last_provenance_are_stored(world: World) -> None:
     first = pb.MemoryProvenance(conversation_id="c1", message_id="m1")
     last = pb.MemoryProvenance(conversation_id="c2", message_id="m2")
     await world.relate("USES", "Vim", provenance=first)
@@ -253,7 +253,7 @@ async def test_where_it_was_first_and_last_said_is_kept(world: World) -> None:
         assert (one.first_seen, one.last_seen, one.mention_count) == (first, last, 2)
 
 
-async def test_listings_go_on_in_pages(world: World) -> None:
+async def test_relationships_are_paged_newest_first(world: World) -> None:
     for number in range(5):
         await world.relate("USES", f"Tool {number}")
     seen: list[str] = []
@@ -272,7 +272,7 @@ async def test_listings_go_on_in_pages(world: World) -> None:
     )
 
 
-async def test_an_entity_of_no_type_is_refused(world: World) -> None:
+async def test_an_entity_without_a_valid_type_is_rejected(world: World) -> None:
     for request in (
         pb.SaveEntityRequest(name="Vim"),
         pb.SaveEntityRequest(name="Vim", type=99),  # type: ignore[arg-type]
@@ -283,7 +283,7 @@ async def test_an_entity_of_no_type_is_refused(world: World) -> None:
     assert await world.names() == []
 
 
-async def test_what_is_less_sure_than_the_threshold_is_not_saved(world: World) -> None:
+async def test_an_entity_below_the_confidence_threshold_is_not_saved(world: World) -> None:
     below = await world.save_entity("Vim", confidence=0.69)
     at = await world.save_entity("Emacs", confidence=0.7)
     assert below.outcome == pb.MEMORY_SAVE_OUTCOME_BELOW_THRESHOLD
@@ -291,7 +291,7 @@ async def test_what_is_less_sure_than_the_threshold_is_not_saved(world: World) -
     assert await world.names() == ["Emacs"]
 
 
-async def test_writers_at_once_create_one_entity(world: World) -> None:
+async def test_concurrent_saves_create_one_entity(world: World) -> None:
     saved = await asyncio.gather(*(world.save_entity("Kafka") for _ in range(12)))
     outcomes = [one.outcome for one in saved]
     assert outcomes.count(CREATED) == 1
@@ -350,7 +350,7 @@ def names_of_answers(answer: pb.AnswerRelationshipQueryResponse) -> list[str]:
 
 
 async def expect(code: grpc.StatusCode, call: object) -> None:
-    """A call that must fail with a code."""
+    """Checks that a call fails with a status code."""
     with pytest.raises(grpc.aio.AioRpcError) as failure:
         await call  # type: ignore[misc]
     assert failure.value.code() == code

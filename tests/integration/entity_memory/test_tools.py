@@ -1,4 +1,4 @@
-"""The agent's tools: what is saved is found in the same conversation, by the user who said it alone."""
+"""The agent's memory tools: a saved statement is found in the same conversation, and only by its user."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.integration.entity_memory.conftest import ALICE, ANNA, World, run_of
 
 @pytest.fixture
 def tools(world: World) -> Iterator[MemoryTools]:
-    """The tools, within a call as the agent's are."""
+    """The memory tools, within the scope of an agent call."""
     scopes = frozenset({"read", "write"})
     with call_scope(CallContext("request", "Ask", "acme", "alice", scopes)):
         yield MemoryTools(world.parts.memory, world.parts.writes)
@@ -29,7 +29,7 @@ def result_of(answer: Any) -> ToolResult:
     return found
 
 
-async def test_what_is_saved_is_found_with_where_it_was_said(tools: MemoryTools) -> None:
+async def test_a_saved_relationship_is_found_with_its_source(tools: MemoryTools) -> None:
     saved = await tools.save_relationship(
         run_of(), "USES", "Grafana", target_type="tool", context="I use Grafana for monitoring"
     )
@@ -41,7 +41,7 @@ async def test_what_is_saved_is_found_with_where_it_was_said(tools: MemoryTools)
     assert said.quote == "I use Grafana for monitoring"
 
 
-async def test_a_call_that_is_made_twice_saves_once(tools: MemoryTools, world: World) -> None:
+async def test_a_repeated_tool_call_saves_once(tools: MemoryTools, world: World) -> None:
     for _ in range(2):
         await tools.save_entity(run_of(), "Kafka", "tool", "a broker", ["kfk"])
     result_of(await tools.query_graph(run_of(), "What do I know?"))
@@ -50,7 +50,7 @@ async def test_a_call_that_is_made_twice_saves_once(tools: MemoryTools, world: W
     assert page.hits[0].entity.mention_count == 1
 
 
-async def test_entities_are_related_by_id(tools: MemoryTools, world: World) -> None:
+async def test_a_relationship_can_name_its_source_by_id(tools: MemoryTools, world: World) -> None:
     id_ = (await world.save_entity("Atlas", "PROJECT")).entity.id
     await tools.save_relationship(run_of(), "USES", "Kafka", source=id_, target_type="tool")
     found = result_of(await tools.query_graph(run_of(), "What does Atlas use?"))
@@ -68,7 +68,7 @@ async def test_another_users_memory_and_ids_are_unknown(tools: MemoryTools, worl
     assert await world.names(who=ALICE) == ["Nightingale"]
 
 
-async def test_a_reached_limit_is_said_in_words(tools: MemoryTools) -> None:
+async def test_a_reached_limit_is_explained_in_the_answer(tools: MemoryTools) -> None:
     for number in range(20):
         await tools.save_entity(run_of(call=f"call-{number}"), f"Tool {number}", "tool")
     result_of(await tools.query_graph(run_of(), "What do I use?"))
@@ -76,6 +76,8 @@ async def test_a_reached_limit_is_said_in_words(tools: MemoryTools) -> None:
     assert refused.message.startswith("Nothing was saved: this conversation has reached its limit")
 
 
-async def test_a_relationship_with_itself_goes_back_to_the_model(tools: MemoryTools) -> None:
+async def test_a_relationship_of_an_entity_with_itself_is_returned_to_the_model(
+    tools: MemoryTools,
+) -> None:
     with pytest.raises(ModelRetry):
         await tools.save_relationship(run_of(), "USES", "Vim", source="vim")

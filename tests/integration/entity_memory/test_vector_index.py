@@ -1,4 +1,4 @@
-"""Entity vectors have an HNSW index for each dimension, and a search within a user is exact all the same."""
+"""Entity vectors have an HNSW index for each dimension, and a search within a user is still exact."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from tests.stores import TestDatabase, create_template, database_from_template
 
 USERS, ENTITIES = 8, 250
 MODEL = "random"
-# The migrations before the index.
+# The number of migrations before the one that adds the index.
 BEFORE_INDEX = 6
 
 
 class OtherVectors(WordVectors):
-    """A model of another dimension."""
+    """An embedder with another dimension."""
 
     async def embed(self, texts: Any) -> Matrix:
         return np.tile(await super().embed(texts), 2)
@@ -43,7 +43,7 @@ class OtherVectors(WordVectors):
 
 @pytest.fixture
 async def admin(agent_database: TestDatabase) -> AsyncIterator[Any]:
-    """A superuser, who passes row-level security."""
+    """A superuser's connection, which bypasses row-level security."""
     async with connected(agent_database) as connection:
         yield connection
 
@@ -73,7 +73,7 @@ def name_of(dimension: int) -> str:
 
 
 async def add_entities(connection: Any, user: str, vectors: Matrix) -> list[str]:
-    """Entities of a user with these vectors."""
+    """Adds entities of a user with these vectors and returns their ids."""
     ids = [uuid.uuid4() for _ in vectors]
     await connection.copy_records_to_table(
         "memory_entity",
@@ -101,7 +101,9 @@ def unit_vectors(rng: np.random.Generator, count: int) -> Matrix:
     return unit
 
 
-async def test_a_users_search_among_many_is_brute_force_exactly(world: World, admin: Any) -> None:
+async def test_a_search_within_one_of_many_users_equals_brute_force(
+    world: World, admin: Any
+) -> None:
     rng = np.random.default_rng(7)
     vectors, ids = {}, {}
     for user in (f"user-{number}" for number in range(USERS)):
@@ -133,7 +135,7 @@ async def test_no_plan_of_a_users_search_uses_the_index(world: World, admin: Any
     async def plan(sql: str, *given: object) -> str:
         return "\n".join(row[0] for row in await admin.fetch(f"explain {sql}", *given))
 
-    # The planner would take the index if it could: every other way to order costs a fortune now.
+    # The planner would use the index if it could, because every other way to order is disabled.
     for setting in (
         "enable_seqscan",
         "enable_sort",
@@ -173,13 +175,13 @@ async def test_the_index_has_no_vectors_of_deleted_entities(world: World, admin:
     assert await world.names("monitoring dashboards") == ["Grafana"]
 
 
-async def test_a_database_of_before_the_index_gets_it(world: World) -> None:
-    async def until_then(dsn: str) -> None:
+async def test_migrating_an_older_database_adds_the_index(world: World) -> None:
+    async def migrate_before_the_index(dsn: str) -> None:
         schema = load_schema()
         old = replace(schema, migrations=schema.migrations[:BEFORE_INDEX])
         await migrations.migrate(dsn, old, lock=1)
 
-    template = await create_template(world.database.stores, until_then, like=AGENT)
+    template = await create_template(world.database.stores, migrate_before_the_index, like=AGENT)
     vectors = unit_vectors(np.random.default_rng(7), 20)
     async with (
         database_from_template(world.database.stores, template, like=AGENT) as database,

@@ -1,4 +1,4 @@
-"""The `braid` command, run as a program against a gateway over scripted services."""
+"""Runs the `braid` command as a program against a gateway over scripted services."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ RUNNING = jobs_pb2.Job(id=JOB_ID, state=jobs_pb2.JOB_STATE_RUNNING, unit_count=1
 
 @dataclass
 class Ended:
-    """How the command ended."""
+    """The exit code and output of the command."""
 
     code: int
     out: str
     err: str
 
     def json(self) -> Any:
-        """Its output as JSON."""
+        """Returns its output as JSON."""
         return json.loads(self.out)
 
 
@@ -50,7 +50,7 @@ async def started(
     environment: Mapping[str, str] = MappingProxyType({}),
     cwd: Path | None = None,
 ) -> Process:
-    """The command, as it begins to run against the gateway."""
+    """Starts the command against the gateway."""
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -64,7 +64,7 @@ async def started(
 
 
 async def ended_of(process: Process) -> Ended:
-    """How it ended; never with a traceback."""
+    """Waits for the end of the command, which must print no traceback. Returns its exit code and output."""
     async with asyncio.timeout(60):
         out, err = await process.communicate()
     assert "Traceback" not in err.decode()

@@ -1,4 +1,4 @@
-"""A gateway on a free port over scripted services, asked by a real HTTP client."""
+"""Fixtures: a gateway on a free port over scripted services, called by a real HTTP client."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ KEYS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(scope="session", autouse=True)
 def prepared_routes() -> Iterator[None]:
-    """All gateways of a run share the routes of REST: preparing them takes longer than what is tested."""
-    # By identity: routers are equal where their routes are.
+    """Shares the REST routes between all gateways of a run: preparing them takes longer than the tests."""
+    # By identity: routers with equal routes are equal.
     shared: dict[int, BaseRoute | None] = dict.fromkeys(map(id, ROUTERS))
 
     def prepared(*parts: Any) -> FastAPI:
@@ -49,7 +49,7 @@ def prepared_routes() -> Iterator[None]:
         routes = []
         for route in app.router.routes:
             router = id(getattr(route, "original_router", None))
-            if router in shared:  # others, as of MCP, belong to their gateway
+            if router in shared:  # others, such as those of MCP, belong to their gateway
                 shared[router] = shared[router] or route
             routes.append(shared.get(router) or route)
         app.router.routes = routes
@@ -62,7 +62,7 @@ def prepared_routes() -> Iterator[None]:
 
 @dataclass
 class Served:
-    """A running gateway: a client of it, its address, and the script of what is behind it."""
+    """A running gateway: a client of it, its address, and the script of the services behind it."""
 
     http: httpx.AsyncClient
     url: str
@@ -71,7 +71,7 @@ class Served:
 
 @asynccontextmanager
 async def running_gateway(settings: GatewaySettings) -> AsyncIterator[str]:
-    """Runs a gateway with these settings for the time of a block; its address."""
+    """Runs a gateway with these settings within a block. Yields its address."""
     async with gateway_server(settings) as (server, listener):
         running = asyncio.create_task(server.serve(sockets=[listener]))
         async with asyncio.timeout(10):
@@ -86,21 +86,21 @@ async def running_gateway(settings: GatewaySettings) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def client_of(url: str, script: Script) -> AsyncIterator[Served]:
-    """A client of its own of a running gateway."""
-    # Without certificates, which take long to read: there is no TLS here.
+    """Opens a new client of a running gateway."""
+    # Loading certificates takes long, and no TLS is used here.
     async with httpx.AsyncClient(base_url=url, timeout=60, verify=False) as http:  # noqa: S501
         yield Served(http, url, script)
 
 
 @asynccontextmanager
 async def serve_gateway(settings: GatewaySettings, script: Script) -> AsyncIterator[Served]:
-    """Serves a gateway with these settings for the time of a block."""
+    """Serves a gateway with these settings within a block."""
     async with running_gateway(settings) as url, client_of(url, script) as served:
         yield served
 
 
-class Shared:
-    """Gateways over scripted services that all tests of a run share, and whose script is the running test's."""
+class SharedGateways:
+    """Gateways over scripted services that all tests of a run share; they follow the script of the current test."""
 
     def __init__(self, folder: Path, tasks: asyncio.TaskGroup) -> None:
         self._folder = folder
@@ -110,7 +110,7 @@ class Shared:
 
     @asynccontextmanager
     async def serve(self, script: Script, *, guarded: bool) -> AsyncIterator[Served]:
-        """A client of the gateway with keys, or of the one without; it is started for the first."""
+        """Opens a client of the gateway with keys, or of the one without. Starts that gateway at its first use."""
         if guarded not in self._started:
             url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             in_turn = ScriptInTurn()
@@ -122,11 +122,11 @@ class Shared:
             yield served
 
     def end(self) -> None:
-        """Ends them."""
+        """Stops the gateways."""
         self._ended.set()
 
     async def _run(self, script: ScriptInTurn, url: asyncio.Future[str], *, guarded: bool) -> None:
-        """Starts and ends one in the same task, as its libraries want it."""
+        """Starts and stops a gateway in the same task, as its libraries require."""
         keys = write_keys(self._folder) if guarded else None
         async with AsyncExitStack() as exits:
             settings = await scripted_settings(exits, script, keys, allow_local=not guarded)
@@ -137,9 +137,9 @@ class Shared:
 async def scripted_settings(
     exits: AsyncExitStack, script: Script | ScriptInTurn, keys: Path | None = None, **more: Any
 ) -> GatewaySettings:
-    """Settings of a gateway over scripted services, which end with `exits`; they know the keys, if a file is given."""
+    """Returns settings of a gateway over scripted services, which `exits` stops; with the keys in a file, if given."""
     known = {"api_keys_file": keys} if keys else {}
-    # One server for all three: a third of the time to start, and the gateway sees three targets all the same.
+    # One server for all three services starts in a third of the time; the gateway still has three targets.
     server = await start_scripted((*AGENT, *VECTOR, *GRAPH), script, **known)
     exits.push_async_callback(server.stop)
     targets = ("agent_target", "vector_target", "graph_target")
@@ -154,17 +154,17 @@ async def scripted_settings(
 
 
 @pytest.fixture(scope="session")
-async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Shared]:
-    """The gateways that tests share."""
+async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[SharedGateways]:
+    """The gateways that all tests share."""
     async with asyncio.TaskGroup() as tasks:
-        gateways = Shared(tmp_path_factory.mktemp("keys"), tasks)
+        gateways = SharedGateways(tmp_path_factory.mktemp("keys"), tasks)
         yield gateways
         gateways.end()
 
 
 @pytest.fixture
 async def script() -> Script:
-    """What the services behind the gateway do."""
+    """The script of the services behind the gateway."""
     return Script()
 
 
@@ -172,7 +172,7 @@ async def script() -> Script:
 async def settings_of(
     script: Script,
 ) -> AsyncIterator[Callable[..., Awaitable[GatewaySettings]]]:
-    """Makes settings of a gateway over the scripted services; they know the keys of `keys`, if it is given."""
+    """Makes settings of a gateway over the scripted services, with the keys in the file `keys`, if given."""
     async with AsyncExitStack() as exits:
 
         async def settings(keys: Path | None = None, **more: Any) -> GatewaySettings:
@@ -182,27 +182,27 @@ async def settings_of(
 
 
 @pytest.fixture
-async def served(shared: Shared, script: Script) -> AsyncIterator[Served]:
-    """A gateway without keys: its callers are space `local`."""
+async def served(shared: SharedGateways, script: Script) -> AsyncIterator[Served]:
+    """A gateway without keys: its callers are in the space `local`."""
     async with shared.serve(script, guarded=False) as running:
         yield running
 
 
 @pytest.fixture
-async def guarded(shared: Shared, script: Script) -> AsyncIterator[Served]:
-    """A gateway that needs a key."""
+async def guarded(shared: SharedGateways, script: Script) -> AsyncIterator[Served]:
+    """A gateway that requires a key."""
     async with shared.serve(script, guarded=True) as running:
         yield running
 
 
 @pytest.fixture
 def key_file(tmp_path: Path) -> Path:
-    """A file of the keys above; a key is its own name."""
+    """A file with the keys above; the secret of each is its name."""
     return write_keys(tmp_path)
 
 
 def write_keys(folder: Path) -> Path:
-    """Writes the keys above into a file of a folder."""
+    """Writes the keys above into a file in a folder."""
     keys = [
         {"id": name, "hash": f"sha256:{hashlib.sha256(name.encode()).hexdigest()}", **record}
         for name, record in KEYS.items()

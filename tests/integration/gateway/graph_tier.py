@@ -1,4 +1,4 @@
-"""A gateway over the real graph tier and real Neo4j, with some facts of a company in a space that no other test has."""
+"""A gateway over the real graph tier and Neo4j, with some facts of a company in a space that no other test uses."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Company:
     target: str
 
     async def get(self, path: str, key: str = OURS, **parameters: Any) -> Any:
-        """A reading's answer."""
+        """Returns the response to a read."""
         response = await self.served.http.get(
             path, params=parameters, headers=bearer(key), timeout=SECONDS
         )
@@ -46,7 +46,7 @@ class Company:
     async def send(
         self, method: str, path: str, body: Any, *, status: int = 200, key: str = OURS
     ) -> Any:
-        """A writing's answer."""
+        """Returns the response to a write."""
         response = await self.served.http.request(
             method, path, json=body, headers=bearer(key), timeout=SECONDS
         )
@@ -55,13 +55,13 @@ class Company:
 
 
 def bearer(key: str) -> dict[str, str]:
-    """The header of a key."""
+    """Returns the header with a key."""
     return {"authorization": f"Bearer {key}"}
 
 
 def facts() -> list[ingest_pb2.FactInput]:
-    """Owners of a service one after the other, what never changed, and two entities of one name."""
-    told: Sequence[tuple[str, str, str, str | None, str | None]] = (
+    """Returns successive owners of a service, facts that never changed, and two entities with one name."""
+    rows: Sequence[tuple[str, str, str, str | None, str | None]] = (
         ("Anna Bell", "OWNS", "Payments", "2018-01-01", "2020-01-01"),
         ("Karl Otto", "OWNS", "Payments", "2020-01-01", "2022-06-01"),
         ("Mira Okafor", "OWNS", "Payments", "2022-06-01", None),
@@ -69,7 +69,7 @@ def facts() -> list[ingest_pb2.FactInput]:
         ("Ledger", "USES", "PostgreSQL", "2017-05-01", None),
         ("Mira Okafor", "LIVES_IN", "Graz", "2021-01-01", None),
     )
-    given = [_dated(*one) for one in told]
+    given = [_dated(*one) for one in rows]
     for kind in ("Bird", "Plane"):
         given.append(fact("Swift", "HAS", "Wings", subject_type=kind))
     return given
@@ -90,7 +90,7 @@ def _dated(
 async def served_company(
     stores: LocalStores, settings_of: Any, script: Script, folder: Path
 ) -> AsyncIterator[Company]:
-    """The gateway and the tier for the time of a block; keys of two spaces are in a file in `folder`."""
+    """Serves the gateway and the tier within a block, with keys of two spaces in a file in `folder`."""
     keys = folder / "keys.json"
     keys.write_text(json.dumps({"keys": _keys()}))
     async with opened(stores) as store:

@@ -1,4 +1,4 @@
-"""Answers of the services, and the JSON that they become."""
+"""Sample responses of the services, and their JSON."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHUNK_ID = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 
 
 def struct(**values: Any) -> Struct:
-    """A JSON object as a message."""
+    """Returns a JSON object as a message."""
     message = Struct()
     message.update(values)
     return message
@@ -126,14 +126,14 @@ ENTITY_JSON = {
 
 
 def report(name: str, status: str, reason: str = "UNSPECIFIED") -> legs_pb2.LegReport:
-    """A leg's report that took 1.5 ms."""
-    told = legs_pb2.LegReport(
+    """Returns the report of a leg that took 1.5 ms."""
+    leg_report = legs_pb2.LegReport(
         leg=legs_pb2.Leg.Value(f"LEG_{name.upper()}"),
         status=legs_pb2.LegStatus.Value(f"LEG_STATUS_{status}"),
         reason=legs_pb2.LegReason.Value(f"LEG_REASON_{reason}"),
     )
-    told.elapsed.FromMicroseconds(1500)
-    return told
+    leg_report.elapsed.FromMicroseconds(1500)
+    return leg_report
 
 
 COMPREHENSIVE = search_pb2.ComprehensiveSearchResponse(

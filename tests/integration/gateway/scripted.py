@@ -1,4 +1,4 @@
-"""Services that answer as a test tells them to, over real sockets, behind the real pipeline."""
+"""Services that respond as a test scripts them, over real sockets and behind the real interceptors."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Seen:
 
 
 class Script:
-    """What each RPC does, by its name: answer with messages, raise, or hang until cancelled."""
+    """What each RPC does, by its name: answer with messages, fail, or hang until canceled."""
 
     def __init__(self) -> None:
         self.seen: list[Seen] = []
@@ -82,11 +82,11 @@ class Script:
         self.reached = asyncio.Event()
         self._acts: dict[str, Callable[[], AsyncIterator[Message]]] = {}
         self._refused: dict[str, Exception] = {}
-        # Asked before every upload, and of interest to few tests: answered unless a test fails it, and noted nowhere.
+        # Called before every upload, relevant to few tests: succeeds unless a test makes it fail, and is not recorded.
         self.answer(CAPACITY, ingest_pb2.CheckIngestCapacityResponse())
 
     def answer(self, rpc: str, *messages: Message, after: float = 0) -> None:
-        """`rpc` answers with these messages, after so many seconds."""
+        """`rpc` answers with these messages, `after` seconds later."""
 
         async def act() -> AsyncIterator[Message]:
             await asyncio.sleep(after)
@@ -130,7 +130,7 @@ class Script:
         self._refused[rpc] = error
 
     def hang(self, rpc: str, *before: Message) -> None:
-        """`rpc` answers with `before` and then never again; `cancelled` is set when it is cancelled."""
+        """`rpc` answers with `before` and then never again; `cancelled` is set when the call is canceled."""
 
         async def act() -> AsyncIterator[Message]:
             for message in before:
@@ -145,7 +145,7 @@ class Script:
         self._acts[rpc] = act
 
     async def run(self, method: str, messages: AsyncIterator[Any]) -> AsyncIterator[Message]:
-        """Notes a call and acts on it."""
+        """Records a call and responds to it."""
         rpc = method.rpartition("/")[2]
         seen = Seen(method, current_call())
         deadline = seen.call.deadline or 0.0
@@ -161,18 +161,18 @@ class Script:
 
 
 class ScriptInTurn:
-    """The script of one test after another, for services that are shared; a call keeps the script it began with."""
+    """The script of the current test, for services that tests share; a call keeps the script it started with."""
 
     def __init__(self) -> None:
         self.current = Script()
 
     def run(self, method: str, messages: AsyncIterator[Any]) -> AsyncIterator[Message]:
-        """Notes a call and acts on it."""
+        """Records a call and responds to it."""
         return self.current.run(method, messages)
 
 
 def scripted(name: str, script: Script | ScriptInTurn) -> Service:
-    """A service that acts as the script says, whatever its contract's methods are."""
+    """Returns a service whose every method follows the script."""
     descriptor = descriptor_pool.Default().FindServiceByName(name)
     handlers = {method.name: _handler(method, script) for method in descriptor.methods}
     generic = grpc.method_handlers_generic_handler(name, handlers)
@@ -182,7 +182,7 @@ def scripted(name: str, script: Script | ScriptInTurn) -> Service:
 async def start_scripted(
     names: tuple[str, ...], script: Script | ScriptInTurn, **settings: Any
 ) -> RunningServer:
-    """A server of these services on a free port."""
+    """Starts a server of these services on a free port."""
     return await start_server(
         settings=RuntimeSettings(drain_seconds=0, log_level="error", **settings),
         listen=f"{LOOPBACK}:0",

@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is one that the OpenAPI document names, in the shape that it names."""
+"""Any input is answered with a documented status, and an error with the documented fields."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ ANSWERED = {200, 202, 404, 405, 413, 422}
 
 
 async def check_all(requests: list[dict[str, Any]]) -> None:
-    """Sends each request to a gateway of its own and looks at the answer."""
+    """Sends the requests to a new gateway and checks each response."""
     script = Script()
     for rpc, answer in ANSWERS.items():
         script.answer(rpc, answer)
@@ -172,8 +172,10 @@ async def check_all(requests: list[dict[str, Any]]) -> None:
     )
     listen = f"{LOOPBACK}:0"
     try:
-        told = GatewaySettings(_env_file=None, gateway_listen=listen, drain_seconds=0, **own)
-        async with serve_gateway(told, script) as served:
+        gateway_settings = GatewaySettings(
+            _env_file=None, gateway_listen=listen, drain_seconds=0, **own
+        )
+        async with serve_gateway(gateway_settings, script) as served:
             for request in requests:
                 await check(served, request)
     finally:
@@ -181,7 +183,7 @@ async def check_all(requests: list[dict[str, Any]]) -> None:
 
 
 async def check(served: Served, request: dict[str, Any]) -> None:
-    """The status is one that is documented, and an error has its shape."""
+    """Asserts that the status is a documented one, and that an error has the documented fields."""
     response = await served.http.request(**request)
     assert response.status_code in ANSWERED
     if response.status_code >= 400 and request["method"] != "HEAD":
@@ -191,7 +193,7 @@ async def check(served: Served, request: dict[str, Any]) -> None:
 
 @settings(max_examples=8)
 @given(bodies=st.lists(st.tuples(st.sampled_from(POSTED), VALUES), min_size=20, max_size=60))
-def test_any_json(bodies: list[tuple[str, Any]]) -> None:
+def test_any_json_gets_a_documented_response(bodies: list[tuple[str, Any]]) -> None:
     requests = [
         {
             "method": "PUT" if path == "/api/ontology" else "POST",
@@ -210,7 +212,7 @@ def test_any_json(bodies: list[tuple[str, Any]]) -> None:
         st.tuples(st.sampled_from(POSTED), TYPES, st.binary()), min_size=20, max_size=60
     )
 )
-def test_any_bytes(bodies: list[tuple[str, str, bytes]]) -> None:
+def test_any_bytes_get_a_documented_response(bodies: list[tuple[str, str, bytes]]) -> None:
     requests = [
         {"method": "POST", "url": path, "content": data, "headers": {"content-type": kind}}
         for path, kind, data in bodies
@@ -220,7 +222,7 @@ def test_any_bytes(bodies: list[tuple[str, str, bytes]]) -> None:
 
 @settings(max_examples=8)
 @given(paths=st.lists(st.tuples(METHODS, PATHS, st.binary(max_size=30)), min_size=20, max_size=60))
-def test_any_path(paths: list[tuple[str, str, bytes]]) -> None:
+def test_any_path_gets_a_documented_response(paths: list[tuple[str, str, bytes]]) -> None:
     requests = [
         {"method": method, "url": path + "".join(f"%{byte:02X}" for byte in name)}
         for method, path, name in paths
@@ -239,7 +241,9 @@ def test_any_path(paths: list[tuple[str, str, bytes]]) -> None:
         max_size=60,
     )
 )
-def test_any_parameters(asked: list[tuple[str, list[tuple[str, str]]]]) -> None:
+def test_any_parameters_get_a_documented_response(
+    asked: list[tuple[str, list[tuple[str, str]]]],
+) -> None:
     requests = [
         {"method": "GET", "url": f"{path}?{urlencode(given, errors='surrogatepass')}"}
         for path, given in asked

@@ -54,7 +54,7 @@ async def test_a_search_shows_results_facts_and_legs(served: Served) -> None:
     ]
 
 
-async def test_a_search_as_json_is_what_rest_answers(served: Served) -> None:
+async def test_a_search_as_json_equals_the_rest_response(served: Served) -> None:
     served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
     ended = await braid(served, "search", "who", "--json")
     assert ended.json() == COMPREHENSIVE_JSON
@@ -70,7 +70,9 @@ async def test_a_search_as_json_is_what_rest_answers(served: Served) -> None:
         ("graph", "SearchFacts", query_pb2.SearchFactsResponse()),
     ],
 )
-async def test_each_mode_has_its_search(served: Served, mode: str, rpc: str, answer: Any) -> None:
+async def test_each_search_mode_calls_its_rpc(
+    served: Served, mode: str, rpc: str, answer: Any
+) -> None:
     answer.status = legs_pb2.LEG_STATUS_NO_MATCH
     served.script.answer(rpc, answer)
     ended = await braid(served, "search", "who", "--mode", mode)
@@ -85,7 +87,7 @@ async def test_each_mode_has_its_search(served: Served, mode: str, rpc: str, ans
         ("comprehensive", "ComprehensiveSearch", search_pb2.ComprehensiveSearchResponse),
     ],
 )
-async def test_a_search_that_could_not_be_expanded_says_so_and_is_done_in_part(
+async def test_a_search_that_could_not_be_expanded_reports_it_and_exits_as_partial(
     served: Served, mode: str, rpc: str, answer: Any
 ) -> None:
     report = expansion_pb2.ExpansionReport(
@@ -112,7 +114,7 @@ async def test_a_search_that_could_not_be_expanded_says_so_and_is_done_in_part(
         (("--mode", "text", "--expansion", "formula"), "--expansion"),
     ],
 )
-async def test_a_wrong_way_to_expand_is_told_by_its_option_or_field(
+async def test_an_invalid_expansion_is_reported_with_its_option_or_field(
     served: Served, options: tuple[str, ...], told: str
 ) -> None:
     ended = await braid(served, "search", "who", *options)
@@ -120,7 +122,7 @@ async def test_a_wrong_way_to_expand_is_told_by_its_option_or_field(
     assert served.script.seen == []
 
 
-async def test_an_error_is_one_line_with_its_reason_and_request(served: Served) -> None:
+async def test_an_error_is_one_line_with_its_reason_and_request_id(served: Served) -> None:
     ended = await braid(served, "search", "who", "--limit", "51")
     (line,) = ended.err.splitlines()
     assert ended.code == 2
@@ -128,13 +130,15 @@ async def test_an_error_is_one_line_with_its_reason_and_request(served: Served) 
     assert "INVALID_FIELD, request " in line
 
 
-async def test_without_a_running_stack_it_says_what_to_do(served: Served, tmp_path: Path) -> None:
+async def test_without_a_running_stack_the_error_says_what_to_do(
+    served: Served, tmp_path: Path
+) -> None:
     ended = await braid(served, "search", "who", BRAID_URL="", BRAID_DATA=str(tmp_path))
     assert ended.code == 5
     assert "`braid up`" in ended.err
 
 
-async def test_it_finds_the_running_stack_by_its_data_folder(
+async def test_the_running_stack_is_found_by_its_data_folder(
     served: Served, tmp_path: Path
 ) -> None:
     address = served.url.removeprefix("http://")
@@ -144,13 +148,13 @@ async def test_it_finds_the_running_stack_by_its_data_folder(
     assert "Jonas Weber" in ended.out
 
 
-async def test_a_gateway_that_is_away_is_told(served: Served) -> None:
+async def test_an_unreachable_gateway_is_reported_in_one_line(served: Served) -> None:
     ended = await braid(served, "status", BRAID_URL="http://127.0.0.1:1")
     assert (ended.code, len(ended.err.splitlines())) == (5, 1)
     assert "cannot be reached" in ended.err
 
 
-async def test_a_name_is_looked_up_whatever_it_holds(served: Served) -> None:
+async def test_an_entity_is_looked_up_by_any_name(served: Served) -> None:
     answer = query_pb2.GetNeighborhoodResponse(
         center=ENTITY, nodes=[ENTITY], edges=[FACT], neighbor_count=2, truncated=True
     )
@@ -179,7 +183,7 @@ async def test_documents_are_listed_shown_and_deleted(served: Served) -> None:
     assert "neo4j" in deleted.out
 
 
-async def test_the_status_names_services_and_counts(served: Served) -> None:
+async def test_the_status_shows_services_and_counts(served: Served) -> None:
     served.script.answer("GetGraphStats", query_pb2.GetGraphStatsResponse(entity_count=7))
     ended = await braid(served, "status")
     assert f"gateway: {served.url} (named by BRAID_URL)\n" in ended.out
@@ -188,7 +192,7 @@ async def test_the_status_names_services_and_counts(served: Served) -> None:
     assert "graph last ingest: never\n" in ended.out
 
 
-async def test_the_status_sums_up_indexes_and_shows_types_as_a_table(served: Served) -> None:
+async def test_the_status_summarizes_indexes_and_shows_types_as_a_table(served: Served) -> None:
     stats = query_pb2.GetGraphStatsResponse(
         entity_counts_by_type={"Person": 2, "": 40, "Service": 2},
         index_states={f"index_{n}": query_pb2.INDEX_STATE_ONLINE for n in range(45)}
@@ -219,7 +223,7 @@ async def test_the_status_as_json_is_complete(served: Served) -> None:
     assert set(told["services"].values()) == {"SERVING"}
 
 
-async def test_from_another_folder_it_finds_the_last_started_stack_and_says_so(
+async def test_from_another_folder_the_last_started_stack_is_found_and_named(
     served: Served, tmp_path: Path
 ) -> None:
     state, data = tmp_path / "state", tmp_path / "data"
@@ -238,7 +242,7 @@ async def test_from_another_folder_it_finds_the_last_started_stack_and_says_so(
     assert (changed.code, changed.err) == (0, f"braid: using {named}\n")
 
 
-async def test_the_status_is_told_whole_when_a_service_is_away(
+async def test_the_status_is_complete_while_a_service_is_unavailable(
     settings_of: Any, script: Script
 ) -> None:
     settings = (await settings_of()).model_copy(update={"graph_target": "127.0.0.1:9"})
@@ -250,7 +254,7 @@ async def test_the_status_is_told_whole_when_a_service_is_away(
     assert "graph reason: STORE_UNAVAILABLE" in ended.out
 
 
-async def test_a_folder_is_ingested_and_bad_files_are_told_while_the_others_go_on(
+async def test_a_folder_is_ingested_and_unreadable_files_are_reported(
     served: Served, tmp_path: Path
 ) -> None:
     (tmp_path / "a.md").write_text("# A")
@@ -270,7 +274,9 @@ async def test_a_folder_is_ingested_and_bad_files_are_told_while_the_others_go_o
     ]
 
 
-async def test_a_file_keeps_its_name_whatever_it_holds(served: Served, tmp_path: Path) -> None:
+async def test_a_file_keeps_its_name_whatever_characters_it_contains(
+    served: Served, tmp_path: Path
+) -> None:
     name = ' a "b" 100%22 \\ c\nd.md'
     (tmp_path / name).write_text("# A")
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=DONE))
@@ -283,7 +289,7 @@ async def test_a_file_keeps_its_name_whatever_it_holds(served: Served, tmp_path:
     assert served.script.seen[-1].message.document_id == name
 
 
-async def test_a_file_that_is_refused_has_its_reason(served: Served, tmp_path: Path) -> None:
+async def test_a_refused_file_is_reported_with_its_reason(served: Served, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text(" ")
     refusal = errors.InvalidFieldError(errors.FieldError("data", "is empty"))
     served.script.fail("IngestDocument", refusal)
@@ -292,7 +298,7 @@ async def test_a_file_that_is_refused_has_its_reason(served: Served, tmp_path: P
     assert ended.err.splitlines()[-1] == f"braid: {tmp_path / 'a.md'}: is empty"
 
 
-async def test_facts_follow_the_documents_and_wrong_ones_are_told_by_line(
+async def test_facts_follow_the_documents_and_refused_facts_are_reported_by_line(
     served: Served, tmp_path: Path
 ) -> None:
     fact = {"subject": "a", "relation": "OWNS", "object": "b", "document": "a.md"}
@@ -315,7 +321,7 @@ async def test_facts_follow_the_documents_and_wrong_ones_are_told_by_line(
     ]
 
 
-async def test_facts_that_no_request_can_carry_are_told_by_line_and_the_others_are_given(
+async def test_facts_that_cannot_be_encoded_are_reported_by_line_and_the_others_are_sent(
     served: Served, tmp_path: Path
 ) -> None:
     start = '{"subject": "a", "relation": "OWNS", "object": "b"'
@@ -332,7 +338,7 @@ async def test_facts_that_no_request_can_carry_are_told_by_line_and_the_others_a
     ] == [(str(tmp_path / "facts.jsonl"), f"line {number}") for number in (2, 3, 4)]
 
 
-async def test_a_year_alone_is_no_day_to_ask_about(served: Served) -> None:
+async def test_a_year_alone_is_not_a_valid_time(served: Served) -> None:
     searched = await braid(served, "search", "who", "--as-of", "2024")
     walked = await braid(served, "graph", "neighborhood", "A", "--as-of", "2024")
     for ended in (searched, walked):
@@ -341,7 +347,7 @@ async def test_a_year_alone_is_no_day_to_ask_about(served: Served) -> None:
     assert served.script.seen == []
 
 
-async def test_a_failed_line_is_told_by_its_number_in_the_file(
+async def test_a_failed_line_is_reported_by_its_number_in_the_file(
     served: Served, tmp_path: Path
 ) -> None:
     (tmp_path / "all.jsonl").write_text('\n\n{"id": "x"}\n')
@@ -359,37 +365,37 @@ async def test_a_failed_line_is_told_by_its_number_in_the_file(
     assert problem["reason"] == "x: line 3: has no text"
 
 
-async def test_a_key_is_presented(guarded: Served) -> None:
+async def test_the_api_key_is_sent(guarded: Served) -> None:
     guarded.script.answer("ListEntities", query_pb2.ListEntitiesResponse())
     refused = await braid(guarded, "graph", "entities")
-    let_in = await braid(guarded, "graph", "entities", BRAID_API_KEY="reader")
-    assert (refused.code, let_in.code) == (6, 0)
+    accepted = await braid(guarded, "graph", "entities", BRAID_API_KEY="reader")
+    assert (refused.code, accepted.code) == (6, 0)
     assert "INVALID_CREDENTIAL" in refused.err
     assert guarded.script.seen[0].call.space == "team-a"
 
 
-async def test_a_stack_that_was_asked_a_question_prints_one_json_document(
+async def test_a_started_stack_with_a_question_prints_one_json_document(
     served: Served, tmp_path: Path
 ) -> None:
     served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
     out = StringIO()
     session = Session({}, Console(file=out), Console(file=StringIO()))
-    wishes = UpOptions(sample=False, ask=True, free_ports=True, as_json=True)
+    up_options = UpOptions(sample=False, ask=True, free_ports=True, as_json=True)
     addresses = {"gateway": served.url.removeprefix("http://")}
-    await greet(session, tmp_path, addresses, wishes)
+    await greet(session, tmp_path, addresses, up_options)
     told = {"url": served.url, "addresses": addresses, "answer": COMPREHENSIVE_JSON}
     assert json.loads(out.getvalue()) == told
 
 
-async def test_a_started_stack_ends_by_printing_the_address_of_the_page(
+async def test_a_started_stack_prints_the_address_of_the_page_last(
     served: Served, tmp_path: Path
 ) -> None:
     served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
     out = StringIO()
     session = Session({}, Console(file=out, width=100), Console(file=StringIO()))
-    wishes = UpOptions(sample=False, ask=True, free_ports=True, as_json=False)
+    up_options = UpOptions(sample=False, ask=True, free_ports=True, as_json=False)
     addresses = {"gateway": served.url.removeprefix("http://"), "agent_orchestrator": "h:1"}
-    await greet(session, tmp_path, addresses, wishes)
+    await greet(session, tmp_path, addresses, up_options)
     told = out.getvalue().splitlines()
     assert told[-1] == f"Open {served.url}"
     assert f"MCP: {served.url}/mcp" in told
@@ -411,7 +417,7 @@ async def test_entities_are_listed_most_mentioned_first_with_titles_marked(serve
     ]
 
 
-async def test_a_filtered_list_goes_on_until_its_page_is_full(served: Served) -> None:
+async def test_a_filtered_list_is_continued_until_its_page_is_full(served: Served) -> None:
     short = query_pb2.ListEntitiesResponse(entities=[ENTITY], next_page_token="n")
     served.script.answer("ListEntities", short)
     options = ("--titles", "exclude", "--order", "name", "--limit", "3", "--json")
@@ -424,7 +430,7 @@ async def test_a_filtered_list_goes_on_until_its_page_is_full(served: Served) ->
     assert request.order_by == query_pb2.ENTITY_ORDER_NAME
 
 
-async def test_the_list_of_jobs_tells_kind_file_times_and_reason(served: Served) -> None:
+async def test_the_list_of_jobs_shows_kind_file_times_and_reason(served: Served) -> None:
     served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[JOB]))
     ended = await braid(served, "jobs", "list", "--kind", "upload")
     assert list(served.script.seen[0].message.kinds) == [jobs_pb2.JOB_KIND_UPLOAD]
@@ -436,7 +442,7 @@ async def test_the_list_of_jobs_tells_kind_file_times_and_reason(served: Served)
     assert row.endswith("waits: neo4j cannot be reached now.")
 
 
-async def test_values_that_are_objects_are_shown_as_json_never_as_python(served: Served) -> None:
+async def test_object_values_are_shown_as_json_and_not_as_python(served: Served) -> None:
     answer = documents_pb2.GetDocumentResponse(document=DOCUMENT)
     served.script.answer("GetDocument", answer)
     removed = [
@@ -454,7 +460,7 @@ async def test_values_that_are_objects_are_shown_as_json_never_as_python(served:
     assert "{" not in shown
 
 
-async def test_jobs_are_listed_and_the_dead_have_reasons(served: Served) -> None:
+async def test_jobs_are_listed_and_dead_documents_have_reasons(served: Served) -> None:
     served.script.answer("ListJobs", jobs_pb2.ListJobsResponse(jobs=[DONE]))
     failure = jobs_pb2.JobFailure(
         document_id="a.md", reason="is empty", stage=jobs_pb2.JOB_STAGE_SEARCH
@@ -467,14 +473,14 @@ async def test_jobs_are_listed_and_the_dead_have_reasons(served: Served) -> None
     assert "is empty" in (await braid(served, "jobs", "dead")).out
 
 
-async def test_a_job_is_cancelled_by_its_id(served: Served) -> None:
+async def test_a_job_is_canceled_by_its_id(served: Served) -> None:
     served.script.answer("CancelJob", jobs_pb2.CancelJobResponse(job=DONE))
     ended = await braid(served, "jobs", "cancel", JOB_ID, "--json")
     assert (ended.code, ended.json()["id"]) == (0, JOB_ID)
     assert served.script.seen[0].message.job_id == JOB_ID
 
 
-async def test_without_a_terminal_nothing_of_a_table_is_cut_and_what_is_empty_is_shown_so(
+async def test_without_a_terminal_tables_are_not_truncated_and_empty_values_are_empty(
     served: Served,
 ) -> None:
     reason = "is " + "very " * 50 + "odd"

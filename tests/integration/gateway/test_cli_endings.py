@@ -1,4 +1,4 @@
-"""How the `braid` command ends: what other programs are told of failures, full outputs, gone readers, Ctrl-C."""
+"""How the `braid` command ends: failures as JSON, full output devices, closed pipes, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ async def test_a_failure_as_json_is_one_object(
     served: Served, arguments: tuple[str, ...], code: int, reason: str
 ) -> None:
     ended = await braid(served, *arguments)
-    told = ended.json()
-    assert (ended.code, told["reason"]) == (code, reason)
-    assert told["detail"] in ended.err
+    failure = ended.json()
+    assert (ended.code, failure["reason"]) == (code, reason)
+    assert failure["detail"] in ended.err
     by_gateway = reason == "INVALID_FIELD"
-    assert ("request_id" in told, "fields" in told) == (by_gateway, by_gateway)
+    assert ("request_id" in failure, "fields" in failure) == (by_gateway, by_gateway)
 
 
-async def test_a_failed_job_as_json_is_the_job_alone(served: Served) -> None:
+async def test_a_failed_job_as_json_is_only_the_job(served: Served) -> None:
     failed = jobs_pb2.Job(id=JOB_ID, state=jobs_pb2.JOB_STATE_FAILED)
     answer = models_pb2.StartReembeddingResponse(job=failed)
     served.script.answer("StartReembedding", answer)
@@ -47,7 +47,9 @@ async def test_a_failed_job_as_json_is_the_job_alone(served: Served) -> None:
     assert "the job failed" in ended.err
 
 
-async def test_a_data_folder_that_cannot_be_is_a_sentence(served: Served, tmp_path: Path) -> None:
+async def test_an_impossible_data_folder_is_reported_in_one_line(
+    served: Served, tmp_path: Path
+) -> None:
     (tmp_path / "file").touch()
     ended = await braid(served, "up", BRAID_DATA=str(tmp_path / "file" / "data"))
     assert ended.code == 1
@@ -56,7 +58,7 @@ async def test_a_data_folder_that_cannot_be_is_a_sentence(served: Served, tmp_pa
 
 @pytest.mark.skipif(not FULL.exists(), reason="the system has no device that is always full")
 @pytest.mark.parametrize("more", [(), ("--json",)])
-async def test_an_output_that_takes_nothing_is_a_sentence(
+async def test_a_full_output_device_is_reported_in_one_line(
     served: Served, more: tuple[str, ...]
 ) -> None:
     served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
@@ -67,9 +69,7 @@ async def test_an_output_that_takes_nothing_is_a_sentence(
 
 
 @pytest.mark.parametrize("more", [(), ("--json",)])
-async def test_a_reader_that_has_gone_is_not_complained_of(
-    served: Served, more: tuple[str, ...]
-) -> None:
+async def test_a_closed_output_pipe_is_not_reported(served: Served, more: tuple[str, ...]) -> None:
     served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
     reads, writes = os.pipe()
     os.close(reads)
@@ -78,7 +78,7 @@ async def test_a_reader_that_has_gone_is_not_complained_of(
     assert (ended.code, ended.err) == (1, "")
 
 
-async def test_ctrl_c_says_that_what_was_accepted_goes_on(served: Served, tmp_path: Path) -> None:
+async def test_ctrl_c_reports_that_accepted_jobs_continue(served: Served, tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("# A")
     served.script.answer("IngestDocument", ingest_pb2.IngestDocumentResponse(job=RUNNING))
     served.script.hang("ListJobs")
@@ -90,7 +90,7 @@ async def test_ctrl_c_says_that_what_was_accepted_goes_on(served: Served, tmp_pa
     assert "jobs that were accepted go on; `braid jobs list` shows them" in ended.err
 
 
-async def test_ctrl_c_says_that_a_job_that_was_waited_for_goes_on(served: Served) -> None:
+async def test_ctrl_c_reports_that_the_awaited_job_continues(served: Served) -> None:
     answer = models_pb2.StartReembeddingResponse(job=RUNNING)
     served.script.answer("StartReembedding", answer)
     served.script.hang("GetJob")

@@ -23,11 +23,11 @@ async def company(
 
 
 async def run(company: Company, *arguments: str | Path) -> Ended:
-    """The command with our key."""
+    """Runs the command with our key."""
     return await braid(company.served, *arguments, BRAID_API_KEY=OURS)
 
 
-async def test_a_history_says_what_changed_last_and_shows_every_fact(company: Company) -> None:
+async def test_a_history_shows_the_last_change_and_every_fact(company: Company) -> None:
     ended = await run(company, "graph", "history", "payments")
     assert ended.code == 0
     assert "Last changed 2022-06-01. 4 facts, 2 current, first seen " in ended.out
@@ -40,7 +40,7 @@ async def test_a_history_says_what_changed_last_and_shows_every_fact(company: Co
     ]
 
 
-async def test_a_history_without_changes_is_said_plainly_and_a_long_one_in_numbers(
+async def test_a_history_reports_that_nothing_changed_and_summarizes_a_long_list(
     company: Company,
 ) -> None:
     never = await run(company, "graph", "history", "Ledger")
@@ -56,13 +56,13 @@ async def test_a_history_without_changes_is_said_plainly_and_a_long_one_in_numbe
     assert "Payments depends on Ledger" in more.out
 
 
-async def test_a_history_as_json_is_what_rest_answers(company: Company) -> None:
+async def test_a_history_as_json_equals_the_rest_response(company: Company) -> None:
     ended = await run(company, "graph", "history", "Ledger", "--relation", "USES", "--json")
     expected = await company.get("/api/graph/history/Ledger", relation="USES")
     assert ended.json() == expected
 
 
-async def test_homonyms_are_shown_to_choose_from_and_the_command_fails(company: Company) -> None:
+async def test_homonyms_are_listed_to_choose_from_and_the_command_fails(company: Company) -> None:
     both = await run(company, "graph", "history", "Swift")
     assert both.code == 2
     assert "Several entities share the name: choose by --type" in both.out
@@ -81,7 +81,7 @@ async def test_a_snapshot_shows_the_state_and_what_changed_since(company: Compan
     assert "+ Mira Okafor owns Payments" in since
 
 
-async def test_a_difference_has_a_sign_for_each_fact(company: Company) -> None:
+async def test_a_diff_marks_each_fact_with_a_sign(company: Company) -> None:
     asked = ("--from", "2019-06-01", "--to", "2021-06-01", "--entity", "Payments")
     ended = await run(company, "graph", "diff", *asked)
     assert "- Anna Bell owns Payments" in ended.out
@@ -90,7 +90,7 @@ async def test_a_difference_has_a_sign_for_each_fact(company: Company) -> None:
     assert same.out == "Nothing changed.\n"
 
 
-async def test_a_path_is_a_chain_of_names_and_relations(company: Company) -> None:
+async def test_a_path_is_shown_as_a_chain_of_names_and_relations(company: Company) -> None:
     ended = await run(company, "graph", "paths", "Mira Okafor", "postgresql")
     assert "Mira Okafor —OWNS→ Payments —DEPENDS_ON→ Ledger —USES→ PostgreSQL" in ended.out
     back = await run(company, "graph", "paths", "Ledger", "Mira Okafor")
@@ -137,9 +137,7 @@ async def test_findings_are_added_from_a_file_listed_and_searched(
     assert "finding  Jobs starve payments\n    confidence 0.9 · q2/1" in found.out
 
 
-async def test_a_file_of_findings_that_is_no_json_is_named(
-    company: Company, tmp_path: Path
-) -> None:
+async def test_a_findings_file_with_invalid_json_is_named(company: Company, tmp_path: Path) -> None:
     file = tmp_path / "findings.jsonl"
     file.write_text('{"intent": {"goal": "x"}}\n{')
     ended = await run(company, "findings", "add", file)
@@ -150,7 +148,9 @@ async def test_a_file_of_findings_that_is_no_json_is_named(
     assert "findings[0]" in wrong.err
 
 
-async def test_an_ontology_is_put_from_a_file_and_shown(company: Company, tmp_path: Path) -> None:
+async def test_an_ontology_is_written_from_a_file_and_shown(
+    company: Company, tmp_path: Path
+) -> None:
     ontology = {
         "entity_types": [
             {"name": "Service", "attributes": [{"name": "language", "kind": "string"}]},
@@ -171,7 +171,7 @@ async def test_an_ontology_is_put_from_a_file_and_shown(company: Company, tmp_pa
     assert (await run(company, "ontology", "put", file)).out == "version: 1\n"
 
 
-async def test_an_unknown_entity_is_one_line_with_its_reason(company: Company) -> None:
+async def test_an_unknown_entity_is_reported_in_one_line_with_its_reason(company: Company) -> None:
     ended = await run(company, "graph", "history", "Nobody")
     (line,) = ended.err.splitlines()
     assert (ended.code, "NOT_FOUND" in line) == (3, True)

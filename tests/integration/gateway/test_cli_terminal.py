@@ -1,4 +1,4 @@
-"""The `braid` command on a terminal: colours, widths, completion; and where there is no terminal."""
+"""The `braid` command on a terminal and without one: colors, widths, completion."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ COMMANDS = ["up", "status", "ingest", "search", "ask", "chat", "mcp", "documents
 
 
 async def on_terminal(served: Served, columns: int, *words: str, **environment: str) -> str:
-    """What the command writes to a terminal of this width."""
+    """Returns what the command writes to a terminal of this width."""
     ours, its = pty.openpty()
     fcntl.ioctl(its, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     settings = {"TERM": "xterm-256color", "COLUMNS": "", **environment}
@@ -49,12 +49,12 @@ async def test_a_list_fits_the_terminal(served: Served, columns: int) -> None:
     written = await on_terminal(served, columns, "documents", "list")
     lines = re.sub(r"\x1b\[[0-9;]*m", "", written).splitlines()
     assert max(map(len, lines)) <= columns
-    # An id that is wider than the terminal is broken, and nothing of it is lost.
+    # An id that is wider than the terminal is wrapped and not truncated.
     assert DOCUMENT_ID in "".join(line.strip() for line in lines)
     assert any(DOCUMENT_ID in line for line in lines) == (columns > len(DOCUMENT_ID))
 
 
-async def test_colours_are_for_terminals_alone(served: Served) -> None:
+async def test_colors_are_used_only_on_a_terminal(served: Served) -> None:
     served.script.answer("ListDocuments", LISTED)
     assert "\x1b[" in await on_terminal(served, 80, "documents", "list")
     assert "\x1b[" not in await on_terminal(served, 80, "documents", "list", NO_COLOR="1")
@@ -65,11 +65,11 @@ async def test_colours_are_for_terminals_alone(served: Served) -> None:
 
 
 async def completed(*words: str) -> list[str]:
-    """What bash offers after these words, by the script that `braid --show-completion` prints."""
+    """Returns what bash offers after these words, with the script that `braid --show-completion` prints."""
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("needs bash")
-    # The shell that asks is found by its process: `true` keeps bash from becoming the command itself.
+    # The command detects the shell from its parent process: `true` keeps bash from replacing itself with the command.
     script = f"""
     PATH={Path(sys.executable).parent}:$PATH
     source <(bash -c 'braid --show-completion; true')

@@ -1,4 +1,4 @@
-"""Credentials that are not valid, over real gRPC and real HTTP: refused for what they are, and nothing is done."""
+"""Invalid credentials over real gRPC and HTTP are refused with the right reason, and no call is executed."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
 @dataclass
-class Doors:
-    """A tier and a gateway over it that accept keys and tokens, and what they record."""
+class Endpoints:
+    """A tier and a gateway over it that accept keys and tokens, and the security events that they record."""
 
     grpc: search_pb2_grpc.VectorSearchServiceStub
     http: httpx.AsyncClient
@@ -62,7 +62,7 @@ class Doors:
     recorded: list[tuple[str, dict[str, Any]]]
 
     async def ask_grpc(self, *metadata: tuple[str, str]) -> str:
-        """The code that the tier refuses with; empty when it answers."""
+        """Returns the code that the tier refuses with; empty if it answers."""
         try:
             request = search_pb2.TextSearchRequest(query="q")
             await self.grpc.TextSearch(request, metadata=metadata, timeout=10)
@@ -71,13 +71,13 @@ class Doors:
         return ""
 
     async def ask_http(self, **headers: str) -> tuple[int, str]:
-        """Status and reason of the gateway's answer."""
+        """Returns status and reason of the gateway's response."""
         answer = await self.http.post(SEARCH, json={"query": "q"}, headers=headers)
         return answer.status_code, answer.json().get("reason", "")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def doors(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Doors]:
+async def endpoints(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Endpoints]:
     path = tmp_path_factory.mktemp("keys") / "keys.json"
     keys = KeyEditor(path)
     delegate = ["read", "write", "admin", "delegate"]
@@ -119,7 +119,7 @@ async def doors(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Doors
                 serve_gateway(settings, script) as served,
                 open_channel(target, retry=False) as channel,
             ):
-                yield Doors(
+                yield Endpoints(
                     search_pb2_grpc.VectorSearchServiceStub(channel),
                     served.http,
                     served.url,
@@ -134,39 +134,39 @@ async def doors(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Doors
 
 
 @pytest.fixture(autouse=True)
-def _forget(doors: Doors) -> None:
-    doors.script.seen.clear()
-    doors.recorded.clear()
+def _forget(endpoints: Endpoints) -> None:
+    endpoints.script.seen.clear()
+    endpoints.recorded.clear()
 
 
 async def until(
     ask: Callable[[], Awaitable[object]], expected: object, seconds: float = 30
 ) -> None:
-    """Asks again until the answer is as expected; TimeoutError when it never is."""
+    """Repeats a call until its result is as expected. Raises TimeoutError after `seconds`."""
     async with asyncio.timeout(seconds):
         while await ask() != expected:
             pass
 
 
 def unsigned(issuer: Issuer, **header: Any) -> str:
-    """A token of the issuer with another header and no signature."""
+    """Returns a token of the issuer with another header and no signature."""
     claims = issuer.token(braid_space="team-a", scope="read").split(".")[1]
     head = base64.urlsafe_b64encode(json.dumps({"typ": "JWT", **header}).encode())
     return f"{head.decode().rstrip('=')}.{claims}."
 
 
-async def test_keys_and_tokens_are_accepted_side_by_side(doors: Doors) -> None:
-    token = doors.issuer.token(braid_space="team-t", sub="tom", scope="read")
-    for credential in (doors.secrets["reader"], token):
+async def test_keys_and_tokens_are_accepted_side_by_side(endpoints: Endpoints) -> None:
+    token = endpoints.issuer.token(braid_space="team-t", sub="tom", scope="read")
+    for credential in (endpoints.secrets["reader"], token):
         bearer = f"Bearer {credential}"
-        assert await doors.ask_grpc(("authorization", bearer)) == ""
-        assert await doors.ask_http(authorization=bearer) == (200, "")
-    spaces = [(seen.call.space, seen.call.user) for seen in doors.script.seen]
+        assert await endpoints.ask_grpc(("authorization", bearer)) == ""
+        assert await endpoints.ask_http(authorization=bearer) == (200, "")
+    spaces = [(seen.call.space, seen.call.user) for seen in endpoints.script.seen]
     assert spaces == [("team-a", ""), ("team-a", ""), ("team-t", "tom"), ("team-t", "tom")]
-    assert doors.recorded == []
+    assert endpoints.recorded == []
 
 
-NOT_VALID: dict[str, tuple[Callable[[Doors], str], str]] = {
+NOT_VALID: dict[str, tuple[Callable[[Endpoints], str], str]] = {
     "revoked key": (lambda d: d.secrets["revoked"], "revoked"),
     "unknown key": (lambda d: "brd_guess", "unknown"),
     "part of a key": (lambda d: d.secrets["reader"][:-1], "unknown"),
@@ -206,149 +206,157 @@ NOT_VALID: dict[str, tuple[Callable[[Doors], str], str]] = {
 
 
 @pytest.mark.parametrize("case", NOT_VALID)
-async def test_a_credential_that_is_not_valid_is_refused_and_recorded_without_it(
-    doors: Doors, case: str
+async def test_an_invalid_credential_is_refused_and_recorded_without_its_value(
+    endpoints: Endpoints, case: str
 ) -> None:
     make, reason = NOT_VALID[case]
-    credential = make(doors)
+    credential = make(endpoints)
     bearer = f"Bearer {credential}".rstrip()
-    assert await doors.ask_grpc(("authorization", bearer)) == "UNAUTHENTICATED"
-    assert await doors.ask_http(authorization=bearer) == (401, "INVALID_CREDENTIAL")
-    assert doors.script.seen == []
-    assert [(event, given["reason"]) for event, given in doors.recorded] == [
+    assert await endpoints.ask_grpc(("authorization", bearer)) == "UNAUTHENTICATED"
+    assert await endpoints.ask_http(authorization=bearer) == (401, "INVALID_CREDENTIAL")
+    assert endpoints.script.seen == []
+    assert [(event, given["reason"]) for event, given in endpoints.recorded] == [
         ("credential_refused", reason)
     ] * 2
-    assert [given["method"] for _, given in doors.recorded] == [METHOD, "HTTP POST"]
-    assert not credential or credential not in str(doors.recorded)
+    assert [given["method"] for _, given in endpoints.recorded] == [METHOD, "HTTP POST"]
+    assert not credential or credential not in str(endpoints.recorded)
     known = {"revoked": "revoked", "no_space": "jwt:ann"}
-    assert {given["key_id"] for _, given in doors.recorded} == {known.get(reason, "")}
+    assert {given["key_id"] for _, given in endpoints.recorded} == {known.get(reason, "")}
 
 
-async def test_an_expired_key_is_refused(doors: Doors) -> None:
+async def test_an_expired_key_is_refused(endpoints: Endpoints) -> None:
     soon = utc_now() + timedelta(milliseconds=30)
-    editor = doors.keys
+    editor = endpoints.keys
     _, secret = editor.create(
         key_id="brief", space="team-a", user=None, scopes=["read"], expires_at=soon
     )
     async with asyncio.timeout(10):
-        while doors.recorded[-1:] == [] or doors.recorded[-1][1].get("reason") != "expired":
-            await doors.ask_grpc(("authorization", f"Bearer {secret}"))
-    assert doors.recorded[-1][1]["key_id"] == "brief"
-    assert (await doors.ask_http(authorization=f"Bearer {secret}"))[0] == 401
+        while endpoints.recorded[-1:] == [] or endpoints.recorded[-1][1].get("reason") != "expired":
+            await endpoints.ask_grpc(("authorization", f"Bearer {secret}"))
+    assert endpoints.recorded[-1][1]["key_id"] == "brief"
+    assert (await endpoints.ask_http(authorization=f"Bearer {secret}"))[0] == 401
 
 
-async def test_a_key_that_is_revoked_is_refused_within_two_seconds(doors: Doors) -> None:
-    _, secret = doors.keys.create(
+async def test_a_revoked_key_is_refused_within_two_seconds(endpoints: Endpoints) -> None:
+    _, secret = endpoints.keys.create(
         key_id="leaked", space="team-a", user=None, scopes=["read"], expires_at=None
     )
     bearer = ("authorization", f"Bearer {secret}")
-    await until(lambda: doors.ask_grpc(bearer), "")
-    doors.keys.revoke("leaked")
-    await until(lambda: doors.ask_grpc(bearer), "UNAUTHENTICATED", seconds=2)
-    assert ("key_revoked", {"key_id": "leaked"}) in doors.recorded
-    refused = [given for event, given in doors.recorded if event == "credential_refused"]
+    await until(lambda: endpoints.ask_grpc(bearer), "")
+    endpoints.keys.revoke("leaked")
+    await until(lambda: endpoints.ask_grpc(bearer), "UNAUTHENTICATED", seconds=2)
+    assert ("key_revoked", {"key_id": "leaked"}) in endpoints.recorded
+    refused = [given for event, given in endpoints.recorded if event == "credential_refused"]
     assert (refused[-1]["reason"], refused[-1]["key_id"]) == ("revoked", "leaked")
 
 
-async def test_a_key_reads_its_own_space_whatever_is_asked(doors: Doors) -> None:
+async def test_a_key_reads_its_own_space(endpoints: Endpoints) -> None:
     for name, space in (("reader", "team-a"), ("other", "team-b")):
-        await doors.ask_grpc(("authorization", f"Bearer {doors.secrets[name]}"))
-        await doors.ask_http(authorization=f"Bearer {doors.secrets[name]}")
-        assert {seen.call.space for seen in doors.script.seen} == {space}
-        doors.script.seen.clear()
+        await endpoints.ask_grpc(("authorization", f"Bearer {endpoints.secrets[name]}"))
+        await endpoints.ask_http(authorization=f"Bearer {endpoints.secrets[name]}")
+        assert {seen.call.space for seen in endpoints.script.seen} == {space}
+        endpoints.script.seen.clear()
 
 
 @pytest.mark.parametrize("named", ["braid-space", "braid-user"])
-async def test_only_a_delegate_may_name_a_space_or_a_user(doors: Doors, named: str) -> None:
-    token = doors.issuer.token(braid_space="team-a", scope="read write admin", jti="t-7")
-    for credential, key_id in ((doors.secrets["reader"], "reader"), (token, "jwt:t-7")):
+async def test_only_a_delegate_may_name_a_space_or_a_user(endpoints: Endpoints, named: str) -> None:
+    token = endpoints.issuer.token(braid_space="team-a", scope="read write admin", jti="t-7")
+    for credential, key_id in ((endpoints.secrets["reader"], "reader"), (token, "jwt:t-7")):
         bearer = f"Bearer {credential}"
-        refused = await doors.ask_grpc(("authorization", bearer), (named, "team-b"))
+        refused = await endpoints.ask_grpc(("authorization", bearer), (named, "team-b"))
         assert refused == "PERMISSION_DENIED"
-        assert await doors.ask_http(authorization=bearer, **{named: "team-b"}) == (
+        assert await endpoints.ask_http(authorization=bearer, **{named: "team-b"}) == (
             403,
             "MISSING_SCOPE",
         )
         expected = ("delegation_refused", "no_delegate_scope", key_id)
-        found = [(event, given["reason"], given["key_id"]) for event, given in doors.recorded]
+        found = [(event, given["reason"], given["key_id"]) for event, given in endpoints.recorded]
         assert found == [expected] * 2
-        doors.recorded.clear()
-    assert doors.script.seen == []
+        endpoints.recorded.clear()
+    assert endpoints.script.seen == []
 
 
-async def test_a_delegate_of_one_space_stays_in_it(doors: Doors) -> None:
-    bearer = f"Bearer {doors.secrets['bound']}"
-    refused = await doors.ask_grpc(("authorization", bearer), ("braid-space", "team-b"))
+async def test_a_delegate_of_one_space_cannot_name_another(endpoints: Endpoints) -> None:
+    bearer = f"Bearer {endpoints.secrets['bound']}"
+    refused = await endpoints.ask_grpc(("authorization", bearer), ("braid-space", "team-b"))
     assert refused == "PERMISSION_DENIED"
-    assert (await doors.ask_http(authorization=bearer, **{"braid-space": "team-b"}))[0] == 403
-    assert {given["reason"] for _, given in doors.recorded} == {"other_space"}
-    assert doors.script.seen == []
+    assert (await endpoints.ask_http(authorization=bearer, **{"braid-space": "team-b"}))[0] == 403
+    assert {given["reason"] for _, given in endpoints.recorded} == {"other_space"}
+    assert endpoints.script.seen == []
 
 
-async def test_a_missing_scope_is_recorded_with_the_key(doors: Doors) -> None:
-    bearer = f"Bearer {doors.secrets['writer']}"
-    assert await doors.ask_grpc(("authorization", bearer)) == "PERMISSION_DENIED"
-    assert await doors.ask_http(authorization=bearer) == (403, "MISSING_SCOPE")
-    assert [(event, given["key_id"]) for event, given in doors.recorded] == [
+async def test_a_missing_scope_is_recorded_with_the_key(endpoints: Endpoints) -> None:
+    bearer = f"Bearer {endpoints.secrets['writer']}"
+    assert await endpoints.ask_grpc(("authorization", bearer)) == "PERMISSION_DENIED"
+    assert await endpoints.ask_http(authorization=bearer) == (403, "MISSING_SCOPE")
+    assert [(event, given["key_id"]) for event, given in endpoints.recorded] == [
         ("scope_missing", "writer")
     ] * 2
-    assert doors.recorded[1][1]["method"] == f"HTTP POST {SEARCH}"
+    assert endpoints.recorded[1][1]["method"] == f"HTTP POST {SEARCH}"
 
 
-async def test_an_issuer_that_is_down_is_told_apart_from_a_wrong_token_and_leaves_keys_alone(
-    doors: Doors,
+async def test_an_unavailable_issuer_is_reported_as_such_and_keys_still_work(
+    endpoints: Endpoints,
 ) -> None:
-    doors.issuer.rotate()
-    token = f"Bearer {doors.issuer.token(braid_space='team-a', scope='read')}"
-    doors.issuer.stub.answer_always(server_error())
-    key = f"Bearer {doors.secrets['reader']}"
+    endpoints.issuer.rotate()
+    token = f"Bearer {endpoints.issuer.token(braid_space='team-a', scope='read')}"
+    endpoints.issuer.stub.answer_always(server_error())
+    key = f"Bearer {endpoints.secrets['reader']}"
     try:
-        # The keys were fetched a moment ago: for a while an unknown one causes no other fetch.
-        await until(lambda: doors.ask_grpc(("authorization", token)), "UNAVAILABLE")
-        await until(lambda: doors.ask_http(authorization=token), (503, "STORE_UNAVAILABLE"))
-        assert await doors.ask_grpc(("authorization", key)) == ""
-        assert await doors.ask_http(authorization=key) == (200, "")
+        # The issuer's keys were just fetched: for a while an unknown key causes no new fetch.
+        await until(lambda: endpoints.ask_grpc(("authorization", token)), "UNAVAILABLE")
+        await until(lambda: endpoints.ask_http(authorization=token), (503, "STORE_UNAVAILABLE"))
+        assert await endpoints.ask_grpc(("authorization", key)) == ""
+        assert await endpoints.ask_http(authorization=key) == (200, "")
     finally:
-        doors.issuer.stub.answer_always(None)
-    await until(lambda: doors.ask_grpc(("authorization", token)), "")
+        endpoints.issuer.stub.answer_always(None)
+    await until(lambda: endpoints.ask_grpc(("authorization", token)), "")
 
 
-async def test_a_megabyte_of_headers_is_refused(doors: Doors) -> None:
+async def test_a_megabyte_of_headers_is_refused(endpoints: Endpoints) -> None:
     huge = "x" * 1_000_000
-    refused = await doors.ask_grpc(("authorization", f"Bearer {huge}"))
+    refused = await endpoints.ask_grpc(("authorization", f"Bearer {huge}"))
     assert refused in {"RESOURCE_EXHAUSTED", "UNAVAILABLE", "INTERNAL"}
-    status, _ = await raw_http(doors, f"authorization: Bearer {huge}".encode())
+    status, _ = await raw_http(endpoints, f"authorization: Bearer {huge}".encode())
     assert status in {400, 431}
-    assert doors.script.seen == []
-    assert await doors.ask_grpc(("authorization", f"Bearer {doors.secrets['reader']}")) == ""
+    assert endpoints.script.seen == []
+    assert (
+        await endpoints.ask_grpc(("authorization", f"Bearer {endpoints.secrets['reader']}")) == ""
+    )
 
 
 @pytest.mark.parametrize("value", [b"Bearer a\x01b", b"Bearer \x7f", b"Bearer a\x00b", b"\xff\xfe"])
-async def test_control_characters_in_a_header_are_refused(doors: Doors, value: bytes) -> None:
-    status, _ = await raw_http(doors, b"authorization: " + value)
+async def test_control_characters_in_a_header_are_refused(
+    endpoints: Endpoints, value: bytes
+) -> None:
+    status, _ = await raw_http(endpoints, b"authorization: " + value)
     assert status in {400, 401}
-    assert await raw_grpc(doors, (b"authorization", value))
-    assert doors.script.seen == []
-    assert await doors.ask_grpc(("authorization", f"Bearer {doors.secrets['reader']}")) == ""
+    assert await raw_grpc(endpoints, (b"authorization", value))
+    assert endpoints.script.seen == []
+    assert (
+        await endpoints.ask_grpc(("authorization", f"Bearer {endpoints.secrets['reader']}")) == ""
+    )
 
 
 @pytest.mark.parametrize("named", ["braid-space", "braid-user"])
 @pytest.mark.parametrize("value", [b"team-a\x00", b"team\x01a", b"team-a\x7f", b"team-a\xff"])
-async def test_control_characters_name_no_space_and_no_user(
-    doors: Doors, named: str, value: bytes
+async def test_control_characters_in_the_name_of_a_space_or_user_are_refused(
+    endpoints: Endpoints, named: str, value: bytes
 ) -> None:
-    key = f"Bearer {doors.secrets['service']}".encode()
+    key = f"Bearer {endpoints.secrets['service']}".encode()
     pairs = {b"braid-space": b"team-a", b"authorization": key, named.encode(): value}
-    status, body = await raw_http(doors, *(b": ".join(pair) for pair in pairs.items()))
+    status, body = await raw_http(endpoints, *(b": ".join(pair) for pair in pairs.items()))
     assert status == 400 or (status, named.encode() + b": must be" in body) == (422, True)
-    assert await raw_grpc(doors, *pairs.items())
-    assert doors.script.seen == []
-    assert await doors.ask_grpc(("authorization", f"Bearer {doors.secrets['reader']}")) == ""
+    assert await raw_grpc(endpoints, *pairs.items())
+    assert endpoints.script.seen == []
+    assert (
+        await endpoints.ask_grpc(("authorization", f"Bearer {endpoints.secrets['reader']}")) == ""
+    )
 
 
-async def raw_http(doors: Doors, *headers: bytes) -> tuple[int, bytes]:
-    """Status and body of an answer to a request with headers as no client sends them."""
-    host, _, port = doors.url.removeprefix("http://").partition(":")
+async def raw_http(endpoints: Endpoints, *headers: bytes) -> tuple[int, bytes]:
+    """Returns status and body of the response to a request with headers that no client sends."""
+    host, _, port = endpoints.url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     lines = [b"POST /api/search/text HTTP/1.1", b"host: 127.0.0.1", *headers, b"content-length: 2"]
     body = b""
@@ -363,8 +371,8 @@ async def raw_http(doors: Doors, *headers: bytes) -> tuple[int, bytes]:
     return int(body.split(b" ", 2)[1]), body
 
 
-async def raw_grpc(doors: Doors, *metadata: tuple[bytes, bytes]) -> bool:
-    """Whether a call with metadata as no client sends it is refused: by an error, or by closing the connection."""
+async def raw_grpc(endpoints: Endpoints, *metadata: tuple[bytes, bytes]) -> bool:
+    """Returns whether a call with metadata that no client sends is refused: by an error or a closed connection."""
     pairs = [
         (b":method", b"POST"),
         (b":scheme", b"http"),
@@ -378,7 +386,7 @@ async def raw_grpc(doors: Doors, *metadata: tuple[bytes, bytes]) -> bool:
     message = search_pb2.TextSearchRequest(query="q").SerializeToString()
     data = b"\x00" + len(message).to_bytes(4, "big") + message
     end_headers, end_stream = 0x4, 0x1
-    reader, writer = await asyncio.open_connection(LOOPBACK, doors.port)
+    reader, writer = await asyncio.open_connection(LOOPBACK, endpoints.port)
     writer.write(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + _frame(4, 0, 0, b""))
     writer.write(_frame(1, end_headers, 1, fields) + _frame(0, end_stream, 1, data))
     answer = b""
@@ -389,11 +397,11 @@ async def raw_grpc(doors: Doors, *metadata: tuple[bytes, bytes]) -> bool:
             if _ended(answer):
                 break
     writer.close()
-    return doors.script.seen == []
+    return endpoints.script.seen == []
 
 
 def _literal(text: bytes) -> bytes:
-    """A string of HPACK without compression, of up to 126 bytes."""
+    """Encodes a string of up to 126 bytes in HPACK without compression."""
     return bytes([len(text)]) + text
 
 
@@ -404,7 +412,7 @@ def _frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
 
 
 def _ended(answer: bytes) -> bool:
-    """Whether stream 1 was ended: by trailers, a reset, or the connection's end."""
+    """Returns whether stream 1 has ended: by trailers, a reset, or the connection's end."""
     reset, goaway, end_stream = 3, 7, 0x1
     while len(answer) >= 9:
         length, kind, flags = int.from_bytes(answer[:3], "big"), answer[3], answer[4]
@@ -417,7 +425,7 @@ def _ended(answer: bytes) -> bool:
     return False
 
 
-async def test_tokens_alone_are_authentication_enough_to_listen_beyond_loopback() -> None:
+async def test_token_authentication_alone_allows_listening_beyond_loopback() -> None:
     async with Issuer() as issuer:
         settings = RuntimeSettings(_env_file=None, drain_seconds=0, **issuer.settings())
         server = await start_server(settings=settings, listen="0.0.0.0:0", services=[], probes={})
@@ -431,7 +439,9 @@ async def test_tokens_alone_are_authentication_enough_to_listen_beyond_loopback(
             )
 
 
-async def test_with_tokens_alone_nobody_is_local_beyond_loopback(tmp_path: Path) -> None:
+async def test_with_token_authentication_alone_no_caller_beyond_loopback_is_local(
+    tmp_path: Path,
+) -> None:
     async with Issuer() as issuer:
         settings = RuntimeSettings(_env_file=None, **issuer.settings())
         authenticator = Authenticator.of(settings, allow_local=False)

@@ -1,4 +1,4 @@
-"""`/api/documents`: what is uploaded arrives as it was sent."""
+"""`/api/documents`: uploads reach the service as they were sent."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ async def test_a_document_as_json_is_accepted_with_its_job(served: Served) -> No
         ("a", "text/markdown; charset=utf-8", "text/markdown"),
     ],
 )
-async def test_a_files_kind_is_told_by_its_name_or_its_type(
+async def test_a_files_content_type_follows_from_its_name_or_its_given_type(
     served: Served, name: str, told: str, kind: str
 ) -> None:
     served.script.answer("IngestDocument", ACCEPTED)
@@ -73,7 +73,7 @@ async def test_a_files_kind_is_told_by_its_name_or_its_type(
     assert (metadata.content_type, metadata.source, data) == (kind, name, b"text")
 
 
-async def test_several_files_become_a_job_each(served: Served) -> None:
+async def test_each_of_several_files_becomes_a_job(served: Served) -> None:
     served.script.answer("IngestDocument", ACCEPTED)
     files = [("files", (name, name.encode())) for name in ("a.md", "b.md")]
     response = await served.http.post(DOCUMENTS, files=files)
@@ -81,7 +81,7 @@ async def test_several_files_become_a_job_each(served: Served) -> None:
     assert [uploaded(served, call)[1] for call in (0, 1)] == [b"a.md", b"b.md"]
 
 
-async def test_the_good_ones_of_several_files_are_taken(served: Served) -> None:
+async def test_the_valid_ones_of_several_files_are_accepted(served: Served) -> None:
     served.script.answer("IngestDocument", ACCEPTED)
     files = [("files", (name, b"text", "image/png")) for name in ("a.md", "b.png", "c.md")]
     response = await served.http.post(DOCUMENTS, files=files)
@@ -91,14 +91,14 @@ async def test_the_good_ones_of_several_files_are_taken(served: Served) -> None:
     assert [uploaded(served, call)[0].source for call in (0, 2)] == ["a.md", "c.md"]
 
 
-async def test_an_upload_of_wrong_files_alone_is_refused_by_each(served: Served) -> None:
+async def test_an_upload_of_only_invalid_files_is_refused_naming_each(served: Served) -> None:
     files = [("files", (name, b"text", "image/png")) for name in ("a.png", "b.png")]
     response = await served.http.post(DOCUMENTS, files=files)
     wrong = [problem["field"] for problem in response.json()["fields"]]
     assert (response.status_code, wrong) == (422, [f"files[{n}].content_type" for n in (0, 1)])
 
 
-async def test_the_files_of_an_upload_share_its_time(served: Served) -> None:
+async def test_the_files_of_an_upload_share_its_deadline(served: Served) -> None:
     served.script.answer("IngestDocument", ACCEPTED, after=0.2)
     files = [("files", (name, name.encode())) for name in ("a.md", "b.md", "c.md")]
     response = await served.http.post(DOCUMENTS, files=files, headers={"x-timeout-ms": "5000"})
@@ -107,7 +107,7 @@ async def test_the_files_of_an_upload_share_its_time(served: Served) -> None:
     assert all(call.time_left <= 5.1 - 0.2 * place for place, call in enumerate(served.script.seen))
 
 
-async def test_an_upload_ends_with_its_time_however_many_files_it_has(served: Served) -> None:
+async def test_an_upload_ends_at_its_deadline_however_many_files_it_has(served: Served) -> None:
     served.script.answer("IngestDocument", ACCEPTED, after=0.1)
     files = [("files", (f"{number}.md", b"text")) for number in range(100)]
     response = await served.http.post(DOCUMENTS, files=files, headers={"x-timeout-ms": "400"})
@@ -123,7 +123,7 @@ async def test_an_upload_ends_with_its_time_however_many_files_it_has(served: Se
 @pytest.mark.parametrize(
     ("error", "wait"), [(errors.OverloadedError(3), "3"), (errors.DeadlineError(), None)]
 )
-async def test_files_that_were_taken_keep_their_jobs_when_the_others_cannot_be(
+async def test_accepted_files_keep_their_jobs_when_the_others_fail(
     served: Served, error: errors.BraidError, wait: str | None
 ) -> None:
     served.script.answer_once("IngestDocument", ACCEPTED, error)
@@ -138,7 +138,7 @@ async def test_files_that_were_taken_keep_their_jobs_when_the_others_cannot_be(
     assert len(served.script.seen) == 2
 
 
-async def test_an_upload_of_which_nothing_was_taken_fails_as_its_first_file_does(
+async def test_an_upload_without_an_accepted_file_fails_with_the_services_error(
     served: Served,
 ) -> None:
     served.script.fail("IngestDocument", errors.OverloadedError(3))
@@ -148,7 +148,7 @@ async def test_an_upload_of_which_nothing_was_taken_fails_as_its_first_file_does
     assert len(served.script.seen) == 2
 
 
-async def test_fields_of_a_form_say_what_its_file_is(served: Served) -> None:
+async def test_form_fields_describe_the_uploaded_file(served: Served) -> None:
     served.script.answer("IngestDocument", ACCEPTED)
     fields = {"id": "x", "title": "X", "metadata": '{"k": [1]}', "valid_at": "2024-04-18"}
     await served.http.post(DOCUMENTS, data=fields, files={"file": ("a.md", b"text")})
@@ -158,7 +158,7 @@ async def test_fields_of_a_form_say_what_its_file_is(served: Served) -> None:
     assert list(metadata.metadata["k"]) == [1]
 
 
-async def test_a_large_file_arrives_whole_in_parts(served: Served) -> None:
+async def test_a_large_file_arrives_complete_in_several_messages(served: Served) -> None:
     served.script.answer("IngestDocument", ACCEPTED)
     content = bytes(range(256)) * 12_000
     response = await served.http.post(DOCUMENTS, files={"file": ("a.txt", content)})
@@ -193,7 +193,7 @@ async def test_a_large_file_arrives_whole_in_parts(served: Served) -> None:
         ({"files": {"file": ("a.png", b"a", "image/png")}}, "files[0].content_type"),
     ],
 )
-async def test_a_wrong_upload_is_refused_by_its_field(
+async def test_an_invalid_upload_is_refused_naming_the_field(
     served: Served, request_: dict[str, Any], field: str
 ) -> None:
     served.script.answer("IngestDocument", ACCEPTED)
@@ -211,7 +211,7 @@ async def test_a_file_that_the_service_cannot_read_is_named(served: Served) -> N
     assert told.json()["fields"] == [{"field": "text", "description": "is empty"}]
 
 
-async def test_documents_come_in_pages(served: Served) -> None:
+async def test_documents_are_listed_in_pages(served: Served) -> None:
     answer = documents_pb2.ListDocumentsResponse(documents=[DOCUMENT], next_page_token="n")
     served.script.answer("ListDocuments", answer)
     response = await served.http.get(DOCUMENTS, params={"limit": "1", "cursor": "c"})
@@ -220,7 +220,7 @@ async def test_documents_come_in_pages(served: Served) -> None:
     assert served.script.seen[0].message == expected
 
 
-async def test_versions_of_a_document_come_in_pages(served: Served) -> None:
+async def test_versions_of_a_document_are_listed_in_pages(served: Served) -> None:
     version = documents_pb2.DocumentVersion(
         version=1,
         title="A",
@@ -253,7 +253,9 @@ async def test_versions_of_a_document_come_in_pages(served: Served) -> None:
     assert served.script.seen[0].message == expected
 
 
-async def test_a_page_of_versions_that_is_too_large_counts_as_the_largest(served: Served) -> None:
+async def test_too_large_a_page_size_of_versions_is_forwarded_as_the_largest_integer(
+    served: Served,
+) -> None:
     served.script.answer("ListDocumentVersions", documents_pb2.ListDocumentVersionsResponse())
     asked = {"document_id": "a", "limit": str(2**40)}
     response = await served.http.get("/api/document-versions", params=asked)
@@ -270,7 +272,7 @@ async def test_a_page_of_versions_that_is_too_large_counts_as_the_largest(served
         ({"document_id": "a", "limit": "many"}, "limit"),
     ],
 )
-async def test_wrong_parameters_of_versions_are_named(
+async def test_invalid_parameters_of_versions_are_named(
     served: Served, asked: dict[str, str], field: str
 ) -> None:
     response = await served.http.get("/api/document-versions", params=asked)
@@ -279,7 +281,7 @@ async def test_wrong_parameters_of_versions_are_named(
     assert served.script.seen == []
 
 
-async def test_a_document_is_read_by_its_id_slashes_included(served: Served) -> None:
+async def test_a_document_is_read_by_an_id_with_slashes(served: Served) -> None:
     answer = documents_pb2.GetDocumentResponse(document=DOCUMENT, chunk_ids=[CHUNK_ID])
     served.script.answer("GetDocument", answer)
     response = await served.http.get(f"{DOCUMENTS}/notes/a.md")
@@ -288,7 +290,7 @@ async def test_a_document_is_read_by_its_id_slashes_included(served: Served) -> 
 
 
 @pytest.mark.parametrize("name", ["new\nline", "last\n", "\n", "a/\r\n/b", "\u2028"])
-async def test_a_document_is_read_and_deleted_by_its_id_whatever_it_holds(
+async def test_a_document_is_read_and_deleted_by_an_id_with_line_breaks(
     served: Served, name: str
 ) -> None:
     served.script.answer("GetDocument", documents_pb2.GetDocumentResponse(document=DOCUMENT))
@@ -299,7 +301,7 @@ async def test_a_document_is_read_and_deleted_by_its_id_whatever_it_holds(
     assert [seen.message.document_id for seen in served.script.seen] == [name, name]
 
 
-async def test_deleting_answers_with_a_receipt(served: Served) -> None:
+async def test_a_deletion_returns_the_removed_rows_and_its_job(served: Served) -> None:
     removed = [
         jobs_pb2.RemovedRows(store=jobs_pb2.STORE_NEO4J, kind=jobs_pb2.ROW_KIND_FACTS, count=2)
     ]
@@ -315,12 +317,12 @@ async def test_deleting_answers_with_a_receipt(served: Served) -> None:
     }
 
 
-async def test_a_document_without_an_id_is_named(served: Served) -> None:
+async def test_a_deletion_without_an_id_is_refused_naming_the_field(served: Served) -> None:
     response = await served.http.delete(f"{DOCUMENTS}/")
     assert [problem["field"] for problem in response.json()["fields"]] == ["id"]
 
 
-async def test_a_full_backlog_answers_before_the_body_is_read(served: Served) -> None:
+async def test_a_full_backlog_is_reported_before_the_body_is_read(served: Served) -> None:
     served.script.fail("CheckIngestCapacity", errors.OverloadedError(3))
     kind = {"content-type": "application/jsonl"}
     response = await served.http.post(DOCUMENTS, content=b"x" * 5_000_000, headers=kind)

@@ -1,4 +1,4 @@
-"""Every failure has one status, one shape, and the request's id; nothing that was sent is sent back."""
+"""Every failure has one status, one form and the request's id, and does not repeat what was sent."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ async def test_each_reason_has_its_status(
     assert "hunter2" not in response.text
 
 
-def test_the_table_knows_every_reason_of_the_contract() -> None:
+def test_every_reason_of_the_contract_has_a_status() -> None:
     reasons = set(errors_pb2.ErrorReason.values()) - {errors_pb2.ERROR_REASON_UNSPECIFIED}
     assert set(STATUS) == reasons
 
 
-async def test_a_service_that_is_away_is_503(served: Served) -> None:
+async def test_an_unavailable_store_is_named_in_the_error(served: Served) -> None:
     served.script.fail("HybridSearch", errors.StoreUnavailableError("postgresql"))
     response = await served.http.post(SEARCH, json={"query": "q"})
     assert response.json()["detail"] == "postgresql cannot be reached now."
 
 
 def fields(response: httpx.Response) -> list[str]:
-    """Names of the wrong fields."""
+    """Returns the names of the invalid fields."""
     return [problem["field"] for problem in response.json()["fields"]]
 
 
@@ -97,7 +97,7 @@ def fields(response: httpx.Response) -> list[str]:
         (None, "body"),
     ],
 )
-async def test_a_wrong_field_is_named(served: Served, body: Any, field: str) -> None:
+async def test_an_invalid_field_is_named(served: Served, body: Any, field: str) -> None:
     response = await served.http.post(SEARCH, json=body)
     assert (response.status_code, response.json()["reason"]) == (422, "INVALID_FIELD")
     assert fields(response) == [field]
@@ -105,12 +105,12 @@ async def test_a_wrong_field_is_named(served: Served, body: Any, field: str) -> 
     assert served.script.seen == []
 
 
-async def test_every_wrong_field_is_named_at_once(served: Served) -> None:
+async def test_all_invalid_fields_are_named_at_once(served: Served) -> None:
     response = await served.http.post(SEARCH, json={"query": " ", "limit": 51, "text_weight": 2})
     assert fields(response) == ["query", "limit", "text_weight"]
 
 
-async def test_not_asking_any_leg_is_a_wrong_body(served: Served) -> None:
+async def test_a_search_without_any_leg_is_refused_as_an_invalid_body(served: Served) -> None:
     body = {"query": "q", "use_vector": False, "use_graph": False}
     response = await served.http.post("/api/search/comprehensive", json=body)
     assert fields(response) == ["body"]
@@ -137,7 +137,7 @@ SURROGATE = '{"query": "q", "filter": {"metadata": {"a": "\\ud800"}}}'
         SURROGATE.encode(),
     ],
 )
-async def test_a_body_that_is_no_proper_json_is_refused(served: Served, content: bytes) -> None:
+async def test_a_body_with_invalid_json_is_refused(served: Served, content: bytes) -> None:
     headers = {"content-type": "application/json"}
     response = await served.http.post(SEARCH, content=content, headers=headers)
     assert response.status_code == 422
@@ -171,7 +171,7 @@ async def test_a_large_body_of_unknown_length_is_too_large(served: Served) -> No
         ("/api/facts", "application/jsonl", b"{"),
     ],
 )
-async def test_a_body_that_stops_arriving_is_answered_and_its_connection_closed(
+async def test_a_stalled_body_is_answered_with_408_and_its_connection_closed(
     settings_of: Any, script: Script, path: str, kind: str, part: bytes
 ) -> None:
     settings = await settings_of(body_idle_seconds=0.01)
@@ -210,7 +210,7 @@ OTHER_TYPES = [
 
 @pytest.mark.parametrize("path", JSON_ROUTES)
 @pytest.mark.parametrize("headers", OTHER_TYPES)
-async def test_a_body_that_is_not_said_to_be_json_is_refused_by_its_type(
+async def test_a_body_without_a_json_content_type_is_refused(
     served: Served, path: str, headers: dict[str, str]
 ) -> None:
     response = await served.http.post(path, content=b'{"query": "q"}', headers=headers)
@@ -224,21 +224,21 @@ async def test_a_body_that_is_not_said_to_be_json_is_refused_by_its_type(
 @pytest.mark.parametrize(
     "kind", ["application/json", "Application/JSON; charset=utf-8", "application/x.y+json"]
 )
-async def test_a_body_of_any_type_of_json_is_read(served: Served, kind: str) -> None:
+async def test_a_body_with_any_json_content_type_is_accepted(served: Served, kind: str) -> None:
     served.script.answer("HybridSearch", search_pb2.HybridSearchResponse())
     headers = {"content-type": kind}
     response = await served.http.post(SEARCH, content=b'{"query": "q"}', headers=headers)
     assert response.status_code == 200
 
 
-async def test_where_a_body_may_be_left_out_its_type_may_too(served: Served) -> None:
+async def test_an_optional_body_needs_no_content_type(served: Served) -> None:
     answer = models_pb2.StartReembeddingResponse(job=JOB)
     served.script.answer("StartReembedding", answer)
     assert (await served.http.post("/api/reembed")).status_code == 202
     assert fields(await served.http.post(SEARCH)) == ["body"]
 
 
-async def test_what_was_sent_is_not_sent_back(served: Served) -> None:
+async def test_an_error_does_not_repeat_what_was_sent(served: Served) -> None:
     response = await served.http.post(SEARCH, json={"query": {"secret": "hunter2"}})
     assert response.status_code == 422
     assert "hunter2" not in response.text
@@ -259,7 +259,7 @@ async def test_what_was_sent_is_not_sent_back(served: Served) -> None:
         ("GET", "/api/jobs/no-uuid", 422, "INVALID_FIELD"),
     ],
 )
-async def test_what_http_refuses_has_the_same_shape(
+async def test_errors_of_http_itself_have_the_same_form(
     served: Served, method: str, path: str, status: int, reason: str
 ) -> None:
     response = await served.http.request(method, path)
@@ -274,7 +274,7 @@ async def test_a_request_id_that_could_forge_a_log_line_is_replaced(served: Serv
     assert len(response.headers["x-request-id"]) == 32
 
 
-async def test_the_deadline_travels_and_may_be_set(served: Served) -> None:
+async def test_a_deadline_can_be_set_and_is_forwarded(served: Served) -> None:
     served.script.hang("HybridSearch")
     headers = {"x-timeout-ms": "150"}
     response = await served.http.post(SEARCH, json={"query": "q"}, headers=headers)
@@ -284,14 +284,14 @@ async def test_the_deadline_travels_and_may_be_set(served: Served) -> None:
 
 
 @pytest.mark.parametrize("value", ["0", "-1", "soon", "1e9", "600001"])
-async def test_a_wrong_deadline_is_named(served: Served, value: str) -> None:
+async def test_an_invalid_deadline_is_named(served: Served, value: str) -> None:
     headers = {"x-timeout-ms": value}
     response = await served.http.post(SEARCH, json={"query": "q"}, headers=headers)
     assert response.status_code == 422
     assert [name.lower() for name in fields(response)] == ["x-timeout-ms"]
 
 
-async def test_the_openapi_document_lists_every_status_that_a_route_answers_with(
+async def test_the_openapi_document_lists_every_status_that_a_route_returns(
     served: Served,
 ) -> None:
     document = json.loads((await served.http.get("/openapi.json")).text)
@@ -309,7 +309,7 @@ async def test_the_openapi_document_lists_every_status_that_a_route_answers_with
 
 
 @pytest.mark.parametrize("body", [b"", b'{"query": "a', b"[1,", b"\xff"])
-async def test_json_that_breaks_off_is_a_wrong_body(served: Served, body: bytes) -> None:
+async def test_truncated_json_is_refused_as_an_invalid_body(served: Served, body: bytes) -> None:
     headers = {"content-type": "application/json"}
     response = await served.http.post(SEARCH, content=body, headers=headers)
     assert response.status_code == 422
@@ -323,7 +323,7 @@ async def test_json_that_breaks_off_is_a_wrong_body(served: Served, body: bytes)
         (b"GET /api/documents HTTP/9.9.9\r\n\r\n", "400", ["text/plain"]),
     ],
 )
-async def test_what_is_refused_before_it_is_a_request_is_documented(
+async def test_statuses_of_malformed_http_requests_are_documented(
     served: Served, head: bytes, status: str, content: list[str]
 ) -> None:
     document = json.loads((await served.http.get("/openapi.json")).text)
@@ -337,7 +337,7 @@ async def test_what_is_refused_before_it_is_a_request_is_documented(
     assert list(documented.get("content", {})) == content
 
 
-async def test_an_error_under_v1_has_the_documented_shape_of_openai(served: Served) -> None:
+async def test_an_error_under_v1_has_openais_form_as_documented(served: Served) -> None:
     document = json.loads((await served.http.get("/openapi.json")).text)
     response = await served.http.get("/v1/models/unknown")
     assert response.status_code == 404

@@ -1,4 +1,4 @@
-"""Server-Sent Events: their order, heartbeats, failures, and the end of the call when the client leaves."""
+"""Server-Sent Events: their order, heartbeats, failures, and cancellation of the call when the client disconnects."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ FINAL = search_pb2.StreamComprehensiveSearchResponse(final=COMPREHENSIVE)
 
 
 async def events(response: httpx.Response) -> AsyncIterator[tuple[str, Any]]:
-    """Events as name and data; a heartbeat is `("", None)`."""
+    """Yields events as name and data; a heartbeat is `("", None)`."""
     name = ""
     async for line in response.aiter_lines():
         if line.startswith(":"):
@@ -50,7 +50,7 @@ async def events(response: httpx.Response) -> AsyncIterator[tuple[str, Any]]:
 async def all_events(
     served: Served, path: str, include: Sequence[str] = (), **headers: str
 ) -> list[tuple[str, Any]]:
-    """Every event of a search."""
+    """Returns every event of a search."""
     body = {"query": "who", "include": include}
     async with served.http.stream("POST", path, json=body, headers=headers) as response:
         assert response.status_code == 200
@@ -62,7 +62,7 @@ async def all_events(
     ("path", "headers"),
     [(f"{SEARCH}/stream", {}), (SEARCH, {"accept": "text/event-stream"})],
 )
-async def test_legs_come_first_and_the_whole_answer_last(
+async def test_legs_are_sent_first_and_the_complete_response_last(
     served: Served, path: str, headers: dict[str, str]
 ) -> None:
     served.script.answer(RPC, LEG, FINAL)
@@ -72,7 +72,7 @@ async def test_legs_come_first_and_the_whole_answer_last(
     ]
 
 
-async def test_the_last_event_holds_the_included_lists_alone(served: Served) -> None:
+async def test_the_last_event_contains_only_the_included_lists(served: Served) -> None:
     served.script.answer(RPC, LEG, FINAL)
     leg, final = await all_events(served, f"{SEARCH}/stream", ["results"])
     assert leg == ("leg", LEG_JSON)
@@ -86,7 +86,9 @@ async def test_the_last_event_holds_the_included_lists_alone(served: Served) -> 
     }
 
 
-async def test_a_search_that_is_refused_at_once_has_its_status(served: Served) -> None:
+async def test_a_search_that_fails_before_the_first_event_has_an_error_status(
+    served: Served,
+) -> None:
     served.script.fail(RPC, errors.AllLegsFailedError({"vector": "UNAVAILABLE"}))
     response = await served.http.post(f"{SEARCH}/stream", json={"query": "who"})
     assert (response.status_code, response.json()["reason"]) == (503, "ALL_LEGS_FAILED")
@@ -94,9 +96,9 @@ async def test_a_search_that_is_refused_at_once_has_its_status(served: Served) -
 
 async def test_a_failure_after_the_first_event_is_an_event(served: Served) -> None:
     served.script.fail(RPC, errors.DeadlineError(), LEG)
-    told = await all_events(served, f"{SEARCH}/stream", **{"x-request-id": "r-1"})
-    assert [name for name, _ in told] == ["leg", "error"]
-    assert told[1][1] == {
+    received = await all_events(served, f"{SEARCH}/stream", **{"x-request-id": "r-1"})
+    assert [name for name, _ in received] == ["leg", "error"]
+    assert received[1][1] == {
         "detail": errors.DeadlineError().message,
         "reason": "DEADLINE",
         "request_id": "r-1",
@@ -104,16 +106,20 @@ async def test_a_failure_after_the_first_event_is_an_event(served: Served) -> No
 
 
 @pytest.fixture
-async def impatient(settings_of: Any, script: Script) -> AsyncIterator[Served]:
-    """A gateway that fills any silence at once."""
+async def short_heartbeat(settings_of: Any, script: Script) -> AsyncIterator[Served]:
+    """A gateway with a short heartbeat interval."""
     async with serve_gateway(await settings_of(heartbeat_seconds=0.1), script) as running:
         yield running
 
 
 @pytest.mark.parametrize("before", [[], [LEG]])
-async def test_silence_is_filled_with_heartbeats(impatient: Served, before: list[Any]) -> None:
-    impatient.script.hang(RPC, *before)
-    async with impatient.http.stream("POST", f"{SEARCH}/stream", json={"query": "q"}) as response:
+async def test_silence_is_filled_with_heartbeats(
+    short_heartbeat: Served, before: list[Any]
+) -> None:
+    short_heartbeat.script.hang(RPC, *before)
+    async with short_heartbeat.http.stream(
+        "POST", f"{SEARCH}/stream", json={"query": "q"}
+    ) as response:
         names = []
         async for name, _ in events(response):
             names.append(name)
@@ -123,7 +129,7 @@ async def test_silence_is_filled_with_heartbeats(impatient: Served, before: list
     assert set(names[len(before) + 1 :]) == {""}
 
 
-async def test_a_client_that_leaves_a_stream_ends_the_call(served: Served) -> None:
+async def test_a_client_that_disconnects_from_a_stream_cancels_the_call(served: Served) -> None:
     served.script.hang(RPC, LEG)
     async with served.http.stream("POST", f"{SEARCH}/stream", json={"query": "q"}) as response:
         await anext(events(response))
@@ -131,7 +137,7 @@ async def test_a_client_that_leaves_a_stream_ends_the_call(served: Served) -> No
         await served.script.cancelled.wait()
 
 
-async def test_a_client_that_leaves_a_search_ends_the_call(served: Served) -> None:
+async def test_a_client_that_disconnects_during_a_search_cancels_the_call(served: Served) -> None:
     served.script.hang("HybridSearch")
     asking = asyncio.create_task(served.http.post("/api/search/hybrid", json={"query": "q"}))
     async with asyncio.timeout(5):
@@ -146,7 +152,7 @@ async def test_a_job_is_watched_to_its_end(served: Served) -> None:
     done = jobs_pb2.Job(id=JOB_ID, state=jobs_pb2.JOB_STATE_SUCCEEDED)
     served.script.answer("WatchJob", first, jobs_pb2.WatchJobResponse(job=done))
     async with served.http.stream("GET", f"/api/jobs/{JOB_ID}/events") as response:
-        told = [event async for event in events(response)]
-    assert told[0] == ("job", JOB_JSON)
-    assert told[1][1]["state"] == "SUCCEEDED"
-    assert len(told) == 2
+        received = [event async for event in events(response)]
+    assert received[0] == ("job", JOB_JSON)
+    assert received[1][1]["state"] == "SUCCEEDED"
+    assert len(received) == 2

@@ -1,4 +1,4 @@
-"""`/api/facts`: what is given arrives as it was sent, and each wrong fact is named."""
+"""`/api/facts`: facts reach the service as they were sent, and each invalid fact is named."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ LINES = {"content-type": "application/jsonl"}
         {"content": f"\n{json.dumps(FACT)}\n\n".encode(), "headers": LINES},
     ],
 )
-async def test_facts_are_taken_as_json_or_as_lines(
+async def test_facts_are_accepted_as_json_or_as_lines(
     served: Served, request_: dict[str, Any]
 ) -> None:
     served.script.answer("IngestFacts", TAKEN)
@@ -67,7 +67,9 @@ async def test_facts_are_taken_as_json_or_as_lines(
 
 
 @pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/x.y+json"])
-async def test_any_type_of_json_is_taken_for_documents_and_facts(served: Served, kind: str) -> None:
+async def test_any_json_content_type_is_accepted_for_documents_and_facts(
+    served: Served, kind: str
+) -> None:
     served.script.answer("IngestDocument", ACCEPTED)
     served.script.answer("IngestFacts", TAKEN)
     headers = {"content-type": kind}
@@ -76,7 +78,7 @@ async def test_any_type_of_json_is_taken_for_documents_and_facts(served: Served,
     assert (document.status_code, facts.status_code) == (202, 200)
 
 
-async def test_many_facts_travel_in_several_messages(served: Served) -> None:
+async def test_many_facts_are_sent_in_several_messages(served: Served) -> None:
     served.script.answer("IngestFacts", TAKEN)
     await served.http.post("/api/facts", json={"facts": [FACT] * 2500})
     assert [len(message.facts) for message in served.script.seen[0].messages] == [1000, 1000, 500]
@@ -98,7 +100,7 @@ async def test_many_facts_travel_in_several_messages(served: Served) -> None:
         ([FACT | {"attributes": {"n": 2**60}}], ["facts[0].attributes.n"]),
     ],
 )
-async def test_a_wrong_fact_is_named_by_place_and_field(
+async def test_an_invalid_fact_is_named_by_index_and_field(
     served: Served, facts: list[Any], fields: list[str]
 ) -> None:
     served.script.answer("IngestFacts", TAKEN)
@@ -107,7 +109,7 @@ async def test_a_wrong_fact_is_named_by_place_and_field(
     assert [problem["field"] for problem in response.json()["fields"]] == fields
 
 
-async def test_wrong_lines_are_all_named_and_nothing_is_sent(served: Served) -> None:
+async def test_all_invalid_lines_are_named_and_nothing_is_sent(served: Served) -> None:
     year = json.dumps(FACT | {"valid_at": "2019"})
     lines = [json.dumps(FACT), "{", json.dumps(FACT), '{"subject": 5}', "\udcff", year]
     content = "\n".join(lines).encode("utf-8", "surrogateescape")
@@ -117,17 +119,17 @@ async def test_wrong_lines_are_all_named_and_nothing_is_sent(served: Served) -> 
     assert served.script.seen == []
 
 
-NAMED_OTHERWISE = {"subject": "A", "relation": "R", "object": "B", "document": "a.md"}
+WITH_DOCUMENT_ALIAS = {"subject": "A", "relation": "R", "object": "B", "document": "a.md"}
 
 
 @pytest.mark.parametrize(
     "request_",
     [
-        {"json": {"facts": [NAMED_OTHERWISE]}},
-        {"content": json.dumps(NAMED_OTHERWISE).encode(), "headers": LINES},
+        {"json": {"facts": [WITH_DOCUMENT_ALIAS]}},
+        {"content": json.dumps(WITH_DOCUMENT_ALIAS).encode(), "headers": LINES},
     ],
 )
-async def test_a_facts_document_may_be_called_document(
+async def test_a_facts_document_id_may_be_given_as_document(
     served: Served, request_: dict[str, Any]
 ) -> None:
     served.script.answer("IngestFacts", TAKEN)
@@ -136,15 +138,15 @@ async def test_a_facts_document_may_be_called_document(
     assert served.script.seen[0].message.facts[0].document_id == "a.md"
 
 
-async def test_a_fact_names_its_document_once(served: Served) -> None:
-    both = NAMED_OTHERWISE | {"document_id": "b.md"}
+async def test_a_fact_with_both_document_and_document_id_is_refused(served: Served) -> None:
+    both = WITH_DOCUMENT_ALIAS | {"document_id": "b.md"}
     response = await served.http.post("/api/facts", json={"facts": [both]})
     assert response.status_code == 422
     assert [problem["field"] for problem in response.json()["fields"]] == ["facts[0].document"]
     assert served.script.seen == []
 
 
-async def test_the_samples_facts_are_taken_as_they_are(served: Served) -> None:
+async def test_the_samples_facts_are_accepted_in_every_form(served: Served) -> None:
     served.script.answer("IngestFacts", TAKEN)
     as_lines = await served.http.post("/api/facts", content=SAMPLE, headers=LINES)
     as_json = await served.http.post(
@@ -157,7 +159,7 @@ async def test_the_samples_facts_are_taken_as_they_are(served: Served) -> None:
     assert all(list(other) == list(first) for other in others)
 
 
-async def test_a_file_of_facts_is_given_as_facts(served: Served) -> None:
+async def test_a_file_of_facts_is_ingested_as_facts(served: Served) -> None:
     served.script.answer("IngestFacts", TAKEN)
     data = b"\xef\xbb\xbf" + b"\n\n".join(json.dumps(FACT).encode() for _ in range(4))
     response = await served.http.post(DOCUMENTS, files={"files": ("facts.jsonl", data)})
@@ -173,7 +175,7 @@ async def test_a_file_of_facts_is_given_as_facts(served: Served) -> None:
     assert len(served.script.seen[-1].message.facts) == 4
 
 
-async def test_facts_among_documents_are_given_and_other_lines_keep_their_numbers(
+async def test_facts_among_documents_are_ingested_and_other_lines_keep_their_numbers(
     served: Served,
 ) -> None:
     served.script.answer("IngestFacts", ingest_pb2.IngestFactsResponse(added_count=2))
@@ -198,7 +200,7 @@ async def test_facts_among_documents_are_given_and_other_lines_keep_their_number
         ({"subject_type": "a b"}, "files[0].lines[3].subject_type"),
     ],
 )
-async def test_a_file_with_a_wrong_fact_is_refused_by_its_line(
+async def test_a_file_with_an_invalid_fact_is_refused_naming_its_line(
     served: Served, wrong: dict[str, Any], field: str
 ) -> None:
     served.script.answer("IngestFacts", TAKEN)
@@ -214,7 +216,7 @@ async def test_a_file_with_a_wrong_fact_is_refused_by_its_line(
 @pytest.mark.parametrize(
     "relation", ["editor-in-chief is", "владеет", "ranked No. 1 in", "मालिक है"]
 )
-async def test_relations_of_the_world_are_taken(served: Served, relation: str) -> None:
+async def test_relation_names_in_any_script_are_accepted(served: Served, relation: str) -> None:
     served.script.answer("IngestFacts", TAKEN)
     response = await served.http.post("/api/facts", json={"facts": [FACT | {"relation": relation}]})
     assert response.status_code == 200

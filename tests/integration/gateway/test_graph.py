@@ -1,4 +1,4 @@
-"""`GET /api/graph/…`: names are data whatever they hold; pages go on by an opaque cursor."""
+"""`GET /api/graph/…`: any name is accepted as data, and pages continue by an opaque cursor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from services.runtime.times import to_timestamp
 from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.samples import DAY, ENTITY, ENTITY_JSON, FACT, FACT_JSON
 
-AROUND = "/api/graph/neighborhood/"
+NEIGHBORHOOD = "/api/graph/neighborhood/"
 NAMES = [
     "Ledger Service",
     ".*",
@@ -27,16 +27,16 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-async def test_an_entity_is_looked_up_by_the_very_name_that_was_asked_for(
+async def test_an_entity_is_looked_up_by_exactly_the_requested_name(
     served: Served, name: str
 ) -> None:
     served.script.answer("GetNeighborhood", query_pb2.GetNeighborhoodResponse(center=ENTITY))
-    response = await served.http.get(AROUND + quote(name, safe=""))
+    response = await served.http.get(NEIGHBORHOOD + quote(name, safe=""))
     assert response.status_code == 200
     assert served.script.seen[0].message.entity_name == name
 
 
-async def test_a_neighborhood_has_a_center_nodes_edges_and_whether_it_is_all(
+async def test_a_neighborhood_has_a_center_nodes_edges_and_a_truncation_flag(
     served: Served,
 ) -> None:
     answer = query_pb2.GetNeighborhoodResponse(
@@ -44,7 +44,7 @@ async def test_a_neighborhood_has_a_center_nodes_edges_and_whether_it_is_all(
     )
     served.script.answer("GetNeighborhood", answer)
     parameters = {"type": "Person", "limit": "1", "as_of": "2024-04-18"}
-    response = await served.http.get(AROUND + "Jonas Weber", params=parameters)
+    response = await served.http.get(NEIGHBORHOOD + "Jonas Weber", params=parameters)
     assert response.json() == {
         "center": ENTITY_JSON,
         "nodes": [ENTITY_JSON],
@@ -58,7 +58,7 @@ async def test_a_neighborhood_has_a_center_nodes_edges_and_whether_it_is_all(
     assert request.time.instant == to_timestamp(DAY)
 
 
-async def test_events_and_mentions_are_told_apart_from_what_lasts(served: Served) -> None:
+async def test_events_and_mentions_are_distinguished_from_facts_that_last(served: Served) -> None:
     event = facts_pb2.Fact(valid_time=to_timestamp(DAY), event=True)
     mention = facts_pb2.Fact(
         origin=facts_pb2.FACT_ORIGIN_LOCAL,
@@ -67,7 +67,7 @@ async def test_events_and_mentions_are_told_apart_from_what_lasts(served: Served
     )
     answer = query_pb2.GetNeighborhoodResponse(center=ENTITY, edges=[FACT, event, mention])
     served.script.answer("GetNeighborhood", answer)
-    edges = (await served.http.get(AROUND + "Jonas Weber")).json()["edges"]
+    edges = (await served.http.get(NEIGHBORHOOD + "Jonas Weber")).json()["edges"]
     day = "2024-04-18T00:00:00Z"
     times = [(one["valid_at"], one["event"], one["mentioned_at"]) for one in edges]
     assert times == [(day, False, None), (day, True, None), (None, False, day)]
@@ -75,7 +75,7 @@ async def test_events_and_mentions_are_told_apart_from_what_lasts(served: Served
 
 async def test_an_unknown_entity_is_404(served: Served) -> None:
     served.script.fail("GetNeighborhood", errors.NotFoundError("entity"))
-    response = await served.http.get(AROUND + "nobody")
+    response = await served.http.get(NEIGHBORHOOD + "nobody")
     assert response.status_code == 404
     assert response.json()["detail"] == "There is no such entity in this space."
 
@@ -83,14 +83,14 @@ async def test_an_unknown_entity_is_404(served: Served) -> None:
 @pytest.mark.parametrize(
     ("path", "field"),
     [
-        (AROUND, "entity"),
-        (AROUND + "%20", "entity"),
-        (AROUND + "a%00b", "entity"),
-        (AROUND + "x" * 1001, "entity"),
-        (AROUND + "x?type=" + "x" * 201, "type"),
-        (AROUND + "x?limit=0", "limit"),
-        (AROUND + "x?limit=101", "limit"),
-        (AROUND + "x?as_of=then", "as_of"),
+        (NEIGHBORHOOD, "entity"),
+        (NEIGHBORHOOD + "%20", "entity"),
+        (NEIGHBORHOOD + "a%00b", "entity"),
+        (NEIGHBORHOOD + "x" * 1001, "entity"),
+        (NEIGHBORHOOD + "x?type=" + "x" * 201, "type"),
+        (NEIGHBORHOOD + "x?limit=0", "limit"),
+        (NEIGHBORHOOD + "x?limit=101", "limit"),
+        (NEIGHBORHOOD + "x?as_of=then", "as_of"),
         ("/api/graph/entities?limit=-1", "limit"),
         ("/api/graph/entities?type=%00", "type"),
         ("/api/graph/entities?order=size", "order"),
@@ -98,7 +98,7 @@ async def test_an_unknown_entity_is_404(served: Served) -> None:
         ("/api/graph/entities?cursor=" + "x" * 16385, "cursor"),
     ],
 )
-async def test_a_wrong_parameter_is_named_as_rest_calls_it(
+async def test_an_invalid_parameter_is_refused_by_its_rest_name(
     served: Served, path: str, field: str
 ) -> None:
     response = await served.http.get(path)
@@ -107,15 +107,15 @@ async def test_a_wrong_parameter_is_named_as_rest_calls_it(
 
 
 @pytest.mark.parametrize(("limit", "asked"), [("0", 0), ("201", 201), (str(2**40), 2**31 - 1)])
-async def test_a_page_may_be_asked_for_in_any_size(served: Served, limit: str, asked: int) -> None:
-    """The tier takes 0 for its default and cuts what is too large."""
+async def test_any_page_size_is_forwarded(served: Served, limit: str, asked: int) -> None:
+    """The tier replaces 0 by its default and limits a size that is too large."""
     served.script.answer("ListEntities", query_pb2.ListEntitiesResponse())
     response = await served.http.get("/api/graph/entities", params={"limit": limit})
     assert response.status_code == 200
     assert served.script.seen[0].message.page_size == asked
 
 
-async def test_entities_come_in_pages(served: Served) -> None:
+async def test_entities_are_listed_in_pages(served: Served) -> None:
     served.script.answer(
         "ListEntities", query_pb2.ListEntitiesResponse(entities=[ENTITY], next_page_token="t2")
     )
@@ -136,7 +136,7 @@ async def test_entities_come_in_pages(served: Served) -> None:
     assert served.script.seen[0].message == expected
 
 
-async def test_entities_come_most_mentioned_first_and_without_titles(served: Served) -> None:
+async def test_entities_can_be_ordered_by_mentions_and_filtered_by_title(served: Served) -> None:
     title = facts_pb2.Entity(id="e-2", name="Harbour Note", mention_count=9, document_title=True)
     served.script.answer("ListEntities", query_pb2.ListEntitiesResponse(entities=[title]))
     only = await served.http.get("/api/graph/entities?order=mentions&titles=only")
@@ -157,7 +157,9 @@ async def test_the_last_page_has_no_cursor(served: Served) -> None:
     assert response.json()["next_cursor"] is None
 
 
-async def test_a_cursor_that_the_service_refuses_is_named(served: Served) -> None:
+async def test_a_cursor_that_the_service_refuses_is_reported_by_its_rest_name(
+    served: Served,
+) -> None:
     refusal = errors.InvalidFieldError(errors.FieldError("page_token", "belongs to another query"))
     served.script.fail("ListEntities", refusal)
     response = await served.http.get("/api/graph/entities?cursor=abc")
@@ -167,7 +169,7 @@ async def test_a_cursor_that_the_service_refuses_is_named(served: Served) -> Non
     assert response.json()["detail"] == "cursor: belongs to another query"
 
 
-async def test_the_status_counts_the_graph(served: Served) -> None:
+async def test_the_status_returns_the_counts_of_the_graph(served: Served) -> None:
     answer = query_pb2.GetGraphStatsResponse(
         entity_count=2,
         fact_count=1,

@@ -1,4 +1,4 @@
-"""Histories, snapshots, paths, facts, findings, ontologies: what is asked arrives, and what is wrong is named."""
+"""Histories, snapshots, paths, facts, findings, ontologies: requests are forwarded, and invalid fields are named."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ INSTANT = retrieval_pb2.TimeSelector(instant=STAMP)
 
 
 def fields(response: Any) -> list[str]:
-    """Names of the wrong fields."""
+    """Returns the names of the invalid fields."""
     assert response.status_code == 422, response.text
     return [problem["field"] for problem in response.json()["fields"]]
 
 
-async def test_a_history_has_its_entity_facts_and_the_whole_in_numbers(served: Served) -> None:
+async def test_a_history_has_its_entity_facts_and_summary(served: Served) -> None:
     summary = history_pb2.HistorySummary(
         fact_count=3,
         current_fact_count=1,
@@ -97,7 +97,7 @@ async def test_a_history_has_its_entity_facts_and_the_whole_in_numbers(served: S
 
 
 @pytest.mark.parametrize("name", ["a/b/c", "') MATCH (n) DETACH DELETE n //", "x?y=z", "a\n", UUID])
-async def test_a_history_is_of_the_very_name_that_was_asked_for(served: Served, name: str) -> None:
+async def test_a_history_is_requested_for_exactly_the_given_name(served: Served, name: str) -> None:
     served.script.answer("GetEntityHistory", history_pb2.GetEntityHistoryResponse())
     response = await served.http.get(HISTORY + quote(name, safe=""))
     assert response.status_code == 200
@@ -115,7 +115,7 @@ async def test_a_history_is_of_the_very_name_that_was_asked_for(served: Served, 
         ("2024-04-17T00:00:00Z/2024-04-18", True, True),
     ],
 )
-async def test_a_range_may_be_open_at_either_side(
+async def test_a_range_may_be_open_at_either_end(
     served: Served, text: str, start: bool, end: bool
 ) -> None:
     served.script.answer("GetSnapshot", history_pb2.GetSnapshotResponse())
@@ -127,7 +127,7 @@ async def test_a_range_may_be_open_at_either_side(
     assert (found.HasField("start_time"), found.HasField("end_time")) == (start, end)
 
 
-async def test_entities_are_named_by_name_type_or_uuid(served: Served) -> None:
+async def test_entities_are_selected_by_name_type_or_uuid(served: Served) -> None:
     served.script.answer("FindPaths", structure_pb2.FindPathsResponse())
     asked = {"source": "a", "source_type": "Person", "target_uuid": UUID, "as_of": "2024-04-18"}
     response = await served.http.get("/api/graph/paths", params=asked | {"include_local": "true"})
@@ -191,7 +191,7 @@ async def test_entities_are_named_by_name_type_or_uuid(served: Served) -> None:
         ("/api/findings?limit=-1", ["limit"]),
     ],
 )
-async def test_a_wrong_parameter_is_named_as_rest_calls_it(
+async def test_an_invalid_parameter_is_refused_by_its_rest_name(
     served: Served, path: str, named: list[str]
 ) -> None:
     assert fields(await served.http.get(path)) == named
@@ -254,14 +254,14 @@ async def test_a_wrong_parameter_is_named_as_rest_calls_it(
         ("PUT", "/api/ontology", [], ["body"]),
     ],
 )
-async def test_a_wrong_body_is_named_by_its_field_and_nothing_is_sent(
+async def test_an_invalid_body_is_refused_naming_the_field_and_nothing_is_sent(
     served: Served, method: str, path: str, body: Any, named: list[str]
 ) -> None:
     assert fields(await served.http.request(method, path, json=body)) == named
     assert served.script.seen == []
 
 
-async def test_the_whole_filter_of_findings_arrives(served: Served) -> None:
+async def test_the_complete_filter_of_findings_is_forwarded(served: Served) -> None:
     served.script.answer("SearchFindings", findings_pb2.SearchFindingsResponse())
     body = {
         "query": "why?",
@@ -316,7 +316,7 @@ async def test_the_whole_filter_of_findings_arrives(served: Served) -> None:
     )
 
 
-async def test_a_degraded_search_for_findings_says_so(served: Served) -> None:
+async def test_a_degraded_search_for_findings_has_a_reason(served: Served) -> None:
     answer = findings_pb2.SearchFindingsResponse(
         status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
     )
@@ -327,7 +327,7 @@ async def test_a_degraded_search_for_findings_says_so(served: Served) -> None:
     assert found["vector_path"] is None
 
 
-async def test_a_fact_that_was_taken_back_has_its_versions_alone(served: Served) -> None:
+async def test_a_withdrawn_fact_has_only_its_versions(served: Served) -> None:
     version = structure_pb2.FactVersion(
         fact=KNOWN, known_time=STAMP, superseded_time=STAMP, chunk_id=UUID
     )
@@ -358,7 +358,7 @@ ROUTES: list[tuple[str, str, str, Any]] = [
 
 
 @pytest.mark.parametrize(("rpc", "method", "path", "body"), ROUTES)
-async def test_a_store_that_is_away_is_503_and_a_failure_has_one_shape(
+async def test_an_unavailable_store_is_503_in_the_same_form_on_every_route(
     served: Served, rpc: str, method: str, path: str, body: Any
 ) -> None:
     served.script.fail(rpc, errors.StoreUnavailableError("neo4j", 2.5))
@@ -376,7 +376,9 @@ async def test_a_store_that_is_away_is_503_and_a_failure_has_one_shape(
         ("GetEntityHistory", HISTORY + "a"),
     ],
 )
-async def test_a_cursor_that_the_tier_refuses_is_named(served: Served, rpc: str, path: str) -> None:
+async def test_a_cursor_that_the_tier_refuses_is_reported_by_its_rest_name(
+    served: Served, rpc: str, path: str
+) -> None:
     refusal = errors.InvalidFieldError(errors.FieldError("page_token", "belongs to another query"))
     served.script.fail(rpc, refusal)
     assert fields(await served.http.get(path, params={"cursor": "abc"})) == ["cursor"]
@@ -391,7 +393,7 @@ async def test_a_stale_version_of_the_ontology_is_409(served: Served) -> None:
     )
 
 
-async def test_an_end_arrives_with_its_fact(served: Served) -> None:
+async def test_the_end_of_a_fact_is_forwarded(served: Served) -> None:
     answer = ingest_pb2.EndFactResponse(fact=KNOWN, changed=True, space_revision=4)
     served.script.answer("EndFact", answer)
     response = await served.http.post(f"{FACTS}/{UUID}/end", json={"invalid_at": "2024-04-18"})

@@ -1,4 +1,4 @@
-"""Who calls: the credential alone decides space, user and scopes, and the services see what it says."""
+"""Caller identity: the credential alone determines space, user and scopes, and the services receive them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEARCH = "/api/search/text"
 
 
 def bearer(key: str) -> dict[str, str]:
-    """The header of a key."""
+    """Returns the header with a key."""
     return {"authorization": f"Bearer {key}"}
 
 
@@ -60,7 +60,7 @@ async def test_a_caller_without_a_known_key_is_401(
         ("braid-user", ["ann", "bob"]),
     ],
 )
-async def test_a_header_that_says_who_calls_may_be_there_once(
+async def test_a_repeated_identity_header_is_refused(
     guarded: Served, name: str, values: list[str]
 ) -> None:
     headers = [(name, value) for value in values]
@@ -77,7 +77,7 @@ async def test_a_header_that_says_who_calls_may_be_there_once(
 @pytest.mark.parametrize(
     ("headers", "field"), [({}, "braid-space"), ({"braid-space": "a b"}, "braid-space")]
 )
-async def test_what_is_wrong_with_a_header_is_told_of_the_header(
+async def test_an_invalid_header_is_named_in_the_error(
     guarded: Served, headers: dict[str, str], field: str
 ) -> None:
     response = await guarded.http.get("/api/documents", headers=bearer("gateway") | headers)
@@ -86,7 +86,7 @@ async def test_what_is_wrong_with_a_header_is_told_of_the_header(
     assert "metadata" not in response.text
 
 
-async def test_a_refusal_of_the_gateways_own_key_is_not_told_as_the_callers(
+async def test_a_refusal_of_the_gateways_own_key_is_not_attributed_to_the_caller(
     served: Served,
 ) -> None:
     served.script.fail("TextSearch", InvalidCredentialError())
@@ -103,7 +103,7 @@ async def test_a_refusal_of_the_gateways_own_key_is_not_told_as_the_callers(
         ("DELETE", "/api/documents/a", None),
     ],
 )
-async def test_a_key_that_may_only_read_writes_nothing(
+async def test_a_read_only_key_cannot_write(
     guarded: Served, method: str, path: str, body: Any
 ) -> None:
     response = await guarded.http.request(method, path, json=body, headers=bearer("reader"))
@@ -112,14 +112,14 @@ async def test_a_key_that_may_only_read_writes_nothing(
 
 
 @pytest.mark.parametrize("field", ["space", "user", "group_id"])
-async def test_a_space_is_never_taken_from_a_body(guarded: Served, field: str) -> None:
+async def test_a_space_is_not_accepted_in_a_body(guarded: Served, field: str) -> None:
     body = {"query": "q", field: "team-b"}
     response = await guarded.http.post(SEARCH, json=body, headers=bearer("reader"))
     assert response.status_code == 422
     assert guarded.script.seen == []
 
 
-async def test_a_space_is_never_taken_from_a_query_string(guarded: Served) -> None:
+async def test_a_space_is_not_accepted_in_a_query_string(guarded: Served) -> None:
     response = await guarded.http.get("/api/documents?space=team-b", headers=bearer("reader"))
     assert response.status_code == 422
     assert guarded.script.seen == []
@@ -157,28 +157,30 @@ async def test_a_page_of_another_site_cannot_use_the_local_identity(
     assert "of another site" in response.json()["detail"]
 
 
-async def test_probes_and_the_description_need_no_key(guarded: Served) -> None:
+async def test_probes_and_the_api_description_need_no_key(guarded: Served) -> None:
     for path in ("/healthz", "/readyz", "/openapi.json", "/docs"):
         assert (await guarded.http.get(path)).status_code == 200
 
 
-async def test_it_is_ready_when_every_service_serves(served: Served) -> None:
+async def test_the_gateway_is_ready_when_every_service_serves(served: Served) -> None:
     response = await served.http.get("/readyz")
     services = dict.fromkeys(("agent_orchestrator", "vector_search", "graph_query"), "SERVING")
     assert response.json() == {"status": "ready", "services": services}
 
 
-async def test_load_balancers_may_ask_by_head(guarded: Served) -> None:
+async def test_probes_accept_head(guarded: Served) -> None:
     for path in ("/healthz", "/readyz"):
         response = await guarded.http.head(path)
         assert (response.status_code, response.content) == (200, b"")
 
 
-async def test_it_is_not_ready_while_a_service_is_away_and_says_which(script: Script) -> None:
+async def test_the_gateway_is_not_ready_while_a_service_is_unavailable_and_names_it(
+    script: Script,
+) -> None:
     servers = [await start_scripted(names, script) for names in (AGENT, VECTOR)]
-    gone = await start_scripted(VECTOR, script)
-    await gone.stop()
-    agent, vector, graph = (f"127.0.0.1:{server.port}" for server in (*servers, gone))
+    stopped = await start_scripted(VECTOR, script)
+    await stopped.stop()
+    agent, vector, graph = (f"127.0.0.1:{server.port}" for server in (*servers, stopped))
     settings = GatewaySettings(
         _env_file=None,
         gateway_listen="127.0.0.1:0",
@@ -197,14 +199,16 @@ async def test_it_is_not_ready_while_a_service_is_away_and_says_which(script: Sc
     assert response.json()["services"]["vector_search"] == "SERVING"
 
 
-async def test_it_refuses_to_listen_beyond_loopback_without_keys() -> None:
+async def test_the_gateway_refuses_to_listen_beyond_loopback_without_keys() -> None:
     settings = GatewaySettings(_env_file=None, gateway_listen="0.0.0.0:0")
     with pytest.raises(ListenError):
         async with gateway_server(settings):
             pass
 
 
-async def test_it_refuses_to_start_with_keys_and_none_of_its_own(key_file: Path) -> None:
+async def test_the_gateway_refuses_to_start_with_keys_but_without_a_key_of_its_own(
+    key_file: Path,
+) -> None:
     settings = GatewaySettings(_env_file=None, api_keys_file=key_file, service_key=None)
     with pytest.raises(StartError):
         async with gateway_server(settings):

@@ -1,4 +1,4 @@
-"""The isolation benchmark reaches every endpoint and tool: none of its requests is refused for its form."""
+"""The isolation benchmark reaches every endpoint and tool: none of its requests is refused as malformed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TARGETS = ("agent_target", "vector_target", "graph_target")
 
 
 def answering() -> Script:
-    """Every RPC answers with nothing; an upload has a job."""
+    """Returns a script by which every RPC answers with an empty message, and an upload with a job."""
     script = Script()
     for method in all_methods():
         answer: Any = GetMessageClass(method.output_type)()
@@ -32,7 +32,7 @@ def answering() -> Script:
     return script
 
 
-async def test_every_endpoint_and_tool_takes_what_the_benchmark_sends(tmp_path: Path) -> None:
+async def test_every_endpoint_and_tool_accepts_the_benchmarks_requests(tmp_path: Path) -> None:
     path, script = tmp_path / "keys.json", answering()
     editor, scopes = KeyEditor(path), ["read", "write", "admin"]
     _, own = editor.create(

@@ -1,4 +1,4 @@
-"""`/api/jobs`: shown, listed, cancelled and tried again."""
+"""`/api/jobs`: jobs are returned, listed, canceled and retried."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.integration.gateway.samples import (
 )
 
 
-async def test_a_job_is_shown_as_it_stands(served: Served) -> None:
+async def test_a_job_is_returned_in_its_current_state(served: Served) -> None:
     served.script.answer("GetJob", jobs_pb2.GetJobResponse(job=JOB))
     response = await served.http.get(f"/api/jobs/{JOB_ID}")
     assert response.json() == JOB_JSON
@@ -43,15 +43,15 @@ async def test_dead_documents_are_listed_with_their_reasons(served: Served) -> N
     dead = jobs_pb2.DeadDocument(job_id=JOB_ID, failure=failure, create_time=to_timestamp(DAY))
     served.script.answer("ListDeadDocuments", jobs_pb2.ListDeadDocumentsResponse(documents=[dead]))
     response = await served.http.get("/api/jobs/dead")
-    told = {"id": "a", "reason": "is empty", "stage": "search", "job_id": JOB_ID}
+    expected = {"id": "a", "reason": "is empty", "stage": "search", "job_id": JOB_ID}
     assert response.json() == {
-        "documents": [told | {"failed_at": "2024-04-18T00:00:00Z"}],
+        "documents": [expected | {"failed_at": "2024-04-18T00:00:00Z"}],
         "next_cursor": None,
     }
 
 
 @pytest.mark.parametrize("verb", ["cancel", "retry"])
-async def test_a_job_is_cancelled_and_tried_again(served: Served, verb: str) -> None:
+async def test_a_job_can_be_canceled_and_retried(served: Served, verb: str) -> None:
     rpc = f"{verb.title()}Job"
     answers = {
         "cancel": jobs_pb2.CancelJobResponse(job=JOB),

@@ -1,4 +1,4 @@
-"""What the gateway takes on: rates, requests at once, connections; and how it ends."""
+"""Limits of the gateway on rates, concurrent requests and connections; and its shutdown."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SettingsOf = Callable[..., Awaitable[GatewaySettings]]
 
 @pytest.fixture(autouse=True)
 def documents(script: Script) -> None:
-    """There is a list of documents to ask for."""
+    """Scripts an empty list of documents."""
     script.answer("ListDocuments", DOCUMENTS)
 
 
@@ -46,7 +46,7 @@ def bearer(key: str) -> dict[str, str]:
 async def connected(
     served: Served,
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
-    """A connection to a gateway."""
+    """Opens a connection to a gateway."""
     reader, writer = await asyncio.open_connection(LOOPBACK, httpx.URL(served.url).port)
     try:
         yield reader, writer
@@ -54,7 +54,7 @@ async def connected(
         writer.close()
 
 
-async def test_a_key_that_asks_too_often_gets_429_and_the_time_to_wait(
+async def test_a_key_beyond_its_rate_limit_gets_429_with_a_retry_time(
     settings_of: SettingsOf, script: Script, key_file: Path
 ) -> None:
     settings = await settings_of(keys=key_file, allow_local=False, rate_limit_per_key="2/hour")
@@ -70,7 +70,7 @@ async def test_a_key_that_asks_too_often_gets_429_and_the_time_to_wait(
     assert 1 <= int(refused.headers["retry-after"]) <= 3600
 
 
-async def test_a_request_counts_once_though_services_count_as_well(
+async def test_a_request_counts_once_although_the_services_count_it_too(
     settings_of: SettingsOf, script: Script, key_file: Path
 ) -> None:
     settings = await settings_of(keys=key_file, allow_local=False, rate_limit_per_space="3/hour")
@@ -82,9 +82,7 @@ async def test_a_request_counts_once_though_services_count_as_well(
     assert answers == [200, 200, 200, 429]
 
 
-async def test_probes_are_answered_however_often_they_ask(
-    settings_of: SettingsOf, script: Script
-) -> None:
+async def test_probes_are_not_rate_limited(settings_of: SettingsOf, script: Script) -> None:
     settings = await settings_of(rate_limit_per_space="1/hour", max_concurrent_calls=1)
     async with serve_gateway(settings, script) as served:
         answers = {(await served.http.get("/healthz")).status_code for _ in range(5)}
@@ -92,7 +90,7 @@ async def test_probes_are_answered_however_often_they_ask(
     assert (answers, ready) == ({200}, {200})
 
 
-async def test_a_request_beyond_those_answered_at_once_is_refused_early(
+async def test_a_request_beyond_the_concurrency_limit_is_refused_at_once(
     settings_of: SettingsOf, script: Script
 ) -> None:
     script.hang("ListDocuments")
@@ -108,7 +106,7 @@ async def test_a_request_beyond_those_answered_at_once_is_refused_early(
     assert refused.headers["retry-after"] == "1"
 
 
-async def test_silent_connections_stop_nobody_and_are_closed(
+async def test_silent_connections_block_no_request_and_are_closed(
     settings_of: SettingsOf, script: Script
 ) -> None:
     loop = asyncio.get_running_loop()
@@ -125,7 +123,7 @@ async def test_silent_connections_stop_nobody_and_are_closed(
     assert set(ends) == {b""}
 
 
-async def test_a_new_connection_takes_the_place_of_the_one_that_was_idle_longest(
+async def test_a_new_connection_replaces_the_one_that_was_idle_longest(
     settings_of: SettingsOf, script: Script
 ) -> None:
     async with (
@@ -139,7 +137,7 @@ async def test_a_new_connection_takes_the_place_of_the_one_that_was_idle_longest
         assert (await newer.readline()).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_half_a_head_is_waited_for_no_longer_than_a_whole_one(
+async def test_a_connection_with_incomplete_headers_is_closed_after_a_timeout(
     settings_of: SettingsOf, script: Script
 ) -> None:
     async with (
@@ -150,7 +148,7 @@ async def test_half_a_head_is_waited_for_no_longer_than_a_whole_one(
         assert await asyncio.wait_for(reader.read(), 5) == b""
 
 
-async def test_a_head_of_a_megabyte_is_refused(served: Served) -> None:
+async def test_headers_of_a_megabyte_are_refused(served: Served) -> None:
     async with connected(served) as (reader, writer):
         writer.write(b"GET /healthz HTTP/1.1\r\nhost: x\r\nx-large: ")
         for _ in range(16):
@@ -159,7 +157,7 @@ async def test_a_head_of_a_megabyte_is_refused(served: Served) -> None:
     assert answer.startswith(b"HTTP/1.1 431 ")
 
 
-async def test_a_connection_serves_one_request_after_the_other(served: Served) -> None:
+async def test_a_connection_serves_several_requests_in_sequence(served: Served) -> None:
     async with connected(served) as (reader, writer):
         for _ in range(3):
             writer.write(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
@@ -168,7 +166,7 @@ async def test_a_connection_serves_one_request_after_the_other(served: Served) -
             assert await reader.readexactly(15) == b'{"status":"ok"}'
 
 
-async def test_it_is_not_ready_while_it_drains_and_still_answers(
+async def test_a_draining_gateway_is_not_ready_and_still_answers(
     settings_of: SettingsOf, script: Script
 ) -> None:
     settings = await settings_of(drain_delay_seconds=60)
@@ -189,7 +187,7 @@ async def test_it_is_not_ready_while_it_drains_and_still_answers(
     assert "connection" not in before.headers
 
 
-async def test_what_a_service_waits_for_is_told(script: Script) -> None:
+async def test_readiness_reports_what_a_service_waits_for(script: Script) -> None:
     async def populating() -> None:
         raise StoreUnavailableError("neo4j", message="neo4j is still building an index.")
 

@@ -1,4 +1,4 @@
-"""`POST /api/documents` with a long text in JSON, which is read in pieces beside the loop."""
+"""`POST /api/documents` with a long text in JSON, which is parsed piece by piece in a thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.integration.gateway.uploads import ACCEPTED, DOCUMENTS, uploaded
 AS_JSON = {"content-type": "application/json"}
 
 
-async def test_a_large_document_as_json_arrives_whole(served: Served) -> None:
+async def test_a_large_document_as_json_arrives_complete(served: Served) -> None:
     served.script.answer("IngestDocument", ACCEPTED)
     text = "All of it. " * 100_000
     assert (await served.http.post(DOCUMENTS, json={"text": text})).status_code == 202
@@ -24,10 +24,10 @@ async def test_a_large_document_as_json_arrives_whole(served: Served) -> None:
     assert [problem["field"] for problem in refused.json()["fields"]] == ["nonsense"]
 
 
-async def test_a_large_document_that_the_service_refuses_at_its_start_is_told_why(
+async def test_a_large_document_refused_at_its_start_fails_with_the_services_reason(
     served: Served,
 ) -> None:
-    """Its parts that are on their way then cannot be sent any more, which gRPC tells as a defect of its own."""
+    """The remaining parts can no longer be sent then, which gRPC reports as an internal error of its own."""
     refusal = errors.InvalidFieldError(errors.FieldError("metadata.content_type", "is unknown"))
     served.script.refuse("IngestDocument", refusal)
     for _ in range(20):
@@ -36,21 +36,21 @@ async def test_a_large_document_that_the_service_refuses_at_its_start_is_told_wh
         assert [problem["description"] for problem in response.json()["fields"]] == ["is unknown"]
 
 
-async def test_much_may_stand_beside_a_large_text_but_not_more_than_in_other_bodies(
+async def test_the_fields_next_to_a_large_text_are_limited_like_any_other_body(
     served: Served,
 ) -> None:
     served.script.answer("IngestDocument", ACCEPTED)
-    most = GatewaySettings.model_fields["max_body_bytes"].default
-    body = {"text": "All of it. " * 200_000, "metadata": {"a": "x" * (most - 100)}}
+    max_body = GatewaySettings.model_fields["max_body_bytes"].default
+    body = {"text": "All of it. " * 200_000, "metadata": {"a": "x" * (max_body - 100)}}
     assert (await served.http.post(DOCUMENTS, json=body)).status_code == 202
     metadata, data = uploaded(served)
-    assert (len(metadata.metadata["a"]), len(data)) == (most - 100, len(body["text"]))
+    assert (len(metadata.metadata["a"]), len(data)) == (max_body - 100, len(body["text"]))
     refused = await served.http.post(DOCUMENTS, json=body | {"title": "x" * 100})
     assert refused.status_code == 422
     assert [problem["field"] for problem in refused.json()["fields"]] == ["body"]
 
 
-async def test_a_large_document_of_escapes_arrives_as_what_they_stand_for(served: Served) -> None:
+async def test_escapes_in_a_large_document_are_decoded(served: Served) -> None:
     served.script.answer("IngestDocument", ACCEPTED)
     text = 'Über "alles" 😀\n\\ ' * 50_000
     body = json.dumps({"text": text, "title": "é"}, ensure_ascii=True)
@@ -61,7 +61,7 @@ async def test_a_large_document_of_escapes_arrives_as_what_they_stand_for(served
 
 
 @pytest.mark.parametrize("wrong", ["\\ud83d", "\\x", "\n", '"', "\x00"])
-async def test_a_large_document_that_is_no_json_is_refused_whole(
+async def test_a_large_document_with_invalid_json_is_refused_entirely(
     served: Served, wrong: str
 ) -> None:
     body = '{"text": "' + "All of it. " * 100_000 + wrong + '"}'
@@ -71,7 +71,7 @@ async def test_a_large_document_that_is_no_json_is_refused_whole(
     assert served.script.seen == []
 
 
-async def test_a_large_bodys_fault_is_told_without_a_place_in_what_is_left_of_it(
+async def test_a_syntax_error_in_a_large_body_is_reported_without_a_position(
     served: Served,
 ) -> None:
     body = '{"text": "%s",}' % ("All of it. " * 100_000)
@@ -81,7 +81,7 @@ async def test_a_large_bodys_fault_is_told_without_a_place_in_what_is_left_of_it
 
 
 @pytest.mark.parametrize("text", ["short", "long " * 50_000])
-async def test_metadata_of_too_many_values_is_refused(served: Served, text: str) -> None:
+async def test_metadata_with_too_many_values_is_refused(served: Served, text: str) -> None:
     metadata = {"a": [1] * (MAX_VALUES + 1)}
     as_json = await served.http.post(DOCUMENTS, json={"text": text, "metadata": metadata})
     fields = {"metadata": json.dumps(metadata)}

@@ -1,4 +1,4 @@
-"""Checks, repairs, moves to other models, and deletions that go on, through REST and the command."""
+"""Consistency checks, repairs, model migrations and unfinished deletions, through REST and the command."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ KIND = consistency_pb2.INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK
 
 
 def report(repaired: int) -> consistency_pb2.ConsistencyReport:
-    """One stray episode."""
+    """A report of one stray episode."""
     return consistency_pb2.ConsistencyReport(
         chunk_count=2,
         episode_count=3,
@@ -32,7 +32,7 @@ def report(repaired: int) -> consistency_pb2.ConsistencyReport:
     )
 
 
-async def test_a_deletion_that_goes_on_is_answered_with_its_job(served: Served) -> None:
+async def test_an_unfinished_deletion_returns_its_job(served: Served) -> None:
     served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(job=RUNNING))
     response = await served.http.delete("/api/documents/notes/a.md")
     assert response.status_code == 202
@@ -40,7 +40,7 @@ async def test_a_deletion_that_goes_on_is_answered_with_its_job(served: Served) 
     assert (response.json()["removed"], response.json()["job"]["state"]) == ([], "RUNNING")
 
 
-async def test_a_deletion_that_failed_is_an_error_with_its_reason(served: Served) -> None:
+async def test_a_failed_deletion_is_an_error_with_its_reason(served: Served) -> None:
     failed = jobs_pb2.Job(
         id=JOB_ID,
         kind=jobs_pb2.JOB_KIND_DELETE,
@@ -58,14 +58,16 @@ async def test_a_deletion_that_failed_is_an_error_with_its_reason(served: Served
     assert (deleted.code, "is odd" in deleted.err) == (1, True)
 
 
-async def test_the_command_waits_for_a_deletion_that_goes_on(served: Served) -> None:
+async def test_the_command_waits_for_an_unfinished_deletion(served: Served) -> None:
     served.script.answer("DeleteDocument", ingest_pb2.DeleteDocumentResponse(job=RUNNING))
     served.script.answer("GetJob", jobs_pb2.GetJobResponse(job=DONE))
     deleted = await braid(served, "documents", "delete", "notes/a.md")
     assert "episodes" in deleted.out
 
 
-async def test_a_check_tells_what_is_amiss_and_a_repair_that_it_is_mended(served: Served) -> None:
+async def test_a_check_reports_inconsistencies_and_a_repair_reports_consistency(
+    served: Served,
+) -> None:
     served.script.answer(
         "CheckConsistency", consistency_pb2.CheckConsistencyResponse(report=report(0))
     )
@@ -77,11 +79,11 @@ async def test_a_check_tells_what_is_amiss_and_a_repair_that_it_is_mended(served
     assert checked["counts"] == [{"kind": "EPISODE_WITHOUT_CHUNK", "found": 1, "repaired": 0}]
     assert checked["listed"][0]["document_id"] == "d"
     assert (await served.http.post("/api/consistency")).json()["consistent"] is True
-    told = await braid(served, "space", "check", "--repair")
-    assert "consistent" in told.out
+    repair = await braid(served, "space", "check", "--repair")
+    assert "consistent" in repair.out
 
 
-async def test_moves_to_other_models_answer_with_their_jobs(served: Served) -> None:
+async def test_model_migrations_return_their_jobs(served: Served) -> None:
     served.script.answer("StartReembedding", models_pb2.StartReembeddingResponse(job=DONE))
     served.script.answer("StartReextraction", models_pb2.StartReextractionResponse(job=DONE))
     served.script.answer(

@@ -1,4 +1,4 @@
-"""Typed memories at the gateway's doors: what REST and the command pass on, what they tell, and what they refuse."""
+"""Typed memories in REST and the command: forwarded requests, responses and refusals."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ async def test_a_search_has_its_documented_defaults(served: Served, prefix: str)
 
 
 @pytest.mark.parametrize("prefix", PREFIXES)
-async def test_a_search_passes_every_field_on(served: Served, prefix: str) -> None:
+async def test_a_search_forwards_every_field(served: Served, prefix: str) -> None:
     served.script.answer("SearchMemories", FOUND)
     switches = "search_mode=text&use_cache=false&use_reranking=false&use_graph_expansion=true"
     body = {
@@ -110,7 +110,7 @@ async def test_a_search_passes_every_field_on(served: Served, prefix: str) -> No
 
 @pytest.mark.parametrize("prefix", PREFIXES)
 @pytest.mark.parametrize(("body", "field"), BAD_RELATIONS)
-async def test_a_wrong_relation_is_refused_by_its_field(
+async def test_an_invalid_relation_is_refused_naming_the_field(
     served: Served, prefix: str, body: Json, field: str
 ) -> None:
     relation = {"relation_type": "FIXES", "target_id": ERROR, **body}
@@ -145,7 +145,7 @@ async def test_a_wrong_relation_is_refused_by_its_field(
         ({"expansion": {"mode": "pagerank"}}, "expansion.mode"),
     ],
 )
-async def test_a_wrong_search_is_refused_by_its_field(
+async def test_an_invalid_search_is_refused_naming_the_field(
     served: Served, prefix: str, body: Json, field: str
 ) -> None:
     path = f"{prefix}/memories/search?use_graph_expansion=true"
@@ -170,7 +170,7 @@ async def test_a_wrong_search_is_refused_by_its_field(
         (("unrelate", FIX, ERROR, "--type", "MENDS"), "relation_type"),
     ],
 )
-async def test_the_command_tells_what_is_wrong(
+async def test_the_command_reports_an_invalid_argument_in_one_line(
     served: Served, words: tuple[str, ...], field: str
 ) -> None:
     ended = await braid(served, "memories", *words)
@@ -188,7 +188,9 @@ async def test_the_command_removes_relations_of_one_type(served: Served) -> None
     assert (asked.memory_id, asked.target_id, asked.relation_type) == (FIX, ERROR, FIXES)
 
 
-async def test_a_search_that_could_not_be_expanded_says_so_at_every_door(served: Served) -> None:
+async def test_rest_and_the_command_report_a_search_that_could_not_be_expanded(
+    served: Served,
+) -> None:
     unexpanded = memories_pb2.SearchMemoriesResponse(expansion=DEGRADED)
     unexpanded.MergeFrom(FOUND)
     served.script.answer("SearchMemories", unexpanded)
@@ -198,9 +200,9 @@ async def test_a_search_that_could_not_be_expanded_says_so_at_every_door(served:
     shown = await braid(served, "memories", "search", "timeouts", "--expand", "--tag", "checkout")
     assert (shown.code, "expansion DEGRADED; reason=STORE_UNAVAILABLE" in shown.out) == (4, True)
     assert served.script.seen[-1].message.tags == ["checkout"]
-    told = (await braid(served, "memories", "search", "timeouts", "--expand", "--json")).json()
-    assert [one["memory"]["id"] for one in told["results"]] == [ERROR]
-    assert (told["search"], told["expansion"].split(";")[0]) == ("OK", "DEGRADED")
+    details = (await braid(served, "memories", "search", "timeouts", "--expand", "--json")).json()
+    assert [one["memory"]["id"] for one in details["results"]] == [ERROR]
+    assert (details["search"], details["expansion"].split(";")[0]) == ("OK", "DEGRADED")
 
 
 async def test_the_statistics_of_an_expansion_are_in_a_header(served: Served) -> None:
@@ -219,9 +221,9 @@ async def test_the_statistics_of_an_expansion_are_in_a_header(served: Served) ->
     served.script.answer("SearchMemories", expanded)
     path = "/memories/search?use_graph_expansion=true"
     answer = await served.http.post(path, json={"query": "timeouts"})
-    status, *told = answer.headers["x-expansion-status"].split("; ")
+    status, *details = answer.headers["x-expansion-status"].split("; ")
     assert status == "OK"
-    assert dict(one.split("=") for one in told) == {
+    assert dict(one.split("=") for one in details) == {
         "elapsed_ms": "0.0",
         "initial_count": "4",
         "expanded_count": "5",
@@ -233,7 +235,9 @@ async def test_the_statistics_of_an_expansion_are_in_a_header(served: Served) ->
     }
 
 
-async def test_the_command_shows_what_is_related_without_changing_the_order(served: Served) -> None:
+async def test_the_command_shows_related_memories_without_changing_the_ranking(
+    served: Served,
+) -> None:
     step = graph_expansion_pb2.ExpansionStep(from_id=ERROR, to_id=FIX, relation_type=FIXES)
     related = memories_pb2.MemoryHit(
         memory=memories_pb2.Memory(id=FIX, type="SOLUTION", content="Raised the limit."),

@@ -1,4 +1,4 @@
-"""Every path says all the methods that it takes; HEAD is the head of GET, and OPTIONS names the methods."""
+"""Every path names all methods that it allows; HEAD returns the headers of GET, and OPTIONS the methods."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ PATHS = [
 
 
 def named(allow: str) -> set[str]:
-    """The methods that `Allow` names."""
+    """Returns the methods that `Allow` names."""
     return set(allow.split(", "))
 
 
 @pytest.mark.parametrize(("path", "methods"), PATHS)
-async def test_a_refused_method_is_told_with_all_that_are_taken(
+async def test_a_refused_method_is_answered_with_all_allowed_methods(
     served: Served, path: str, methods: set[str]
 ) -> None:
     for method in ("PUT", "PATCH"):
@@ -41,7 +41,9 @@ async def test_a_refused_method_is_told_with_all_that_are_taken(
 
 
 @pytest.mark.parametrize(("path", "methods"), PATHS)
-async def test_options_names_the_methods(served: Served, path: str, methods: set[str]) -> None:
+async def test_options_returns_the_allowed_methods(
+    served: Served, path: str, methods: set[str]
+) -> None:
     response = await served.http.options(path)
     assert (response.status_code, response.content) == (204, b"")
     assert named(response.headers["allow"]) == methods
@@ -49,7 +51,7 @@ async def test_options_names_the_methods(served: Served, path: str, methods: set
 
 
 @pytest.mark.parametrize("method", ["OPTIONS", "HEAD", "PUT"])
-async def test_a_path_that_is_not_there_has_no_methods(served: Served, method: str) -> None:
+async def test_an_unknown_path_has_no_methods(served: Served, method: str) -> None:
     response = await served.http.request(method, "/api/nothing")
     assert (response.status_code, response.headers.get("allow")) == (404, None)
 
@@ -60,7 +62,7 @@ async def test_options_of_a_path_with_data_needs_a_key(guarded: Served) -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/documents/a", "/openapi.json", "/docs", "/healthz"])
-async def test_head_is_answered_as_get_without_its_body(served: Served, path: str) -> None:
+async def test_head_returns_the_headers_of_get_without_a_body(served: Served, path: str) -> None:
     answer = documents_pb2.GetDocumentResponse(document=DOCUMENT)
     served.script.answer("GetDocument", answer)
     got, head = await served.http.get(path), await served.http.head(path)
@@ -71,12 +73,12 @@ async def test_head_is_answered_as_get_without_its_body(served: Served, path: st
     }
 
 
-async def test_head_tells_what_is_wrong_as_get_does(served: Served) -> None:
+async def test_head_fails_with_the_same_status_as_get(served: Served) -> None:
     assert (await served.http.head("/api/jobs/no-uuid")).status_code == 422
     assert (await served.http.head("/api/search/hybrid")).status_code == 405
 
 
-async def test_head_of_a_stream_of_events_ends_it(served: Served) -> None:
+async def test_head_of_an_event_stream_cancels_the_call(served: Served) -> None:
     served.script.hang("WatchJob", jobs_pb2.WatchJobResponse(job=JOB))
     response = await served.http.head(f"/api/jobs/{JOB_ID}/events")
     assert (response.status_code, response.content) == (200, b"")

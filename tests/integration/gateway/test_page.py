@@ -15,7 +15,7 @@ from tests.integration.gateway.conftest import Served
 CHUNK = "0d1f5c1e-6d0c-5a52-9f43-0b4d2ad5a3a1"
 
 
-async def test_the_page_comes_without_a_key_and_runs_its_own_scripts_alone(served: Served) -> None:
+async def test_the_page_runs_only_its_own_scripts(served: Served) -> None:
     answer = await served.http.get("/")
     assert answer.status_code == 200
     policy = answer.headers["content-security-policy"]
@@ -25,7 +25,7 @@ async def test_the_page_comes_without_a_key_and_runs_its_own_scripts_alone(serve
     assert not re.search(r"\son\w+=", answer.text)
 
 
-async def test_each_file_that_the_page_names_is_there(served: Served) -> None:
+async def test_files_that_the_page_references_are_served_and_others_are_not(served: Served) -> None:
     page = (await served.http.get("/")).text
     for path in re.findall(r"/assets/[^\"']+", page):
         assert (await served.http.get(path)).status_code == 200, path
@@ -42,7 +42,7 @@ async def test_an_unchanged_file_is_not_sent_again(served: Served) -> None:
     assert again.content == b""
 
 
-def test_libraries_are_the_published_ones() -> None:
+def test_vendored_libraries_match_their_checksums() -> None:
     folder = files("gateway.web") / "static" / "vendor"
     listed = (folder / "SHA256SUMS").read_text().split("\n")
     pairs = [line.split() for line in listed if line]
@@ -51,7 +51,7 @@ def test_libraries_are_the_published_ones() -> None:
         assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
 
 
-def test_the_page_is_small() -> None:
+def test_the_page_is_smaller_than_600_kib() -> None:
     assert sum(len(asset.content) for asset in load_assets().values()) < 600 * 1024
 
 

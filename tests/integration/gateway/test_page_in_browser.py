@@ -26,7 +26,7 @@ from tests.integration.gateway.scripted import Script
 MARKUP = (
     "<img src=x onerror=\"document.title='injected'\"><script>document.title='injected'</script>"
 )
-# It turns the direction of what follows around, until the end of the text.
+# Right-to-left override: it reverses the direction of the text after it.
 OVERRIDE = "\u202e"
 HOSTILE = OVERRIDE + MARKUP
 CHUNK_CHARACTERS = 1000
@@ -46,7 +46,7 @@ async def browser() -> AsyncIterator[Browser]:
 
 @pytest.fixture
 async def page(browser: Browser) -> AsyncIterator[Page]:
-    """A page of a new visitor, on which no script may fail."""
+    """A page of a new visitor. Fails if a script on it raised an error."""
     errors: list[str] = []
     context = await browser.new_context(viewport={"width": 1440, "height": 900})
     opened = await context.new_page()
@@ -60,7 +60,7 @@ async def page(browser: Browser) -> AsyncIterator[Page]:
 
 @pytest.fixture(autouse=True)
 def empty_space(script: Script) -> None:
-    """What each view asks for on its own, where a test says nothing else."""
+    """Default responses to what each view requests by itself."""
     script.answer("ListDocuments", documents_pb2.ListDocumentsResponse())
     script.answer("ListJobs", jobs_pb2.ListJobsResponse())
     script.answer("ListDeadDocuments", jobs_pb2.ListDeadDocumentsResponse())
@@ -84,7 +84,7 @@ def entity(number: int, name: str) -> facts_pb2.Entity:
 
 
 def neighborhood(center: str, *others: str) -> query_pb2.GetNeighborhoodResponse:
-    """An entity that is joined to each of the others by a fact with its name."""
+    """An entity with one fact about each of the others."""
     nodes = [entity(number, name) for number, name in enumerate(others, start=1)]
     edges = [
         facts_pb2.Fact(
@@ -106,13 +106,13 @@ def chunk_id(number: int) -> str:
     return str(UUID(int=number))
 
 
-async def nothing_ran(page: Page) -> None:
+async def assert_nothing_ran(page: Page) -> None:
     assert "injected" not in await page.title()
     assert await page.locator("img[src='x']").count() == 0
     assert await page.locator("main script, dialog script").count() == 0
 
 
-async def test_markup_and_direction_marks_in_titles_and_metadata_are_text(
+async def test_markup_and_direction_marks_in_titles_and_metadata_are_shown_as_text(
     served: Served, page: Page
 ) -> None:
     document = documents_pb2.Document(
@@ -124,8 +124,8 @@ async def test_markup_and_direction_marks_in_titles_and_metadata_are_text(
     )
     listed = documents_pb2.ListDocumentsResponse(documents=[document])
     served.script.answer("ListDocuments", listed)
-    whole = documents_pb2.GetDocumentResponse(document=document, chunk_ids=[chunk_id(1)])
-    served.script.answer("GetDocument", whole)
+    opened_document = documents_pb2.GetDocumentResponse(document=document, chunk_ids=[chunk_id(1)])
+    served.script.answer("GetDocument", opened_document)
     version = documents_pb2.DocumentVersion(version=1, title=HOSTILE)
     served.script.answer(
         "ListDocumentVersions", documents_pb2.ListDocumentVersionsResponse(versions=[version])
@@ -137,9 +137,9 @@ async def test_markup_and_direction_marks_in_titles_and_metadata_are_text(
     await visit(page, served.url, "search", "?q=x")
     title = page.locator("article h3 bdi")
     await expect(title).to_contain_text("<img src=x")
-    # Isolated: what follows keeps its own direction.
+    # Isolated: the text after it keeps its own direction.
     assert await title.evaluate("one => getComputedStyle(one).unicodeBidi") == "isolate"
-    await nothing_ran(page)
+    await assert_nothing_ran(page)
 
     await visit(page, served.url, "documents", "?document=d.md")
     dialog = page.get_by_role("dialog")
@@ -147,10 +147,10 @@ async def test_markup_and_direction_marks_in_titles_and_metadata_are_text(
     await dialog.locator("summary").click()
     await expect(dialog.get_by_role("list").first).to_contain_text("<img src=x")
     await expect(dialog.get_by_label("Versions")).to_contain_text("version 1")
-    await nothing_ran(page)
+    await assert_nothing_ran(page)
 
 
-async def test_markup_and_direction_marks_in_names_are_text_and_leave_the_drawing(
+async def test_the_graph_shows_markup_in_names_as_text_without_direction_marks(
     served: Served, page: Page
 ) -> None:
     served.script.answer("GetNeighborhood", neighborhood(HOSTILE, f"Omar{OVERRIDE}Sayed"))
@@ -158,14 +158,14 @@ async def test_markup_and_direction_marks_in_names_are_text_and_leave_the_drawin
     await expect(page.get_by_role("table")).to_contain_text("<img src=x")
     labels = await page.evaluate("window.braidDrawing.labels")
     assert labels == [MARKUP, "OmarSayed"]
-    await nothing_ran(page)
+    await assert_nothing_ran(page)
 
 
-async def test_a_document_of_5_mb_is_opened_in_parts(served: Served, page: Page) -> None:
+async def test_a_document_of_5_mb_is_loaded_in_parts(served: Served, page: Page) -> None:
     ids = [chunk_id(number) for number in range(1, CHUNKS_OF_5_MB + 1)]
     document = documents_pb2.Document(document_id="long.md", title="Long", version=1)
-    whole = documents_pb2.GetDocumentResponse(document=document, chunk_ids=ids)
-    served.script.answer("GetDocument", whole)
+    opened_document = documents_pb2.GetDocumentResponse(document=document, chunk_ids=ids)
+    served.script.answer("GetDocument", opened_document)
     text = "word " * (CHUNK_CHARACTERS // 5)
     chunks = [chunks_pb2.Chunk(id=one, document_id="long.md", content=text) for one in ids[:20]]
     served.script.answer("GetChunks", vector_pb2.GetChunksResponse(chunks=chunks))
@@ -180,13 +180,13 @@ async def test_a_document_of_5_mb_is_opened_in_parts(served: Served, page: Page)
     assert [len(one.message.chunk_ids) for one in asked] == [3, 20]
 
 
-async def test_back_and_forward_show_each_view_as_its_address_says(
+async def test_back_and_forward_restore_each_view_from_its_address(
     served: Served, page: Page
 ) -> None:
     document = documents_pb2.Document(document_id="d.md", title="Notes", version=1)
     served.script.answer("ListDocuments", documents_pb2.ListDocumentsResponse(documents=[document]))
-    whole = documents_pb2.GetDocumentResponse(document=document, chunk_ids=[chunk_id(1)])
-    served.script.answer("GetDocument", whole)
+    opened_document = documents_pb2.GetDocumentResponse(document=document, chunk_ids=[chunk_id(1)])
+    served.script.answer("GetDocument", opened_document)
     passage = chunks_pb2.Chunk(id=chunk_id(1), document_id="d.md", content="A passage.")
     served.script.answer("GetChunks", vector_pb2.GetChunksResponse(chunks=[passage]))
 
@@ -207,7 +207,7 @@ async def test_back_and_forward_show_each_view_as_its_address_says(
     await expect(page).to_have_url(re.compile("#/documents$"))
 
 
-async def test_the_gateway_may_be_restarted_under_an_open_page(
+async def test_an_open_page_survives_a_restart_of_the_gateway(
     settings_of: Any, script: Script, page: Page
 ) -> None:
     running = jobs_pb2.Job(id=JOB_ID, state=jobs_pb2.JOB_STATE_RUNNING, unit_count=1, title="Notes")
@@ -237,7 +237,7 @@ async def test_the_gateway_may_be_restarted_under_an_open_page(
         await expect(page.locator(".card").filter(has_text="Notes")).to_contain_text("SUCCEEDED")
 
 
-async def test_an_expired_key_is_said_to_be_one_and_another_can_be_entered(
+async def test_an_expired_key_is_reported_and_another_can_be_entered(
     settings_of: Any, script: Script, key_file: Path, page: Page
 ) -> None:
     settings = await settings_of(keys=key_file, allow_local=False)
@@ -273,7 +273,7 @@ async def enter_key(page: Page, key: str) -> None:
     await page.get_by_role("button", name="Use").click()
 
 
-async def test_the_graph_is_used_by_keyboard_alone(served: Served, page: Page) -> None:
+async def test_the_graph_can_be_used_with_only_the_keyboard(served: Served, page: Page) -> None:
     served.script.answer("GetNeighborhood", neighborhood("Ada Brandt", "Omar Sayed", "Ida Holm"))
     await visit(page, served.url, "graph", "?entity=Ada+Brandt")
     await page.get_by_role("application").focus()
@@ -289,7 +289,7 @@ async def test_the_graph_is_used_by_keyboard_alone(served: Served, page: Page) -
     await expect(page.locator("#status")).to_have_text("3 entities")
 
 
-async def test_a_document_that_failed_has_its_reason_and_is_tried_again(
+async def test_a_failed_document_shows_its_reason_and_can_be_retried(
     served: Served, page: Page
 ) -> None:
     failure = jobs_pb2.JobFailure(

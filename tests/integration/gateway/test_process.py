@@ -1,4 +1,4 @@
-"""`python -m gateway` as a process: it serves where it is told, refuses what is unsafe, and ends cleanly."""
+"""`python -m gateway` as a process: it serves at its configured address, refuses unsafe settings, and exits cleanly."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.integration.gateway.scripted import LOOPBACK
 
 @asynccontextmanager
 async def started(folder: Path, **environment: str) -> AsyncIterator[asyncio.subprocess.Process]:
-    """The process, killed at the end if it still runs."""
+    """Starts the process, and kills it at the end if it still runs."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -36,7 +36,7 @@ async def started(folder: Path, **environment: str) -> AsyncIterator[asyncio.sub
             await process.wait()
 
 
-async def test_it_serves_and_ends_on_sigterm_with_code_0(tmp_path: Path) -> None:
+async def test_the_gateway_serves_and_exits_with_code_0_on_sigterm(tmp_path: Path) -> None:
     async with started(tmp_path, BRAID_GATEWAY_LISTEN=f"{LOOPBACK}:0") as process:
         assert process.stderr is not None
         serving = json.loads(await process.stderr.readline())
@@ -50,17 +50,19 @@ async def test_it_serves_and_ends_on_sigterm_with_code_0(tmp_path: Path) -> None
     assert code == 0
 
 
-async def test_a_wrong_setting_is_told_in_one_line(tmp_path: Path) -> None:
+async def test_an_invalid_setting_is_reported_in_one_line(tmp_path: Path) -> None:
     async with started(tmp_path, BRAID_DRAIN_SECONDS="soon") as process:
-        _, told = await process.communicate()
+        _, error_output = await process.communicate()
     assert process.returncode == 1
-    assert told.decode() == "BRAID_DRAIN_SECONDS must be a number\n"
+    assert error_output.decode() == "BRAID_DRAIN_SECONDS must be a number\n"
 
 
-async def test_it_refuses_to_be_open_to_everybody_in_one_line(tmp_path: Path) -> None:
+async def test_listening_openly_without_authentication_is_refused_in_one_line(
+    tmp_path: Path,
+) -> None:
     listen = "0.0.0.0:0"
     async with started(tmp_path, BRAID_GATEWAY_LISTEN=listen) as process:
-        _, told = await process.communicate()
+        _, error_output = await process.communicate()
     assert process.returncode == 1
-    (line,) = told.decode().splitlines()
+    (line,) = error_output.decode().splitlines()
     assert line.startswith("refusing to listen on 0.0.0.0:0 without authentication")

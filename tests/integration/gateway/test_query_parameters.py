@@ -1,4 +1,4 @@
-"""A query parameter that a route does not declare is refused by its name, whatever the route."""
+"""Every route refuses a query parameter that it does not declare, by its name."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.integration.gateway.samples import JOB_ID
 
 
 def routes() -> list[tuple[str, str]]:
-    """Method and path of every route in the OpenAPI document, which are all but its own page's."""
+    """Returns method and path of every route in the OpenAPI document: all but those of the document and the page."""
     settings = GatewaySettings(_env_file=None)
     app = create_app(cast("Clients", None), settings, Authenticator(None, allow_local=True))
     described = app.openapi()["paths"]
@@ -42,15 +42,17 @@ def routes() -> list[tuple[str, str]]:
     return [(method, path) for path, methods in described.items() for method in methods]
 
 
-def in_openais_shape(path: str) -> bool:
-    """Whether a route's errors have the shape that OpenAI's clients read."""
+def in_openais_form(path: str) -> bool:
+    """Returns whether a route's errors have the form that OpenAI's clients read."""
     return path.startswith("/v1/")
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [route for route in routes() if not in_openais_shape(route[1])]
+    ("method", "path"), [route for route in routes() if not in_openais_form(route[1])]
 )
-async def test_every_route_refuses_it(served: Served, method: str, path: str) -> None:
+async def test_every_route_refuses_an_undeclared_parameter(
+    served: Served, method: str, path: str
+) -> None:
     filled = path.replace("{job_id}", JOB_ID)
     response = await served.http.request(method, filled, params={"limt": "5"})
     assert (response.status_code, response.json()["reason"]) == (422, "INVALID_FIELD")
@@ -61,9 +63,9 @@ async def test_every_route_refuses_it(served: Served, method: str, path: str) ->
 
 
 @pytest.mark.parametrize(
-    ("method", "path"), [route for route in routes() if in_openais_shape(route[1])]
+    ("method", "path"), [route for route in routes() if in_openais_form(route[1])]
 )
-async def test_openais_routes_refuse_it_in_openais_shape(
+async def test_openai_routes_refuse_an_undeclared_parameter_in_openais_form(
     served: Served, method: str, path: str
 ) -> None:
     response = await served.http.request(method, path, params={"limt": "5"})
@@ -74,7 +76,7 @@ async def test_openais_routes_refuse_it_in_openais_shape(
     assert served.script.seen == []
 
 
-async def test_what_the_route_takes_is_told(served: Served) -> None:
+async def test_the_error_lists_the_declared_parameters(served: Served) -> None:
     response = await served.http.get("/api/graph/entities?kind=Person")
     (problem,) = response.json()["fields"]
     assert problem["field"] == "kind"
@@ -82,26 +84,28 @@ async def test_what_the_route_takes_is_told(served: Served) -> None:
     assert "limit" in problem["description"]
 
 
-async def test_each_unknown_one_is_named(served: Served) -> None:
+async def test_each_undeclared_parameter_is_named_once(served: Served) -> None:
     response = await served.http.get("/api/documents?a=1&limit=5&b=2&b=3")
     assert [problem["field"] for problem in response.json()["fields"]] == ["a", "b"]
 
 
-async def test_what_is_declared_is_taken(served: Served) -> None:
+async def test_declared_parameters_are_accepted(served: Served) -> None:
     served.script.answer("ListEntities", query_pb2.ListEntitiesResponse())
     served.script.answer("ListDocuments", documents_pb2.ListDocumentsResponse())
     assert (await served.http.get("/api/graph/entities?type=A&limit=5&cursor=")).status_code == 200
     assert (await served.http.get("/api/documents?")).status_code == 200
 
 
-async def test_no_more_are_named_than_are_told_at_all(served: Served) -> None:
+async def test_the_number_of_named_parameters_is_limited(served: Served) -> None:
     query = "&".join(f"p{number}=1" for number in range(3 * MAX_PROBLEMS))
     response = await served.http.get(f"/api/documents?{query}")
     assert len(response.json()["fields"]) == MAX_PROBLEMS
 
 
 @pytest.mark.parametrize("name", ["", "x" * 5000])
-async def test_a_name_that_cannot_be_shown_is_one_of_the_query(served: Served, name: str) -> None:
+async def test_a_parameter_whose_name_cannot_be_shown_is_reported_as_query(
+    served: Served, name: str
+) -> None:
     response = await served.http.get("/api/documents", params={name: "1"})
     assert [problem["field"] for problem in response.json()["fields"]] == ["query"]
 
@@ -118,7 +122,7 @@ async def sorted_by(order: str = "") -> str:
     return order
 
 
-async def test_declared_are_those_of_dependencies_and_models_too() -> None:
+async def test_parameters_of_dependencies_and_models_are_declared_too() -> None:
     router = APIRouter(dependencies=[ONLY_DECLARED_PARAMETERS])
 
     @router.get("/")

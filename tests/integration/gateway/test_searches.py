@@ -1,4 +1,4 @@
-"""`POST /api/search/…`: what is asked of the services, and the shapes that come back."""
+"""`POST /api/search/…`: the requests to the services, and the form of the responses."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CHUNK_SEARCHES = [
 
 
 @pytest.mark.parametrize(("mode", "rpc", "answer"), CHUNK_SEARCHES)
-async def test_a_chunk_search_answers_with_hits_and_its_one_leg(
+async def test_a_chunk_search_returns_hits_and_its_leg(
     served: Served, mode: str, rpc: str, answer: Any
 ) -> None:
     served.script.answer(rpc, answer)
@@ -59,7 +59,7 @@ async def test_a_chunk_search_answers_with_hits_and_its_one_leg(
     }
 
 
-async def test_a_hybrid_search_passes_every_field_on(served: Served) -> None:
+async def test_a_hybrid_search_forwards_every_field(served: Served) -> None:
     served.script.answer("HybridSearch", vector.HybridSearchResponse(status=OK))
     body = {
         "query": "who",
@@ -87,7 +87,9 @@ async def test_a_hybrid_search_passes_every_field_on(served: Served) -> None:
     assert served.script.seen[0].message == expected
 
 
-async def test_what_is_left_out_stays_unset_so_that_the_contract_decides(served: Served) -> None:
+async def test_omitted_fields_stay_unset_so_that_the_contracts_defaults_apply(
+    served: Served,
+) -> None:
     served.script.answer("HybridSearch", vector.HybridSearchResponse(status=OK))
     await served.http.post("/api/search/hybrid", json={"query": "who"})
     assert served.script.seen[0].message == vector.HybridSearchRequest(query="who")
@@ -101,7 +103,7 @@ async def test_what_is_left_out_stays_unset_so_that_the_contract_decides(served:
         ("prefix", chunks_pb2.TEXT_MATCH_PREFIX),
     ],
 )
-async def test_words_are_looked_for_in_the_way_asked_for(
+async def test_a_text_search_forwards_its_match_mode(
     served: Served, told: str, match: chunks_pb2.TextMatch.ValueType
 ) -> None:
     served.script.answer("TextSearch", vector.TextSearchResponse(status=OK))
@@ -112,7 +114,7 @@ async def test_words_are_looked_for_in_the_way_asked_for(
     )
 
 
-async def test_a_degraded_leg_says_why(served: Served) -> None:
+async def test_a_degraded_leg_has_a_reason(served: Served) -> None:
     answer = vector.HybridSearchResponse(
         status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
     )
@@ -122,7 +124,7 @@ async def test_a_degraded_leg_says_why(served: Served) -> None:
     assert (leg["status"], leg["reason"]) == ("DEGRADED", "EMBEDDER_UNAVAILABLE")
 
 
-async def test_a_graph_search_answers_with_dated_facts(served: Served) -> None:
+async def test_a_graph_search_returns_dated_facts(served: Served) -> None:
     answer = query_pb2.SearchFactsResponse(
         hits=[FACT_HIT],
         status=OK,
@@ -139,7 +141,7 @@ async def test_a_graph_search_answers_with_dated_facts(served: Served) -> None:
     ("as_of", "kind"),
     [("2024-04-18T02:00:00+02:00", "instant"), ({"start": "2024-04-18"}, "range")],
 )
-async def test_a_graph_search_is_about_an_instant_or_a_span(
+async def test_a_graph_search_accepts_an_instant_or_a_time_range(
     served: Served, as_of: Any, kind: str
 ) -> None:
     served.script.answer("SearchFacts", query_pb2.SearchFactsResponse(status=OK))
@@ -151,14 +153,16 @@ async def test_a_graph_search_is_about_an_instant_or_a_span(
 
 
 @pytest.mark.parametrize("as_of", ["2024", 2024, {"start": "2024"}, {"end": 1.5e9}])
-async def test_a_year_alone_is_no_instant_of_a_graph_search(served: Served, as_of: Any) -> None:
+async def test_a_year_alone_is_not_a_valid_time_of_a_graph_search(
+    served: Served, as_of: Any
+) -> None:
     response = await served.http.post("/api/search/graph", json={"query": "q", "as_of": as_of})
     assert response.status_code == 422
     assert "such as 2024-04-18" in response.json()["detail"]
     assert served.script.seen == []
 
 
-async def test_a_comprehensive_search_answers_with_both_lists_the_fused_one_and_the_legs(
+async def test_a_comprehensive_search_returns_both_lists_the_fused_list_and_the_legs(
     served: Served,
 ) -> None:
     served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
@@ -197,7 +201,7 @@ LISTS = {"results", "vector_results", "graph_results"}
         ([], [], LISTS),
     ],
 )
-async def test_an_answer_holds_the_included_lists_and_always_the_legs(
+async def test_a_response_contains_the_included_lists_and_always_the_legs(
     served: Served, included: Any, asked: list[int], shown: set[str]
 ) -> None:
     served.script.answer("ComprehensiveSearch", COMPREHENSIVE)
@@ -211,7 +215,7 @@ async def test_an_answer_holds_the_included_lists_and_always_the_legs(
     }
 
 
-async def test_the_fused_list_alone_keeps_its_metadata(served: Served) -> None:
+async def test_the_fused_list_requested_alone_keeps_its_metadata(served: Served) -> None:
     fused = agent.SearchResult(id="c")
     fused.metadata["team"] = "payments"
     answer = agent.ComprehensiveSearchResponse(results=[fused])
@@ -222,7 +226,7 @@ async def test_the_fused_list_alone_keeps_its_metadata(served: Served) -> None:
 
 
 @pytest.mark.parametrize("included", ["everything", ["results", "facts"], 5, ["results"] * 11])
-async def test_a_part_that_does_not_exist_is_refused(served: Served, included: Any) -> None:
+async def test_an_unknown_part_of_the_response_is_refused(served: Served, included: Any) -> None:
     body = {"query": "who", "include": included}
     response = await served.http.post("/api/search/comprehensive", json=body)
     assert response.status_code == 422
@@ -239,7 +243,7 @@ ANSWERS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("path", EXPANDED)
-async def test_a_search_passes_on_how_it_is_reranked_and_expanded(
+async def test_a_search_forwards_its_reranking_and_expansion_options(
     served: Served, path: str
 ) -> None:
     served.script.answer(RPC[path], ANSWERS[path]())
@@ -275,7 +279,9 @@ async def test_a_search_passes_on_how_it_is_reranked_and_expanded(
 
 @pytest.mark.parametrize("path", EXPANDED)
 @pytest.mark.parametrize("mode", ["none", "formula", "QUERY_AWARE", "pagerank"])
-async def test_a_modes_name_alone_says_how_to_expand(served: Served, path: str, mode: str) -> None:
+async def test_an_expansion_can_be_given_by_the_name_of_its_mode(
+    served: Served, path: str, mode: str
+) -> None:
     served.script.answer(RPC[path], ANSWERS[path]())
     await served.http.post(f"/api/search/{path}", json={"query": "who", "expansion": mode})
     name = f"EXPANSION_MODE_{mode.upper()}"
@@ -283,7 +289,7 @@ async def test_a_modes_name_alone_says_how_to_expand(served: Served, path: str, 
 
 
 @pytest.mark.parametrize("path", EXPANDED)
-async def test_an_answer_tells_how_its_expansion_went(served: Served, path: str) -> None:
+async def test_a_response_reports_its_expansion(served: Served, path: str) -> None:
     report = expansion_pb2.ExpansionReport(
         mode=expansion_pb2.EXPANSION_MODE_FORMULA,
         status=legs_pb2.LEG_STATUS_DEGRADED,
@@ -337,7 +343,7 @@ async def test_an_answer_tells_how_its_expansion_went(served: Served, path: str)
         ({"rerank": "magic"}, "rerank"),
     ],
 )
-async def test_wrong_ways_to_expand_are_refused_by_field(
+async def test_invalid_expansion_options_are_refused_naming_the_field(
     served: Served, path: str, body: dict[str, Any], field: str
 ) -> None:
     response = await served.http.post(f"/api/search/{path}", json={"query": "who", **body})

@@ -1,4 +1,4 @@
-"""HTTPS of the gateway, and TLS of every hop behind it: who is served, who is refused, and certificates that change."""
+"""HTTPS of the gateway and TLS of every hop behind it: accepted and refused clients, and changed certificates."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ KEY = {"authorization": "Bearer reader"}
 
 
 @pytest.fixture(autouse=True)
-def _look_at_each_use(monkeypatch: pytest.MonkeyPatch) -> None:
+def _check_files_at_each_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(certificates, "LOOK_INTERVAL", 0.0)
 
 
@@ -54,7 +54,7 @@ def other(tmp_path: Path) -> Authority:
 
 @asynccontextmanager
 async def serve(files: CertificateFiles, **more: Any) -> AsyncIterator[str]:
-    """A gateway that serves HTTPS; its address."""
+    """Serves a gateway over HTTPS. Yields its address."""
     settings = GatewaySettings(
         _env_file=None,
         gateway_listen=f"{LOOPBACK}:0",
@@ -79,7 +79,7 @@ async def serve(files: CertificateFiles, **more: Any) -> AsyncIterator[str]:
 async def alive(
     url: str, authority: Authority, certificate: CertificateFiles | None = None
 ) -> bool:
-    """Whether a client that trusts this authority is served."""
+    """Returns whether a client that trusts this authority is served."""
     context = ssl.create_default_context(cafile=authority.file)
     if certificate is not None:
         context.load_cert_chain(certificate.chain, certificate.key)
@@ -90,14 +90,14 @@ async def alive(
             return False
 
 
-async def test_https_alone_is_served(authority: Authority, other: Authority) -> None:
+async def test_only_https_is_served(authority: Authority, other: Authority) -> None:
     async with serve(authority.issue("gateway")) as url:
         assert await alive(url, authority)
         assert not await alive(url, other)
         assert not await alive(url.replace("https", "http"), authority)
 
 
-async def test_clients_may_have_to_show_a_certificate(
+async def test_a_client_certificate_can_be_required(
     authority: Authority, other: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[str, dict[str, object]]] = []
@@ -114,7 +114,7 @@ async def test_clients_may_have_to_show_a_certificate(
     assert "certificate" in str(seen[0][1]["reason"]).lower()
 
 
-async def test_the_certificate_and_the_clients_authorities_are_read_again(
+async def test_a_changed_certificate_and_changed_client_authorities_are_reloaded(
     authority: Authority, other: Authority, tmp_path: Path
 ) -> None:
     files = authority.issue("gateway")
@@ -164,7 +164,7 @@ async def test_every_hop_uses_tls_with_certificates_on_both_sides(
     assert script.seen[0].call.space == "team-a"
 
 
-async def test_a_gateway_without_a_client_certificate_is_told_apart_from_a_wrong_key(
+async def test_a_missing_client_certificate_of_the_gateway_is_not_reported_as_a_wrong_key(
     authority: Authority, key_file: Path, script: Script
 ) -> None:
     service = authority.issue("service")
@@ -188,7 +188,7 @@ async def test_a_gateway_without_a_client_certificate_is_told_apart_from_a_wrong
     assert script.seen == []
 
 
-async def test_the_health_check_of_the_container_shows_the_gateways_own_certificate(
+async def test_the_health_check_of_the_container_presents_the_gateways_certificate(
     authority: Authority,
 ) -> None:
     files = authority.issue("gateway", "gateway.internal")
@@ -203,7 +203,7 @@ async def test_the_health_check_of_the_container_shows_the_gateways_own_certific
     assert not await asyncio.to_thread(is_alive, address, own)
 
 
-async def test_the_command_trusts_and_presents_what_it_is_given(
+async def test_the_command_uses_the_given_certificates(
     authority: Authority, other: Authority
 ) -> None:
     client = authority.issue("client")
@@ -234,13 +234,13 @@ async def test_the_command_trusts_and_presents_what_it_is_given(
         {"BRAID_CLIENT_KEY_FILE": __file__},
     ],
 )
-def test_the_command_names_a_file_that_does_not_serve(environment: dict[str, str]) -> None:
+def test_the_command_names_an_unusable_certificate_file(environment: dict[str, str]) -> None:
     with pytest.raises(CliError) as failed:
         tls_context(environment, "https://braid.test")
     assert next(iter(environment)) in failed.value.detail
 
 
-async def test_the_python_client_trusts_and_presents_what_it_is_given(
+async def test_the_python_client_uses_the_given_certificates(
     authority: Authority, script: Script
 ) -> None:
     service, client = authority.issue("service"), authority.issue("client")
@@ -275,6 +275,6 @@ def test_the_python_client_needs_a_key_with_its_certificate() -> None:
         {"gateway_tls_client_ca_file": Path("a")},
     ],
 )
-def test_settings_that_do_not_go_together_are_refused(given: dict[str, Any]) -> None:
+def test_incomplete_tls_settings_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="BRAID_GATEWAY_TLS_"):
         GatewaySettings(_env_file=None, **given)

@@ -21,7 +21,7 @@ from tests.integration.gateway.graph_tier import (
 from tests.integration.gateway.scripted import Script
 
 HISTORY = "/api/graph/history/"
-NOWHERE = "00000000-0000-4000-8000-000000000000"
+UNKNOWN_UUID = "00000000-0000-4000-8000-000000000000"
 
 
 @pytest.fixture
@@ -32,26 +32,26 @@ async def company(
         yield running
 
 
-def said(facts: list[dict[str, Any]]) -> list[str]:
-    """Facts in three words."""
+def statements(facts: list[dict[str, Any]]) -> list[str]:
+    """Returns facts as subject, relation and object."""
     return [
         f"{one['source_entity']['name']} {one['relation']} {one['target_entity']['name']}"
         for one in facts
     ]
 
 
-async def test_a_history_tells_every_fact_in_order_and_the_whole_in_numbers(
+async def test_a_history_returns_every_fact_in_order_and_a_summary(
     company: Company,
 ) -> None:
-    told = await company.get(HISTORY + "payments")
-    assert said(told["facts"]) == [
+    answer = await company.get(HISTORY + "payments")
+    assert statements(answer["facts"]) == [
         "Anna Bell OWNS Payments",
         "Payments DEPENDS_ON Ledger",
         "Karl Otto OWNS Payments",
         "Mira Okafor OWNS Payments",
     ]
-    summary = told["summary"]
-    assert (told["entity"]["name"], told["next_cursor"]) == ("Payments", None)
+    summary = answer["summary"]
+    assert (answer["entity"]["name"], answer["next_cursor"]) == ("Payments", None)
     assert (summary["total"], summary["current_total"], summary["never_changed"]) == (4, 2, False)
     assert summary["unchanged_since"] == "2022-06-01T00:00:00Z"
     assert summary["first_seen_at"]
@@ -59,22 +59,25 @@ async def test_a_history_tells_every_fact_in_order_and_the_whole_in_numbers(
     assert {"relation", "start", "end", "began", "ended"} == owned[0].keys()
 
 
-async def test_an_entity_that_never_changed_is_said_plainly(company: Company) -> None:
+async def test_a_history_reports_that_an_entity_never_changed(company: Company) -> None:
     summary = (await company.get(HISTORY + "Ledger"))["summary"]
     assert summary["never_changed"] is True
-    assert said(summary["current"]) == ["Payments DEPENDS_ON Ledger", "Ledger USES PostgreSQL"]
+    assert statements(summary["current"]) == [
+        "Payments DEPENDS_ON Ledger",
+        "Ledger USES PostgreSQL",
+    ]
     assert summary["earliest_valid_at"] == "2017-05-01T00:00:00Z"
     changed = await company.get(HISTORY + "Payments", as_of="2019-06-01")
     assert changed["summary"]["never_changed"] is True
 
 
-async def test_a_history_is_narrowed_by_relation_and_time_and_goes_on_by_cursor(
+async def test_a_history_is_filtered_by_relation_and_time_and_continued_by_cursor(
     company: Company,
 ) -> None:
     asked: dict[str, Any] = {"relation": "owns", "since": "2020-01-01", "limit": 1}
     first = await company.get(HISTORY + "Payments", **asked)
     second = await company.get(HISTORY + "Payments", **asked, cursor=first["next_cursor"])
-    assert said(first["facts"] + second["facts"]) == [
+    assert statements(first["facts"] + second["facts"]) == [
         "Karl Otto OWNS Payments",
         "Mira Okafor OWNS Payments",
     ]
@@ -92,43 +95,45 @@ async def test_homonyms_are_listed_until_one_is_chosen_by_type_or_uuid(company: 
     assert by_type["facts"] == by_uuid["facts"]
 
 
-async def test_a_snapshot_tells_the_state_then_and_what_changed_since(company: Company) -> None:
-    told = await company.get("/api/graph/snapshot", as_of="2019-06-01", entity="Payments")
-    assert said(told["facts"]) == ["Anna Bell OWNS Payments", "Payments DEPENDS_ON Ledger"]
-    changes = told["changes"]
-    assert said(changes["ended"]) == ["Anna Bell OWNS Payments"]
-    assert said(changes["added"]) == ["Mira Okafor OWNS Payments"]
+async def test_a_snapshot_returns_the_state_at_a_time_and_the_changes_since(
+    company: Company,
+) -> None:
+    answer = await company.get("/api/graph/snapshot", as_of="2019-06-01", entity="Payments")
+    assert statements(answer["facts"]) == ["Anna Bell OWNS Payments", "Payments DEPENDS_ON Ledger"]
+    changes = answer["changes"]
+    assert statements(changes["ended"]) == ["Anna Bell OWNS Payments"]
+    assert statements(changes["added"]) == ["Mira Okafor OWNS Payments"]
     year = await company.get("/api/graph/snapshot", as_of="2020-01-01/2023-01-01", relation="OWNS")
-    assert said(year["facts"]) == ["Karl Otto OWNS Payments", "Mira Okafor OWNS Payments"]
+    assert statements(year["facts"]) == ["Karl Otto OWNS Payments", "Mira Okafor OWNS Payments"]
 
 
-async def test_pages_of_a_snapshot_tell_the_changes_once(company: Company) -> None:
+async def test_pages_of_a_snapshot_contain_the_changes_once(company: Company) -> None:
     asked: dict[str, Any] = {"as_of": "2023-01-01", "limit": 2}
     first = await company.get("/api/graph/snapshot", **asked)
     second = await company.get("/api/graph/snapshot", **asked, cursor=first["next_cursor"])
     assert first["changes"] is not None
     assert second["changes"] is None
-    assert len(said(first["facts"] + second["facts"])) == 4
+    assert len(statements(first["facts"] + second["facts"])) == 4
 
 
-async def test_a_difference_is_between_any_two_times(company: Company) -> None:
-    told = await company.get("/api/graph/diff", **{"from": "2019-01-01", "to": "2021-06-01"})
-    assert said(told["ended"]) == ["Anna Bell OWNS Payments"]
-    assert said(told["added"]) == [
+async def test_a_diff_compares_any_two_times(company: Company) -> None:
+    answer = await company.get("/api/graph/diff", **{"from": "2019-01-01", "to": "2021-06-01"})
+    assert statements(answer["ended"]) == ["Anna Bell OWNS Payments"]
+    assert statements(answer["added"]) == [
         "Payments DEPENDS_ON Ledger",
         "Karl Otto OWNS Payments",
         "Mira Okafor LIVES_IN Graz",
     ]
-    assert (told["added_total"], told["ended_total"], told["changed_total"]) == (3, 1, 0)
-    assert told["incomplete"] is False
-    back = await company.get("/api/graph/diff", **{"from": "2021-06-01", "to": "2019-01-01"})
-    assert said(back["added"]) == ["Anna Bell OWNS Payments"]
+    assert (answer["added_total"], answer["ended_total"], answer["changed_total"]) == (3, 1, 0)
+    assert answer["incomplete"] is False
+    backward = await company.get("/api/graph/diff", **{"from": "2021-06-01", "to": "2019-01-01"})
+    assert statements(backward["added"]) == ["Anna Bell OWNS Payments"]
 
 
 async def test_facts_are_listed_as_of_now_a_day_a_range_or_all_time(company: Company) -> None:
     async def owners(**asked: Any) -> list[str]:
-        told = await company.get("/api/facts", object="Payments", relation="OWNS", **asked)
-        return [one["source_entity"]["name"] for one in told["facts"]]
+        answer = await company.get("/api/facts", object="Payments", relation="OWNS", **asked)
+        return [one["source_entity"]["name"] for one in answer["facts"]]
 
     assert await owners() == ["Mira Okafor"]
     assert await owners(as_of="2020-01-01") == ["Karl Otto"]
@@ -139,25 +144,27 @@ async def test_facts_are_listed_as_of_now_a_day_a_range_or_all_time(company: Com
     assert await owners(subject="karl otto") == []
 
 
-async def test_a_fact_is_ended_and_what_was_known_before_stays_on_record(company: Company) -> None:
+async def test_an_ended_fact_can_still_be_read_as_it_was_known_before(company: Company) -> None:
     (fact,) = (await company.get("/api/facts", subject="Mira Okafor", relation="OWNS"))["facts"]
     path = f"/api/facts/{fact['uuid']}"
     ended = await company.send("POST", path + "/end", {"invalid_at": "2023-01-01"})
     assert (ended["changed"], ended["fact"]["invalid_at"]) == (True, "2023-01-01T00:00:00Z")
     again = await company.send("POST", path + "/end", {"invalid_at": "2023-01-01"})
     assert again["changed"] is False
-    told = await company.get(path)
-    before, after = told["versions"]
-    assert told["fact"]["invalid_at"] == "2023-01-01T00:00:00Z"
+    answer = await company.get(path)
+    before, after = answer["versions"]
+    assert answer["fact"]["invalid_at"] == "2023-01-01T00:00:00Z"
     assert (before["fact"]["invalid_at"], after["superseded_at"]) == (None, None)
     assert before["superseded_at"] == after["known_at"]
     asked = {"subject": "Mira Okafor", "relation": "OWNS"}
     assert (await company.get("/api/facts", **asked))["facts"] == []
     then = await company.get("/api/facts", **asked, known_at=before["known_at"])
-    assert said(then["facts"]) == ["Mira Okafor OWNS Payments"]
+    assert statements(then["facts"]) == ["Mira Okafor OWNS Payments"]
 
 
-async def test_an_end_before_the_start_is_named_and_changes_nothing(company: Company) -> None:
+async def test_an_end_that_is_not_after_the_start_is_refused_and_changes_nothing(
+    company: Company,
+) -> None:
     (fact,) = (await company.get("/api/facts", subject="Mira Okafor", relation="OWNS"))["facts"]
     path = f"/api/facts/{fact['uuid']}"
     refused = await company.send("POST", path + "/end", {"invalid_at": "2022-06-01"}, status=422)
@@ -165,7 +172,7 @@ async def test_an_end_before_the_start_is_named_and_changes_nothing(company: Com
     assert (await company.get(path))["fact"] == fact
 
 
-async def test_paths_join_two_entities_at_a_time(company: Company) -> None:
+async def test_paths_connect_two_entities_as_of_a_time(company: Company) -> None:
     asked = {"source": "karl otto", "target": "PostgreSQL"}
     now = await company.get("/api/graph/paths", **asked)
     assert (now["paths"], now["incomplete"]) == ([], False)
@@ -228,7 +235,7 @@ async def test_findings_are_added_found_by_meaning_and_field_and_listed(company:
     assert (await company.get("/api/findings", key=THEIRS))["findings"] == []
 
 
-async def test_a_finding_about_an_unknown_one_is_refused_alone(company: Company) -> None:
+async def test_only_the_finding_about_an_unknown_finding_is_refused(company: Company) -> None:
     body = {
         "findings": [
             {"finding": {"key_insight": "One"}, "about_findings": ["nothing"]},
@@ -240,7 +247,7 @@ async def test_a_finding_about_an_unknown_one_is_refused_alone(company: Company)
     assert [one["index"] for one in added["refused"]] == [0]
 
 
-async def test_an_ontology_is_put_read_and_put_back_changed(company: Company) -> None:
+async def test_an_ontology_is_written_read_and_changed(company: Company) -> None:
     empty = await company.get("/api/ontology")
     assert (empty["version"], empty["entity_types"]) == (0, [])
     ontology = {
@@ -255,14 +262,14 @@ async def test_an_ontology_is_put_read_and_put_back_changed(company: Company) ->
         "version": 0,
     }
     put = await company.send("PUT", "/api/ontology", ontology)
-    held = await company.get("/api/ontology")
-    assert (held["version"], held["strict"]) == (put["version"], True)
-    assert held["relation_types"][0]["endpoints"] == [
+    stored = await company.get("/api/ontology")
+    assert (stored["version"], stored["strict"]) == (put["version"], True)
+    assert stored["relation_types"][0]["endpoints"] == [
         {"subject_type": "Person", "object_type": "Service"}
     ]
-    again = await company.send("PUT", "/api/ontology", held | {"strict": False})
+    again = await company.send("PUT", "/api/ontology", stored | {"strict": False})
     assert again["version"] > put["version"]
-    stale = await company.send("PUT", "/api/ontology", held, status=409)
+    stale = await company.send("PUT", "/api/ontology", stored, status=409)
     assert stale["reason"] == "WRONG_STATE"
 
 
@@ -277,7 +284,7 @@ async def test_an_ontology_is_put_read_and_put_back_changed(company: Company) ->
         ),
     ],
 )
-async def test_a_wrong_ontology_is_named_by_its_field_and_not_taken(
+async def test_an_invalid_ontology_is_refused_naming_the_field_and_not_stored(
     company: Company, ontology: dict[str, Any], field: str
 ) -> None:
     refused = await company.send("PUT", "/api/ontology", ontology, status=422)
@@ -285,14 +292,16 @@ async def test_a_wrong_ontology_is_named_by_its_field_and_not_taken(
     assert (await company.get("/api/ontology"))["version"] == 0
 
 
-async def test_what_is_in_another_space_is_answered_like_what_is_nowhere(company: Company) -> None:
+async def test_entities_and_facts_of_another_space_are_answered_like_unknown_ones(
+    company: Company,
+) -> None:
     (fact,) = (await company.get("/api/facts", subject="Karl Otto", as_of="../.."))["facts"]
     uuid = fact["uuid"]
     end = {"json": {"invalid_at": "2024-01-01"}}
     asked: list[tuple[str, str, dict[str, Any]]] = [
         ("GET", HISTORY + "Payments", {}),
         ("GET", f"/api/facts/{uuid}", {}),
-        ("GET", f"/api/facts/{NOWHERE}", {}),
+        ("GET", f"/api/facts/{UNKNOWN_UUID}", {}),
         ("POST", f"/api/facts/{uuid}/end", end),
         ("GET", "/api/graph/paths?source=Payments&target=Ledger", {}),
     ]
@@ -306,7 +315,7 @@ async def test_what_is_in_another_space_is_answered_like_what_is_nowhere(company
     assert (await company.get(f"/api/facts/{uuid}"))["fact"] == fact
 
 
-async def test_a_reading_key_may_not_write(company: Company) -> None:
+async def test_a_read_only_key_cannot_write(company: Company) -> None:
     (fact,) = (await company.get("/api/facts", subject="Mira Okafor", relation="OWNS"))["facts"]
     end = {"invalid_at": "2024-01-01"}
     for method, path, body in (

@@ -1,4 +1,4 @@
-"""The gateway in front of the real vector tier: bad input, and nothing of another space, down to PostgreSQL."""
+"""The gateway over the real vector tier: invalid input, and separation of spaces, down to PostgreSQL."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def store(vector_database: TestDatabase) -> AsyncIterator[PostgresStore]:
 async def served(
     store: PostgresStore, settings_of: Any, script: Script, key_file: Path
 ) -> AsyncIterator[Served]:
-    """A gateway for keys of two spaces over the real tier; `team-a` has one document."""
+    """A gateway with keys of two spaces over the real tier; `team-a` has one document."""
     embedder = CompassEmbedder()
     documents = DocumentServicer(DocumentWriter(store, embedder), store)
     written = document(
@@ -50,8 +50,8 @@ async def served(
         probes={},
     )
     settings: GatewaySettings = await settings_of(keys=key_file, allow_local=False)
-    told = settings.model_copy(update={"vector_target": f"{LOOPBACK}:{server.port}"})
-    async with serve_gateway(told, script) as running:
+    actual = settings.model_copy(update={"vector_target": f"{LOOPBACK}:{server.port}"})
+    async with serve_gateway(actual, script) as running:
         yield running
     await server.stop()
 
@@ -72,7 +72,7 @@ async def served(
         ("text", {"use_cache": "no"}, "use_cache"),
     ],
 )
-async def test_a_bad_search_is_refused_by_its_field(
+async def test_an_invalid_search_is_refused_naming_the_field(
     served: Served, mode: str, more: dict[str, Any], field: str
 ) -> None:
     response = await served.http.post(
@@ -83,20 +83,20 @@ async def test_a_bad_search_is_refused_by_its_field(
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "1e400"])
-async def test_numbers_that_are_none_are_refused(served: Served, number: str) -> None:
+async def test_non_finite_numbers_are_refused(served: Served, number: str) -> None:
     body = f'{{"query": "red", "min_score": {number}}}'.encode()
     headers = {**ANN, "content-type": "application/json"}
     response = await served.http.post("/api/search/vector", content=body, headers=headers)
     assert (response.status_code, response.json()["reason"]) == (422, "INVALID_FIELD")
 
 
-async def test_metadata_that_no_document_has_finds_nothing_and_says_so(served: Served) -> None:
+async def test_a_filter_by_metadata_that_no_document_has_reports_no_match(served: Served) -> None:
     body = {"query": "red", "filter": {"metadata": {"colour": "red"}}}
     found = (await served.http.post("/api/search/hybrid", json=body, headers=ANN)).json()
     assert (found["legs"][0]["status"], found["results"]) == ("NO_MATCH", [])
 
 
-async def test_a_document_of_another_space_is_answered_like_one_that_is_nowhere(
+async def test_a_document_of_another_space_is_answered_like_an_unknown_one(
     served: Served,
 ) -> None:
     own = await served.http.get("/api/documents/plan.md", headers=ANN)
@@ -117,13 +117,13 @@ async def test_a_filter_by_another_spaces_document_finds_nothing(served: Served)
         assert [hit["document_id"] for hit in found["results"]] == expected
 
 
-async def test_an_answer_is_remembered_unless_the_caller_says_otherwise(served: Served) -> None:
-    told = []
+async def test_a_response_is_cached_unless_the_caller_disables_the_cache(served: Served) -> None:
+    actual = []
     for more in ({}, {}, {"use_cache": False}):
         body = {"query": "north", **more}
         found = (await served.http.post("/api/search/hybrid", json=body, headers=ANN)).json()
-        told.append((found["legs"][0]["cached"], found["embedding"], found["vector_path"]))
-    assert told == [
+        actual.append((found["legs"][0]["cached"], found["embedding"], found["vector_path"]))
+    assert actual == [
         (False, "computed", "exact"),
         (True, "computed", "exact"),
         (False, "computed", "exact"),

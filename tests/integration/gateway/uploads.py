@@ -1,4 +1,4 @@
-"""Uploads of documents: where they go, what answers them, and what the service saw of one."""
+"""Uploads of documents: their path, the service's response, and what the service received."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ ACCEPTED = ingest_pb2.IngestDocumentResponse(job=JOB)
 
 
 def uploaded(served: Served, call: int = 0) -> tuple[Any, bytes]:
-    """The metadata and the bytes of an upload as the service saw them."""
+    """Returns the metadata and the bytes of an upload as the service received them."""
     first, *rest = served.script.seen[call].messages
     return first.metadata, b"".join(part.data for part in rest)

@@ -1,4 +1,4 @@
-"""The tier as others meet it: a real server over real Neo4j, called through a real socket."""
+"""Fixtures: the tier as a real server over real Neo4j, called over a real socket."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Credential = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True)
 class Tier:
-    """A running tier: its stubs, and the credentials of two spaces that no other test has."""
+    """A running tier: its gRPC stubs, and the credentials of two spaces that no other test uses."""
 
     query: query_pb2_grpc.GraphQueryServiceStub
     ingest: ingest_pb2_grpc.GraphIngestServiceStub
@@ -40,7 +40,7 @@ class Tier:
 
 @pytest.fixture
 async def store(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
-    """A store of this test's own."""
+    """A store for one test."""
     async with opened(graph_stores) as found:
         yield found
 
@@ -56,7 +56,7 @@ async def tier(store: Neo4jStore, tmp_path: Path) -> AsyncIterator[Tier]:
 async def serve_tier(
     store: Neo4jStore, folder: Path, reader: EpisodeExtractor | None = None
 ) -> AsyncIterator[Tier]:
-    """The tier with two spaces' keys, which a file in `folder` holds."""
+    """Serves the tier with the keys of two spaces in a file in `folder`."""
     file = folder / "keys.json"
     file.write_text(json.dumps({"keys": [_key("ours"), _key("theirs")]}))
     server = await start_server(

@@ -1,4 +1,4 @@
-"""Messages of the contract, in few words."""
+"""Builds messages of the contract."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from braid.graph.v1 import ingest_pb2
 
 
 def stamp(text: str) -> Timestamp:
-    """A day's first instant."""
+    """Returns the first instant of a day."""
     found = Timestamp()
     found.FromDatetime(datetime.fromisoformat(text).replace(tzinfo=UTC))
     return found
 
 
 def episode(document: str, title: str, content: str, **more: Any) -> ingest_pb2.EpisodeInput:
-    """A chunk with an id of its own."""
+    """A chunk with a new id unless `chunk_id` is given."""
     return ingest_pb2.EpisodeInput(
         chunk_id=more.pop("chunk_id", str(uuid.uuid4())),
         document_id=document,
@@ -43,6 +43,6 @@ def fact(subject: str, relation: str, target: str, **more: Any) -> ingest_pb2.Fa
 
 
 def stream(*facts: ingest_pb2.FactInput, model: str = "") -> Iterator[ingest_pb2.AddFactsRequest]:
-    """A stream with a message for each fact."""
+    """Yields one message for each fact."""
     for one in facts:
         yield ingest_pb2.AddFactsRequest(facts=[one], embedding_model=model)

@@ -1,4 +1,4 @@
-"""How Neo4j would run the named queries."""
+"""Neo4j's plans for the named queries."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from neo4j import AsyncDriver
 from services.graph_query.neo4j.queries import load_queries
 
 QUERIES = load_queries()
-NOT_PLANNED = {"index_states"}  # SHOW has no plan to look at
+NOT_PLANNED = {"index_states"}  # SHOW has no plan
 PLANNED = sorted(set(QUERIES.names()) - NOT_PLANNED)
-# Pages that may be of any space, however large.
+# Pages of spaces of any size.
 IN_ORDER = (
     "facts_of_space",
     "facts_of_relation",
@@ -23,14 +23,14 @@ IN_ORDER = (
     "page_of_findings",
     "page_of_names",
 )
-# Pages of entities: of them the page alone is put in order, after it was read in the order of an index.
+# Pages of entities: a page is read in the order of an index, and only that page is sorted.
 LISTINGS = ("list_entities", "list_entities_by_mentions")
-# Reading all that a space has to put it in order: a `Top`, a `PartialTop` or a `Sort`.
+# Operators that read everything in a space to sort it: `Top`, `PartialTop` and `Sort`.
 ORDERING = ("Top", "Sort")
 
 
 async def plan_of(driver: AsyncDriver, name: str) -> dict[str, Any]:
-    """The plan of a named query, by the statistics of now."""
+    """Returns the plan of a named query by the current statistics."""
     async with driver.session() as session:
         result = await session.run(f"EXPLAIN {QUERIES[name]}", {"p": {}})
         plan: Any = (await result.consume()).plan
@@ -38,14 +38,14 @@ async def plan_of(driver: AsyncDriver, name: str) -> dict[str, Any]:
 
 
 def operators(plan: dict[str, Any]) -> Iterator[str]:
-    """What a plan consists of, from its end to its beginnings."""
+    """Yields a plan's operators, from the result to the leaves."""
     yield plan["operatorType"].partition("@")[0]
     for child in plan.get("children", ()):
         yield from operators(child)
 
 
 def reading_paths(plan: dict[str, Any]) -> Iterator[list[str]]:
-    """For each index that a plan reads: the operators from there to the plan's end."""
+    """Yields, for each index that a plan reads, the operators from there to the result."""
     name = plan["operatorType"].partition("@")[0]
     if "IndexSeek" in name:
         yield [name]
@@ -54,7 +54,7 @@ def reading_paths(plan: dict[str, Any]) -> Iterator[list[str]]:
 
 
 def details(plan: dict[str, Any]) -> Iterator[str]:
-    """What each operator is told, in the same order."""
+    """Yields the details of each operator, in the same order."""
     yield str(plan["args"].get("Details", ""))
     for child in plan.get("children", ()):
         yield from details(child)

@@ -1,4 +1,4 @@
-"""A tier that reads episodes with a scripted language model."""
+"""Adds episodes with a scripted language model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.unit.graph_query.embedder import CountingEmbedder
 
 @dataclass
 class Reading:
-    """Episodes on their way into one space's graph, and the model that reads them."""
+    """The episode intake of one space, and the scripted model that extracts from its episodes."""
 
     intake: EpisodeIntake
     stub: OpenAIStub

@@ -1,4 +1,4 @@
-"""What is wrong is told by field and changes nothing; what only looks dangerous is just text."""
+"""Invalid input is refused naming the field and changes nothing; text that looks like a query is treated as text."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def listing(**fields: object) -> Call:
     return lambda tier: tier.query.ListEntities(request, metadata=tier.ours)
 
 
-def around(**fields: object) -> Call:
+def neighborhood(**fields: object) -> Call:
     request = query_pb2.GetNeighborhoodRequest(**fields)  # type: ignore[arg-type]
     return lambda tier: tier.query.GetNeighborhood(request, metadata=tier.ours)
 
@@ -63,8 +63,8 @@ def stating(one: ingest_pb2.FactInput) -> Call:
         (search(limit=0), "limit"),
         (search(limit=51), "limit"),
         (search(limit=-1), "limit"),
-        (around(entity_name=""), "entity_name"),
-        (around(entity_name="x", limit=101), "limit"),
+        (neighborhood(entity_name=""), "entity_name"),
+        (neighborhood(entity_name="x", limit=101), "limit"),
         (listing(page_size=-1), "page_size"),
         (listing(page_token="nonsense"), "page_token"),
         (adding(chunk_id="nonsense"), "episode.chunk_id"),
@@ -77,7 +77,9 @@ def stating(one: ingest_pb2.FactInput) -> Call:
         (stating(fact("a", "IS", "b", subject_type="a`b")), "facts[0].subject.type"),
     ],
 )
-async def test_what_is_wrong_is_told_by_its_field(tier: Tier, call: Call, field: str) -> None:
+async def test_invalid_input_is_refused_naming_the_field_and_changes_nothing(
+    tier: Tier, call: Call, field: str
+) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await call(tier)
     error = error_from_rpc(failed.value)
@@ -97,13 +99,13 @@ async def test_the_same_chunk_twice_in_a_batch_is_refused(tier: Tier) -> None:
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-async def test_text_that_looks_like_a_query_is_just_text(tier: Tier, text: str) -> None:
+async def test_text_that_looks_like_a_query_is_treated_as_text(tier: Tier, text: str) -> None:
     await tier.ingest.AddFacts(stream(fact("Anna Bell", "KNOWS", "Karl Otto")), metadata=tier.ours)
     await search(query=text, entity_name=text, relation_type=text[:200])(tier)
     await search(query=text)(tier)
     await listing(type=text[:200])(tier)
     with pytest.raises(grpc.aio.AioRpcError) as failed:
-        await around(entity_name=text)(tier)
+        await neighborhood(entity_name=text)(tier)
     assert error_from_rpc(failed.value).reason == errors_pb2.ERROR_REASON_NOT_FOUND
     assert text not in str(failed.value.details())
     stats = await tier.query.GetGraphStats(query_pb2.GetGraphStatsRequest(), metadata=tier.ours)
@@ -111,7 +113,9 @@ async def test_text_that_looks_like_a_query_is_just_text(tier: Tier, text: str) 
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-async def test_names_and_titles_of_any_kind_are_kept_as_they_are(tier: Tier, text: str) -> None:
+async def test_any_name_is_stored_unchanged_and_any_title_is_accepted(
+    tier: Tier, text: str
+) -> None:
     request = ingest_pb2.AddEpisodeRequest(episode=episode("d", text, f"It says {text} here."))
     await tier.ingest.AddEpisode(request, metadata=tier.ours)
     await tier.ingest.AddFacts(stream(fact(text, "IS", "Odd Name")), metadata=tier.ours)

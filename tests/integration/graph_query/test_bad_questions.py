@@ -1,4 +1,4 @@
-"""Wrong, dangerous and foreign input to reads of facts, times and shapes: told by field, or answered honestly."""
+"""Invalid, hostile and foreign input to reads of facts, histories and paths is refused by field or answered safely."""
 
 from __future__ import annotations
 
@@ -122,14 +122,16 @@ async def refused(tier: Tier, call: Call) -> BraidError:
         (subgraph(chunk_ids=[str(uuid.uuid4())] * 201), "chunk_ids"),
     ],
 )
-async def test_what_is_wrong_is_told_by_its_field(tier: Tier, call: Call, field: str) -> None:
+async def test_an_invalid_request_is_refused_naming_the_field(
+    tier: Tier, call: Call, field: str
+) -> None:
     error = await refused(tier, call)
     assert error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
     assert [wrong.field for wrong in error.fields] == [field]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-async def test_text_that_looks_like_a_query_is_just_a_name(tier: Tier, text: str) -> None:
+async def test_text_that_looks_like_a_query_is_treated_as_a_name(tier: Tier, text: str) -> None:
     await tier.ingest.AddFacts(stream(fact(text, "KNOWS", "Plain Name")), metadata=tier.ours)
     selector = Selector(name=text)
     found = await tier.query.GetEntity(
@@ -147,11 +149,11 @@ async def test_text_that_looks_like_a_query_is_just_a_name(tier: Tier, text: str
     await link(text)(tier, tier.ours)
     await facts(relation_type=text[:200])(tier, tier.ours)
     await history(entity=selector, relation_type=text[:200])(tier, tier.ours)
-    way = await tier.query.FindPaths(
+    connection = await tier.query.FindPaths(
         structure_pb2.FindPathsRequest(source=selector, target=Selector(name="plain name")),
         metadata=tier.ours,
     )
-    assert [len(path.facts) for path in way.paths] == [1]
+    assert [len(path.facts) for path in connection.paths] == [1]
 
 
 UNKNOWN = Selector(id=str(uuid.uuid4()))
@@ -168,12 +170,16 @@ UNKNOWN = Selector(id=str(uuid.uuid4()))
         paths(anna(), UNKNOWN),
     ],
 )
-async def test_what_is_not_there_is_not_found_in_an_empty_graph(tier: Tier, call: Call) -> None:
+async def test_unknown_entities_and_facts_are_not_found_in_an_empty_graph(
+    tier: Tier, call: Call
+) -> None:
     assert (await refused(tier, call)).reason == errors_pb2.ERROR_REASON_NOT_FOUND
 
 
 @pytest.mark.parametrize("known", [None, stamp("2020-01-01")])
-async def test_an_empty_graph_is_told_as_empty(tier: Tier, known: Timestamp | None) -> None:
+async def test_reads_of_an_empty_graph_return_empty_results(
+    tier: Tier, known: Timestamp | None
+) -> None:
     for selector in (None, anna(), UNKNOWN):
         listed = await tier.query.ListFacts(
             structure_pb2.ListFactsRequest(subject=selector, known_time=known), metadata=tier.ours

@@ -1,4 +1,4 @@
-"""A search that nobody waits for ends in Neo4j as well, not only in the tier."""
+"""A canceled or expired search also ends in Neo4j, not only in the tier."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ async def database(graph_stores: LocalStores) -> AsyncIterator[Database]:
 async def search(
     database: Database, tmp_path: Path
 ) -> AsyncIterator[query_pb2_grpc.GraphQueryServiceStub]:
-    """The tier over it, through a socket."""
+    """A stub of the tier over that database."""
     keys = tmp_path / "keys.json"
     key = {"id": "k", "hash": hash_key("key"), "space": new_space(), "scopes": ["read"]}
     keys.write_text(json.dumps({"keys": [key]}))
@@ -73,7 +73,7 @@ async def until_running(database: Database, *, some: bool) -> None:
             await asyncio.sleep(0.02)
 
 
-async def test_a_caller_who_leaves_ends_the_running_queries(
+async def test_canceling_a_search_terminates_its_running_queries(
     search: query_pb2_grpc.GraphQueryServiceStub, database: Database
 ) -> None:
     request = query_pb2.SearchFactsRequest(query="who owns it")
@@ -84,7 +84,7 @@ async def test_a_caller_who_leaves_ends_the_running_queries(
     assert call.cancelled()
 
 
-async def test_a_deadline_that_passes_ends_the_running_queries(
+async def test_an_expired_deadline_terminates_the_running_queries(
     search: query_pb2_grpc.GraphQueryServiceStub, database: Database
 ) -> None:
     request = query_pb2.SearchFactsRequest(query="who owns it")

@@ -1,4 +1,4 @@
-"""Writers at the same time: no entity forks, nobody waits for ever, and what was acknowledged outlives a kill."""
+"""Concurrent writers create no duplicate entity and never deadlock, and acknowledged writes survive a kill."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tests.store_suite.graph.neo4j_graph import dump, opened
 NAMES = ["Anna Bell", "Karl Otto", "Mira Okafor", "Payments Guild", "Ledger Works"]
 
 
-def read(space: str, number: int) -> tuple[Passage, ExtractionResult]:
-    """An episode about two of the names, and what is read in it."""
+def extraction(space: str, number: int) -> tuple[Passage, ExtractionResult]:
+    """Returns an episode about two of the names, and its extraction."""
     first, second = NAMES[number % 5], NAMES[(number + 1 + number // 5) % 5]
     one = passage(space, f"d{number}", f"Note {number}", f"{first} met {second}.")
     stated = replace(fact(first, "MET", second, fact=f"{number}"), episode_id=one.uuid)
@@ -29,17 +29,17 @@ def read(space: str, number: int) -> tuple[Passage, ExtractionResult]:
     return one, ExtractionResult(entities=described, facts=(stated,))
 
 
-async def test_episodes_readings_and_facts_at_once_fork_nothing_and_never_deadlock(
+async def test_concurrent_writes_of_all_kinds_create_no_duplicates_and_never_deadlock(
     graph_stores: LocalStores,
 ) -> None:
     space = new_space()
     async with AsyncExitStack() as stack:
-        # As many processes: within one, writers of a space take turns.
+        # Each stands for a process: within one, writers of a space wait for each other.
         stores = [await stack.enter_async_context(opened(graph_stores)) for _ in range(4)]
         async with asyncio.timeout(200), asyncio.TaskGroup() as group:
             for number in range(12):
                 store = stores[number % 4]
-                episode, found = read(space, number)
+                episode, found = extraction(space, number)
                 group.create_task(store.extractions.add_extraction(space, episode, found, ""))
                 facts = [
                     fact(name.upper() if number % 3 else name, "KNOWS", NAMES[(place + 2) % 5])
@@ -57,7 +57,7 @@ async def test_episodes_readings_and_facts_at_once_fork_nothing_and_never_deadlo
 
 
 @pytest.mark.restarts_neo4j
-async def test_every_acknowledged_write_outlives_a_kill_in_the_middle_of_writing(
+async def test_every_acknowledged_write_survives_a_kill_of_neo4j_during_writes(
     store: Neo4jStore, graph_stores: LocalStores, stores_loop: LoopThread
 ) -> None:
     space = new_space()
@@ -83,10 +83,10 @@ async def test_every_acknowledged_write_outlives_a_kill_in_the_middle_of_writing
         await asyncio.to_thread(stores_loop.run, graph_stores.neo4j.start())
         await _until_ready(store)
     found = await listed(store, space, limit=10_000)
-    there = {one.name for one in found}
-    assert acknowledged <= there
-    # Whole or not at all: an entity is there only with its fact.
-    assert (await store.stats(space)).facts == len(there) - 1
+    stored_names = {one.name for one in found}
+    assert acknowledged <= stored_names
+    # Writes are atomic: an entity exists only with its fact.
+    assert (await store.stats(space)).facts == len(stored_names) - 1
 
 
 async def _until_ready(store: Neo4jStore) -> None:

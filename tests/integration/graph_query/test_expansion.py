@@ -1,4 +1,4 @@
-"""Relations between chunks, and Expand along them, as callers meet them: over gRPC on a real Neo4j."""
+"""Relations between chunks, and Expand along them, over gRPC on a real Neo4j."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ HUB = 10_000
 
 
 async def chunks(tier: Tier, number: int, caller: Credential | None = None) -> list[str]:
-    told = [episode(f"d{place}", f"Note {place}", "Some text.") for place in range(number)]
+    inputs = [episode(f"d{place}", f"Note {place}", "Some text.") for place in range(number)]
     for begin in range(0, number, 500):
-        request = ingest_pb2.BatchAddEpisodesRequest(episodes=told[begin : begin + 500])
+        request = ingest_pb2.BatchAddEpisodesRequest(episodes=inputs[begin : begin + 500])
         await tier.ingest.BatchAddEpisodes(request, metadata=caller or tier.ours)
-    return [one.chunk_id for one in told]
+    return [one.chunk_id for one in inputs]
 
 
 def relation(source: str, kind: str, target: str, **more: Any) -> relations_pb2.ChunkRelationInput:
@@ -45,8 +45,10 @@ async def put(
 
 
 async def expand(tier: Tier, seeds: dict[str, float], **more: Any) -> expansion_pb2.ExpandResponse:
-    told = [expansion_pb2.ExpansionSeed(chunk_id=one, score=score) for one, score in seeds.items()]
-    request = expansion_pb2.ExpandRequest(seeds=told, **more)
+    inputs = [
+        expansion_pb2.ExpansionSeed(chunk_id=one, score=score) for one, score in seeds.items()
+    ]
+    request = expansion_pb2.ExpandRequest(seeds=inputs, **more)
     return await tier.query.Expand(request, metadata=tier.ours, timeout=10)
 
 
@@ -71,10 +73,10 @@ async def test_a_chunk_that_fixes_a_seed_is_found_with_its_path(tier: Tier) -> N
     await put(tier, relation(fix, "FIXES", error))
     found = await expand(tier, {error: 0.95})
     assert scores(found) == {error: 0.95, fix: 0.456}
-    brought = found.items[1]
-    assert not brought.HasField("initial_score")
-    assert brought.depth == 1
-    step = brought.path[0]
+    expanded = found.items[1]
+    assert not expanded.HasField("initial_score")
+    assert expanded.depth == 1
+    step = expanded.path[0]
     assert (step.from_id, step.to_id, step.weight, step.strength) == (error, fix, 1.0, 1.0)
     assert step.against_direction
     stats = found.stats
@@ -83,7 +85,7 @@ async def test_a_chunk_that_fixes_a_seed_is_found_with_its_path(tier: Tier) -> N
     assert stats.utilisation == 1.0
 
 
-async def test_hops_types_strength_direction_and_time_bound_the_walk(tier: Tier) -> None:
+async def test_hops_types_strength_direction_and_time_limit_an_expansion(tier: Tier) -> None:
     a, b, c, d = await chunks(tier, 4)
     await put(
         tier,
@@ -105,7 +107,7 @@ async def test_hops_types_strength_direction_and_time_bound_the_walk(tier: Tier)
     assert only.stats.utilisation == 0.5
 
 
-async def test_cycles_and_contradictions_end(tier: Tier) -> None:
+async def test_an_expansion_ends_despite_cycles_and_contradictions(tier: Tier) -> None:
     a, b, c = await chunks(tier, 3)
     await put(
         tier,
@@ -116,15 +118,15 @@ async def test_cycles_and_contradictions_end(tier: Tier) -> None:
     )
     found = await expand(tier, {a: 1.0, c: 0.5}, max_hops=3)
     assert sorted(scores(found)) == sorted([a, b, c])
-    # c is contradicting by what a passes on to it, which is more than its own score.
+    # c contradicts with the score that a passes on to it, which counts more than its own score.
     assert scores(found)[b] == 0.384 - 0.8 * 0.5 * 0.6 * 0.64
 
 
-async def test_a_hub_of_ten_thousand_relations_is_followed_as_far_as_the_cap(tier: Tier) -> None:
+async def test_an_expansion_from_a_hub_follows_at_most_max_degree_relations(tier: Tier) -> None:
     hub, *spokes = await chunks(tier, HUB + 1)
-    told = [relation(spoke, "RELATED", hub) for spoke in spokes]
+    inputs = [relation(spoke, "RELATED", hub) for spoke in spokes]
     for begin in range(0, HUB, 1000):
-        await put(tier, *told[begin : begin + 1000])
+        await put(tier, *inputs[begin : begin + 1000])
     found = await expand(tier, {hub: 1.0}, max_hops=3, limit=1000, max_degree=200)
     assert found.truncated
     assert len(found.items) == 201
@@ -132,7 +134,7 @@ async def test_a_hub_of_ten_thousand_relations_is_followed_as_far_as_the_cap(tie
     assert len(await listed(tier, chunk_id=hub, page_size=5000)) == 1000
 
 
-async def test_a_level_follows_so_many_relations_and_says_that_there_are_more(
+async def test_a_level_follows_a_limited_number_of_relations_and_reports_truncation(
     tier: Tier, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(neo4j_store, "_EDGES", 3)
@@ -148,7 +150,7 @@ async def test_a_level_follows_so_many_relations_and_says_that_there_are_more(
     assert not (await expand(tier, {first: 1.0})).truncated
 
 
-async def test_an_answer_is_remembered_until_something_changes(tier: Tier) -> None:
+async def test_an_expansion_is_cached_until_a_relation_is_added(tier: Tier) -> None:
     a, b, c = await chunks(tier, 3)
     await put(tier, relation(a, "FIXES", b))
     assert not (await expand(tier, {a: 1.0})).cached
@@ -162,7 +164,7 @@ async def test_an_answer_is_remembered_until_something_changes(tier: Tier) -> No
     assert set(scores(renewed)) == {a, b, c}
 
 
-async def test_the_ranking_can_be_kept_and_context_given_with_it(tier: Tier) -> None:
+async def test_the_ranking_can_be_kept_and_new_chunks_returned_as_context(tier: Tier) -> None:
     a, b, c = await chunks(tier, 3)
     await put(tier, relation(a, "FIXES", c), relation(a, "CONTRADICTS", b))
     found = await expand(tier, {b: 0.4, a: 0.9}, keep_ranking=True)
@@ -170,7 +172,7 @@ async def test_the_ranking_can_be_kept_and_context_given_with_it(tier: Tier) -> 
     assert [item.chunk_id for item in found.context] == [c]
 
 
-async def test_relations_are_put_changed_listed_and_removed(tier: Tier) -> None:
+async def test_relations_are_created_updated_listed_and_deleted(tier: Tier) -> None:
     a, b, c = await chunks(tier, 3)
     counts = await put(tier, relation(a, "FIXES", b), relation(a, "RELATED", b))
     assert (counts.created_count, counts.updated_count, counts.unchanged_count) == (2, 0, 0)
@@ -201,7 +203,7 @@ async def test_relations_are_put_changed_listed_and_removed(tier: Tier) -> None:
     assert [one.source_id for one in await listed(tier)] == [c]
 
 
-async def test_a_listing_goes_on_where_the_page_before_ended(tier: Tier) -> None:
+async def test_a_page_of_relations_continues_where_the_previous_page_ended(tier: Tier) -> None:
     hub, *spokes = await chunks(tier, 6)
     await put(tier, *(relation(hub, "RELATED", spoke) for spoke in spokes))
     for chunk in (hub, ""):
@@ -219,7 +221,7 @@ async def test_a_listing_goes_on_where_the_page_before_ended(tier: Tier) -> None
         assert seen == sorted(spokes)
 
 
-async def test_a_relation_goes_with_its_chunk(tier: Tier) -> None:
+async def test_deleting_a_chunk_deletes_its_relations(tier: Tier) -> None:
     a, b = await chunks(tier, 2)
     await put(tier, relation(a, "FIXES", b))
     await tier.deletion.DeleteEpisodes(
@@ -229,7 +231,9 @@ async def test_a_relation_goes_with_its_chunk(tier: Tier) -> None:
     assert await refused(put(tier, relation(a, "FIXES", b))) == ["relations[0].target_id"]
 
 
-async def test_bad_relations_are_refused_field_by_field_and_nothing_is_stored(tier: Tier) -> None:
+async def test_invalid_relations_are_refused_naming_the_field_and_nothing_is_stored(
+    tier: Tier,
+) -> None:
     a, b = await chunks(tier, 2)
     (foreign,) = await chunks(tier, 1, tier.theirs)
     good = relation(a, "FIXES", b)
@@ -252,7 +256,7 @@ async def test_bad_relations_are_refused_field_by_field_and_nothing_is_stored(ti
     assert await refused(expand(tier, {})) == ["seeds"]
 
 
-async def test_no_chunk_or_relation_of_another_space_is_seen(tier: Tier) -> None:
+async def test_chunks_and_relations_of_another_space_are_not_visible(tier: Tier) -> None:
     a, b = await chunks(tier, 2)
     await put(tier, relation(a, "FIXES", b))
     seed = expansion_pb2.ExpansionSeed(chunk_id=a, score=1.0)

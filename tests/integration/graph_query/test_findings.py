@@ -1,4 +1,4 @@
-"""Findings over the tier's socket: added once, found by any field, refused by name, gone with their episodes."""
+"""Findings over gRPC: added, found by their fields, refused naming the field, and deleted with their episodes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Call = Callable[[Tier], Awaitable[Any]]
 
 
 def finding(statement: str = "It fails", **more: Any) -> findings_pb2.FindingInput:
-    """Something found out, with fields of its own and of every finding."""
+    """A finding, with its own fields and those of every kind."""
     names = findings_pb2.FindingDetails.DESCRIPTOR.fields_by_name
     parameters = {name: more.pop(name) for name in list(more) if name in names}
     details = findings_pb2.FindingDetails(key_insight=statement, **parameters)
@@ -28,7 +28,7 @@ def finding(statement: str = "It fails", **more: Any) -> findings_pb2.FindingInp
 
 
 def outcome(**more: Any) -> findings_pb2.FindingInput:
-    """What came of something."""
+    """An outcome."""
     return findings_pb2.FindingInput(outcome=findings_pb2.OutcomeDetails(result="Moved", **more))
 
 
@@ -95,7 +95,9 @@ async def test_intents_and_outcomes_keep_their_fields(tier: Tier) -> None:
     assert answer.hits[0].finding.intent == goal
 
 
-async def test_a_listing_goes_on_where_its_page_ended_and_for_its_filter_alone(tier: Tier) -> None:
+async def test_pages_are_contiguous_and_their_tokens_valid_only_for_their_filter(
+    tier: Tier,
+) -> None:
     await adding(*(finding(f"F{n}") for n in range(5)))(tier)
     first = await searching(page_size=3)(tier)
     rest = await searching(page_size=3, page_token=first.next_page_token)(tier)
@@ -107,7 +109,7 @@ async def test_a_listing_goes_on_where_its_page_ended_and_for_its_filter_alone(t
     assert [wrong.field for wrong in error_from_rpc(failed.value).fields] == ["page_token"]
 
 
-async def test_words_alone_are_searched_where_the_caller_says_so(tier: Tier) -> None:
+async def test_a_text_only_search_uses_no_embedder(tier: Tier) -> None:
     await adding(finding("Payments starve"))(tier)
     answer = await searching("payments", text_only=True)(tier)
     assert insights(answer) == ["Payments starve"]
@@ -115,7 +117,7 @@ async def test_words_alone_are_searched_where_the_caller_says_so(tier: Tier) -> 
     assert (await searching("payments")(tier)).status == legs_pb2.LEG_STATUS_OK
 
 
-async def test_deleting_the_episode_deletes_what_came_from_it_alone(tier: Tier) -> None:
+async def test_deleting_an_episode_deletes_only_the_findings_from_it(tier: Tier) -> None:
     note = episode("note", "Payments", "Payments fail at night.")
     await tier.ingest.AddEpisode(ingest_pb2.AddEpisodeRequest(episode=note), metadata=tier.ours)
     await adding(finding("From it", chunk_ids=[note.chunk_id]), finding("From elsewhere"))(tier)
@@ -126,7 +128,7 @@ async def test_deleting_the_episode_deletes_what_came_from_it_alone(tier: Tier) 
     assert insights(await searching()(tier)) == ["From elsewhere"]
 
 
-async def test_findings_of_another_space_are_never_seen_nor_linked(tier: Tier) -> None:
+async def test_findings_of_another_space_are_neither_found_nor_linked(tier: Tier) -> None:
     added = await adding(finding("Ours", external_id="ours"))(tier)
     request = findings_pb2.SearchFindingsRequest(
         filter=findings_pb2.FindingFilter(ids=[added.finding_ids[0], "ours"])
@@ -171,7 +173,9 @@ async def test_findings_of_another_space_are_never_seen_nor_linked(tier: Tier) -
         (only(chunk_id="nonsense"), "filter.chunk_id"),
     ],
 )
-async def test_what_is_wrong_is_told_by_its_field(tier: Tier, call: Call, field: str) -> None:
+async def test_invalid_input_is_refused_naming_the_field_and_changes_nothing(
+    tier: Tier, call: Call, field: str
+) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await call(tier)
     error = error_from_rpc(failed.value)
@@ -181,7 +185,9 @@ async def test_what_is_wrong_is_told_by_its_field(tier: Tier, call: Call, field:
     assert stats.space_revision == 0
 
 
-async def test_a_vector_that_the_index_cannot_be_asked_with_is_a_field_error(tier: Tier) -> None:
+async def test_a_query_vector_of_the_wrong_dimension_is_refused_naming_the_field(
+    tier: Tier,
+) -> None:
     await adding(finding())(tier)
     given = retrieval_pb2.QueryEmbedding(embedding_model="model", values=[1.0])
     with pytest.raises(grpc.aio.AioRpcError) as failed:

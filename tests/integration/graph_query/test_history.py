@@ -1,4 +1,4 @@
-"""Facts over both clocks as callers meet them: lists, histories, snapshots, differences."""
+"""Facts in valid time and in knowledge time over gRPC: lists, histories, snapshots, differences."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def span(since: str = "", until: str = "") -> retrieval_pb2.TimeSelector:
     return retrieval_pb2.TimeSelector(range=found)
 
 
-async def owners(tier: Tier) -> None:
-    """A service's owners, one after the other, and what one of them is."""
+async def add_owners(tier: Tier) -> None:
+    """Adds the successive owners of a service, and the homes of one of them."""
     value: list[tuple[str, str, str, str | None, str | None]] = [
         ("Anna Bell", "OWNS", "Payments", "2018-01-01", "2020-01-01"),
         ("Karl Otto", "OWNS", "Payments", "2020-01-01", "2022-06-01"),
@@ -66,7 +66,7 @@ def statement(one: facts_pb2.Fact) -> str:
 
 
 async def test_facts_are_listed_as_of_now_an_instant_or_a_range(tier: Tier) -> None:
-    await owners(tier)
+    await add_owners(tier)
     asked = {"object": entity("payments"), "relation_type": "owns"}
     assert await listed(tier, **asked) == ["Mira Okafor OWNS Payments"]
     then = await listed(tier, **asked, time=instant("2020-01-01"))
@@ -76,10 +76,10 @@ async def test_facts_are_listed_as_of_now_an_instant_or_a_range(tier: Tier) -> N
     assert len(await listed(tier, **asked, time=span())) == 3
 
 
-async def test_pages_of_facts_go_on_where_they_ended_and_belong_to_their_question(
+async def test_pages_of_facts_are_contiguous_and_their_tokens_valid_only_for_their_query(
     tier: Tier,
 ) -> None:
-    await owners(tier)
+    await add_owners(tier)
     request = structure_pb2.ListFactsRequest(time=span(), page_size=2)
     seen = []
     while True:
@@ -96,8 +96,8 @@ async def test_pages_of_facts_go_on_where_they_ended_and_belong_to_their_questio
     assert failed.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
-async def test_a_history_is_in_time_order_with_its_summary(tier: Tier) -> None:
-    await owners(tier)
+async def test_a_history_is_in_order_of_time_and_has_a_summary(tier: Tier) -> None:
+    await add_owners(tier)
     found = await history(tier, "payments", relation_type="OWNS")
     assert [one.subject.name for one in found.facts] == [
         "Anna Bell",
@@ -118,8 +118,10 @@ async def test_a_history_is_in_time_order_with_its_summary(tier: Tier) -> None:
     assert periods == [(2018, 1, 0), (2019, 0, 1), (2020, 1, 0), (2022, 1, 1)]
 
 
-async def test_a_history_of_a_time_past_knows_what_held_then(tier: Tier) -> None:
-    await owners(tier)
+async def test_a_history_with_a_past_reference_time_summarizes_the_facts_valid_then(
+    tier: Tier,
+) -> None:
+    await add_owners(tier)
     found = await history(tier, "payments", reference_time=stamp("2019-01-01"))
     assert [one.subject.name for one in found.summary.current] == ["Anna Bell"]
     assert found.summary.never_changed
@@ -128,7 +130,7 @@ async def test_a_history_of_a_time_past_knows_what_held_then(tier: Tier) -> None
     assert [one.subject.name for one in later.facts] == ["Karl Otto", "Mira Okafor"]
 
 
-async def test_an_entity_that_never_changed_is_said_so(tier: Tier) -> None:
+async def test_a_history_reports_that_an_entity_never_changed(tier: Tier) -> None:
     await tier.ingest.AddFacts(stream(fact("Anna Bell", "IS", "Nurse")), metadata=tier.ours)
     found = await history(tier, "Anna Bell")
     assert found.summary.never_changed
@@ -137,7 +139,9 @@ async def test_an_entity_that_never_changed_is_said_so(tier: Tier) -> None:
     assert found.summary.current_fact_count == 1
 
 
-async def test_pages_of_a_history_have_every_fact_once_and_the_summary_first(tier: Tier) -> None:
+async def test_pages_of_a_history_have_every_fact_once_and_the_summary_on_the_first_page(
+    tier: Tier,
+) -> None:
     facts = [
         fact("Anna Bell", "SAW", f"Town {number}", valid_time=stamp(f"20{number:02}-01-01"))
         for number in range(9)
@@ -156,8 +160,8 @@ async def test_pages_of_a_history_have_every_fact_once_and_the_summary_first(tie
     assert summaries == [True, False, False]
 
 
-async def test_a_snapshot_is_the_state_then_and_what_is_different_now(tier: Tier) -> None:
-    await owners(tier)
+async def test_a_snapshot_returns_the_state_at_a_time_and_the_changes_since(tier: Tier) -> None:
+    await add_owners(tier)
     request = history_pb2.GetSnapshotRequest(time=instant("2019-01-01"))
     found = await tier.query.GetSnapshot(request, metadata=tier.ours)
     assert [statement(one) for one in found.facts] == [
@@ -171,8 +175,8 @@ async def test_a_snapshot_is_the_state_then_and_what_is_different_now(tier: Tier
     assert [statement(one) for one in moved[0].after] == ["Mira Okafor LIVES_IN Graz"]
 
 
-async def test_two_times_are_compared_in_both_directions(tier: Tier) -> None:
-    await owners(tier)
+async def test_a_diff_compares_two_times_in_either_direction(tier: Tier) -> None:
+    await add_owners(tier)
 
     async def diff(since: str, until: str, name: str) -> history_pb2.GraphDiff:
         request = history_pb2.DiffGraphRequest(
@@ -180,17 +184,17 @@ async def test_two_times_are_compared_in_both_directions(tier: Tier) -> None:
         )
         return (await tier.query.DiffGraph(request, metadata=tier.ours)).diff
 
-    forth = await diff("2019-01-01", "2020-06-01", "payments")
-    assert [statement(one) for one in forth.added] == ["Karl Otto OWNS Payments"]
-    assert [statement(one) for one in forth.ended] == ["Anna Bell OWNS Payments"]
-    back = await diff("2020-06-01", "2019-01-01", "payments")
-    assert [one.id for one in back.added] == [one.id for one in forth.ended]
-    assert (forth.added_count, forth.ended_count, forth.changed_count) == (1, 1, 0)
+    forward = await diff("2019-01-01", "2020-06-01", "payments")
+    assert [statement(one) for one in forward.added] == ["Karl Otto OWNS Payments"]
+    assert [statement(one) for one in forward.ended] == ["Anna Bell OWNS Payments"]
+    backward = await diff("2020-06-01", "2019-01-01", "payments")
+    assert [one.id for one in backward.added] == [one.id for one in forward.ended]
+    assert (forward.added_count, forward.ended_count, forward.changed_count) == (1, 1, 0)
     same = await diff("2018-01-01", "2019-12-31", "payments")
     assert (same.added_count, same.ended_count, same.changed_count) == (0, 0, 0)
 
 
-async def test_what_was_known_before_a_deletion_is_answered_at_its_time(tier: Tier) -> None:
+async def test_facts_known_before_a_deletion_are_returned_as_of_that_time(tier: Tier) -> None:
     note = episode("note", "Note", "Nothing of interest.")
     await tier.ingest.AddEpisode(ingest_pb2.AddEpisodeRequest(episode=note), metadata=tier.ours)
     await tier.ingest.AddFacts(
@@ -211,7 +215,7 @@ async def test_what_was_known_before_a_deletion_is_answered_at_its_time(tier: Ti
     assert [one.HasField("superseded_time") for one in found.versions] == [True]
 
 
-async def test_a_fact_that_was_ended_has_two_versions(tier: Tier) -> None:
+async def test_an_ended_fact_has_two_versions(tier: Tier) -> None:
     await tier.ingest.AddFacts(stream(fact("Anna Bell", "OWNS", "Payments")), metadata=tier.ours)
     uuid = (await history(tier, "payments")).facts[0].id
     await tier.ingest.EndFact(

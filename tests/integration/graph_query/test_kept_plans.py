@@ -1,4 +1,4 @@
-"""Plans stay while a graph grows: nobody's search waits for Neo4j to plan its query once more."""
+"""Query plans stay cached while a graph grows, so that no search waits for its query to be planned again."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tests.store_suite.graph.builders import ALWAYS, fact, listed, new_space, pa
 from tests.store_suite.graph.neo4j_graph import connected, neo4j_alone, opened
 from tests.stores import data_folder
 
-# Neo4j looks at every use of a plan whether the graph has outgrown it, and tells of each that it gives up.
+# Neo4j checks at every use whether the graph has outgrown a plan, and logs each plan that it discards.
 _AT_ONCE = {"dbms.cypher.min_replan_interval": "0s"}
-_GIVEN_UP = "Discarded stale query"
+_DISCARDED = "Discarded stale query"
 _COUNTED = "MATCH (n:Entity) WHERE n.name = $name RETURN count(n)"
 
 
 async def _use(store: Neo4jStore, space: str, size: int) -> None:
-    """Writes `size` facts and passages, and asks for them."""
+    """Writes `size` facts and passages, and searches for them."""
     facts = [fact("Anna Bell", "OWNS", f"Ledger {n}", embedding=unit(1, n)) for n in range(size)]
     texts = [passage(space, f"d{n}", "Anna Bell", f"She met Karl Otto{n}.") for n in range(size)]
     await store.add_facts(space, facts, "model")
@@ -34,12 +34,12 @@ async def _use(store: Neo4jStore, space: str, size: int) -> None:
         await listed(store, space, limit=5)
 
 
-async def _given_up(data: Path) -> int:
+async def _discarded(data: Path) -> int:
     log = data / "neo4j" / "logs" / "debug.log"
-    return (await asyncio.to_thread(log.read_text)).count(_GIVEN_UP)
+    return (await asyncio.to_thread(log.read_text)).count(_DISCARDED)
 
 
-async def test_no_query_is_planned_anew_while_its_graph_grows() -> None:
+async def test_no_query_is_replanned_while_its_graph_grows() -> None:
     space = new_space()
     with data_folder() as data:
         async with (
@@ -50,7 +50,7 @@ async def test_no_query_is_planned_anew_while_its_graph_grows() -> None:
             await driver.execute_query(_COUNTED, name="Anna Bell")
             for size in (1, 10, 100):
                 await _use(store, space, size)
-            assert await _given_up(data) == 0
-            # What Neo4j does of itself, and tells.
+            assert await _discarded(data) == 0
+            # Neo4j replans an ordinary query, and logs that.
             await driver.execute_query(_COUNTED, name="Anna Bell")
-            assert await _given_up(data) == 1
+            assert await _discarded(data) == 1

@@ -1,4 +1,4 @@
-"""Mentions and events as the tier answers with them; the events of the sample among them."""
+"""Mentions and events in the tier's responses, among them the events of the sample."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ FACTS = Path(deploy.local.__file__).parent / "sample" / "facts.jsonl"
 
 
 async def search(tier: Tier, query: str, day: str) -> list[facts_pb2.Fact]:
-    """The facts that a question finds as of a day."""
+    """Returns the facts that a question finds as of a day."""
     as_of = retrieval_pb2.TimeSelector(instant=stamp(day))
     request = query_pb2.SearchFactsRequest(query=query, time=as_of)
     return [hit.fact for hit in (await tier.query.SearchFacts(request, metadata=tier.ours)).hits]
 
 
-def test_the_sample_marks_relations_of_its_facts() -> None:
+def test_the_sample_ontology_marks_relations_of_its_facts_as_events() -> None:
     marked = {one.name for one in Sample.of_the_stack().ontology().relation_types if one.event}
     stated = {json.loads(line)["relation"] for line in FACTS.read_text().splitlines()}
     assert marked == EVENTS
     assert marked < stated
 
 
-async def test_an_event_of_the_sample_happened_on_its_day_and_lasts_no_longer(tier: Tier) -> None:
+async def test_an_event_happens_on_its_day_and_does_not_last(tier: Tier) -> None:
     await put_if_absent(tier.query, tier.ingest, Sample.of_the_stack().ontology(), tier.ours)
     result = stream(
         fact("Ledger Service", "CAUSED", "INC-104", valid_time=stamp("2024-04-18")),
@@ -72,7 +72,7 @@ async def test_an_event_of_the_sample_happened_on_its_day_and_lasts_no_longer(ti
     assert [one.relation_type for one in diff.added] == ["CAUSED"]
 
 
-async def test_an_ontology_of_somebody_stays(tier: Tier) -> None:
+async def test_the_sample_does_not_replace_an_existing_ontology(tier: Tier) -> None:
     own = ontology_pb2.Ontology(relation_types=[ontology_pb2.RelationType(name="MET", event=True)])
     for ontology in (own, Sample.of_the_stack().ontology()):
         await put_if_absent(tier.query, tier.ingest, ontology, tier.ours)
@@ -81,7 +81,7 @@ async def test_an_ontology_of_somebody_stays(tier: Tier) -> None:
     assert (stored.ontology, stored.version) == (own, 1)
 
 
-async def test_a_mention_has_its_documents_date_and_claims_no_time(tier: Tier) -> None:
+async def test_a_mention_has_its_documents_date_and_no_period(tier: Tier) -> None:
     text = "Jonas Weber has owned the Ledger Service since 20 February 2023."
     page = episode("d1", "Ledger Service", text, version_time=stamp("2023-02-20"))
     request = [page, episode("d2", "Ledger Handbook", "Mira Okafor wrote of the Ledger Service.")]
@@ -102,7 +102,7 @@ async def test_a_mention_has_its_documents_date_and_claims_no_time(tier: Tier) -
     assert not undated.HasField("mention_time")
 
 
-async def test_a_mention_of_what_a_stated_fact_ended_is_found_as_of_its_time_alone(
+async def test_a_mention_of_an_ended_stated_fact_is_found_only_as_of_its_period(
     tier: Tier,
 ) -> None:
     text = "Jonas Weber has owned the Ledger Service since 20 February 2023."

@@ -1,4 +1,4 @@
-"""SearchFacts over the tier's socket: its orders, what was known when, and filters that let few of many pass."""
+"""SearchFacts over gRPC: rerankers, facts as known at a time, and filters that few facts pass."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def targets(answer: query_pb2.SearchFactsResponse) -> list[str]:
     return [hit.fact.object.name for hit in answer.hits]
 
 
-async def chained(tier: Tier) -> None:
-    """Payments needs Ledger, Ledger needs Vault."""
+async def add_chain(tier: Tier) -> None:
+    """Adds facts: Payments needs Ledger, Ledger needs Vault."""
     facts = [fact("Payments", "NEEDS", "Ledger"), fact("Ledger", "NEEDS", "Vault")]
     await tier.ingest.AddFacts(stream(*facts), metadata=tier.ours)
 
 
-async def test_the_order_that_ran_is_told(tier: Tier) -> None:
-    await chained(tier)
+async def test_a_response_reports_the_reranker_that_was_used(tier: Tier) -> None:
+    await add_chain(tier)
     plain = await search(tier, "needs")
     assert plain.reranker == query_pb2.FACT_RERANKER_RRF
     assert not plain.hits[0].scores.HasField("rerank")
@@ -56,8 +56,8 @@ async def test_the_order_that_ran_is_told(tier: Tier) -> None:
     assert {*targets(varied)} == {"Ledger", "Vault"}
 
 
-async def test_an_order_that_cannot_be_had_is_refused_with_its_reason(tier: Tier) -> None:
-    await chained(tier)
+async def test_a_reranker_that_cannot_be_used_is_refused_with_its_reason(tier: Tier) -> None:
+    await add_chain(tier)
     distance = query_pb2.FACT_RERANKER_NODE_DISTANCE
     assert await refusal(tier, reranker=distance) == errors_pb2.ERROR_REASON_INVALID_FIELD
     assert (
@@ -70,8 +70,8 @@ async def test_an_order_that_cannot_be_had_is_refused_with_its_reason(tier: Tier
     assert await refusal(tier, reranker=99) == errors_pb2.ERROR_REASON_INVALID_FIELD
 
 
-async def test_the_centre_of_another_space_is_not_found(tier: Tier) -> None:
-    await chained(tier)
+async def test_a_center_entity_of_another_space_is_not_found(tier: Tier) -> None:
+    await add_chain(tier)
     request = query_pb2.SearchFactsRequest(
         query="needs",
         reranker=query_pb2.FACT_RERANKER_NODE_DISTANCE,
@@ -82,7 +82,7 @@ async def test_the_centre_of_another_space_is_not_found(tier: Tier) -> None:
     assert error_from_rpc(failed.value).reason == errors_pb2.ERROR_REASON_NOT_FOUND
 
 
-async def test_what_was_known_is_told_as_it_was_known(tier: Tier) -> None:
+async def test_a_search_as_known_at_a_past_time_finds_facts_deleted_since(tier: Tier) -> None:
     note = episode("note", "Note", "Nothing of interest.")
     await tier.ingest.AddEpisode(ingest_pb2.AddEpisodeRequest(episode=note), metadata=tier.ours)
     result = fact("Payments", "RUNS_ON", "Old Cluster", document_id="note")
@@ -99,7 +99,7 @@ async def test_what_was_known_is_told_as_it_was_known(tier: Tier) -> None:
     assert targets(await search(tier, known_time=stamp("2001-01-01"))) == []
 
 
-async def test_few_facts_of_a_relation_are_found_among_many_of_others(tier: Tier) -> None:
+async def test_a_rare_relation_is_found_among_many_facts_of_another(tier: Tier) -> None:
     many = [fact("Payments", "LIKES", f"Song {n}", statement="Payments") for n in range(200)]
     rare = fact("Payments", "IS", "Service", statement="Payments is a service of ours")
     request = ingest_pb2.AddFactsRequest(facts=[*many, rare])

@@ -1,4 +1,4 @@
-"""Neo4j goes and comes back: calls fail fast meanwhile, and the tier recovers by itself."""
+"""Calls fail fast while Neo4j is down, and the tier recovers by itself."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.store_suite.graph.neo4j_graph import opened, settings
 
 
 @pytest.mark.restarts_neo4j
-async def test_acknowledged_writes_outlive_a_kill_and_calls_fail_fast_meanwhile(
+async def test_acknowledged_writes_survive_a_kill_of_neo4j_and_calls_fail_fast_meanwhile(
     store: Neo4jStore, graph_stores: LocalStores, stores_loop: LoopThread
 ) -> None:
     space = new_space()
@@ -37,14 +37,14 @@ async def test_acknowledged_writes_outlive_a_kill_and_calls_fail_fast_meanwhile(
             assert loop.time() - started < 1
     finally:
         await asyncio.to_thread(stores_loop.run, graph_stores.neo4j.start())
-    back = loop.time()
+    restarted = loop.time()
     async with asyncio.timeout(5):
         await _until_ready(store)
     assert (await store.stats(space)).facts == 1
-    assert loop.time() - back < 5
+    assert loop.time() - restarted < 5
 
 
-async def test_plans_are_warmed_without_a_trace(store: Neo4jStore) -> None:
+async def test_warming_up_plans_changes_no_data(store: Neo4jStore) -> None:
     before = await store.stats("")
     warming = asyncio.create_task(store.warmer.run())
     async with asyncio.timeout(60):
@@ -57,10 +57,10 @@ async def test_plans_are_warmed_without_a_trace(store: Neo4jStore) -> None:
 
 
 async def test_a_tier_that_starts_before_neo4j_waits_for_it(graph_stores: LocalStores) -> None:
-    nowhere = GraphSettings(
+    unreachable = GraphSettings(
         neo4j_uri="bolt://127.0.0.1:9", neo4j_password=settings(graph_stores).neo4j_password
     )
-    store = build_store(nowhere)
+    store = build_store(unreachable)
     waiting = asyncio.create_task(keep_schema(store))
     with pytest.raises(StoreUnavailableError):
         await store.ping()
@@ -70,7 +70,7 @@ async def test_a_tier_that_starts_before_neo4j_waits_for_it(graph_stores: LocalS
     await store.close()
 
 
-async def test_a_call_ends_with_its_callers_deadline(store: Neo4jStore) -> None:
+async def test_a_call_ends_at_its_callers_deadline(store: Neo4jStore) -> None:
     loop = asyncio.get_running_loop()
     call = CallContext("r", "m", new_space(), "u", frozenset(), deadline=loop.time() + 0.0005)
     with call_scope(call), pytest.raises(DeadlineError):
@@ -95,7 +95,7 @@ async def test_a_read_waits_for_its_pending_plan_until_its_callers_deadline(
     assert await waiting == {}
 
 
-async def test_writers_of_one_space_at_the_same_time_fork_no_entity(
+async def test_concurrent_writers_of_one_space_create_no_duplicate_entity(
     graph_stores: LocalStores,
 ) -> None:
     space = new_space()

@@ -1,4 +1,4 @@
-"""Plans: every query finds its place by an index, however large the graph is."""
+"""Query plans: every query uses an index, however large the graph is."""
 
 from __future__ import annotations
 
@@ -37,15 +37,13 @@ async def test_no_query_scans_a_label_or_a_relationship_type(
 
 
 @pytest.mark.parametrize("name", IN_ORDER)
-async def test_a_page_of_facts_is_read_in_the_order_of_an_index(
-    driver: AsyncDriver, name: str
-) -> None:
+async def test_a_page_of_facts_is_read_in_index_order(driver: AsyncDriver, name: str) -> None:
     plan = await plan_of(driver, name)
     assert [one for one in operators(plan) if one.endswith(ORDERING)] == []
 
 
 @pytest.mark.parametrize("name", LISTINGS)
-async def test_a_page_of_entities_is_cut_before_anything_else_is_done_with_it(
+async def test_a_page_of_entities_is_limited_before_it_is_processed_further(
     driver: AsyncDriver, name: str
 ) -> None:
     plan = await plan_of(driver, name)
@@ -58,7 +56,7 @@ async def test_a_page_of_entities_is_cut_before_anything_else_is_done_with_it(
 
 
 @pytest.mark.parametrize("name", ["create_claims", "cut_claims"])
-async def test_a_claim_of_somebody_is_found_among_all_those_of_its_fact(
+async def test_a_claim_is_found_by_an_index_on_space_claimant_and_fact(
     driver: AsyncDriver, name: str
 ) -> None:
     plan = await plan_of(driver, name)

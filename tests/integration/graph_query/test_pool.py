@@ -1,4 +1,4 @@
-"""A busy pool is told from a Neo4j that is away: callers beyond its queue are refused, its probe goes on answering."""
+"""A busy pool is not an outage of Neo4j: calls beyond its queue are refused, and its probe still succeeds."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def database(stores: LocalStores, limits: AdmissionLimits, **instead: str) -> Da
 
 @pytest.fixture
 async def busy(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
-    """A store whose connections are all taken for hours, with room for one more call to wait."""
+    """A store whose connections are all taken for hours, with a queue of one more call."""
     limits = AdmissionLimits(size=2, queue_size=1, queue_seconds=60)
     store = Neo4jStore(
         database(graph_stores, limits, graph_stats=_ENDLESS),
@@ -51,7 +51,7 @@ async def busy(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
         probed=database(graph_stores, AdmissionLimits(size=1)),
     )
     await store.ensure_schema()
-    # Both connections are open before: a call that is cancelled while it opens one leaks the driver's socket.
+    # Both connections are opened first: a call that is canceled while it opens one leaks the driver's socket.
     await asyncio.gather(*(store.facts(new_space(), ["nowhere"]) for _ in range(limits.size)))
     calls = [asyncio.create_task(store.stats(new_space())) for _ in range(limits.size)]
     await until(store, PoolStats(max=2, used=2, idle=None, waiting=0))
@@ -69,12 +69,12 @@ async def until(store: Neo4jStore, numbers: PoolStats) -> None:
             await asyncio.sleep(0)
 
 
-async def test_the_probe_waits_behind_no_caller(busy: Neo4jStore) -> None:
+async def test_the_health_probe_does_not_wait_behind_callers(busy: Neo4jStore) -> None:
     async with asyncio.timeout(PROBE_TIMEOUT):
         await busy.ping()
 
 
-async def test_a_call_beyond_the_queue_is_refused_at_once_and_told_when_to_come_again(
+async def test_a_call_beyond_the_queue_is_refused_at_once_with_a_retry_time(
     busy: Neo4jStore,
 ) -> None:
     waiting = asyncio.create_task(busy.facts(new_space(), ["nowhere"]))
@@ -88,7 +88,7 @@ async def test_a_call_beyond_the_queue_is_refused_at_once_and_told_when_to_come_
     assert busy.pools[0].stats().waiting == 0
 
 
-async def test_a_place_that_is_free_again_is_had_by_who_waits(graph_stores: LocalStores) -> None:
+async def test_a_freed_connection_is_given_to_the_waiting_call(graph_stores: LocalStores) -> None:
     limits = AdmissionLimits(size=1, queue_seconds=60)
     single = database(graph_stores, limits, graph_stats=_ENDLESS)
     first = asyncio.create_task(single.read("graph_stats", space=new_space()))
@@ -101,7 +101,7 @@ async def test_a_place_that_is_free_again_is_had_by_who_waits(graph_stores: Loca
     await single.close()
 
 
-async def test_who_waits_too_long_is_told_of_load_and_not_of_an_outage(
+async def test_a_call_that_waits_too_long_reports_overload_and_not_an_outage(
     graph_stores: LocalStores,
 ) -> None:
     limits = AdmissionLimits(size=1, queue_seconds=0.1)
@@ -115,10 +115,10 @@ async def test_who_waits_too_long_is_told_of_load_and_not_of_an_outage(
     await single.close()
 
 
-async def test_searches_and_writes_at_once_do_not_block_each_other_over_one_connection(
+async def test_concurrent_searches_and_writes_over_one_connection_do_not_deadlock(
     graph_stores: LocalStores, tmp_path: Path
 ) -> None:
-    """A search asks for words, sentences and vectors at the same time."""
+    """A search queries words, sentences and vectors concurrently."""
     narrow = settings(graph_stores).model_copy(update={"pool_size": 1, "queue_seconds": 60.0})
     store = build_store(narrow)
     await store.ensure_schema()
@@ -137,7 +137,7 @@ async def test_searches_and_writes_at_once_do_not_block_each_other_over_one_conn
 
 @pytest.fixture
 async def late(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
-    """A store whose probe gets no answer."""
+    """A store whose probe gets no response."""
     store = Neo4jStore(
         database(graph_stores, AdmissionLimits()),
         load_schema(),
@@ -148,7 +148,7 @@ async def late(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
     await store.close()
 
 
-async def test_a_probe_that_is_late_is_no_outage_while_callers_are_answered(
+async def test_a_late_probe_is_not_an_outage_while_callers_are_answered(
     late: Neo4jStore,
 ) -> None:
     with pytest.raises(StoreUnavailableError):
@@ -159,7 +159,7 @@ async def test_a_probe_that_is_late_is_no_outage_while_callers_are_answered(
     await probing
 
 
-async def test_a_probe_of_a_neo4j_that_hangs_fails_in_time_and_succeeds_once_it_goes_on(
+async def test_a_probe_of_a_hung_neo4j_fails_in_time_and_succeeds_once_neo4j_resumes(
     store: Neo4jStore, graph_stores: LocalStores
 ) -> None:
     await store.ping()
@@ -167,7 +167,7 @@ async def test_a_probe_of_a_neo4j_that_hangs_fails_in_time_and_succeeds_once_it_
     assert pid is not None
     os.kill(pid, signal.SIGSTOP)
     try:
-        for _ in range(2):  # over the connection that it has, then over a new one
+        for _ in range(2):  # over its existing connection, then over a new one
             with pytest.raises((TimeoutError, StoreUnavailableError)):
                 async with asyncio.timeout(0.3):
                     await store.ping()

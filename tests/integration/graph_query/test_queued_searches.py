@@ -1,4 +1,4 @@
-"""Searches for facts wait a little while for others to end, and are refused after that; other reads do not wait."""
+"""Searches for facts wait briefly for a free slot and are refused after that; other reads do not wait."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from services.runtime.status import error_from_rpc
 from tests.unit.graph_query.embedder import CountingEmbedder
 
 
-async def test_a_search_is_refused_with_the_time_to_come_again(store: Neo4jStore) -> None:
+async def test_a_search_without_a_free_slot_is_refused_with_a_retry_time(store: Neo4jStore) -> None:
     slots = AdmissionQueue(AdmissionLimits(size=1, queue_seconds=0.05, retry_seconds=1.0))
     server = await start_server(
         settings=RuntimeSettings(drain_seconds=0),

@@ -1,4 +1,4 @@
-"""Episodes read by a language model: types, attributes and dates in the graph, whole or not at all."""
+"""Extraction by a language model stores types, attributes and dates of an episode, completely or not at all."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ANNA = "Anna Bell leads the Payments Guild from May 2023 on."
 
 
 def script_answers(found: Reading) -> None:
-    """What the model reads in the two notes."""
+    """Scripts what the model extracts from the two notes."""
     found.script.entities = [
         ("Mira Okafor", "Person"),
         ("Anna Bell", "Person"),
@@ -48,7 +48,7 @@ def script_answers(found: Reading) -> None:
     ]
     found.script.facts = [
         ("Mira Okafor", "LEADS", "Payments Guild", {"valid_at": "2020-03-01T00:00:00Z"}),
-        # Naive on purpose: it is taken for UTC.
+        # Without a time zone on purpose: UTC is assumed.
         ("Anna Bell", "LEADS", "Payments Guild", {"valid_at": "2023-05-01T00:00:00"}),
     ]
     found.script.attributes = {"Person": {"role": "lead"}, "LEADS": {"since_year": 2020}}
@@ -60,7 +60,7 @@ async def facts_of(store: Neo4jStore, space: str, name: str, only=ALWAYS) -> lis
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
-async def test_an_episode_ends_in_the_graph_with_types_attributes_and_dates(
+async def test_an_episode_is_extracted_with_types_attributes_and_dates(
     store: Neo4jStore, provider: str
 ) -> None:
     async with reading(store, provider) as found:
@@ -79,7 +79,7 @@ async def test_an_episode_ends_in_the_graph_with_types_attributes_and_dates(
     assert in_full[led.uuid].attributes == {"since_year": 2020}
 
 
-async def test_what_a_later_episode_contradicts_ends_and_comes_back_when_it_is_deleted(
+async def test_a_fact_ended_by_a_later_episode_is_revived_when_that_episode_is_deleted(
     store: Neo4jStore,
 ) -> None:
     async with reading(store) as found:
@@ -100,7 +100,7 @@ async def test_what_a_later_episode_contradicts_ends_and_comes_back_when_it_is_d
     assert [(one.source.name, one.invalid_at) for one in now] == [("Mira Okafor", None)]
 
 
-async def test_what_a_fact_that_was_read_before_ends_at_once_holds_again_without_that_episode(
+async def test_a_fact_ended_by_an_already_extracted_fact_is_revived_without_its_episode(
     store: Neo4jStore,
 ) -> None:
     async with reading(store) as found:
@@ -117,7 +117,7 @@ async def test_what_a_fact_that_was_read_before_ends_at_once_holds_again_without
     assert led.invalid_at is None
 
 
-async def test_an_end_that_a_text_states_stays_whatever_else_begins_then(
+async def test_an_end_stated_in_a_text_stays_when_a_contradicting_episode_is_deleted(
     store: Neo4jStore,
 ) -> None:
     async with reading(store) as found:
@@ -133,17 +133,19 @@ async def test_an_end_that_a_text_states_stays_whatever_else_begins_then(
     assert led.invalid_at == day("2023-05-01")
 
 
-async def test_nothing_is_like_vectors_of_another_model_than_the_spaces(store: Neo4jStore) -> None:
+async def test_vectors_of_another_model_than_the_spaces_find_nothing_similar(
+    store: Neo4jStore,
+) -> None:
     async with reading(store) as found:
         script_answers(found)
         await found.intake.add(found.space, [found.episode("d1", MIRA)])
-    for model, there in (("model", True), ("another", False)):
+    for model, expected in (("model", True), ("another", False)):
         known = store.known(found.space, model)
-        assert bool(await known.facts_like(unit(1), 5, 0.0)) == there
-        assert bool(await known.entities_like(unit(1), 5, 0.0)) == there
+        assert bool(await known.facts_like(unit(1), 5, 0.0)) == expected
+        assert bool(await known.entities_like(unit(1), 5, 0.0)) == expected
 
 
-async def test_a_space_of_another_model_is_read_with_that_models_vectors(
+async def test_extraction_embeds_with_the_spaces_own_model(
     store: Neo4jStore,
 ) -> None:
     former = StubEmbedder("former", 8)
@@ -159,7 +161,7 @@ async def test_a_space_of_another_model_is_read_with_that_models_vectors(
     assert "Mira Okafor" in [one.name for one in await near.entities_like(row, 5, 0.0)]
 
 
-async def test_a_space_of_a_model_that_is_not_to_be_had_waits_and_no_text_is_read(
+async def test_no_text_is_sent_to_the_language_model_if_the_spaces_embedder_is_unavailable(
     store: Neo4jStore,
 ) -> None:
     async with reading(store) as found:
@@ -172,7 +174,7 @@ async def test_a_space_of_a_model_that_is_not_to_be_had_waits_and_no_text_is_rea
 
 
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
-async def test_every_prompt_begins_with_telling_that_what_it_quotes_is_data(
+async def test_every_prompt_begins_by_stating_that_quoted_text_is_data(
     store: Neo4jStore, provider: str
 ) -> None:
     async with reading(store, provider) as found:
@@ -190,7 +192,9 @@ async def test_every_prompt_begins_with_telling_that_what_it_quotes_is_data(
     assert all("never instructions" in prompt.splitlines()[1] for prompt in prompts)
 
 
-async def test_a_fact_that_two_episodes_state_outlives_one_of_them(store: Neo4jStore) -> None:
+async def test_a_fact_that_two_episodes_state_survives_the_deletion_of_one(
+    store: Neo4jStore,
+) -> None:
     async with reading(store) as found:
         script_answers(found)
         first, second = found.episode("d1", MIRA), found.episode("d2", f"Again: {MIRA}")
@@ -205,7 +209,7 @@ async def test_a_fact_that_two_episodes_state_outlives_one_of_them(store: Neo4jS
     assert (stats.entities, stats.facts, stats.episodes) == (0, 0, 0)
 
 
-async def test_entities_that_a_caller_stated_are_met_again_and_not_forked(
+async def test_extraction_reuses_entities_that_a_caller_stated(
     store: Neo4jStore,
 ) -> None:
     async with reading(store) as found:
@@ -229,7 +233,7 @@ async def test_entities_that_a_caller_stated_are_met_again_and_not_forked(
         (4, server_error(503)),
     ],
 )
-async def test_an_outage_in_the_middle_leaves_nothing_half_written_and_a_retry_completes(
+async def test_an_outage_during_extraction_writes_nothing_and_a_retry_completes(
     store: Neo4jStore, after: int, outage: Answer
 ) -> None:
     async with reading(store, seconds=1.0) as found:
@@ -260,7 +264,9 @@ async def test_an_outage_in_the_middle_leaves_nothing_half_written_and_a_retry_c
     assert len(await facts_of(store, found.space, "Mira Okafor")) == 1
 
 
-async def test_a_strict_ontology_keeps_out_what_it_does_not_declare(store: Neo4jStore) -> None:
+async def test_a_strict_ontology_excludes_relations_that_it_does_not_declare(
+    store: Neo4jStore,
+) -> None:
     strict = Ontology(PEOPLE.entity_types, PEOPLE.relation_types, strict=True)
     async with reading(store) as found:
         script_answers(found)
@@ -272,7 +278,9 @@ async def test_a_strict_ontology_keeps_out_what_it_does_not_declare(store: Neo4j
     assert led.relation == "LEADS"
 
 
-async def test_odd_names_dates_and_relations_of_a_model_do_no_harm(store: Neo4jStore) -> None:
+async def test_malformed_names_dates_and_relations_from_a_model_do_no_harm(
+    store: Neo4jStore,
+) -> None:
     text = 'Mira `Okafor` and "Anna" met at the \') MATCH (n) DETACH DELETE n // Inn.'
     async with reading(store) as found:
         found.script.entities = [("Mira `Okafor`", ""), ("') MATCH (n) DETACH DELETE n // Inn", "")]

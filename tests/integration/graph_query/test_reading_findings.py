@@ -1,4 +1,4 @@
-"""Findings that a language model reads in episodes: written with them, once, and gone with them."""
+"""Findings that a language model extracts from an episode are stored once, and deleted with it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAILS = {
 }
 
 
-async def test_findings_are_read_before_facts_and_written_and_deleted_with_the_episode(
+async def test_findings_are_extracted_before_facts_and_stored_and_deleted_with_the_episode(
     store: Neo4jStore,
 ) -> None:
     async with reading(store) as found:

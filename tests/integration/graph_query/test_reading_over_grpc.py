@@ -1,4 +1,4 @@
-"""`AddEpisode` of a tier with a language model: what the call answers with, and what a search finds then."""
+"""`AddEpisode` of a tier with a language model: its response, and what a search finds afterwards."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOTE = "Mira Okafor has led the Payments Guild since March 2020."
 
 
 @dataclass
-class Reads:
+class TierWithModel:
     """A tier whose language model is a stub, and the stub."""
 
     tier: Tier
@@ -45,13 +45,13 @@ class Reads:
         return answer.counts
 
     async def refused(self) -> BraidError:
-        """The error that adding a chunk ends with."""
+        """Returns the error that adding the chunk fails with."""
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await self.add()
         return error_from_rpc(caught.value)
 
     async def extracted(self) -> list[facts_pb2.Fact]:
-        """What a search finds of what the model read."""
+        """Returns the extracted facts that a search finds."""
         request = query_pb2.SearchFactsRequest(query="Who leads the Payments Guild?")
         found = await self.tier.query.SearchFacts(request, metadata=self.tier.ours, timeout=30)
         facts = [hit.fact for hit in found.hits]
@@ -59,7 +59,7 @@ class Reads:
 
 
 @asynccontextmanager
-async def reading_tier(store: Neo4jStore, folder: Path) -> AsyncIterator[Reads]:
+async def reading_tier(store: Neo4jStore, folder: Path) -> AsyncIterator[TierWithModel]:
     script = Script(
         entities=[("Mira Okafor", ""), ("Payments Guild", "")],
         facts=[("Mira Okafor", "LEADS", "Payments Guild", {"valid_at": "2020-03-01T00:00:00Z"})],
@@ -68,20 +68,20 @@ async def reading_tier(store: Neo4jStore, folder: Path) -> AsyncIterator[Reads]:
     async with scripted_model(script) as (language, stub):
         reader = build_extractor(store, language)
         async with serve_tier(store, folder, reader) as tier:
-            yield Reads(tier, stub, script)
+            yield TierWithModel(tier, stub, script)
 
 
-async def test_a_chunk_is_read_and_its_facts_are_found_with_their_dates(
+async def test_facts_extracted_from_a_chunk_are_found_with_their_dates(
     store: Neo4jStore, tmp_path: Path
 ) -> None:
-    async with reading_tier(store, tmp_path) as reads:
-        counts = await reads.add()
+    async with reading_tier(store, tmp_path) as running:
+        counts = await running.add()
         assert (counts.added_episode_count, counts.added_fact_count, counts.ended_fact_count) == (
             1,
             1,
             0,
         )
-        [led] = await reads.extracted()
+        [led] = await running.extracted()
         assert (led.relation_type, led.subject.name, led.object.name) == (
             "LEADS",
             "Mira Okafor",
@@ -91,37 +91,37 @@ async def test_a_chunk_is_read_and_its_facts_are_found_with_their_dates(
         assert [source.document_id for source in led.sources] == ["note"]
 
 
-async def test_a_chunk_that_was_read_is_not_read_again(store: Neo4jStore, tmp_path: Path) -> None:
-    async with reading_tier(store, tmp_path) as reads:
-        await reads.add()
-        asked = len(reads.script.asked)
-        counts = await reads.add()
+async def test_a_chunk_is_sent_to_the_model_only_once(store: Neo4jStore, tmp_path: Path) -> None:
+    async with reading_tier(store, tmp_path) as running:
+        await running.add()
+        asked = len(running.script.asked)
+        counts = await running.add()
         assert (counts.added_episode_count, counts.added_fact_count) == (0, 0)
-        assert len(reads.script.asked) == asked > 0
+        assert len(running.script.asked) == asked > 0
 
 
-async def test_a_chunk_is_added_without_the_model_where_the_caller_wants_that(
+async def test_a_chunk_is_added_without_the_model_if_the_caller_skips_it(
     store: Neo4jStore, tmp_path: Path
 ) -> None:
-    async with reading_tier(store, tmp_path) as reads:
-        one = episode("note", "Guilds", NOTE, chunk_id=reads.chunk)
+    async with reading_tier(store, tmp_path) as running:
+        one = episode("note", "Guilds", NOTE, chunk_id=running.chunk)
         request = ingest_pb2.BatchAddEpisodesRequest(episodes=[one], skip_language_model=True)
-        answer = await reads.tier.ingest.BatchAddEpisodes(request, metadata=reads.tier.ours)
+        answer = await running.tier.ingest.BatchAddEpisodes(request, metadata=running.tier.ours)
         assert (answer.counts.added_episode_count, answer.counts.added_fact_count) == (1, 0)
-        assert reads.script.asked == []
-        # Asked for later, the model reads it.
-        assert (await reads.add()).added_fact_count == 1
+        assert running.script.asked == []
+        # A later call without the option sends it to the model.
+        assert (await running.add()).added_fact_count == 1
 
 
-async def test_a_chunk_that_the_model_answers_unusably_is_refused_whole(
+async def test_a_chunk_with_an_unusable_response_of_the_model_is_refused_entirely(
     store: Neo4jStore, tmp_path: Path
 ) -> None:
-    async with reading_tier(store, tmp_path) as reads:
-        usual = dict(reads.stub.routes)
-        reads.stub.routes["/v1/chat/completions"] = raw(b"not JSON at all")
-        error = await reads.refused()
+    async with reading_tier(store, tmp_path) as running:
+        usual = dict(running.stub.routes)
+        running.stub.routes["/v1/chat/completions"] = raw(b"not JSON at all")
+        error = await running.refused()
         assert NOTE not in str(error)
-        assert await reads.extracted() == []
-        reads.stub.routes |= usual
-        assert (await reads.add()).added_fact_count == 1
+        assert await running.extracted() == []
+        running.stub.routes |= usual
+        assert (await running.add()).added_fact_count == 1
         assert reason_name(error) != "INTERNAL"

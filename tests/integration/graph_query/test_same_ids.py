@@ -1,4 +1,4 @@
-"""Two spaces that choose the same ids: neither learns of the other's, nor changes anything of it."""
+"""Two spaces that use the same ids neither see nor change each other's data."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ async def batch(
 
 
 async def seen(tier: Tier, caller: Credential, chunk_id: str) -> list[Message]:
-    """All that a caller is shown of a chunk: facts, neighbors, relations, findings, what is around it, and counts."""
+    """Returns all that a caller sees of a chunk: facts, neighbors, relations, findings, its subgraph, and counts."""
     query = tier.query
     search = query_pb2.SearchFactsRequest(query="Who owns the Payments Service? met")
     near = query_pb2.GetNeighborhoodRequest(entity_name="Mira Okafor")
@@ -73,7 +73,7 @@ async def seen(tier: Tier, caller: Credential, chunk_id: str) -> list[Message]:
 
 
 async def fill(tier: Tier, caller: Credential, chunk_id: str, other_id: str) -> None:
-    """Everything that names a chunk by its id."""
+    """Adds everything that refers to a chunk by its id."""
     await batch(tier, caller, note(chunk_id), note(other_id, "Karl Otto left Vienna Hall."))
     stated = fact("Mira Okafor", "OWNS", "Payments Service", document_id="note")
     await tier.ingest.AddFacts(stream(stated), metadata=caller)
@@ -96,7 +96,7 @@ async def fill(tier: Tier, caller: Credential, chunk_id: str, other_id: str) -> 
 
 
 @pytest.mark.parametrize("adding", [add, batch])
-async def test_an_id_that_another_space_uses_is_accepted_as_if_nobody_did(
+async def test_a_chunk_id_that_another_space_uses_is_accepted_as_new(
     tier: Tier, adding: Adding
 ) -> None:
     one, two = str(uuid.uuid4()), str(uuid.uuid4())
@@ -111,13 +111,15 @@ async def test_an_id_that_another_space_uses_is_accepted_as_if_nobody_did(
         assert {source.chunk_id for edge in near.edges for source in edge.sources} == {one}
 
 
-async def test_whatever_one_space_does_with_its_ids_the_other_sees_what_it_saw(tier: Tier) -> None:
+async def test_writes_to_one_space_do_not_change_what_another_with_the_same_ids_sees(
+    tier: Tier,
+) -> None:
     one, two = str(uuid.uuid4()), str(uuid.uuid4())
     await fill(tier, tier.ours, one, two)
     before = await seen(tier, tier.ours, one)
     await fill(tier, tier.theirs, one, two)
     assert await seen(tier, tier.ours, one) == before
-    # Another text under the same id, then neither chunk any more.
+    # Another text under the same id, then the deletion of both chunks.
     await add(tier, tier.theirs, note(one, "Lea Brandt met Anna Bell.", "Lea Brandt"))
     assert await seen(tier, tier.ours, one) == before
     await tier.deletion.DeleteEpisodes(
@@ -133,7 +135,7 @@ async def test_whatever_one_space_does_with_its_ids_the_other_sees_what_it_saw(t
     assert gone.value.code() == grpc.StatusCode.NOT_FOUND
 
 
-async def test_what_a_language_model_reads_under_the_same_id_is_each_spaces_own(
+async def test_facts_extracted_under_the_same_id_are_separate_in_each_space(
     store: Neo4jStore,
 ) -> None:
     async def facts_of(found: Reading) -> set[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""The graph tier over its socket: what goes in comes out, by words, by time, with its sources."""
+"""The graph tier's gRPC services: stored facts and entities are found by words and by time, with their sources."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from tests.store_suite.graph.builders import unit
 NOTE = "Mira Okafor owns the Payments Service. She met Karl Otto in Vienna Hall."
 
 
-async def filled(tier: Tier) -> None:
-    """One note, and the owners of a service one after the other."""
+async def add_note_and_owners(tier: Tier) -> None:
+    """Adds one note, and the successive owners of a service."""
     await tier.ingest.AddEpisode(
         ingest_pb2.AddEpisodeRequest(episode=episode("note", "Mira Okafor", NOTE)),
         metadata=tier.ours,
@@ -48,8 +48,8 @@ async def filled(tier: Tier) -> None:
     )
 
 
-async def test_a_question_finds_the_fact_that_holds_now_with_its_source(tier: Tier) -> None:
-    await filled(tier)
+async def test_a_question_finds_the_currently_valid_fact_with_its_source(tier: Tier) -> None:
+    await add_note_and_owners(tier)
     answer = await tier.query.SearchFacts(
         query_pb2.SearchFactsRequest(query="Who owns the Payments Service?"), metadata=tier.ours
     )
@@ -62,8 +62,8 @@ async def test_a_question_finds_the_fact_that_holds_now_with_its_source(tier: Ti
     assert not [hit for hit in answer.hits if hit.fact.subject.name == "Anna Bell"]
 
 
-async def test_a_time_in_the_past_finds_what_held_then(tier: Tier) -> None:
-    await filled(tier)
+async def test_a_search_as_of_a_past_time_finds_the_facts_valid_then(tier: Tier) -> None:
+    await add_note_and_owners(tier)
     then = retrieval_pb2.TimeSelector(instant=stamp("2021-01-01"))
     answer = await tier.query.SearchFacts(
         query_pb2.SearchFactsRequest(query="owns Payments", time=then, relation_type="owns"),
@@ -72,8 +72,8 @@ async def test_a_time_in_the_past_finds_what_held_then(tier: Tier) -> None:
     assert [hit.fact.subject.name for hit in answer.hits] == ["Anna Bell"]
 
 
-async def test_a_range_finds_what_held_at_any_moment_of_it(tier: Tier) -> None:
-    await filled(tier)
+async def test_a_search_of_a_time_range_finds_facts_valid_at_any_time_within_it(tier: Tier) -> None:
+    await add_note_and_owners(tier)
     years = retrieval_pb2.TimeRange(start_time=stamp("2021-06-01"), end_time=stamp("2022-01-02"))
     answer = await tier.query.SearchFacts(
         query_pb2.SearchFactsRequest(
@@ -87,8 +87,8 @@ async def test_a_range_finds_what_held_at_any_moment_of_it(tier: Tier) -> None:
     assert found == {"Anna Bell", "Mira Okafor"}
 
 
-async def test_a_neighborhood_ignores_case_and_shows_local_facts_as_local(tier: Tier) -> None:
-    await filled(tier)
+async def test_a_neighborhood_ignores_case_and_marks_local_facts(tier: Tier) -> None:
+    await add_note_and_owners(tier)
     found = await tier.query.GetNeighborhood(
         query_pb2.GetNeighborhoodRequest(entity_name="mira   OKAFOR"), metadata=tier.ours
     )
@@ -102,8 +102,8 @@ async def test_a_neighborhood_ignores_case_and_shows_local_facts_as_local(tier: 
     }
 
 
-async def test_pages_of_entities_are_bound_to_their_query(tier: Tier) -> None:
-    await filled(tier)
+async def test_a_page_token_of_entities_is_valid_only_for_its_query(tier: Tier) -> None:
+    await add_note_and_owners(tier)
     first = await tier.query.ListEntities(
         query_pb2.ListEntitiesRequest(page_size=2), metadata=tier.ours
     )
@@ -123,8 +123,8 @@ async def test_pages_of_entities_are_bound_to_their_query(tier: Tier) -> None:
     assert failed.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
-async def test_pages_by_mentions_are_bound_to_their_order_and_titles(tier: Tier) -> None:
-    await filled(tier)
+async def test_a_page_token_by_mentions_is_valid_only_for_its_order_and_filters(tier: Tier) -> None:
+    await add_note_and_owners(tier)
     first = query_pb2.ListEntitiesRequest(page_size=2, order_by=query_pb2.ENTITY_ORDER_MENTIONS)
     page = await tier.query.ListEntities(first, metadata=tier.ours)
     mentions = [one.mention_count for one in page.entities]
@@ -143,8 +143,8 @@ async def test_pages_by_mentions_are_bound_to_their_order_and_titles(tier: Tier)
         assert failed.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
-async def test_types_filter_and_the_base_label_is_no_type(tier: Tier) -> None:
-    await filled(tier)
+async def test_entities_are_filtered_by_type_and_the_base_label_is_not_a_type(tier: Tier) -> None:
+    await add_note_and_owners(tier)
     for kind, names in {"Person": ["Mira Okafor"], "Entity": [], "Nothing": []}.items():
         page = await tier.query.ListEntities(
             query_pb2.ListEntitiesRequest(type=kind), metadata=tier.ours
@@ -156,8 +156,8 @@ async def test_types_filter_and_the_base_label_is_no_type(tier: Tier) -> None:
     assert set(stats.index_states.values()) == {query_pb2.INDEX_STATE_ONLINE}
 
 
-async def test_nothing_of_a_space_is_seen_from_another(tier: Tier) -> None:
-    await filled(tier)
+async def test_facts_and_entities_are_not_visible_in_another_space(tier: Tier) -> None:
+    await add_note_and_owners(tier)
     answer = await tier.query.SearchFacts(
         query_pb2.SearchFactsRequest(query="Who owns the Payments Service?"), metadata=tier.theirs
     )
@@ -171,7 +171,7 @@ async def test_nothing_of_a_space_is_seen_from_another(tier: Tier) -> None:
     assert list(page.entities) == []
 
 
-async def test_reversed_and_misshapen_facts_are_refused_by_place_and_the_others_taken(
+async def test_invalid_facts_are_refused_by_index_and_the_others_are_added(
     tier: Tier,
 ) -> None:
     day = stamp("2020-01-01")
@@ -193,7 +193,7 @@ async def test_reversed_and_misshapen_facts_are_refused_by_place_and_the_others_
     assert answer.refused[0].reason == "must end after the time since when it holds"
 
 
-async def test_vectors_are_searched_when_the_space_has_some(tier: Tier) -> None:
+async def test_vectors_are_searched_if_the_space_has_any(tier: Tier) -> None:
     await tier.ingest.AddFacts(
         stream(fact("Aaa Bbb", "IS", "Ccc Ddd", embedding=unit(1)), model="model"),
         metadata=tier.ours,
@@ -206,8 +206,10 @@ async def test_vectors_are_searched_when_the_space_has_some(tier: Tier) -> None:
     assert "embedding" not in str(answer)
 
 
-async def test_a_deleted_episode_takes_its_names_along(tier: Tier) -> None:
-    await filled(tier)
+async def test_deleting_an_episode_deletes_its_entities_mentions_and_local_facts(
+    tier: Tier,
+) -> None:
+    await add_note_and_owners(tier)
     gone = episode("other", "Zoe Zimmer", "She met Karl Otto.")
     batch = ingest_pb2.BatchAddEpisodesRequest(episodes=[gone])
     added = await tier.ingest.BatchAddEpisodes(batch, metadata=tier.ours)

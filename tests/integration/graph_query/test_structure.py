@@ -1,4 +1,4 @@
-"""The graph's shape as callers meet it: entities by name, names in text, paths, subgraphs."""
+"""The graph's structure over gRPC: entities by name, names in text, paths, subgraphs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ async def test_homonyms_are_listed_and_no_path_is_guessed(tier: Tier) -> None:
     assert list(found.source_homonyms) == []
 
 
-async def test_entities_in_a_text_are_linked_in_their_order(tier: Tier) -> None:
+async def test_entities_in_a_text_are_linked_in_order_of_position(tier: Tier) -> None:
     await tier.ingest.AddFacts(
         stream(
             fact("José Núñez", "OWNS", "Payments Service"),
@@ -94,7 +94,7 @@ async def test_entities_in_a_text_are_linked_in_their_order(tier: Tier) -> None:
     assert (len(limited.entities), limited.truncated) == (1, True)
 
 
-async def test_paths_go_along_facts_in_either_direction_and_local_ones_when_asked(
+async def test_paths_follow_facts_in_either_direction_and_local_facts_on_request(
     tier: Tier,
 ) -> None:
     await tier.ingest.AddEpisode(
@@ -121,7 +121,7 @@ async def test_paths_go_along_facts_in_either_direction_and_local_ones_when_aske
     ]
 
 
-async def test_a_path_goes_round_a_sentence_that_facts_contradict(tier: Tier) -> None:
+async def test_a_path_avoids_a_local_fact_that_a_stated_fact_contradicts(tier: Tier) -> None:
     text = "She told Karl Otto that Lena Roth would leave."
     await tier.ingest.AddEpisode(
         ingest_pb2.AddEpisodeRequest(episode=episode("d1", "Anna Bell", text)), metadata=tier.ours
@@ -140,7 +140,7 @@ async def test_a_path_goes_round_a_sentence_that_facts_contradict(tier: Tier) ->
     ]
 
 
-async def test_a_subgraph_refers_to_its_episodes_and_entities_by_place(tier: Tier) -> None:
+async def test_a_subgraph_refers_to_its_episodes_and_entities_by_index(tier: Tier) -> None:
     chunks = [
         episode("d1", "Anna Bell", "She met Karl Otto."),
         episode("d2", "Karl Otto", "He knows Lena Roth."),
@@ -164,7 +164,7 @@ async def test_a_subgraph_refers_to_its_episodes_and_entities_by_place(tier: Tie
     assert [one.seed for one in found.episodes] == [True, False]
 
 
-async def test_a_fact_cites_its_sources_and_shows_neither_base_label_nor_vector(
+async def test_a_fact_cites_its_sources_and_exposes_neither_base_label_nor_vector(
     tier: Tier,
 ) -> None:
     await tier.ingest.AddEpisode(

@@ -1,4 +1,4 @@
-"""Ending facts and ontologies over the tier's socket."""
+"""Ending facts, and ontologies, over gRPC."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tests.integration.graph_query.conftest import Tier
 from tests.integration.graph_query.messages import fact, stamp, stream
 
 
-async def stated(tier: Tier) -> str:
-    """The uuid of a fact of ours that holds since 2020."""
+async def add_fact(tier: Tier) -> str:
+    """Adds a fact that is valid since 2020. Returns its uuid."""
     result = fact("Anna Bell", "LEADS", "Guild", valid_time=stamp("2020-01-01"))
     await tier.ingest.AddFacts(stream(result), metadata=tier.ours)
     found = await tier.query.GetNeighborhood(
@@ -24,12 +24,12 @@ async def stated(tier: Tier) -> str:
     return found.edges[0].id
 
 
-def ending(fact_uuid: str, day: str = "2022-01-01") -> ingest_pb2.EndFactRequest:
+def end_request(fact_uuid: str, day: str = "2022-01-01") -> ingest_pb2.EndFactRequest:
     return ingest_pb2.EndFactRequest(fact_id=fact_uuid, invalid_time=stamp(day))
 
 
 async def test_a_fact_is_ended_once(tier: Tier) -> None:
-    result = ending((await stated(tier)).upper())
+    result = end_request((await add_fact(tier)).upper())
     first = await tier.ingest.EndFact(result, metadata=tier.ours)
     again = await tier.ingest.EndFact(result, metadata=tier.ours)
     assert (first.changed, again.changed) == (True, False)
@@ -38,22 +38,24 @@ async def test_a_fact_is_ended_once(tier: Tier) -> None:
 
 
 @pytest.mark.parametrize("day", ["2020-01-01", "2019-06-01"])
-async def test_an_end_that_is_not_after_the_start_is_refused_by_its_field(
+async def test_an_end_that_is_not_after_the_start_is_refused_naming_the_field(
     tier: Tier, day: str
 ) -> None:
-    known = await stated(tier)
+    known = await add_fact(tier)
     with pytest.raises(grpc.aio.AioRpcError) as failed:
-        await tier.ingest.EndFact(ending(known, day), metadata=tier.ours)
+        await tier.ingest.EndFact(end_request(known, day), metadata=tier.ours)
     error = error_from_rpc(failed.value)
     assert error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
     assert [wrong.field for wrong in error.fields] == ["invalid_time"]
 
 
-async def test_facts_of_others_and_of_nobody_are_unknown(tier: Tier) -> None:
-    known = await stated(tier)
+async def test_ending_an_unknown_fact_or_one_of_another_space_fails_with_not_found(
+    tier: Tier,
+) -> None:
+    known = await add_fact(tier)
     for value, credential in ((known, tier.theirs), (str(uuid.uuid4()), tier.ours)):
         with pytest.raises(grpc.aio.AioRpcError) as failed:
-            await tier.ingest.EndFact(ending(value), metadata=credential)
+            await tier.ingest.EndFact(end_request(value), metadata=credential)
         assert error_from_rpc(failed.value).reason == errors_pb2.ERROR_REASON_NOT_FOUND
 
 
@@ -64,7 +66,7 @@ async def test_facts_of_others_and_of_nobody_are_unknown(tier: Tier) -> None:
         ingest_pb2.EndFactRequest(fact_id=str(uuid.uuid4())),
     ],
 )
-async def test_an_end_without_fact_or_time_is_refused(
+async def test_an_end_with_an_invalid_fact_id_or_without_a_time_is_refused(
     tier: Tier, request_: ingest_pb2.EndFactRequest
 ) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as failed:
@@ -81,7 +83,7 @@ def ontology(**more: object) -> ontology_pb2.Ontology:
     return ontology_pb2.Ontology(entity_types=kinds, relation_types=[owns], **more)  # type: ignore[arg-type]
 
 
-async def test_an_ontology_is_the_spaces_own_and_counts_its_changes(tier: Tier) -> None:
+async def test_an_ontology_belongs_to_its_space_and_is_versioned(tier: Tier) -> None:
     put = ontology_pb2.PutOntologyRequest(ontology=ontology(), expected_version=0)
     assert (await tier.ingest.PutOntology(put, metadata=tier.ours)).version == 1
     with pytest.raises(grpc.aio.AioRpcError) as failed:
@@ -96,7 +98,7 @@ async def test_an_ontology_is_the_spaces_own_and_counts_its_changes(tier: Tier) 
     assert (await tier.query.GetOntology(asked, metadata=tier.theirs)).version == 0
 
 
-async def test_a_strict_ontology_refuses_facts_one_by_one(tier: Tier) -> None:
+async def test_a_strict_ontology_refuses_undeclared_facts_individually(tier: Tier) -> None:
     put = ontology_pb2.PutOntologyRequest(ontology=ontology(strict=True))
     await tier.ingest.PutOntology(put, metadata=tier.ours)
     ends = {"subject_type": "Person", "object_type": "Service"}
@@ -130,7 +132,7 @@ async def test_a_strict_ontology_refuses_facts_one_by_one(tier: Tier) -> None:
         ),
     ],
 )
-async def test_what_is_wrong_with_an_ontology_is_told_by_field_and_changes_nothing(
+async def test_an_invalid_ontology_is_refused_naming_the_field_and_changes_nothing(
     tier: Tier, wrong: ontology_pb2.EntityType, field: str
 ) -> None:
     put = ontology_pb2.PutOntologyRequest(ontology=ontology_pb2.Ontology(entity_types=[wrong]))

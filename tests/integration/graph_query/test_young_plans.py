@@ -1,8 +1,8 @@
-"""Plans of a graph that has just been filled.
+"""Query plans in a graph that has just been filled.
 
-Neo4j counts nodes as they come, and samples its indexes some time later. A query that is planned in between is planned
-with indexes of which Neo4j believes that nothing is in them: reading the whole of such an index for each row then costs
-as little as looking one key up, and the plan stays when the graph has grown. Here the sampling never happens.
+Neo4j counts nodes immediately, and samples its indexes some time later. A query that is planned in between is planned
+as if the indexes were empty: reading a whole index for each row then seems as cheap as looking up one key, and the plan
+stays in use when the graph has grown. In these tests the sampling never happens.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ async def driver() -> AsyncIterator[AsyncDriver]:
 
 
 async def _fill(driver: AsyncDriver) -> None:
-    """Some of each kind of node and relationship that there is."""
+    """Creates nodes and relationships of every kind."""
     columns = defaultdict(set)
     for record in (await driver.execute_query(_INDEXED)).records:
         columns[record["label"]].update(record["properties"])
@@ -70,28 +70,28 @@ async def _fill(driver: AsyncDriver) -> None:
 
 
 @pytest.mark.parametrize("name", PLANNED)
-async def test_a_query_that_is_planned_early_looks_its_keys_up(
+async def test_a_query_planned_before_index_sampling_looks_up_its_keys(
     driver: AsyncDriver, name: str
 ) -> None:
     found = list(operators(await plan_of(driver, name)))
     assert found
-    # A hash join reads all that is at one end instead of what is between both.
+    # A hash join reads everything at one end instead of only what connects both.
     assert [one for one in found if one.endswith(("Scan", "HashJoin"))] == []
 
 
 @pytest.mark.parametrize("name", IN_ORDER)
-async def test_a_page_that_is_planned_early_is_read_in_the_order_of_an_index(
+async def test_a_page_planned_before_index_sampling_is_read_in_index_order(
     driver: AsyncDriver, name: str
 ) -> None:
     plan = await plan_of(driver, name)
     assert [one for one in operators(plan) if one.endswith(ORDERING)] == []
 
 
-async def test_without_being_told_neo4j_would_read_whole_indexes(driver: AsyncDriver) -> None:
-    # Of some queries: which ones differs with how far its planner comes in its time.
+async def test_without_index_hints_neo4j_would_read_whole_indexes(driver: AsyncDriver) -> None:
+    # For some queries: which ones depends on how far Neo4j's planner gets in its time.
     for name in PLANNED:
-        untold = re.sub(r"\s+USING INDEX SEEK [^)]+\)", "", QUERIES[name])
-        plan = (await driver.execute_query(f"EXPLAIN {untold}", p={})).summary.plan
+        without_hints = re.sub(r"\s+USING INDEX SEEK [^)]+\)", "", QUERIES[name])
+        plan = (await driver.execute_query(f"EXPLAIN {without_hints}", p={})).summary.plan
         assert plan is not None
         if any(one.endswith(("Scan", "HashJoin")) for one in operators(plan)):
             return

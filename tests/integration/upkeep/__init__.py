@@ -1,1 +1,1 @@
-"""Both tiers on real stores, the orchestrator and its workers: what only all of them together can promise."""
+"""Behavior that needs both tiers on real stores, the orchestrator and its workers together."""

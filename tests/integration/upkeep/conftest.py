@@ -1,4 +1,4 @@
-"""Both tiers over real stores behind real sockets, the orchestrator, and a worker: one space a test."""
+"""Both tiers over real stores and sockets, the orchestrator and workers, with one space for each test."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ DIMENSION = 384
 
 @dataclass
 class WideEmbedder(StubEmbedder):
-    """Vectors of a length of its own."""
+    """A stub embedder with vectors of `DIMENSION` values."""
 
     dimension: int = DIMENSION
 
     def vector(self, text: str) -> list[float]:
-        """A text's vector before it is scaled."""
+        """The unscaled vector of a text."""
         return [1.0 + byte for byte in sha256(text.encode()).digest()] * (DIMENSION // 32)
 
 
@@ -73,7 +73,7 @@ class Models:
 
 @dataclass
 class World:
-    """Everything that runs, and who calls it."""
+    """The running services, stores and clients of a test."""
 
     space: str
     vector: PostgresStore
@@ -90,8 +90,8 @@ class World:
     facts: query_pb2_grpc.GraphQueryServiceStub = field(init=False)
     findings: graph_ingest_grpc.GraphIngestServiceStub = field(init=False)
 
-    async def serve(self, stack: AsyncExitStack, embedder: Embedder) -> None:
-        """The orchestrator with `embedder` as its configured model."""
+    async def start_orchestrator(self, stack: AsyncExitStack, embedder: Embedder) -> None:
+        """Starts the orchestrator with `embedder` as its configured model."""
         embedders = Embedders(embedder, embedder)
         app = await stack.enter_async_context(open_app(self.agent, self.runtime, embedders))
         server = await start_server(
@@ -106,8 +106,8 @@ class World:
         self.models = models_pb2_grpc.ModelServiceStub(channel)
         self.memories = memories_pb2_grpc.MemoryServiceStub(channel)
 
-    async def work(self, stack: AsyncExitStack, models: Models | None = None) -> None:
-        """A worker."""
+    async def start_worker(self, stack: AsyncExitStack, models: Models | None = None) -> None:
+        """Starts a worker."""
         chosen = models.default if models else self.embedder
         await stack.enter_async_context(open_worker(self.agent, self.runtime, chosen, models))
 
@@ -132,7 +132,7 @@ class World:
         return answer.job
 
     async def ended(self, job_id: str, caller: Metadata = OURS) -> jobs_pb2.Job:
-        """A job once it has ended."""
+        """Waits for a job to end and returns it."""
         request = jobs_pb2.WatchJobRequest(job_id=job_id)
         job = jobs_pb2.Job()
         async for answer in self.jobs.WatchJob(request, metadata=caller, timeout=60):
@@ -147,7 +147,7 @@ async def world(
     agent_database: TestDatabase,
     tmp_path: Path,
 ) -> AsyncIterator[World]:
-    """Both tiers and the orchestrator with the model `stub`, one worker."""
+    """Both tiers and the orchestrator with the model `stub`; tests start the workers."""
     space = f"upkeep-{uuid.uuid4().hex[:10]}"
     runtime = _runtime(tmp_path, space)
     embedder = StubEmbedder(dimension=32)
@@ -178,7 +178,7 @@ async def world(
         stack.push_async_callback(graph_channel.close)
         world.facts = query_pb2_grpc.GraphQueryServiceStub(graph_channel)
         world.findings = graph_ingest_grpc.GraphIngestServiceStub(graph_channel)
-        await world.serve(stack, embedder)
+        await world.start_orchestrator(stack, embedder)
         yield world
 
 

@@ -1,4 +1,4 @@
-"""Checks find what one store alone holds, repairs mend it, and running work is no finding: on real stores."""
+"""Consistency checks find rows that only one store has, repairs fix them, and running jobs are not reported."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ Report = consistency_pb2.ConsistencyReport
 
 
 async def check(world: World) -> Report:
-    """What is amiss."""
+    """Checks the consistency of the space."""
     request = consistency_pb2.CheckConsistencyRequest()
     answer = await world.consistency.CheckConsistency(request, metadata=OURS, timeout=60)
     return answer.report
 
 
 async def repair(world: World) -> Report:
-    """What was amiss, and is mended."""
+    """Repairs the inconsistencies of the space."""
     request = consistency_pb2.RepairConsistencyRequest()
     answer = await world.consistency.RepairConsistency(request, metadata=OURS, timeout=60)
     return answer.report
 
 
 def found(report: Report) -> dict[int, tuple[int, int]]:
-    """By kind: how many were found and mended."""
+    """The numbers of found and repaired inconsistencies, by kind."""
     return {one.kind: (one.found_count, one.repaired_count) for one in report.counts}
 
 
-async def test_orphans_of_either_store_are_found_mended_and_then_gone(world: World) -> None:
+async def test_orphans_in_either_store_are_found_and_repaired(world: World) -> None:
     async with AsyncExitStack() as stack:
-        await world.work(stack)
+        await world.start_worker(stack)
         await world.put("kept", "Ada met Bob.")
         await world.put("graphless", "Carl met Dora.")
         clean = await check(world)
@@ -62,12 +62,12 @@ async def test_orphans_of_either_store_are_found_mended_and_then_gone(world: Wor
         assert {one.document_id for one in episodes} == {"kept", "graphless"}
 
 
-async def test_what_running_jobs_are_about_to_write_is_pending_and_no_finding(
+async def test_pending_writes_of_running_jobs_are_not_inconsistencies(
     world: World,
 ) -> None:
     jobs = [await world.send(f"d{n}", f"Ada met Bob {n}.") for n in range(12)]
     async with AsyncExitStack() as stack:
-        await world.work(stack)
+        await world.start_worker(stack)
         ending = asyncio.gather(*(world.ended(job.id) for job in jobs))
         while not ending.done():
             report = await check(world)
@@ -77,9 +77,9 @@ async def test_what_running_jobs_are_about_to_write_is_pending_and_no_finding(
     assert (report.consistent, report.chunk_count, report.pending_count) == (True, 12, 0)
 
 
-async def test_deletions_leave_nothing_on_either_side_and_versions_all_go(world: World) -> None:
+async def test_a_deletion_removes_all_versions_of_a_document_from_both_stores(world: World) -> None:
     async with AsyncExitStack() as stack:
-        await world.work(stack)
+        await world.start_worker(stack)
         for text in ("Ada met Bob.", "Ada met Carl.", "Ada met Dora."):
             await world.put("d", text)
         await world.put("other", "Ada met Eve.")

@@ -1,4 +1,4 @@
-"""A space moves to another model while it is written to, and a job that was ended goes on: on real stores."""
+"""A space moves to another model while it is in use, and an interrupted move is completed, on real stores."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NEW = "newer"
 def worker(
     world: World, provider: OpenAIStub
 ) -> AbstractAsyncContextManager[asyncio.subprocess.Process]:
-    """A worker process with the newer model."""
+    """Starts a worker process with the newer model."""
     return worker_process(
         {
             "BRAID_AGENT_DATABASE_URL": world.agent.database_url.get_secret_value(),
@@ -55,16 +55,16 @@ async def start(world: World) -> jobs_pb2.Job:
     return (await world.models.StartReembedding(request, metadata=OURS, timeout=10)).job
 
 
-async def test_chunks_and_facts_move_to_the_configured_model_beside_writers(world: World) -> None:
+async def test_chunks_move_to_the_configured_model_during_writes(world: World) -> None:
     newer = StubEmbedder(model=NEW, dimension=16)
     async with AsyncExitStack() as stack:
-        await world.work(stack)
+        await world.start_worker(stack)
         for n in range(30):
             await world.put(f"d{n}", f"Ada met Bob {n}.")
     async with AsyncExitStack() as stack:
-        await world.serve(stack, newer)
+        await world.start_orchestrator(stack, newer)
         models = Models(default=newer, other=world.embedder)
-        await world.work(stack, models)
+        await world.start_worker(stack, models)
         later = [await world.send(f"later{n}", f"Carl met Dora {n}.") for n in range(10)]
         job = await world.ended((await start(world)).id)
         assert job.state == jobs_pb2.JOB_STATE_SUCCEEDED, job
@@ -79,26 +79,26 @@ async def test_chunks_and_facts_move_to_the_configured_model_beside_writers(worl
 
 async def test_memories_move_with_their_space(world: World) -> None:
     newer = StubEmbedder(model=NEW, dimension=16)
-    told = memories_pb2.CreateMemoryRequest(content="Ada met Bob.", skip_inference=True)
-    await world.memories.CreateMemory(told, metadata=OURS, timeout=20)
+    given = memories_pb2.CreateMemoryRequest(content="Ada met Bob.", skip_inference=True)
+    await world.memories.CreateMemory(given, metadata=OURS, timeout=20)
     async with AsyncExitStack() as stack:
-        await world.serve(stack, newer)
-        await world.work(stack, Models(default=newer, other=world.embedder))
+        await world.start_orchestrator(stack, newer)
+        await world.start_worker(stack, Models(default=newer, other=world.embedder))
         job = await world.ended((await start(world)).id)
     assert job.state == jobs_pb2.JOB_STATE_SUCCEEDED, job
     found = await world.vector.list_models(Owner(world.space, "").partition)
     assert [(one.model.name, one.embedded) for one in found.models] == [(NEW, 1)]
 
 
-async def test_a_change_of_the_length_alone_fails_and_says_why(world: World) -> None:
-    """A store has a model in one dimension only: nothing could be moved, and nothing is said to have been."""
+async def test_a_change_of_the_dimension_alone_fails_with_its_reason(world: World) -> None:
+    """A store has a model in one dimension only, so nothing can be moved, and the job must not report success."""
     async with AsyncExitStack() as stack:
-        await world.work(stack)
+        await world.start_worker(stack)
         await world.put("d", "Ada met Bob.")
     async with AsyncExitStack() as stack:
         shorter = StubEmbedder(dimension=16)
-        await world.serve(stack, shorter)
-        await world.work(stack, Models(default=shorter, other=StubEmbedder(NEW)))
+        await world.start_orchestrator(stack, shorter)
+        await world.start_worker(stack, Models(default=shorter, other=StubEmbedder(NEW)))
         job = await world.ended((await start(world)).id)
     assert job.state == jobs_pb2.JOB_STATE_FAILED
     assert "Set EMBEDDING_DIMENSION to 32" in job.failures[0].reason
@@ -108,11 +108,11 @@ async def test_a_change_of_the_length_alone_fails_and_says_why(world: World) -> 
 
 
 class KilledError(Exception):
-    """Stands for the end of a process."""
+    """Simulates the end of a process."""
 
 
 def dying_after_one(move: Callable[..., Awaitable[bool]]) -> Callable[..., Awaitable[bool]]:
-    """Moves one fact, and is killed at the next."""
+    """Wraps `move` so that it succeeds once and then fails as if the process were killed."""
     moved: list[str] = []
 
     async def moves(store: Neo4jEmbeddings, space: str, kind: TextKind, model: str) -> bool:
@@ -125,9 +125,9 @@ def dying_after_one(move: Callable[..., Awaitable[bool]]) -> Callable[..., Await
 
 
 async def embed_facts(world: World, embedder: WideEmbedder) -> None:
-    """Three facts with the embedder's vectors."""
+    """Ingests three facts with the embedder's vectors."""
     async with AsyncExitStack() as stack:
-        await world.serve(stack, embedder)
+        await world.start_orchestrator(stack, embedder)
         facts = [
             graph_pb2.FactInput(
                 subject=graph_pb2.EntityInput(name="Ada"),
@@ -141,7 +141,7 @@ async def embed_facts(world: World, embedder: WideEmbedder) -> None:
 
 
 @pytest.mark.parametrize("new", [WideEmbedder(model=NEW), StubEmbedder(NEW, 16)])
-async def test_a_change_of_the_graph_that_was_left_in_its_midst_is_ended(
+async def test_an_interrupted_model_change_of_the_graph_is_completed(
     world: World, monkeypatch: pytest.MonkeyPatch, new: StubEmbedder
 ) -> None:
     old = WideEmbedder()
@@ -160,27 +160,27 @@ async def test_a_change_of_the_graph_that_was_left_in_its_midst_is_ended(
             await embeddings.activate(world.space, NEW)
     assert (await embeddings.vectors(world.space)).changing_to == NEW
     async with AsyncExitStack() as stack:
-        await world.serve(stack, new)
-        await world.work(stack, Models(default=new, other=old))
+        await world.start_orchestrator(stack, new)
+        await world.start_worker(stack, Models(default=new, other=old))
         job = await world.ended((await start(world)).id)
         assert job.state == jobs_pb2.JOB_STATE_SUCCEEDED, job
     assert (await embeddings.vectors(world.space)) == (NEW, "", 3, new.dimension)
 
 
-async def test_facts_of_the_graph_move_too(world: World) -> None:
+async def test_facts_move_to_the_configured_model(world: World) -> None:
     old, new = WideEmbedder(), WideEmbedder(model=NEW)
     await embed_facts(world, old)
     assert (await world.graph.embeddings.vectors(world.space)) == ("stub", "", 3, DIMENSION)
     async with AsyncExitStack() as stack:
-        await world.serve(stack, new)
-        await world.work(stack, Models(default=new, other=old))
+        await world.start_orchestrator(stack, new)
+        await world.start_worker(stack, Models(default=new, other=old))
         job = await world.ended((await start(world)).id)
         assert job.state == jobs_pb2.JOB_STATE_SUCCEEDED, job
     assert (await world.graph.embeddings.vectors(world.space)) == (NEW, "", 3, DIMENSION)
 
 
 async def fill(world: World) -> None:
-    """Passages, facts, findings and names, each with a vector of the space's model."""
+    """Stores passages, facts, a finding and an entity, each with a vector of the space's model."""
     for n in range(3):
         await world.put(f"d{n}", f"Ada met Bob {n}.")
     ends = [graph_pb2.EntityInput(name=name) for name in ("Bob", "Carl", "Dora", "Eve")]
@@ -192,8 +192,8 @@ async def fill(world: World) -> None:
     ]
     request = ingest_pb2.IngestFactsRequest(facts=facts)
     await world.ingest.IngestFacts(iter([request]), metadata=OURS, timeout=20)
-    told = findings_pb2.FindingInput(finding=findings_pb2.FindingDetails(key_insight="Ada knows."))
-    added = findings_pb2.AddFindingsRequest(findings=[told])
+    given = findings_pb2.FindingInput(finding=findings_pb2.FindingDetails(key_insight="Ada knows."))
+    added = findings_pb2.AddFindingsRequest(findings=[given])
     await world.findings.AddFindings(added, metadata=OURS, timeout=20)
     note = passage(world.space, "note", "Note", "Ada is an engineer.")
     vector = tuple(float(value) for value in (await WideEmbedder().embed(["Ada"]))[0])
@@ -204,7 +204,7 @@ async def fill(world: World) -> None:
 
 
 async def search(world: World, *models: StubEmbedder) -> list[bool]:
-    """Asks for facts and findings with vectors of each model; whether vectors took part in finding facts."""
+    """Searches facts and findings with a vector of each model; returns whether the fact search compared vectors."""
     compared = []
     for model in models:
         row = (await model.embed(["Who knows Bob?"]))[0]
@@ -223,10 +223,10 @@ async def search(world: World, *models: StubEmbedder) -> list[bool]:
 
 
 async def move(world: World, to: StubEmbedder, former: StubEmbedder) -> None:
-    """Moves the space to a model while it is searched and written to."""
+    """Moves the space to a model while it is searched."""
     async with AsyncExitStack() as stack:
-        await world.serve(stack, to)
-        await world.work(stack, Models(default=to, other=former))
+        await world.start_orchestrator(stack, to)
+        await world.start_worker(stack, Models(default=to, other=former))
         job = asyncio.create_task(world.ended((await start(world)).id))
         while not job.done():
             await search(world, to, former)
@@ -234,13 +234,13 @@ async def move(world: World, to: StubEmbedder, former: StubEmbedder) -> None:
     assert (await search(world, to)) == [True]
 
 
-async def test_a_space_moves_to_a_model_of_another_length_and_back_while_it_is_searched(
+async def test_a_space_moves_to_another_dimension_and_back_while_it_is_searched(
     world: World,
 ) -> None:
     old, new = WideEmbedder(), StubEmbedder(NEW, 16)
     async with AsyncExitStack() as stack:
-        await world.serve(stack, old)
-        await world.work(stack, Models(default=old, other=new))
+        await world.start_orchestrator(stack, old)
+        await world.start_worker(stack, Models(default=old, other=new))
         await fill(world)
     assert (await world.graph.embeddings.vectors(world.space)) == ("stub", "", 5, DIMENSION)
     for to, former in ((new, old), (old, new)):
@@ -257,26 +257,26 @@ async def test_a_space_moves_to_a_model_of_another_length_and_back_while_it_is_s
         ]
 
 
-async def test_facts_that_came_while_no_embedder_was_to_be_had_are_embedded(world: World) -> None:
+async def test_facts_ingested_without_an_embedder_are_embedded_by_a_move(world: World) -> None:
     old = WideEmbedder(away=True)
     await embed_facts(world, old)
     assert (await world.graph.embeddings.vectors(world.space)) == ("", "", 0, 0)
     new = StubEmbedder(NEW, 16)
     async with AsyncExitStack() as stack:
-        await world.serve(stack, new)
-        await world.work(stack, Models(default=new, other=old))
+        await world.start_orchestrator(stack, new)
+        await world.start_worker(stack, Models(default=new, other=old))
         job = await world.ended((await start(world)).id)
         assert job.state == jobs_pb2.JOB_STATE_SUCCEEDED, job
     assert (await world.graph.embeddings.vectors(world.space)) == (NEW, "", 3, 16)
 
 
-async def test_facts_that_come_after_the_settings_changed_have_vectors_of_the_spaces_model(
+async def test_new_facts_keep_the_spaces_model_after_the_settings_change(
     world: World,
 ) -> None:
     old, new = WideEmbedder(), StubModels(NEW, 16, others=[WideEmbedder()])
     await embed_facts(world, old)
     async with AsyncExitStack() as stack:
-        await world.serve(stack, new)
+        await world.start_orchestrator(stack, new)
         late = graph_pb2.FactInput(
             subject=graph_pb2.EntityInput(name="Ada"),
             relation_type="KNOWS",
@@ -287,40 +287,40 @@ async def test_facts_that_come_after_the_settings_changed_have_vectors_of_the_sp
     assert (await world.graph.embeddings.vectors(world.space)) == ("stub", "", 4, DIMENSION)
 
 
-async def test_a_move_goes_on_with_another_worker_where_one_was_ended(world: World) -> None:
+async def test_another_worker_completes_the_move_of_a_stopped_worker(world: World) -> None:
     newer = StubEmbedder(model=NEW, dimension=16)
     async with AsyncExitStack() as stack:
-        await world.work(stack)
+        await world.start_worker(stack)
         await asyncio.gather(*(world.put(f"d{n}", f"Ada met Bob {n}.") for n in range(20)))
     models = Models(default=newer, other=world.embedder)
     async with AsyncExitStack() as stack:
-        await world.serve(stack, newer)
+        await world.start_orchestrator(stack, newer)
         newer.stuck = True
         job = await start(world)
         async with AsyncExitStack() as first:
-            await world.work(first, models)
-            while newer.running == 0:  # noqa: ASYNC110 - until it is in the midst of embedding
+            await world.start_worker(first, models)
+            while newer.running == 0:  # noqa: ASYNC110 - until it is embedding
                 await asyncio.sleep(0.02)
         newer.stuck = False
-        await world.work(stack, models)
+        await world.start_worker(stack, models)
         assert (await world.ended(job.id)).state == jobs_pb2.JOB_STATE_SUCCEEDED
     assert (await world.vector.space_model(world.space)).name == NEW  # type: ignore[union-attr]
 
 
-async def test_a_move_goes_on_in_another_process_when_one_is_killed_in_its_midst(
+async def test_another_process_completes_the_move_of_a_killed_process(
     world: World,
 ) -> None:
     async with AsyncExitStack() as stack:
-        await world.work(stack)
+        await world.start_worker(stack)
         await asyncio.gather(*(world.put(f"d{n}", f"Ada met Bob {n}.") for n in range(20)))
     async with AsyncExitStack() as stack:
-        await world.serve(stack, StubEmbedder(model=NEW, dimension=16))
+        await world.start_orchestrator(stack, StubEmbedder(model=NEW, dimension=16))
         provider = await stack.enter_async_context(OpenAIStub(dimension=16))
         provider.answer_always(hang())
         job = await start(world)
         first = await stack.enter_async_context(worker(world, provider))
         async with asyncio.timeout(60):
-            while not provider.requests:  # noqa: ASYNC110 - until it is in the midst of embedding
+            while not provider.requests:  # noqa: ASYNC110 - until it is embedding
                 await asyncio.sleep(0.02)
         second = await stack.enter_async_context(worker(world, provider))
         first.send_signal(signal.SIGKILL)

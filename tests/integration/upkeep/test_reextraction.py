@@ -1,4 +1,4 @@
-"""What a language model that was added later has not read, it reads: on real stores, over gRPC."""
+"""A language model that was added later extracts from all chunks that it has not read, on real stores over gRPC."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NOTES = {"guild": "Mira Okafor leads the Payments Guild.", "ledger": "Anna Bell 
 
 @asynccontextmanager
 async def language_model(world: World) -> AsyncIterator[Script]:
-    """The graph tier with a language model that reads what the notes say, for those who come from now on."""
+    """A graph tier with a language model that extracts the facts of the notes, for services started from now on."""
     script = Script(
         entities=[(name, "") for name in ("Mira Okafor", "Payments Guild", "Anna Bell", "Ledger")],
         facts=[
@@ -47,13 +47,13 @@ async def language_model(world: World) -> AsyncIterator[Script]:
 
 
 async def start(world: World) -> jobs_pb2.Job:
-    """Starts giving every chunk to the graph again."""
+    """Starts the re-extraction of every chunk."""
     request = models_pb2.StartReextractionRequest()
     return (await world.models.StartReextraction(request, metadata=OURS, timeout=10)).job
 
 
 async def extracted(world: World) -> dict[str, str]:
-    """What the language model read: each fact's relation, and the document that says it."""
+    """The relations that the language model extracted, each with the document that states it."""
     found: list[Fact] = []
     for name in ("mira okafor", "anna bell"):
         around = await world.graph.neighborhood(world.space, name, "", 10, FactFilter(-OPEN, OPEN))
@@ -61,16 +61,16 @@ async def extracted(world: World) -> dict[str, str]:
     return {one.relation: one.citations[0].document_id for one in found}
 
 
-async def test_every_chunk_that_no_language_model_has_read_is_read(world: World) -> None:
+async def test_every_chunk_that_no_language_model_has_read_is_extracted_once(world: World) -> None:
     async with AsyncExitStack() as stack:
-        await world.work(stack)
+        await world.start_worker(stack)
         for name, text in NOTES.items():
             await world.put(name, text)
     assert await extracted(world) == {}
     async with AsyncExitStack() as stack:
         script = await stack.enter_async_context(language_model(world))
-        await world.serve(stack, world.embedder)
-        await world.work(stack)
+        await world.start_orchestrator(stack, world.embedder)
+        await world.start_worker(stack)
         job = await world.ended((await start(world)).id)
         assert (job.kind, job.state) == (jobs_pb2.JOB_KIND_REEXTRACT, jobs_pb2.JOB_STATE_SUCCEEDED)
         assert (job.unit_count, job.graph_ready_count, job.failed_count) == (2, 2, 0)
@@ -82,11 +82,11 @@ async def test_every_chunk_that_no_language_model_has_read_is_read(world: World)
         assert len(script.asked) == asked
 
 
-async def test_one_that_runs_already_is_answered_with(world: World) -> None:
+async def test_starting_a_reextraction_twice_returns_the_same_job(world: World) -> None:
     assert (await start(world)).id == (await start(world)).id
 
 
-async def test_a_key_without_the_scope_starts_none(world: World) -> None:
+async def test_an_unknown_key_cannot_start_a_reextraction(world: World) -> None:
     stranger = (("authorization", "Bearer unknown"),)
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await world.models.StartReextraction(

@@ -1,4 +1,4 @@
-"""One document, two spaces that call it the same: ingested, changed and deleted in each for itself, on real stores."""
+"""Two spaces ingest, change and delete a document with the same id independently, on real stores."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEXT = "Mira Okafor owns the Payments Service. She met Karl Otto in Vienna Hall.
 
 
 async def seen(world: World, caller: Metadata) -> tuple[list[str], list[str], int]:
-    """What a caller finds: texts of chunks, statements around an entity, and how many episodes the graph has."""
+    """What a caller finds: chunk texts, statements about an entity, and the number of episodes."""
     search = search_pb2.TextSearchRequest(query="Mira Okafor", limit=10)
     chunks = await world.chunks.TextSearch(search, metadata=caller, timeout=10)
     near = query_pb2.GetNeighborhoodRequest(entity_name="Mira Okafor")
@@ -29,11 +29,11 @@ async def seen(world: World, caller: Metadata) -> tuple[list[str], list[str], in
     )
 
 
-async def test_the_same_document_is_each_spaces_own_through_its_whole_life(world: World) -> None:
+async def test_documents_with_the_same_id_in_two_spaces_are_independent(world: World) -> None:
     space = f"theirs-{uuid.uuid4().hex[:10]}"
     theirs: Metadata = (("authorization", "Bearer agent-key"), ("braid-space", space))
     async with AsyncExitStack() as stack:
-        await world.work(stack)
+        await world.start_worker(stack)
         for caller in (OURS, theirs):
             job = await world.put("note", TEXT, "Mira Okafor", caller)
             assert (job.written_chunk_count, job.failed_count) == (1, 0)

@@ -1,4 +1,4 @@
-"""A changed document is a new version that ends the old one; each is found as of its own time: on real stores."""
+"""A changed document is a new version that ends the old one; each is found as of its own time, on real stores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.store_suite.vector.builders import year
 
 
 async def contents(world: World, at: int | None) -> list[str]:
-    """What a search for words finds as of a year."""
+    """The chunks that a text search finds as of a year."""
     request = search_pb2.TextSearchRequest(query="Ada met", limit=10)
     if at is not None:
         request.as_of.CopyFrom(to_timestamp(year(at)))
@@ -25,7 +25,7 @@ async def contents(world: World, at: int | None) -> list[str]:
 
 
 async def put(world: World, text: str, since: int, title: str = "") -> jobs_pb2.Job:
-    """Uploads a version that holds since a year."""
+    """Uploads a version that is valid since a year."""
     about = ingest_pb2.DocumentMetadata(
         document_id="d",
         content_type="text/plain",
@@ -44,7 +44,7 @@ async def test_each_version_is_found_as_of_its_own_time_and_the_graph_keeps_both
     world: World,
 ) -> None:
     async with AsyncExitStack() as stack:
-        await world.work(stack)
+        await world.start_worker(stack)
         first = await put(world, "Ada met Bob.", 2001)
         again = await put(world, "Ada met Bob.", 2001)
         second = await put(world, "Ada met Carl.", 2010)
@@ -63,7 +63,7 @@ async def test_each_version_is_found_as_of_its_own_time_and_the_graph_keeps_both
 
 
 async def local_facts(world: World, at: int | None) -> set[str]:
-    """What sentences say as of a year, by words and around their subject."""
+    """The local facts as of a year; word search and neighborhood must agree on them."""
     instant = (utc_now() if at is None else year(at)).timestamp()
     only = FactFilter(instant, instant)
     found = await world.graph.search_words(world.space, query_terms("leads"), [], only, 10)
@@ -74,13 +74,13 @@ async def local_facts(world: World, at: int | None) -> set[str]:
 
 
 ADA, BERTA = "Ada Byron leads Orion.", "Berta Benz leads Orion."
-# Long enough to be a chunk of its own, which both versions share.
+# Long enough for a separate chunk, which both versions share.
 SHARED = "Carl Orff leads nobody at Orion. " + "The rest is silence. " * 40
 
 
-async def test_what_sentences_say_holds_as_long_as_a_version_says_it(world: World) -> None:
+async def test_a_local_fact_is_valid_while_a_version_contains_its_sentence(world: World) -> None:
     async with AsyncExitStack() as stack:
-        await world.work(stack)
+        await world.start_worker(stack)
         await put(world, f"{ADA}\n\n{SHARED}", 2001, "Orion")
         second = await put(world, f"{BERTA}\n\n{SHARED}", 2010, "Orion")
         assert second.written_chunk_count == 1
@@ -93,9 +93,9 @@ async def test_what_sentences_say_holds_as_long_as_a_version_says_it(world: Worl
         assert await local_facts(world, 2012) == {BERTA} | shared
 
 
-async def test_a_document_without_dates_says_what_its_last_upload_says(world: World) -> None:
+async def test_an_undated_document_has_the_local_facts_of_its_last_upload(world: World) -> None:
     async with AsyncExitStack() as stack:
-        await world.work(stack)
+        await world.start_worker(stack)
         await world.put("d", ADA, "Orion")
         assert await local_facts(world, None) == {ADA}
         between = utc_now()
@@ -107,7 +107,7 @@ async def test_a_document_without_dates_says_what_its_last_upload_says(world: Wo
 
 
 def line(day: int, text: str) -> dict[str, str]:
-    """A message of a February."""
+    """A message of a day in February 2025."""
     return {"thread": "ops", "author": "Zoe", "time": f"2025-02-{day:02}T09:00:00Z", "text": text}
 
 
@@ -125,7 +125,7 @@ async def put_thread(world: World, *lines: dict[str, str]) -> jobs_pb2.Job:
 
 
 async def written_by(world: World, at: datetime | None) -> tuple[list[datetime], set[str]]:
-    """When the messages were written that a search as of a time finds, and what sentences say then."""
+    """The times of the messages that a search as of a time finds, and the local facts of that time."""
     request = search_pb2.TextSearchRequest(query="leads Orion", limit=10)
     if at is not None:
         request.as_of.CopyFrom(to_timestamp(at))
@@ -138,7 +138,7 @@ async def written_by(world: World, at: datetime | None) -> tuple[list[datetime],
     return hits, {edge.fact.partition(": ")[2] for edge in near.edges}
 
 
-async def test_a_search_as_of_a_time_finds_what_a_thread_said_by_then(world: World) -> None:
+async def test_a_search_as_of_a_time_finds_the_messages_written_by_then(world: World) -> None:
     messages = [
         line(3, "Ada Byron leads Orion Team."),
         line(10, "Berta Benz leads Orion Team."),
@@ -147,7 +147,7 @@ async def test_a_search_as_of_a_time_finds_what_a_thread_said_by_then(world: Wor
     third, tenth, last = (datetime(2025, 2, day, 9, tzinfo=UTC) for day in (3, 10, 17))
     said = [one["text"] for one in messages]
     async with AsyncExitStack() as stack:
-        await world.work(stack)
+        await world.start_worker(stack)
         await put_thread(world, *messages[:2])
         assert await written_by(world, datetime(2025, 3, 1, tzinfo=UTC)) == (
             [third, tenth],
@@ -171,7 +171,7 @@ async def test_a_search_as_of_a_time_finds_what_a_thread_said_by_then(world: Wor
     assert document.valid_time - third < timedelta(seconds=1)
 
 
-async def test_a_mail_holds_since_it_was_sent(world: World) -> None:
+async def test_an_email_is_valid_since_it_was_sent(world: World) -> None:
     mail = (
         b"Message-ID: <m1@example.org>\r\nFrom: Zoe <zoe@example.org>\r\nSubject: Orion\r\n"
         b"Date: Mon, 10 Feb 2025 10:00:00 +0100\r\n\r\nAda Byron leads Orion Team.\r\n"
@@ -182,7 +182,7 @@ async def test_a_mail_holds_since_it_was_sent(world: World) -> None:
         ingest_pb2.IngestDocumentRequest(data=mail),
     ]
     async with AsyncExitStack() as stack:
-        await world.work(stack)
+        await world.start_worker(stack)
         answer = await world.ingest.IngestDocument(iter(parts), metadata=OURS, timeout=20)
         await world.ended(answer.job.id)
     sent = datetime(2025, 2, 10, 9, tzinfo=UTC)

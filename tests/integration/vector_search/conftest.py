@@ -1,4 +1,4 @@
-"""The tier as others meet it: a real server over real PostgreSQL, called through a real socket."""
+"""Fixtures: the tier as a real server over real PostgreSQL, called over a real socket."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.unit.vector_search.embedder import CompassEmbedder
 
 @dataclass(frozen=True)
 class Tier:
-    """A running tier: its stubs, and the credentials of two spaces."""
+    """A running tier: its gRPC stubs, and the credentials of two spaces."""
 
     search: search_pb2_grpc.VectorSearchServiceStub
     documents: documents_pb2_grpc.DocumentServiceStub
@@ -36,7 +36,7 @@ class Tier:
 
     @staticmethod
     def credential(space: str) -> tuple[tuple[str, str], ...]:
-        """Call metadata of a key: `ours`, `theirs`, or `our-admin` and `their-admin` of the same spaces."""
+        """Returns the call metadata of a key: `ours`, `theirs`, or `our-admin` and `their-admin` of the same spaces."""
         return (("authorization", f"Bearer key-of-{space}"),)
 
 
@@ -53,7 +53,7 @@ async def embedder() -> CompassEmbedder:
 
 @pytest.fixture
 async def queries() -> QueryEmbedders | None:
-    """What embeds the tier's queries, where a test module sets it differently."""
+    """The embedders of the tier's queries: None for the default. A test module may override this."""
     return None
 
 

@@ -1,4 +1,4 @@
-"""Waiting until statements of the tier wait for a lock."""
+"""Waits until statements of the tier wait for a lock."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.stores import TestDatabase
 
 @asynccontextmanager
 async def superuser(database: TestDatabase) -> AsyncIterator[asyncpg.Connection]:
-    """A connection that sees what the tier's statements wait for."""
+    """Yields a connection that sees what the tier's statements wait for."""
     connection = await asyncpg.connect(database.stores.postgres.admin_dsn, database=database.name)
     try:
         yield connection
@@ -22,8 +22,8 @@ async def superuser(database: TestDatabase) -> AsyncIterator[asyncpg.Connection]
 
 
 async def waiting(admin: asyncpg.Connection) -> int:
-    """How many of the tier's statements wait for a lock."""
-    # Once read, activity stays the same for the transaction otherwise.
+    """Returns how many of the tier's statements wait for a lock."""
+    # Otherwise a transaction keeps the activity that it read first.
     await admin.execute("select pg_stat_clear_snapshot()")
     found: int = await admin.fetchval(
         "select count(*) from pg_stat_activity where datname = current_database()"

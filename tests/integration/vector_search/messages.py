@@ -1,4 +1,4 @@
-"""Requests of the integration tests, told in one line."""
+"""Builds the requests of the integration tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def document(
     at: Sequence[Sequence[float]] | None = None,
     **more: Any,
 ) -> documents_pb2.DocumentInput:
-    """A document whose chunks are `texts`, with vectors where `at` gives them."""
+    """A document whose chunks are `texts`, with the vectors `at` if given."""
     vectors = at or [()] * len(texts)
     chunks = [
         documents_pb2.ChunkInput(

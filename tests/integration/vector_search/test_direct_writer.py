@@ -1,4 +1,4 @@
-"""The benchmark's direct writer: what the tier is measured against stores the same rows."""
+"""The benchmark's direct writer, against which the tier is measured, stores the same rows as the tier."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def through_the_tier(space: str, name: str, text: str) -> NewDocument:
     )
 
 
-async def test_what_is_written_directly_is_found_and_counted_as_what_the_tier_writes(
+async def test_directly_written_documents_are_found_with_the_same_scores_as_the_tiers(
     store: PostgresStore, vector_database: TestDatabase
 ) -> None:
     for space in ("tier", "direct"):

@@ -1,4 +1,4 @@
-"""A space moves to a second embedding model while the first serves: over a socket and real PostgreSQL."""
+"""A space changes to a second embedding model while the first serves, over a socket and real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ async def filled(tier: Tier) -> Tier:
 
 
 async def missing(tier: Tier) -> list[models_pb2.UnembeddedChunk]:
-    """What the new model has no vector of."""
+    """Returns the chunks without a vector of the new model."""
     request = models_pb2.ListChunksWithoutEmbeddingRequest(embedding_model=NEW)
     answer = await tier.models.ListChunksWithoutEmbedding(request, metadata=ADMIN)
     return list(answer.chunks)
 
 
 async def put(tier: Tier, chunks: list[models_pb2.UnembeddedChunk], *values: float) -> int:
-    """Gives chunks a vector of the new model."""
+    """Stores a vector of the new model for each chunk. Returns how many were stored."""
     embeddings = [
         models_pb2.ChunkEmbedding(
             chunk_id=chunk.chunk_id, text_sha256=chunk.text_sha256, values=values or (1.0, 0.0)
@@ -62,7 +62,7 @@ async def put(tier: Tier, chunks: list[models_pb2.UnembeddedChunk], *values: flo
 
 
 async def models(tier: Tier) -> dict[str, tuple[bool, int]]:
-    """The space's models: active, and how many chunks they have vectors of."""
+    """Returns by model whether it is active, and how many chunks have its vectors."""
     request = models_pb2.ListEmbeddingModelsRequest()
     answer = await tier.models.ListEmbeddingModels(request, metadata=ADMIN)
     return {
@@ -71,7 +71,7 @@ async def models(tier: Tier) -> dict[str, tuple[bool, int]]:
 
 
 async def found(tier: Tier, model: str, values: tuple[float, ...]) -> list[str]:
-    """Documents by a vector of a model."""
+    """Returns the documents found by a vector of a model."""
     given = embedding(values, model)
     request = search_pb2.VectorSearchRequest(query="north", limit=1, query_embedding=given)
     answer = await tier.search.VectorSearch(request, metadata=OURS)
@@ -79,11 +79,11 @@ async def found(tier: Tier, model: str, values: tuple[float, ...]) -> list[str]:
 
 
 def activate() -> models_pb2.ActivateEmbeddingModelRequest:
-    """The new model is to take over."""
+    """The request to activate the new model."""
     return models_pb2.ActivateEmbeddingModelRequest(embedding_model=NEW)
 
 
-async def test_a_second_model_is_filled_in_and_takes_over_while_the_first_serves(
+async def test_a_second_model_is_filled_in_and_activated_while_the_first_serves(
     filled: Tier,
 ) -> None:
     assert await models(filled) == {"compass": (True, 3), NEW: (False, 0)}
@@ -112,7 +112,9 @@ async def test_a_second_model_is_filled_in_and_takes_over_while_the_first_serves
     assert await found(filled, NEW, (1.0, 0.0)) == ["n"]
 
 
-async def test_what_is_written_meanwhile_is_missing_and_holds_the_model_back(filled: Tier) -> None:
+async def test_a_model_is_not_activated_until_chunks_written_meanwhile_are_filled_in(
+    filled: Tier,
+) -> None:
     await put(filled, await missing(filled))
     new = document("late", "late text", at=[NORTH])
     await filled.documents.UpsertDocument(upsert(new, "compass"), metadata=OURS)
@@ -123,7 +125,7 @@ async def test_what_is_written_meanwhile_is_missing_and_holds_the_model_back(fil
     await filled.models.ActivateEmbeddingModel(activate(), metadata=ADMIN)
 
 
-async def test_vectors_of_chunks_renamed_or_deleted_meanwhile_are_left_out(filled: Tier) -> None:
+async def test_vectors_of_chunks_renamed_or_deleted_meanwhile_are_discarded(filled: Tier) -> None:
     chunks = await missing(filled)
     renamed = document("n", "n one", "n two", at=[NORTH, NORTH], title="Other")
     await filled.documents.UpsertDocument(upsert(renamed, "compass"), metadata=OURS)
@@ -150,7 +152,7 @@ async def test_chunks_are_listed_in_pages_by_id(filled: Tier) -> None:
     assert all(sha256(c.text.encode()).hexdigest() == c.text_sha256 for c in first.chunks)
 
 
-async def test_a_former_model_may_be_removed_and_the_active_one_may_not(filled: Tier) -> None:
+async def test_a_former_model_can_be_removed_and_the_active_model_cannot(filled: Tier) -> None:
     def remove(name: str) -> models_pb2.RemoveEmbeddingModelRequest:
         return models_pb2.RemoveEmbeddingModelRequest(embedding_model=name)
 
@@ -165,7 +167,9 @@ async def test_a_former_model_may_be_removed_and_the_active_one_may_not(filled: 
     assert error.reason == NOT_FOUND
 
 
-async def test_bad_vectors_are_refused_by_field_and_none_is_stored(filled: Tier) -> None:
+async def test_invalid_vectors_are_refused_naming_the_field_and_none_is_stored(
+    filled: Tier,
+) -> None:
     chunk = (await missing(filled))[0]
     cases: list[tuple[str, list[models_pb2.ChunkEmbedding]]] = []
     for field, values in (
@@ -190,7 +194,7 @@ async def test_bad_vectors_are_refused_by_field_and_none_is_stored(filled: Tier)
     assert (await models(filled))[NEW] == (False, 0)
 
 
-async def test_a_model_has_one_dimension_and_a_space_one_active_model(filled: Tier) -> None:
+async def test_another_dimension_and_vectors_for_the_active_model_are_refused(filled: Tier) -> None:
     other = models_pb2.AddEmbeddingModelRequest(embedding_model=NEW, dimension=3)
     assert await bad_field(filled.models.AddEmbeddingModel(other, metadata=ADMIN)) == "dimension"
     chunk = models_pb2.ChunkEmbedding(
@@ -201,7 +205,7 @@ async def test_a_model_has_one_dimension_and_a_space_one_active_model(filled: Ti
     assert error.reason == WRONG_STATE
 
 
-async def test_models_are_administered_within_a_space_and_by_admins(filled: Tier) -> None:
+async def test_models_are_administered_only_within_their_space_and_by_admins(filled: Tier) -> None:
     theirs = await filled.models.ListEmbeddingModels(
         models_pb2.ListEmbeddingModelsRequest(), metadata=THEIR_ADMIN
     )
@@ -231,20 +235,22 @@ left join chunk c on c.space = e.space and c.id = e.chunk_id
 where e.space = $1 and (c.id is null or c.current <> e.current)"""
 
 
-async def test_what_a_space_calls_a_model_does_not_bind_the_others(store: PostgresStore) -> None:
+async def test_a_model_name_may_have_another_dimension_in_another_space(
+    store: PostgresStore,
+) -> None:
     short, long = Model("theirs", 2), Model("theirs", 3)
-    one = stored("d", "red", at=[(1.0, 0.0)])  # type: ignore[list-item] # two ways only
+    one = stored("d", "red", at=[(1.0, 0.0)])  # type: ignore[list-item] # two dimensions only
     await store.upsert(SPACE, short, [one])
     await store.upsert("other", long, [stored("d", "red", space="other", at=[(0.0, 1.0, 0.0)])])
-    for space, model, way in ((SPACE, short, [1.0, 0.0]), ("other", long, [0.0, 1.0, 0.0])):
-        asked = Search(vector=QueryVector("theirs", np.array(way, dtype=np.float32)))
+    for space, model, direction in ((SPACE, short, [1.0, 0.0]), ("other", long, [0.0, 1.0, 0.0])):
+        asked = Search(vector=QueryVector("theirs", np.array(direction, dtype=np.float32)))
         found = await store.search(space, asked)
         assert (found.model, len(found.hits)) == (model, 1)
     with pytest.raises(InvalidFieldError, match="dimension"):
         await store.add_model(SPACE, long)
 
 
-async def test_a_space_brings_so_many_new_models_and_uses_those_of_others(
+async def test_a_space_may_add_15_new_models_and_any_that_other_spaces_know(
     store: PostgresStore,
 ) -> None:
     await store.upsert(SPACE, MODEL, [stored("d", "red")])
@@ -257,34 +263,34 @@ async def test_a_space_brings_so_many_new_models_and_uses_those_of_others(
     await store.add_model("other", Model("one too many", 3))
 
 
-async def test_a_space_that_holds_nothing_any_more_has_no_model(store: PostgresStore) -> None:
+async def test_a_space_whose_last_document_was_deleted_has_no_model(store: PostgresStore) -> None:
     await store.upsert(SPACE, Model("first", 3), [stored("d", "red")])
     await store.add_model(SPACE, Model("added", 4))
     await store.delete_document(SPACE, "d")
     assert (await store.list_models(SPACE)).models == []
     with pytest.raises(WrongStateError):
         await store.add_model(SPACE, Model("second", 3))
-    one = stored("d", "red", at=[(1.0, 0.0)])  # type: ignore[list-item] # two ways only
+    one = stored("d", "red", at=[(1.0, 0.0)])  # type: ignore[list-item] # two dimensions only
     await store.upsert(SPACE, Model("first", 2), [one])
     assert await store.space_model(SPACE) == Model("first", 2)
     listed = await store.list_models(SPACE)
     assert [one.model for one in listed.models] == [Model("first", 2)]
 
 
-async def test_what_a_write_depends_on_is_not_asked_of_a_replica(
+async def test_reads_that_a_write_depends_on_do_not_go_to_a_replica(
     store: PostgresStore, vector_database: TestDatabase
 ) -> None:
-    """One that lags would call a document unchanged that has been deleted since, and tell a worker the former model."""
+    """A lagging replica would report a deleted document as unchanged, and return the former model to a worker."""
     new = stored("d", "red")
     await store.upsert(SPACE, MODEL, [new])
-    away = "postgresql://braid_reader@127.0.0.1:9/none"
+    unreachable = "postgresql://braid_reader@127.0.0.1:9/none"
     writers = vector_database.dsn("braid_writer")
-    alone = await PostgresStore.open(read_url=away, write_url=writers)
+    writer_only = await PostgresStore.open(read_url=unreachable, write_url=writers)
     try:
-        found = await alone.unchanged_documents(SPACE, [("d", new.content_hash)])
-        known = await alone.stats(SPACE)
+        found = await writer_only.unchanged_documents(SPACE, [("d", new.content_hash)])
+        known = await writer_only.stats(SPACE)
     finally:
-        await alone.close()
+        await writer_only.close()
     assert list(found) == ["d"]
     assert known.model == MODEL
 
@@ -300,7 +306,7 @@ async def write(store: PostgresStore, done: asyncio.Event) -> None:
 
 
 async def fill(store: PostgresStore, done: asyncio.Event) -> None:
-    """Fills in what is missing until nothing is written any more."""
+    """Fills in missing vectors until writing has ended and none is missing."""
     one = np.array([1.0, 0.0], dtype=np.float32)
     while not (done.is_set() and not await store.unembedded_chunks(SPACE, NEW, None, 1)):
         chunks = await store.unembedded_chunks(SPACE, NEW, None, 5)
@@ -310,14 +316,14 @@ async def fill(store: PostgresStore, done: asyncio.Event) -> None:
 
 async def search(store: PostgresStore, done: asyncio.Event) -> None:
     """Searches by vectors of the first model."""
-    way = np.array([1.0, 0.0, 0.0], dtype=np.float32)
+    direction = np.array([1.0, 0.0, 0.0], dtype=np.float32)
     while not done.is_set():
-        result = await store.search(SPACE, Search(vector=QueryVector(MODEL.name, way)))
+        result = await store.search(SPACE, Search(vector=QueryVector(MODEL.name, direction)))
         assert result.path is VectorPath.EXACT
         assert len(result.hits) == 10
 
 
-async def test_filling_in_beside_writers_leaves_no_stray_vector_and_no_search_without_one(
+async def test_filling_in_during_writes_leaves_no_stray_vector_and_searches_stay_complete(
     store: PostgresStore, vector_database: TestDatabase
 ) -> None:
     newer = Model(NEW, 2)

@@ -1,4 +1,4 @@
-"""Writes wait while the last vectors of a new model are filled in: no chunk is without one when it takes over."""
+"""Writes are on hold while a new model's last vectors are filled in, so that no chunk lacks one at its activation."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ from tests.store_suite.vector.builders import document as stored
 from tests.stores import TestDatabase
 
 NEWER = Model("newer", 2)
-BARE = """
+CHUNKS_WITHOUT_VECTOR = """
 select count(*) from chunk c where c.space = $1 and not exists (
   select from (select * from embedding_2 union all select * from embedding_2_unindexed) e
   where e.space = c.space and e.chunk_id = c.id)"""
 
 
 async def catch_up(store: PostgresStore) -> None:
-    """Gives every chunk that has none a vector of the new model."""
+    """Fills in a vector of the new model for every chunk without one."""
     one = np.array([1.0, 0.0], dtype=np.float32)
     while chunks := await store.unembedded_chunks(SPACE, NEWER.name, None, 50):
         vectors = [ChunkVector(chunk.chunk_id, chunk.text_sha256, one) for chunk in chunks]
         await store.fill_embeddings(SPACE, NEWER.name, vectors)
 
 
-async def write_on(store: PostgresStore, number: int, done: asyncio.Event) -> int:
-    """Writes new documents one after the other, by the model that the space has, until told to end."""
+async def keep_writing(store: PostgresStore, number: int, done: asyncio.Event) -> int:
+    """Writes documents one by one with the space's current model until `done` is set. Returns how many were written."""
     written = 0
     while not done.is_set():
         model = await store.space_model(SPACE) or MODEL
@@ -41,19 +41,19 @@ async def write_on(store: PostgresStore, number: int, done: asyncio.Event) -> in
         try:
             await store.upsert(SPACE, model, [new])
             written += 1
-        except (OverloadedError, SpaceModelError):  # held, or the model has changed meanwhile
+        except (OverloadedError, SpaceModelError):  # writes are on hold, or the model has changed
             await asyncio.sleep(0.01)
     return written
 
 
-async def test_held_writes_are_refused_with_the_time_to_wait_and_nothing_is_written(
+async def test_writes_on_hold_are_refused_with_a_retry_time_and_nothing_is_written(
     store: PostgresStore,
 ) -> None:
     await store.upsert(SPACE, MODEL, [stored("d", "text")])
     await store.hold_writes(SPACE, 30)
-    with pytest.raises(OverloadedError) as held:
+    with pytest.raises(OverloadedError) as refused:
         await store.upsert(SPACE, MODEL, [stored("e", "text")])
-    assert 0 < (held.value.retry_after or 0) <= 30
+    assert 0 < (refused.value.retry_after or 0) <= 30
     assert (await store.stats(SPACE)).documents == 1
     unchanged = await store.upsert(SPACE, MODEL, [stored("d", "text")])
     assert unchanged.outcomes[0].unchanged
@@ -62,7 +62,7 @@ async def test_held_writes_are_refused_with_the_time_to_wait_and_nothing_is_writ
     await store.upsert(SPACE, MODEL, [stored("e", "text")])
 
 
-async def test_activation_lets_writes_go_on(store: PostgresStore) -> None:
+async def test_activating_a_model_ends_the_hold_on_writes(store: PostgresStore) -> None:
     await store.upsert(SPACE, MODEL, [stored("d", "text")])
     await store.add_model(SPACE, NEWER)
     await store.hold_writes(SPACE, 30)
@@ -71,15 +71,15 @@ async def test_activation_lets_writes_go_on(store: PostgresStore) -> None:
     await store.upsert(SPACE, NEWER, [stored("e", "text", at=[(1.0, 0.0)])])  # type: ignore[list-item]
 
 
-async def test_beside_writers_that_never_pause_a_hold_lets_the_model_take_over_complete(
+async def test_a_hold_lets_a_complete_model_be_activated_despite_continuous_writes(
     store: PostgresStore, vector_database: TestDatabase
 ) -> None:
     await store.upsert(SPACE, MODEL, [stored(f"d{i}", f"text {i}") for i in range(50)])
     await store.add_model(SPACE, NEWER)
     done = asyncio.Event()
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
-        writers = [group.create_task(write_on(store, n, done)) for n in range(3)]
-        while (await store.stats(SPACE)).documents < 60:  # noqa: ASYNC110 - only the store knows
+        writers = [group.create_task(keep_writing(store, n, done)) for n in range(3)]
+        while (await store.stats(SPACE)).documents < 60:  # noqa: ASYNC110 - the store has no event for it
             await asyncio.sleep(0.01)
         with pytest.raises(WrongStateError):
             await store.activate_model(SPACE, NEWER.name)
@@ -88,10 +88,10 @@ async def test_beside_writers_that_never_pause_a_hold_lets_the_model_take_over_c
         await store.activate_model(SPACE, NEWER.name)
         connection = await asyncpg.connect(vector_database.dsn("braid_reader"))
         try:
-            assert await connection.fetchval(BARE, SPACE) == 0
+            assert await connection.fetchval(CHUNKS_WITHOUT_VECTOR, SPACE) == 0
             done.set()
             assert all([await writer for writer in writers])
-            assert await connection.fetchval(BARE, SPACE) == 0
+            assert await connection.fetchval(CHUNKS_WITHOUT_VECTOR, SPACE) == 0
         finally:
             done.set()
             await connection.close()

@@ -1,4 +1,4 @@
-"""Vectors enter the index of a large space after they were written, whatever happens to them meanwhile."""
+"""Vectors of a large space are queued when written and indexed later, whatever happens to them in between."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ HOLD = "select from document where space = $1 and document_id = $2 for update"
 
 
 def document(number: int, text: str = "") -> NewDocument:
-    """A document of one chunk; another text makes another version of it."""
+    """A document of one chunk; another text makes another version."""
     content = f"{number} {text}"
     vector = np.random.default_rng([number, len(text)]).normal(size=MODEL.dimension)
     unit = (vector / np.linalg.norm(vector)).astype(np.float32)
@@ -62,7 +62,7 @@ async def vector_database(own_vector_database: TestDatabase) -> TestDatabase:
 
 @pytest.fixture
 async def owner(vector_database: TestDatabase) -> AsyncIterator[asyncpg.Connection]:
-    """A connection that may do everything; spaces of more than 20 chunks are large."""
+    """A connection of the schema's owner. It makes spaces of more than 20 chunks large."""
     connection = await asyncpg.connect(vector_database.dsn("braid_migrator"))
     try:
         await connection.execute(CAP)
@@ -73,20 +73,20 @@ async def owner(vector_database: TestDatabase) -> AsyncIterator[asyncpg.Connecti
 
 @pytest.fixture
 async def large(store: PostgresStore, owner: asyncpg.Connection) -> PostgresStore:
-    """A store with a large space, none of whose vectors is in the index yet."""
+    """A store with a large space, none of whose vectors is indexed yet."""
     assert owner
     await store.upsert(SPACE, MODEL, [document(number) for number in range(DOCUMENTS)])
     return store
 
 
 async def counts(store: PostgresStore, model: Model = MODEL) -> tuple[int, int]:
-    """How many vectors the space has of a model, and how many of them wait."""
+    """Returns how many vectors of a model the space has, and how many of them are queued."""
     found = await store.list_models(SPACE)
     [status] = [one for one in found.models if one.model == model]
     return status.embedded, status.unindexed
 
 
-async def test_a_small_space_has_nothing_that_waits(store: PostgresStore) -> None:
+async def test_a_small_space_queues_no_vectors(store: PostgresStore) -> None:
     await store.upsert(SPACE, MODEL, [document(number) for number in range(DOCUMENTS)])
     assert await store.unindexed_count(SPACE, 100) == 0
     assert await store.spaces_to_index() == []
@@ -94,7 +94,7 @@ async def test_a_small_space_has_nothing_that_waits(store: PostgresStore) -> Non
     assert await counts(store) == (DOCUMENTS, 0)
 
 
-async def test_vectors_of_a_large_one_wait_and_are_brought_in(large: PostgresStore) -> None:
+async def test_vectors_of_a_large_space_are_queued_and_then_indexed(large: PostgresStore) -> None:
     assert await large.spaces_to_index() == [SPACE]
     assert await large.unindexed_count(SPACE, 100) == DOCUMENTS
     assert await large.unindexed_count(SPACE, 7) == 7
@@ -105,7 +105,7 @@ async def test_vectors_of_a_large_one_wait_and_are_brought_in(large: PostgresSto
     assert await large.spaces_to_index() == []
 
 
-async def test_several_bring_in_different_ones(large: PostgresStore) -> None:
+async def test_concurrent_indexers_index_different_vectors(large: PostgresStore) -> None:
     moved = await asyncio.gather(*(large.index_vectors(SPACE, 10) for _ in range(4)))
     left = await large.index_vectors(SPACE, 100)
     assert sum(moved) + left == DOCUMENTS
@@ -113,7 +113,7 @@ async def test_several_bring_in_different_ones(large: PostgresStore) -> None:
 
 
 @pytest.mark.parametrize("as_of", [None, datetime(2100, 1, 1, tzinfo=UTC)])
-async def test_searches_find_the_same_while_vectors_move(
+async def test_searches_find_the_same_results_while_vectors_are_indexed(
     large: PostgresStore, as_of: datetime | None
 ) -> None:
     await large.upsert(SPACE, MODEL, [document(number) for number in range(DOCUMENTS, 100)])
@@ -134,7 +134,7 @@ async def test_searches_find_the_same_while_vectors_move(
     assert await found() == nearest
 
 
-async def test_those_of_a_document_that_is_being_written_are_left_for_later(
+async def test_vectors_of_a_document_that_is_being_written_are_indexed_later(
     large: PostgresStore, owner: asyncpg.Connection
 ) -> None:
     async with owner.transaction():
@@ -145,7 +145,7 @@ async def test_those_of_a_document_that_is_being_written_are_left_for_later(
 
 
 @pytest.mark.parametrize("indexed", [0, 15, DOCUMENTS])
-async def test_former_versions_lose_their_flag_wherever_their_vectors_are(
+async def test_vectors_of_former_versions_lose_the_current_flag_whether_queued_or_indexed(
     large: PostgresStore, owner: asyncpg.Connection, indexed: int
 ) -> None:
     await large.index_vectors(SPACE, indexed)
@@ -165,13 +165,13 @@ async def test_a_deleted_document_leaves_no_vector(large: PostgresStore, indexed
     assert (await counts(large))[0] == DOCUMENTS - 5
 
 
-async def test_a_second_model_is_filled_in_and_indexed_too(large: PostgresStore) -> None:
+async def test_vectors_of_a_second_model_are_filled_in_and_indexed(large: PostgresStore) -> None:
     await large.add_model(SPACE, SECOND)
     found = await large.unembedded_chunks(SPACE, SECOND.name, None, 100)
     north = np.eye(8, dtype=np.float32)[0]
     vectors = [ChunkVector(one.chunk_id, one.text_sha256, north) for one in found]
     for indexed in (10, 100):
-        # The second time all have one: the vectors in the index are replaced there.
+        # The second time every chunk has a vector: those in the index are replaced there.
         assert await large.fill_embeddings(SPACE, SECOND.name, vectors) == DOCUMENTS
         assert (await counts(large, SECOND))[0] == DOCUMENTS
         assert await large.unembedded_chunks(SPACE, SECOND.name, None, 100) == []
@@ -180,7 +180,7 @@ async def test_a_second_model_is_filled_in_and_indexed_too(large: PostgresStore)
     assert await large.remove_model(SPACE, SECOND.name) == DOCUMENTS
 
 
-async def test_two_fillings_of_the_same_chunks_in_opposite_orders_wait_for_each_other(
+async def test_two_fills_of_the_same_chunks_in_opposite_orders_do_not_deadlock(
     large: PostgresStore, vector_database: TestDatabase
 ) -> None:
     await large.add_model(SPACE, SECOND)
@@ -194,22 +194,22 @@ async def test_two_fillings_of_the_same_chunks_in_opposite_orders_wait_for_each_
         asyncio.TaskGroup() as group,
         admin.transaction(),
     ):
-        # Each takes the chunks up to this one, and then waits for it.
+        # Each locks the vectors before this one, and then waits for it.
         await admin.execute(HOLD_VECTOR, SPACE, vectors[DOCUMENTS // 2].chunk_id)
-        fillings = [
+        fills = [
             group.create_task(large.fill_embeddings(SPACE, SECOND.name, given))
             for given in (vectors, vectors[::-1])
         ]
-        await until_waiting(admin, len(fillings))
-    assert [filling.result() for filling in fillings] == [DOCUMENTS, DOCUMENTS]
+        await until_waiting(admin, len(fills))
+    assert [fill.result() for fill in fills] == [DOCUMENTS, DOCUMENTS]
 
 
-async def test_a_process_brings_in_what_others_left(large: PostgresStore) -> None:
+async def test_a_process_indexes_vectors_that_other_processes_queued(large: PostgresStore) -> None:
     await IndexQueue(large, idle_seconds=0).round()
     assert await counts(large) == (DOCUMENTS, 0)
 
 
-async def test_a_write_makes_its_vectors_wait_and_a_turn_brings_them_in(
+async def test_written_vectors_stay_queued_until_a_turn_indexes_them(
     large: PostgresStore,
 ) -> None:
     indexing = IndexQueue(large, idle_seconds=0)

@@ -1,4 +1,4 @@
-"""A search that is late tells what it has; one that nobody waits for ends in PostgreSQL as well."""
+"""A late search returns the results it has; a canceled search also ends in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def hybrid(**more: object) -> search_pb2.HybridSearchRequest:
     )
 
 
-async def test_a_late_vector_part_leaves_the_hits_by_words_and_says_so(
+async def test_a_late_vector_search_returns_the_text_hits_and_reports_a_timeout(
     filled: Tier, vector_database: TestDatabase
 ) -> None:
     loop = asyncio.get_running_loop()
@@ -55,7 +55,7 @@ async def test_a_late_vector_part_leaves_the_hits_by_words_and_says_so(
     assert not answer.hits[0].scores.HasField("vector")
 
 
-async def test_the_same_search_is_whole_once_nothing_is_in_its_way(filled: Tier) -> None:
+async def test_the_same_search_is_complete_when_nothing_blocks_it(filled: Tier) -> None:
     answer = await filled.search.HybridSearch(hybrid(), metadata=OURS, timeout=5)
     assert (answer.status, answer.reason) == (
         legs_pb2.LEG_STATUS_OK,
@@ -64,7 +64,7 @@ async def test_the_same_search_is_whole_once_nothing_is_in_its_way(filled: Tier)
     assert answer.hits[0].scores.vector == pytest.approx(1, abs=1e-3)
 
 
-async def test_a_search_of_which_nothing_is_in_time_passes_its_deadline(
+async def test_a_search_without_any_result_in_time_fails_at_its_deadline(
     filled: Tier, vector_database: TestDatabase
 ) -> None:
     async with locked(vector_database, "space_stats"):
@@ -72,7 +72,7 @@ async def test_a_search_of_which_nothing_is_in_time_passes_its_deadline(
     assert error.reason == errors_pb2.ERROR_REASON_DEADLINE
 
 
-async def test_a_caller_who_leaves_ends_the_running_statement(
+async def test_canceling_a_search_cancels_its_running_statement(
     filled: Tier, vector_database: TestDatabase
 ) -> None:
     async with locked(vector_database, "space_stats") as admin:
@@ -83,7 +83,7 @@ async def test_a_caller_who_leaves_ends_the_running_statement(
     assert call.cancelled()
 
 
-async def test_an_embedder_that_hangs_takes_half_of_the_time_and_words_answer(filled: Tier) -> None:
+async def test_a_hung_embedder_leaves_time_to_answer_by_text(filled: Tier) -> None:
     filled.embedder.stuck = True
     request = search_pb2.HybridSearchRequest(query="red", cache=retrieval_pb2.CACHE_MODE_BYPASS)
     answer = await filled.search.HybridSearch(request, metadata=OURS, timeout=2)

@@ -1,4 +1,4 @@
-"""Rows are locked in one order by every writer, whatever order of text the database has, so that none deadlock."""
+"""Every writer locks rows in the same order, whatever the database's collation, so that none deadlock."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ HOLD = "select from document where space = $1 and document_id = $2 for update"
 HOLD_NOW = HOLD + " nowait"
 DEFINITION = "select pg_get_functiondef($1::regproc)"
 CHANGE_MODELS = "select pg_advisory_xact_lock(space_lock($1))"
-HOLD_LONG_GONE = """
+EXPIRE_DELETION = """
 update deletion set deleted_at = now() - interval '31 days' where space = $1 and deletion_id = $2"""
 FIRST, NEXT, LAST = (str(uuid.UUID(int=number)) for number in range(3))
 SECOND = Model("second", 3)
-# In the order of their bytes, which is not that of words in a dictionary.
+# In byte order, which differs from dictionary order.
 KEYS = ["B", "a", "b", "é"]
 
 
 async def vectors_of(store: PostgresStore) -> list[ChunkVector]:
-    """Vectors of the second model for the chunks that have none, the last chunk first."""
+    """Returns vectors of the second model for the chunks without one, last chunk first."""
     north = np.array([1.0, 0.0, 0.0], dtype=np.float32)
     found = await store.unembedded_chunks(SPACE, SECOND.name, None, 100)
     return [ChunkVector(one.chunk_id, one.text_sha256, north) for one in reversed(found)]
@@ -61,7 +61,7 @@ async def filled(store: PostgresStore) -> PostgresStore:
 
 
 @pytest.mark.parametrize("change", [write, fill])
-async def test_documents_are_taken_by_id_whatever_order_they_are_given_in(
+async def test_documents_are_locked_in_order_of_id_whatever_the_order_of_the_input(
     filled: PostgresStore,
     vector_database: TestDatabase,
     change: Callable[[PostgresStore], Coroutine[None, None, None]],
@@ -76,13 +76,13 @@ async def test_documents_are_taken_by_id_whatever_order_they_are_given_in(
         group.create_task(change(filled))
         await until_waiting(admin, 1)
         for key in KEYS[1:]:
-            await admin.execute(HOLD_NOW, SPACE, key)  # raises when the other one has it
+            await admin.execute(HOLD_NOW, SPACE, key)  # raises if the change has locked it
 
 
-async def test_the_order_is_that_of_bytes_in_databases_of_any_order_of_text(
+async def test_rows_are_locked_in_byte_order_whatever_the_collation_of_the_database(
     vector_database: TestDatabase,
 ) -> None:
-    # Our PostgreSQL has no other order of text to try, so what it is told to do is read.
+    # The tests' PostgreSQL has no other collation to try, so the plan and the functions' text are checked.
     connection = await asyncpg.connect(vector_database.dsn("braid_writer"))
     try:
         plan = await connection.fetch(
@@ -95,7 +95,7 @@ async def test_the_order_is_that_of_bytes_in_databases_of_any_order_of_text(
         await connection.close()
 
 
-async def test_a_document_that_is_written_again_while_its_vectors_wait_gets_none_of_them(
+async def test_a_document_rewritten_while_its_vectors_wait_for_its_lock_gets_none_of_them(
     filled: PostgresStore, vector_database: TestDatabase
 ) -> None:
     given = await vectors_of(filled)
@@ -123,7 +123,7 @@ async def test_a_document_that_is_written_again_while_its_vectors_wait_gets_none
     assert await filled.fill_embeddings(SPACE, SECOND.name, await vectors_of(filled)) == 1
 
 
-async def test_a_deletion_waits_while_the_models_of_the_space_change(
+async def test_a_deletion_waits_for_a_model_change_without_locking_documents(
     filled: PostgresStore, vector_database: TestDatabase
 ) -> None:
     async with (
@@ -136,18 +136,18 @@ async def test_a_deletion_waits_while_the_models_of_the_space_change(
         deletion = group.create_task(filled.delete_document(SPACE, "a"))
         await until_waiting(admin, 1)
         for key in KEYS:
-            await admin.execute(HOLD_NOW, SPACE, key)  # raises when the deletion has it
+            await admin.execute(HOLD_NOW, SPACE, key)  # raises if the deletion has locked it
     assert deletion.result().versions == 1
 
 
-async def test_deletions_do_not_wait_for_each_other_to_forget_those_of_long_ago(
+async def test_deletions_purge_expired_deletion_records_without_waiting_for_each_other(
     filled: PostgresStore, vector_database: TestDatabase
 ) -> None:
     await filled.delete_document(SPACE, "a", FIRST)
     async with superuser(vector_database) as admin:
-        await admin.execute(HOLD_LONG_GONE, SPACE, FIRST)
+        await admin.execute(EXPIRE_DELETION, SPACE, FIRST)
         async with asyncio.timeout(10), admin.transaction():
-            await admin.execute(HOLD_LONG_GONE, SPACE, FIRST)
+            await admin.execute(EXPIRE_DELETION, SPACE, FIRST)
             await filled.delete_document(SPACE, "b", NEXT)
         assert (await filled.delete_document(SPACE, "a", FIRST)).versions == 1
         await filled.delete_document(SPACE, "B", LAST)

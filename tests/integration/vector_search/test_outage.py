@@ -1,4 +1,4 @@
-"""A busy pool, a late query and a lost database are told apart, and the tier recovers by itself."""
+"""A full pool, a late query and a lost database raise different errors, and the tier recovers by itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ async def vector_database(own_vector_database: TestDatabase) -> TestDatabase:
     return own_vector_database
 
 
-async def test_calls_beyond_the_queue_are_refused_at_once_and_waiting_ones_in_time(
+async def test_calls_beyond_the_queue_are_refused_at_once_and_queued_calls_after_a_timeout(
     vector_database: TestDatabase,
 ) -> None:
     limits = PoolLimits(size=1, queue_size=1, queue_seconds=0.2)
@@ -43,7 +43,7 @@ async def test_calls_beyond_the_queue_are_refused_at_once_and_waiting_ones_in_ti
     await pool.close()
 
 
-async def test_the_probe_waits_behind_no_caller(vector_database: TestDatabase) -> None:
+async def test_the_health_probe_does_not_wait_behind_callers(vector_database: TestDatabase) -> None:
     limits = PoolLimits(size=1, queue_size=0)
     async with open_vector_store(vector_database, limits) as store:
         async with store.pools[0].session() as busy:
@@ -54,7 +54,7 @@ async def test_the_probe_waits_behind_no_caller(vector_database: TestDatabase) -
         assert (await store.search(SPACE, words("copper"))).hits == []
 
 
-async def test_a_query_ends_with_its_callers_deadline_and_frees_its_connection(
+async def test_a_query_ends_at_its_callers_deadline_and_frees_its_connection(
     vector_database: TestDatabase,
 ) -> None:
     limits = PoolLimits(size=1)
@@ -70,12 +70,12 @@ async def test_a_query_ends_with_its_callers_deadline_and_frees_its_connection(
     await pool.close()
 
 
-async def test_a_caller_who_goes_within_a_transaction_leaves_a_connection_as_it_was(
+async def test_a_call_canceled_within_a_transaction_leaves_its_connection_unchanged(
     vector_database: TestDatabase,
 ) -> None:
-    """Also when it is cancelled again while the transaction is rolled back; and nothing is logged."""
-    told: list[dict[str, object]] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _loop, about: told.append(about))
+    """Even if it is canceled again during the rollback. Nothing is logged."""
+    unhandled: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, about: unhandled.append(about))
     dsn = vector_database.dsn("braid_reader")
     pool = await Pool.open(dsn, PoolLimits(size=1), application="test")
     reached = asyncio.Event()
@@ -88,7 +88,7 @@ async def test_a_caller_who_goes_within_a_transaction_leaves_a_connection_as_it_
     assert call.cancelled()
     async with pool.session() as session:
         assert await session.value("show application_name") == "test"
-    assert told == []
+    assert unhandled == []
     await pool.close()
 
 
@@ -99,7 +99,7 @@ async def _change_and_wait(pool: Pool, reached: asyncio.Event) -> None:
         await session.execute("select pg_sleep(20)")
 
 
-async def test_a_lost_database_is_unavailable_and_comes_back_without_a_restart(
+async def test_a_lost_database_is_unavailable_and_usable_again_without_a_restart(
     store: PostgresStore, vector_database: TestDatabase
 ) -> None:
     await store.upsert(SPACE, MODEL, [document("d", "copper")])

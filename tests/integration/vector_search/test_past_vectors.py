@@ -1,4 +1,4 @@
-"""Vectors as of a time, where more chunks pass than are compared one by one: all are found, in whichever index."""
+"""Vector searches as of a time find all valid chunks, in either index, where too many pass for an exact comparison."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from tests.stores import TestDatabase
 
 SPACE = "past"
 MODEL = Model("noise", 16)
-# Fewer than an index looks at in any case: what it answers is exact.
+# Fewer than an index scan always visits, so its results are exact.
 DOCUMENTS = 80
 PRECISION = 0.002
-# More than a few chunks are too many to be compared one by one.
+# More than 20 chunks are not compared one by one.
 CAP = "create or replace function exact_cap() returns integer language sql immutable as 'select 20'"
-# As if ten years had gone by without a write.
+# As if ten years had passed without a write.
 YEARS_LATER = """
 update document_version set valid_from = valid_from - interval '10 years',
   valid_until = case valid_until when 'infinity' then valid_until else valid_until - interval '10 years' end;
@@ -49,7 +49,7 @@ FILTERS: tuple[dict[str, bool], ...] = ({}, {"most": True}, {"some": True})
 
 
 def version(number: int, valid: datetime) -> NewDocument:
-    """A version of a document: of every other one it has the chunk and the vector of all its versions."""
+    """A version of a document; all versions of a document with an even number share one chunk and vector."""
     year = valid.year if number % 2 else 0
     text = f"{number} {year}"
     noise = np.random.default_rng([number, year]).normal(size=MODEL.dimension)
@@ -84,30 +84,30 @@ async def owner(vector_database: TestDatabase) -> AsyncIterator[asyncpg.Connecti
 
 
 async def scans(owner: asyncpg.Connection) -> dict[str, int]:
-    """How often each of the two kinds of vector index was scanned, by what it is of."""
+    """Returns how often each of the two kinds of vector index was scanned, by the index's predicate."""
     await owner.execute("select pg_stat_force_next_flush()")
     return {row["of"]: row["scans"] for row in await owner.fetch(SCANS)}
 
 
-class World:
-    """A space and what it holds, to be asked both ways."""
+class SpaceUnderTest:
+    """A space whose searches are compared with an exact calculation over the written documents."""
 
     def __init__(self, store: PostgresStore, indexed: float = 1.0) -> None:
-        """`indexed` is the share of what is written that enters the index; the rest waits outside."""
+        """`indexed` is the share of written vectors that is indexed; the rest stays queued."""
         self._store = store
         self._indexed = indexed
-        self.years_gone = 0
-        self._held: list[NewDocument] = []
+        self.years_passed = 0
+        self._written: list[NewDocument] = []
 
     async def write(self, documents: list[NewDocument]) -> None:
         """Adds versions."""
         await self._store.upsert(SPACE, MODEL, documents)
         waiting = await self._store.unindexed_count(SPACE, len(documents))
         await self._store.index_vectors(SPACE, round(waiting * self._indexed))
-        self._held += documents
+        self._written += documents
 
-    async def assert_all_is_found(self, at: datetime | None) -> set[VectorPath]:
-        """Searches answer with the nearest of what holds at that time; the ways in which they looked."""
+    async def assert_nearest_are_found(self, at: datetime | None) -> set[VectorPath]:
+        """Asserts that searches return the nearest chunks valid at that time. Returns the vector paths used."""
         paths = set()
         for metadata in FILTERS:
             for seed in range(4):
@@ -116,7 +116,7 @@ class World:
                 search = Search(vector=vector, as_of=at, metadata=metadata, use_cache=False)
                 found = await self._store.search(SPACE, search)
                 scores = self._scores(vector, at, metadata)
-                # Vectors are kept in half precision: neighbors that are as near may change places.
+                # Vectors are stored in half precision: neighbors that are about equally near may swap places.
                 nearest = sorted(scores.values(), reverse=True)[:10]
                 cosines = [hit.scores.vector for hit in found.hits]
                 assert cosines == pytest.approx(nearest, abs=PRECISION)
@@ -129,7 +129,7 @@ class World:
     ) -> dict[str, float]:
         moment = at or datetime.now(UTC)
         latest: dict[str, NewDocument] = {}
-        for one in sorted(self._held, key=self._begins):
+        for one in sorted(self._written, key=self._begins):
             if self._begins(one) <= moment:
                 latest[one.document_id] = one
         chunks = [
@@ -143,33 +143,33 @@ class World:
 
     def _begins(self, one: NewDocument) -> datetime:
         assert one.valid_time is not None
-        return one.valid_time.replace(year=one.valid_time.year - self.years_gone)
+        return one.valid_time.replace(year=one.valid_time.year - self.years_passed)
 
 
 @pytest.mark.parametrize("indexed", [1.0, 0.75, 0.0])
 @pytest.mark.parametrize("changed", [DOCUMENTS // 40, DOCUMENTS // 2, DOCUMENTS])
-async def test_what_held_then_is_found_however_much_of_it_holds_still(
+async def test_chunks_valid_at_a_past_time_are_found_however_many_of_them_are_still_valid(
     store: PostgresStore, owner: asyncpg.Connection, changed: int, indexed: float
 ) -> None:
-    world = World(store, indexed)
-    await world.write([version(n, LONG_AGO) for n in range(DOCUMENTS)])
-    await world.write([version(n, RECENTLY) for n in range(changed)])
-    await world.write([version(n, SOON) for n in range(DOCUMENTS - changed, DOCUMENTS)])
+    space = SpaceUnderTest(store, indexed)
+    await space.write([version(n, LONG_AGO) for n in range(DOCUMENTS)])
+    await space.write([version(n, RECENTLY) for n in range(changed)])
+    await space.write([version(n, SOON) for n in range(DOCUMENTS - changed, DOCUMENTS)])
     for at in (LONG_AGO, RECENTLY, None, SOON):
-        paths = await world.assert_all_is_found(at)
+        paths = await space.assert_nearest_are_found(at)
         assert VectorPath.HNSW in paths or not indexed
     await owner.execute(YEARS_LATER)
-    world.years_gone = 10
+    space.years_passed = 10
     for at in (LONG_AGO, BETWEEN, RECENTLY, None):
-        await world.assert_all_is_found(at)
+        await space.assert_nearest_are_found(at)
 
 
-async def test_an_index_of_which_nothing_passes_is_not_scanned(
+async def test_an_index_without_a_matching_chunk_is_not_scanned(
     store: PostgresStore, owner: asyncpg.Connection
 ) -> None:
-    world = World(store)
-    await world.write([version(n, LONG_AGO) for n in range(DOCUMENTS)])
-    await world.write([version(n, RECENTLY) for n in range(DOCUMENTS // 2)])
+    space = SpaceUnderTest(store)
+    await space.write([version(n, LONG_AGO) for n in range(DOCUMENTS)])
+    await space.write([version(n, RECENTLY) for n in range(DOCUMENTS // 2)])
     query = str([1.0] * MODEL.dimension)
     for at, expected in ((BETWEEN, {"current", "(NOT current)"}), (datetime.now(UTC), {"current"})):
         before = await scans(owner)
@@ -179,18 +179,18 @@ async def test_an_index_of_which_nothing_passes_is_not_scanned(
 
 
 def dated(number: int) -> NewDocument:
-    """A document of long ago whose chunk holds since recently by itself, of every other one."""
+    """A document of long ago; the chunk of a document with an odd number became valid only recently."""
     one = version(number, LONG_AGO)
     own = RECENTLY if number % 2 else LONG_AGO
     return replace(one, chunks=(replace(one.chunks[0], valid_time=own),))
 
 
 @pytest.mark.parametrize("indexed", [1.0, 0.5])
-async def test_chunks_are_found_from_a_time_of_their_own_on(
+async def test_chunks_with_their_own_valid_time_are_found_from_that_time_on(
     store: PostgresStore, owner: asyncpg.Connection, indexed: float
 ) -> None:
     assert await owner.fetchval("select exact_cap()") == 20
-    world = World(store, indexed)
-    await world.write([dated(number) for number in range(DOCUMENTS)])
+    space = SpaceUnderTest(store, indexed)
+    await space.write([dated(number) for number in range(DOCUMENTS)])
     for at in (LONG_AGO, BETWEEN, RECENTLY, None):
-        assert await world.assert_all_is_found(at)
+        assert await space.assert_nearest_are_found(at)

@@ -1,4 +1,4 @@
-"""Large spaces go through the index, small ones and selective filters are compared in full; nothing is lost."""
+"""Large spaces are searched through the index, small spaces and selective filters exactly, with high recall."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ group by p.chunk_id order by score desc, p.chunk_id limit 10"""
 
 
 def corpus() -> list[NewDocument]:
-    """Random vectors, and texts of words as unevenly frequent as those of a language."""
+    """Random vectors, and texts whose word frequencies are as uneven as in a natural language."""
     noise = np.random.default_rng(7)
     dice = random.Random(7)  # noqa: S311
     vectors = noise.normal(size=(SIZE, MODEL.dimension)).astype(np.float32)
@@ -69,7 +69,7 @@ def corpus() -> list[NewDocument]:
 
 
 def recall(found: list[str], documents: list[NewDocument], query: np.ndarray) -> float:
-    """Share of the exact ten nearest chunks that were found."""
+    """Returns the share of the exact ten nearest chunks that were found."""
     scores = {
         chunk.id: float(chunk.vector @ query)
         for document in documents
@@ -87,19 +87,19 @@ async def documents(store: PostgresStore) -> list[NewDocument]:
     return made
 
 
-async def test_the_path_follows_the_number_of_candidates_and_recall_holds(
+async def test_the_vector_path_depends_on_the_number_of_candidates_and_recall_stays_high(
     store: PostgresStore, documents: list[NewDocument], vector_database: TestDatabase
 ) -> None:
     queries = np.random.default_rng(8).normal(size=(10, MODEL.dimension)).astype(np.float32)
     queries /= np.linalg.norm(queries, axis=1, keepdims=True)
     even = [d for d in documents if d.metadata["even"]]
-    # What waits outside of the index is found as well, whether it is all of a space or a part.
-    for brought_in, plain in (
+    # Queued vectors are found as well, whether all or some vectors of the space are queued.
+    for indexed, plain in (
         (0, VectorPath.EXACT),
         (4_100, VectorPath.HNSW),
         (SIZE, VectorPath.HNSW),
     ):
-        await store.index_vectors(SPACE, brought_in)
+        await store.index_vectors(SPACE, indexed)
         cases = [
             (SPACE, {}, plain, documents, 0.95),
             (SPACE, {"metadata": {"even": True}}, VectorPath.EXACT, even, 1.0),
@@ -122,11 +122,11 @@ async def test_the_path_follows_the_number_of_candidates_and_recall_holds(
 async def assert_hits_are_the_first_of_a_longer_list(
     store: PostgresStore, queries: np.ndarray
 ) -> None:
-    """Whether they come from the index or from comparing all, and whatever else is searched with them."""
+    """Whether they come from the index or from an exact comparison, and for every kind of search."""
     paths = set()
     for number, query in enumerate(queries):
         vector = QueryVector(MODEL.name, query)
-        # Of two words every posting is read; of so many frequent ones no more than are needed.
+        # For two words every posting is read; for so many frequent words only as many as needed.
         frequent = " ".join(f"term{i}" for i in range(number, number + 14))
         for search in [
             *searches(f"term{3 * number + 5} term40", vector),
@@ -143,7 +143,7 @@ async def assert_hits_are_the_first_of_a_longer_list(
 
 
 def searches(text: str, vector: QueryVector) -> list[Search]:
-    """One of each kind, with filters that let most chunks pass, few, or all."""
+    """Returns searches of each kind, with filters that all, most or half of the chunks pass."""
     kinds = [
         {"vector": vector},
         {"text": text},
@@ -163,7 +163,7 @@ def searches(text: str, vector: QueryVector) -> list[Search]:
 
 
 async def assert_filters_hold_for_words_where_most_chunks_pass(store: PostgresStore) -> None:
-    """Too many chunks pass to be listed first; those that do not pass are left out all the same."""
+    """So many chunks pass that they are not listed first; the other chunks are excluded all the same."""
     for match in TextMatch:
         asked = {"text": "term3 term4", "limit": 50, "match": match}
         found = await store.search(SPACE, Search(**asked, metadata={"most": True}))  # type: ignore[arg-type]
@@ -175,7 +175,7 @@ async def assert_filters_hold_for_words_where_most_chunks_pass(store: PostgresSt
 
 
 async def assert_same_as_exhaustive_bm25(store: PostgresStore, database: TestDatabase) -> None:
-    """Queries of frequent and rare words answer with the scores of scoring every posting: so many are few enough."""
+    """Queries of frequent and rare words return the scores of reading every posting: this corpus is small enough."""
     dice = random.Random(9)  # noqa: S311
     connection = await asyncpg.connect(database.dsn("braid_reader"))
     try:
@@ -186,14 +186,16 @@ async def assert_same_as_exhaustive_bm25(store: PostgresStore, database: TestDat
             assert [hit.scores.text for hit in found] == pytest.approx(
                 [r["score"] for r in expected]
             )
-        await assert_rare_words_come_first_where_there_are_more(connection)
-        await assert_the_rarest_words_alone_lead_to_the_same(connection)
+        await assert_only_the_rarest_words_yield_candidates_when_postings_are_many(connection)
+        await assert_a_search_from_the_rarest_word_finds_the_same(connection)
     finally:
         await connection.close()
 
 
-async def assert_rare_words_come_first_where_there_are_more(connection: asyncpg.Connection) -> None:
-    """All words bring candidates while their postings together are few, else the rarest of them."""
+async def assert_only_the_rarest_words_yield_candidates_when_postings_are_many(
+    connection: asyncpg.Connection,
+) -> None:
+    """All words yield candidates while their postings are few in total, otherwise only the rarest words."""
     words = ["term0", "term9", "term700"]
     sql = "select lexemes, head from weighted_terms($1, $2, $3, $4, $5)"
     for cap, reach, head in ((1, 0, 1), (3_000, 0, 2), (1, 25_000, 3), (25_000, 0, 3)):
@@ -202,8 +204,10 @@ async def assert_rare_words_come_first_where_there_are_more(connection: asyncpg.
         assert (terms["lexemes"], terms["head"]) == (["term700", "term9", "term0"], head)
 
 
-async def assert_the_rarest_words_alone_lead_to_the_same(connection: asyncpg.Connection) -> None:
-    """Begun with the rarest word, a search goes on until nothing else can be among its hits, as far as it may."""
+async def assert_a_search_from_the_rarest_word_finds_the_same(
+    connection: asyncpg.Connection,
+) -> None:
+    """A search from the rarest word continues until no other chunk can be a hit, or until its limit of postings."""
     dice = random.Random(10)  # noqa: S311
     sql = """
     with s as (select n, total::float8 / n as average from space_stats where space = $1)

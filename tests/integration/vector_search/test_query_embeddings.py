@@ -1,4 +1,4 @@
-"""Vectors of queries: told where they came from, kept in PostgreSQL where that is switched on, by space."""
+"""Query embeddings are reported with their source and, where enabled, stored in PostgreSQL per space."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ BYPASS = retrieval_pb2.CACHE_MODE_BYPASS
 
 @pytest.fixture
 async def queries(store: PostgresStore, embedder: CompassEmbedder) -> AsyncIterator[QueryEmbedders]:
-    """What embeds the tier's queries: with memory, and with a store of two vectors a space."""
+    """The tier's query embedders, with a cache in memory and a store of two vectors per space."""
     queries = QueryEmbedders(QueryEmbedder(CachedEmbedder(embedder, 10), store.query_embeddings(2)))
     yield queries
     await queries.close()
 
 
 async def source(tier: Tier, query: str, **more: object) -> int:
-    """Where the vector of a search came from."""
+    """Returns where the query vector of a search came from."""
     metadata = more.pop("metadata", OURS)
     request = search_pb2.HybridSearchRequest(query=query, **more)  # type: ignore[arg-type]
     return (await tier.search.HybridSearch(request, metadata=metadata)).embedding_source  # type: ignore[arg-type]
 
 
-async def test_an_answer_tells_where_the_querys_vector_came_from(filled: Tier) -> None:
+async def test_a_response_reports_the_source_of_the_query_vector(filled: Tier) -> None:
     assert await source(filled, "north") == COMPUTED
     assert await source(filled, "north") == MEMORY
     assert await source(filled, "north", cache=BYPASS) == COMPUTED
@@ -58,7 +58,7 @@ async def test_an_answer_tells_where_the_querys_vector_came_from(filled: Tier) -
     assert (await filled.search.VectorSearch(vector, metadata=OURS)).embedding_source == MEMORY
 
 
-async def test_another_replica_finds_the_vector_in_postgresql_within_the_space_alone(
+async def test_another_replica_finds_a_query_vector_in_postgresql_only_for_its_space(
     filled: Tier, queries: QueryEmbedders, store: PostgresStore
 ) -> None:
     await source(filled, "north")
@@ -72,13 +72,13 @@ async def test_another_replica_finds_the_vector_in_postgresql_within_the_space_a
     assert other.texts == ["north"]
 
 
-async def test_what_one_space_asked_does_not_speed_another_up(filled: Tier) -> None:
+async def test_a_query_vector_cached_for_one_space_is_not_used_for_another(filled: Tier) -> None:
     assert await source(filled, "north") == COMPUTED
     assert await source(filled, "north", metadata=THEIRS) == COMPUTED
 
 
 class TestStore:
-    """What PostgreSQL keeps."""
+    """Query embeddings stored in PostgreSQL."""
 
     @pytest.fixture(autouse=True)
     def call(self) -> Iterator[None]:
@@ -89,7 +89,7 @@ class TestStore:
     def stored(self, store: PostgresStore) -> StoredEmbeddings:
         return store.query_embeddings(2)
 
-    async def test_a_vector_comes_back_bit_by_bit(self, stored: StoredEmbeddings) -> None:
+    async def test_a_stored_vector_is_returned_bit_for_bit(self, stored: StoredEmbeddings) -> None:
         [row] = unit_rows([[1.0, -2.0, 1e-8, 0.1]])
         await stored.remember(digest(1), row)
         found = await stored.recall(digest(1))
@@ -97,7 +97,7 @@ class TestStore:
         np.testing.assert_array_equal(found, row)
         assert await stored.recall(digest(2)) is None
 
-    async def test_those_used_last_are_kept(
+    async def test_the_most_recently_used_vectors_are_kept(
         self, stored: StoredEmbeddings, vector_database: TestDatabase
     ) -> None:
         [row] = unit_rows([[1.0, 2.0]])
@@ -109,7 +109,9 @@ class TestStore:
         kept = [number for number in (1, 2, 3) if await stored.recall(digest(number)) is not None]
         assert kept == [1, 3]
 
-    async def test_the_reader_has_no_business_there(self, vector_database: TestDatabase) -> None:
+    async def test_the_reader_role_cannot_read_query_embeddings(
+        self, vector_database: TestDatabase
+    ) -> None:
         connection = await asyncpg.connect(vector_database.dsn("braid_reader"))
         try:
             for statement in (
@@ -121,13 +123,15 @@ class TestStore:
         finally:
             await connection.close()
 
-    async def test_a_lost_database_is_unavailable(self, store: PostgresStore) -> None:
-        nowhere = await PostgresStore.open(
+    async def test_an_unreachable_database_is_reported_as_unavailable(
+        self, store: PostgresStore
+    ) -> None:
+        unreachable = await PostgresStore.open(
             read_url="postgresql://x@127.0.0.1:9/x", write_url="postgresql://x@127.0.0.1:9/x"
         )
         with pytest.raises(StoreUnavailableError):
-            await nowhere.query_embeddings(2).recall(digest(1))
-        await nowhere.close()
+            await unreachable.query_embeddings(2).recall(digest(1))
+        await unreachable.close()
 
 
 def digest(number: int) -> bytes:
@@ -135,7 +139,7 @@ def digest(number: int) -> bytes:
 
 
 async def pass_hours(database: TestDatabase, hours: int) -> None:
-    """Lets time pass for the vectors stored."""
+    """Moves the last use of the stored vectors into the past."""
     connection = await asyncpg.connect(database.dsn("braid_writer"))
     try:
         await connection.execute(

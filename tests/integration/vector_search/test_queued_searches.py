@@ -1,4 +1,4 @@
-"""Searches wait a little while for others to end, and are refused after that; reads and writes do not wait for them."""
+"""Searches wait briefly for a free slot and are refused after that; reads of chunks need no slot."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ async def search(
     await server.stop()
 
 
-async def test_every_search_waits_and_is_refused_with_the_time_to_come_again(
+async def test_every_kind_of_search_is_refused_with_a_retry_time_after_waiting_for_a_slot(
     search: search_pb2_grpc.VectorSearchServiceStub, slots: AdmissionQueue
 ) -> None:
     searches = {
@@ -58,7 +58,7 @@ async def test_every_search_waits_and_is_refused_with_the_time_to_come_again(
         assert answer.status == legs_pb2.LEG_STATUS_NO_MATCH
 
 
-async def test_chunks_are_read_while_searches_wait(
+async def test_chunks_are_read_while_the_search_slot_is_taken(
     search: search_pb2_grpc.VectorSearchServiceStub, slots: AdmissionQueue
 ) -> None:
     async with slots.slot():

@@ -1,4 +1,4 @@
-"""One scale of relevance, by real vectors over real PostgreSQL: what a caller may rely on."""
+"""Relevance scores and thresholds that callers rely on, with real vectors over real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ UNRELATED = [
 
 @pytest.fixture
 async def embedder(tmp_path: Path) -> AsyncIterator[LocalEmbedder]:
-    """The model whose scores are known."""
+    """The local model, for which the thresholds were chosen."""
     local = LocalEmbedder(tmp_path / "models", workers=1)
     yield local
     await local.close()
@@ -60,13 +60,13 @@ async def office(tier: Tier) -> Tier:
 
 
 async def hybrid(tier: Tier, query: str, **more: object) -> search_pb2.HybridSearchResponse:
-    """What a search by meaning and words answers."""
+    """Returns the response of a hybrid search."""
     request = search_pb2.HybridSearchRequest(query=query, **more)  # type: ignore[arg-type]
     answer: search_pb2.HybridSearchResponse = await tier.search.HybridSearch(request, metadata=OURS)
     return answer
 
 
-async def test_what_the_space_does_not_know_has_no_match(office: Tier) -> None:
+async def test_an_unrelated_query_has_no_match(office: Tier) -> None:
     for query in UNRELATED:
         answer = await hybrid(office, query)
         assert answer.status == legs_pb2.LEG_STATUS_NO_MATCH, query
@@ -75,7 +75,9 @@ async def test_what_the_space_does_not_know_has_no_match(office: Tier) -> None:
         assert answer.relevance_floor == pytest.approx(0.30)
 
 
-async def test_what_the_space_answers_leads_and_has_a_match(office: Tier) -> None:
+async def test_a_query_that_the_space_answers_has_a_match_with_its_document_first(
+    office: Tier,
+) -> None:
     for query, document_id in ANSWERED.items():
         answer = await hybrid(office, query)
         assert answer.status == legs_pb2.LEG_STATUS_OK, query
@@ -84,7 +86,7 @@ async def test_what_the_space_answers_leads_and_has_a_match(office: Tier) -> Non
         assert all(0.25 <= hit.score <= 1 for hit in answer.hits)
 
 
-async def test_a_min_score_of_0_lists_what_is_not_relevant_too(office: Tier) -> None:
+async def test_a_min_score_of_0_also_lists_irrelevant_results(office: Tier) -> None:
     for query in (*ANSWERED, *UNRELATED[1:]):
         answer = await hybrid(office, query, min_score=0.0)
         assert answer.status == legs_pb2.LEG_STATUS_OK
@@ -94,7 +96,7 @@ async def test_a_min_score_of_0_lists_what_is_not_relevant_too(office: Tier) -> 
         assert answer.hits[: len(relevant.hits)] == relevant.hits
 
 
-async def test_words_alone_and_ranks_leave_nothing_out(office: Tier) -> None:
+async def test_text_only_and_reciprocal_rank_searches_have_no_relevance_floor(office: Tier) -> None:
     words = await hybrid(office, "zxqv blorp and other unheard things on the floor", text_only=True)
     assert [hit.chunk.document_id for hit in words.hits] == ["laptops"]
     assert words.hits[0].score < 0.30
@@ -104,7 +106,7 @@ async def test_words_alone_and_ranks_leave_nothing_out(office: Tier) -> None:
     assert (words.relevance_floor, ranks.relevance_floor) == (0, 0)
 
 
-async def test_a_chunk_has_the_score_that_a_search_gives_it(office: Tier) -> None:
+async def test_score_chunks_returns_the_scores_of_a_search(office: Tier) -> None:
     for weight in (None, 0.0, 0.5, 1.0):
         for query in (*ANSWERED, *UNRELATED):
             hits = (await hybrid(office, query, min_score=0.0, text_weight=weight)).hits
@@ -122,7 +124,7 @@ async def test_a_chunk_has_the_score_that_a_search_gives_it(office: Tier) -> Non
                 assert not scored.HasField("chunk")
 
 
-async def test_scores_come_with_chunks_of_the_instant_asked_for(tier: Tier) -> None:
+async def test_score_chunks_returns_the_chunks_as_of_the_requested_time(tier: Tier) -> None:
     for source, seconds in (("first edition", 1_000), ("second edition", 2_000)):
         new = document("d", TEXTS["owner"], source=source, valid_time=Timestamp(seconds=seconds))
         await tier.documents.UpsertDocument(upsert(new), metadata=OURS)
@@ -149,7 +151,7 @@ async def test_scores_come_with_chunks_of_the_instant_asked_for(tier: Tier) -> N
         ("as_of", {"as_of": Timestamp(seconds=10**15)}),
     ],
 )
-async def test_bad_scoring_is_refused_by_field(
+async def test_an_invalid_score_request_is_refused_naming_the_field(
     tier: Tier, field: str, more: dict[str, object], include_chunks: bool
 ) -> None:
     request = search_pb2.ScoreChunksRequest(
@@ -163,7 +165,7 @@ async def test_bad_scoring_is_refused_by_field(
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(total=st.floats(-10, 4) | st.floats(-1e6, 1e6))
-async def test_the_database_bends_sums_as_the_services_do(
+async def test_the_database_computes_relevance_as_the_services_do(
     total: float, store: PostgresStore
 ) -> None:
     async with store.pools[1].session() as session:

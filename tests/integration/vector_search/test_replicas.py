@@ -1,4 +1,4 @@
-"""Reads from a real streaming replica: never of a state before what was written, and never lost with the replica."""
+"""Reads from a real streaming replica are never older than the caller's writes, and succeed without the replica."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def standby(stores: LocalStores, stores_loop: LoopThread) -> Iterator[Standby]:
 
 @pytest.fixture
 async def store(vector_database: TestDatabase, standby: Standby) -> AsyncIterator[PostgresStore]:
-    """The tier's store with the replica, which has all that was written so far."""
+    """The tier's store with a replica that has replayed all writes so far."""
     await caught_up(vector_database, standby)
     async with opened(vector_database, standby) as store:
         await monitor_of(store).check_all()
@@ -80,9 +80,9 @@ def monitor_of(store: PostgresStore, max_lag: float = 10.0) -> ReplicaMonitor:
 
 
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Waits for what a server is about to do."""
+    """Waits until a server has reached a state."""
     async with asyncio.timeout(30):
-        while not await holds():  # noqa: ASYNC110 - another process is waited for
+        while not await holds():  # noqa: ASYNC110 - waits for another process
             await asyncio.sleep(0.01)
 
 
@@ -91,7 +91,7 @@ async def caught_up(database: TestDatabase, standby: Standby) -> None:
     admin = await asyncpg.connect(database.stores.postgres.admin_dsn)
     replica = await asyncpg.connect(standby.admin_dsn)
     try:
-        # What is committed may not be written yet: the tests' PostgreSQL commits asynchronously.
+        # A commit may not be written yet: the tests' PostgreSQL commits asynchronously.
         written = await admin.fetchval("select pg_current_wal_insert_lsn()")
         await until(lambda: replica.fetchval("select pg_last_wal_replay_lsn() >= $1", written))
     finally:
@@ -101,7 +101,7 @@ async def caught_up(database: TestDatabase, standby: Standby) -> None:
 
 @asynccontextmanager
 async def paused(standby: Standby) -> AsyncIterator[None]:
-    """The replica takes the log and replays nothing of it."""
+    """Lets the replica receive the log without replaying it."""
     admin = await asyncpg.connect(standby.admin_dsn)
     try:
         await admin.execute("select pg_wal_replay_pause()")
@@ -115,7 +115,7 @@ async def paused(standby: Standby) -> AsyncIterator[None]:
 
 
 async def write(store: PostgresStore, word: str) -> None:
-    """A document of one word, which is its id too."""
+    """Writes a document of one word, which is also its id."""
     key = chunk_id("ours", word, content_sha256(word), 0)
     document = NewDocument(
         path="document",
@@ -136,7 +136,7 @@ async def contents(store: PostgresStore, text: str) -> list[str]:
 
 
 async def read_by(store: PostgresStore) -> str:
-    """Which server answers a read of the space."""
+    """Returns which server answers a read of the space."""
 
     async def where(session: Session) -> str:
         return "replica" if await session.value("select pg_is_in_recovery()") else "primary"
@@ -148,10 +148,10 @@ async def test_reads_go_to_the_replica(store: PostgresStore) -> None:
     assert await read_by(store) == "replica"
 
 
-async def test_a_caller_reads_what_he_has_just_written(
+async def test_a_caller_reads_its_own_writes(
     store: PostgresStore, vector_database: TestDatabase, standby: Standby
 ) -> None:
-    """Whether the replica has it yet or not, and through whichever process it was written."""
+    """Whether or not the replica has replayed them, and whichever process wrote them."""
     async with opened(vector_database, standby) as another:
         for turn in range(30):
             word = f"harbour{turn}"
@@ -161,7 +161,7 @@ async def test_a_caller_reads_what_he_has_just_written(
             assert document.document_id == word
 
 
-async def test_a_replica_behind_is_passed_over_for_the_spaces_that_were_written(
+async def test_a_lagging_replica_is_skipped_for_a_space_that_was_written_to(
     store: PostgresStore, vector_database: TestDatabase, standby: Standby
 ) -> None:
     async with paused(standby):
@@ -173,7 +173,7 @@ async def test_a_replica_behind_is_passed_over_for_the_spaces_that_were_written(
     assert await read_by(store) == "replica"
 
 
-async def test_a_deleted_document_is_not_read_again(
+async def test_a_deleted_document_is_not_read_from_a_lagging_replica(
     store: PostgresStore, vector_database: TestDatabase, standby: Standby
 ) -> None:
     await write(store, "harbour")
@@ -183,7 +183,7 @@ async def test_a_deleted_document_is_not_read_again(
         assert await contents(store, "harbour") == []
 
 
-async def test_a_replica_that_lags_is_left_out_and_comes_back(
+async def test_a_replica_beyond_the_maximum_lag_is_excluded_until_it_catches_up(
     store: PostgresStore, vector_database: TestDatabase, standby: Standby
 ) -> None:
     reader = InMemoryMetricReader()
@@ -196,11 +196,11 @@ async def test_a_replica_that_lags_is_left_out_and_comes_back(
         await write(store, "harbour")
         await monitor.check_all()
 
-        async def left_out() -> bool:
+        async def excluded() -> bool:
             await monitor.check_all()
             return not replica_of(store).usable
 
-        await until(left_out)
+        await until(excluded)
         lag, usable = numbers(reader)
         assert lag > 0.05
         assert usable == 0
@@ -213,7 +213,7 @@ async def test_a_replica_that_lags_is_left_out_and_comes_back(
 
 
 def numbers(reader: InMemoryMetricReader) -> tuple[float, float]:
-    """Lag and use, as they are exported."""
+    """Returns the exported lag and usability of the replica."""
     data = reader.get_metrics_data()
     assert data is not None
     found = {
@@ -223,7 +223,7 @@ def numbers(reader: InMemoryMetricReader) -> tuple[float, float]:
     return found["braid.replica.lag"], found["braid.replica.usable"]
 
 
-async def test_searches_go_on_when_the_replica_stops_and_use_it_when_it_is_back(
+async def test_searches_continue_while_the_replica_is_stopped_and_use_it_after_its_restart(
     store: PostgresStore,
     vector_database: TestDatabase,
     standby: Standby,
@@ -247,10 +247,10 @@ async def test_searches_go_on_when_the_replica_stops_and_use_it_when_it_is_back(
     assert await read_by(store) == "replica"
 
 
-async def test_a_replica_that_hangs_is_left_out_and_searches_are_answered_in_time_meanwhile(
+async def test_a_hung_replica_is_excluded_and_searches_are_still_answered_in_time(
     store: PostgresStore, vector_database: TestDatabase, standby: Standby
 ) -> None:
-    """It takes connections and statements, and answers none: nothing ends but the caller's patience."""
+    """The replica accepts connections and statements and never answers: only the caller's deadline ends a call."""
     await write(store, "harbour")
     monitor = monitor_of(store)
     clock = asyncio.get_running_loop().time
@@ -267,11 +267,11 @@ async def test_a_replica_that_hangs_is_left_out_and_searches_are_answered_in_tim
         assert await within(3.0, contents(store, "harbour")) == ["harbour"]
         assert await within(3.0, read_by(store)) == "primary"
 
-    async def back() -> bool:
+    async def recovered() -> bool:
         await monitor.check_all()
         return replica_of(store).usable
 
-    await until(back)
+    await until(recovered)
     await caught_up(vector_database, standby)
     assert await within(3.0, contents(store, "harbour")) == ["harbour"]
     assert await read_by(store) == "replica"
@@ -279,7 +279,7 @@ async def test_a_replica_that_hangs_is_left_out_and_searches_are_answered_in_tim
 
 @contextmanager
 def stopped(standby: Standby) -> Iterator[None]:
-    """None of the replica's processes runs, and all its connections stay."""
+    """Suspends all processes of the replica; its connections stay open."""
     assert standby.pid is not None
     postmaster = psutil.Process(standby.pid)
     processes = [postmaster, *postmaster.children(recursive=True)]
@@ -293,7 +293,7 @@ def stopped(standby: Standby) -> Iterator[None]:
 
 
 async def within(seconds: float, work: Awaitable[T]) -> T:
-    """What a call answers that has so many seconds; DeadlineError after them, as a caller sees it."""
+    """Returns the result of a call with this deadline. Raises DeadlineError after it, as a caller sees it."""
     deadline = asyncio.get_running_loop().time() + seconds
     with call_scope(replace(CALL, deadline=deadline)):
         return await work
@@ -303,16 +303,16 @@ async def in_loop(loop: LoopThread, work: Callable[[], object]) -> None:
     await asyncio.to_thread(lambda: loop.run(work()))  # type: ignore[arg-type]
 
 
-async def test_without_the_primary_nothing_is_answered_that_may_be_old(
+async def test_no_possibly_stale_read_is_answered_without_the_primary(
     store: PostgresStore, vector_database: TestDatabase, standby: Standby
 ) -> None:
-    away = await PostgresStore.open(
+    without_primary = await PostgresStore.open(
         read_url="postgresql://x@127.0.0.1:9/x",
         write_url="postgresql://x@127.0.0.1:9/x",
         replica_urls=[standby.dsn("braid_reader", vector_database.name)],
     )
-    replica_of(away).use(usable=True)
+    replica_of(without_primary).use(usable=True)
     with pytest.raises(StoreUnavailableError):
-        await contents(away, "harbour")
-    assert replica_of(away).usable
-    await away.close()
+        await contents(without_primary, "harbour")
+    assert replica_of(without_primary).usable
+    await without_primary.close()

@@ -1,4 +1,4 @@
-"""Results in memory stay right across replicas of the tier, over sockets and real PostgreSQL."""
+"""Cached results stay correct across replicas of the tier, over sockets and real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.stores import TestDatabase, open_vector_store
 OURS = Tier.credential("ours")
 
 
-async def test_a_write_through_one_replica_makes_the_results_of_another_stale(
+async def test_a_write_through_one_replica_invalidates_the_cached_results_of_another(
     store: PostgresStore, vector_database: TestDatabase
 ) -> None:
     async with open_vector_store(vector_database) as other:
@@ -39,7 +39,7 @@ async def test_a_write_through_one_replica_makes_the_results_of_another_stale(
             assert contents(await cache.search(SPACE, words("copper"))) == ["copper zinc"]
 
 
-async def test_a_version_of_a_later_time_is_found_from_then_on(
+async def test_a_version_with_a_future_valid_time_is_found_from_that_time_on(
     store: PostgresStore, vector_database: TestDatabase
 ) -> None:
     tomorrow = utc_now() + timedelta(days=1)
@@ -58,7 +58,7 @@ async def test_a_version_of_a_later_time_is_found_from_then_on(
     assert (await cache.search(SPACE, words("copper"))).cached
 
 
-async def test_once_it_is_seen_to_results_are_remembered_again_without_a_write(
+async def test_results_are_cached_again_once_a_due_version_is_activated(
     store: PostgresStore, vector_database: TestDatabase
 ) -> None:
     tomorrow = utc_now() + timedelta(days=1)
@@ -76,14 +76,16 @@ async def test_once_it_is_seen_to_results_are_remembered_again_without_a_write(
         assert (found.cached, contents(found)) == (cached, ["copper coin"])
 
 
-async def test_what_is_not_due_is_not_touched(store: PostgresStore) -> None:
+async def test_activation_does_not_change_a_space_without_due_versions(
+    store: PostgresStore,
+) -> None:
     await store.upsert(SPACE, MODEL, [document("d", "copper")])
     await store.activate_versions(SPACE)
     await store.activate_versions("an empty space")
     assert await store.space_state(SPACE) == SpaceState(1, True, MODEL)
 
 
-async def test_responses_tell_that_they_are_remembered_and_requests_may_forbid_it(
+async def test_responses_report_whether_they_are_cached_and_requests_may_bypass_the_cache(
     tier: Tier,
 ) -> None:
     await tier.documents.UpsertDocument(
@@ -107,7 +109,7 @@ async def test_responses_tell_that_they_are_remembered_and_requests_may_forbid_i
         assert seen == [expected] * 3
 
 
-async def test_a_deleted_document_is_not_found_again(tier: Tier) -> None:
+async def test_a_deleted_document_is_not_found_in_cached_results(tier: Tier) -> None:
     await tier.documents.UpsertDocument(upsert(input_("d", "copper")), metadata=OURS)
     request = search_pb2.TextSearchRequest(query="copper")
     for _ in range(2):

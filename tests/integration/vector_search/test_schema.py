@@ -1,4 +1,4 @@
-"""The schema in a real database: installed once, functions again when they change, and refused when it does not fit."""
+"""The schema of a real database is installed once; changed functions are reinstalled, changed migrations refused."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def installed(connection: Any) -> object:
     return {row["name"]: tuple(row) for row in rows}
 
 
-async def test_functions_are_installed_again_only_when_a_file_changes(
+async def test_functions_are_reinstalled_only_when_a_file_changes(
     vector_database: TestDatabase, owner: Any
 ) -> None:
     url, schema = vector_database.dsn(OWNER), load_schema()
@@ -52,7 +52,7 @@ async def test_functions_are_installed_again_only_when_a_file_changes(
     assert await installed(owner) != before
 
 
-async def test_a_function_file_that_fails_leaves_all_functions_as_they_were(
+async def test_a_function_file_that_fails_leaves_all_functions_unchanged(
     vector_database: TestDatabase, owner: Any
 ) -> None:
     before = await installed(owner)
@@ -75,7 +75,7 @@ async def test_an_edited_migration_is_refused(vector_database: TestDatabase, own
         await migrate(vector_database.dsn(OWNER), replace(schema, migrations=edited), lock=LOCK)
 
 
-async def test_a_database_from_before_the_baseline_is_refused_with_what_to_do(
+async def test_a_database_from_before_the_baseline_is_refused_with_instructions(
     vector_database: TestDatabase, owner: Any
 ) -> None:
     await owner.execute("update schema_migration set name = '0001_pre_schema.sql' where number = 1")

@@ -1,4 +1,4 @@
-"""The tier's services over a real socket: what a backend developer writes against."""
+"""The vector tier's gRPC services, called over a real socket."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ THEIRS = Tier.credential("theirs")
 
 
 async def failure(call: Awaitable[Any]) -> BraidError:
-    """The typed error that a call fails with."""
+    """Returns the typed error that a call fails with."""
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await call
     return error_from_rpc(failed.value)
 
 
 async def bad_field(call: Awaitable[Any]) -> str:
-    """The one field that a call is refused for."""
+    """Returns the one field that a call is refused for."""
     error = await failure(call)
     assert error.reason == errors_pb2.ERROR_REASON_INVALID_FIELD
     assert len(error.fields) == 1
@@ -49,7 +49,7 @@ async def filled(tier: Tier) -> Tier:
     return tier
 
 
-async def test_unchanged_documents_are_told_with_their_times_in_the_same_order(tier: Tier) -> None:
+async def test_unchanged_documents_are_reported_with_their_valid_times(tier: Tier) -> None:
     times = {"late": Timestamp(seconds=2_000), "early": Timestamp(seconds=1_000)}
     new = [document(key, key, at=[NORTH], valid_time=time) for key, time in times.items()]
     for one in new:
@@ -66,7 +66,7 @@ async def test_unchanged_documents_are_told_with_their_times_in_the_same_order(t
     assert {one.document_id: one.valid_time for one in answer.unchanged_documents} == times
 
 
-async def test_hybrid_search_tells_parts_path_status_and_revision(filled: Tier) -> None:
+async def test_hybrid_search_returns_score_parts_path_status_and_revision(filled: Tier) -> None:
     answer = await filled.search.HybridSearch(
         search_pb2.HybridSearchRequest(query="red north"), metadata=OURS
     )
@@ -81,7 +81,9 @@ async def test_hybrid_search_tells_parts_path_status_and_revision(filled: Tier) 
     assert (parts.vector_rank, parts.text_rank) == (1, 1)
 
 
-async def test_vector_search_uses_the_given_vector_and_embeds_without_one(filled: Tier) -> None:
+async def test_vector_search_uses_a_given_vector_and_otherwise_embeds_the_query(
+    filled: Tier,
+) -> None:
     given = search_pb2.VectorSearchRequest(query="x", limit=1, query_embedding=embedding(EAST))
     own = search_pb2.VectorSearchRequest(query="north", limit=1)
     for request, document_id in ((given, "e"), (own, "n")):
@@ -91,7 +93,7 @@ async def test_vector_search_uses_the_given_vector_and_embeds_without_one(filled
     assert filled.embedder.texts == ["north"]
 
 
-async def test_text_search_says_no_match_for_stop_words_alone(filled: Tier) -> None:
+async def test_a_text_search_for_only_stop_words_has_no_match(filled: Tier) -> None:
     answer = await filled.search.TextSearch(
         search_pb2.TextSearchRequest(query="the and of"), metadata=OURS
     )
@@ -99,7 +101,7 @@ async def test_text_search_says_no_match_for_stop_words_alone(filled: Tier) -> N
     assert not answer.hits
 
 
-async def test_filters_and_as_of_apply(filled: Tier) -> None:
+async def test_searches_apply_filters_and_as_of(filled: Tier) -> None:
     wanted = chunks_pb2.ChunkFilter()
     wanted.metadata.update({"colour": "blu"})
     request = search_pb2.HybridSearchRequest(query="red north", filter=wanted)
@@ -109,7 +111,9 @@ async def test_filters_and_as_of_apply(filled: Tier) -> None:
     assert not (await filled.search.TextSearch(past, metadata=OURS)).hits
 
 
-async def test_without_embedder_hybrid_is_degraded_and_vector_unavailable(filled: Tier) -> None:
+async def test_without_an_embedder_hybrid_search_is_degraded_and_vector_search_unavailable(
+    filled: Tier,
+) -> None:
     filled.embedder.down = True
     answer = await filled.search.HybridSearch(
         search_pb2.HybridSearchRequest(query="red"), metadata=OURS
@@ -123,12 +127,12 @@ async def test_without_embedder_hybrid_is_degraded_and_vector_unavailable(filled
     assert error.reason == errors_pb2.ERROR_REASON_EMBEDDER_UNAVAILABLE
 
 
-async def test_a_page_of_documents_with_much_metadata_ends_before_it_fits_in_no_message(
+async def test_a_page_of_documents_with_large_metadata_is_cut_to_fit_into_a_message(
     tier: Tier,
 ) -> None:
-    much = {"text": "x" * (MAX_METADATA_BYTES - 100)}
+    large = {"text": "x" * (MAX_METADATA_BYTES - 100)}
     ids = [f"d{number:02}" for number in range(40)]
-    new = [document(one, "text", at=[NORTH], metadata=much) for one in ids]
+    new = [document(one, "text", at=[NORTH], metadata=large) for one in ids]
     for few in (new[:20], new[20:]):
         await tier.documents.BatchUpsertDocuments(
             documents_pb2.BatchUpsertDocumentsRequest(documents=few, embedding_model="compass"),
@@ -144,7 +148,7 @@ async def test_a_page_of_documents_with_much_metadata_ends_before_it_fits_in_no_
     assert {len(page) for page in found[:-1]} == {3}
 
 
-async def test_versions_are_listed_the_latest_first_in_pages(filled: Tier) -> None:
+async def test_versions_are_listed_in_pages_latest_first(filled: Tier) -> None:
     for text, year in (("one", 2001), ("two", 2002), ("three", 2003)):
         when = to_timestamp(datetime(year, 1, 1, tzinfo=UTC))
         await filled.documents.UpsertDocument(
@@ -166,7 +170,7 @@ async def test_versions_are_listed_the_latest_first_in_pages(filled: Tier) -> No
     assert caught.value.code() is grpc.StatusCode.NOT_FOUND
 
 
-async def test_documents_are_checked_read_listed_counted_and_deleted(filled: Tier) -> None:
+async def test_documents_are_listed_deleted_and_counted(filled: Tier) -> None:
     listed = await filled.documents.ListDocuments(
         documents_pb2.ListDocumentsRequest(page_size=1), metadata=OURS
     )
@@ -187,7 +191,9 @@ async def test_documents_are_checked_read_listed_counted_and_deleted(filled: Tie
     assert (stats.embedding_model, stats.embedding_dimension) == ("compass", 3)
 
 
-async def test_nothing_of_another_space_can_be_read_written_or_guessed(filled: Tier) -> None:
+async def test_documents_of_another_space_can_neither_be_read_nor_deleted_nor_guessed(
+    filled: Tier,
+) -> None:
     ours = document("n", "red north").chunks[0].id
     chunks = await filled.search.GetChunks(
         search_pb2.GetChunksRequest(chunk_ids=[ours]), metadata=THEIRS
@@ -221,7 +227,7 @@ async def test_nothing_of_another_space_can_be_read_written_or_guessed(filled: T
     assert [chunk.content for chunk in kept.chunks] == ["red north"]
 
 
-async def test_the_same_chunk_id_lives_in_two_spaces_apart(filled: Tier) -> None:
+async def test_a_chunk_id_used_in_two_spaces_is_stored_separately_in_each(filled: Tier) -> None:
     copy = document("n", "red north", at=[EAST])
     await filled.documents.UpsertDocument(upsert(copy, "compass"), metadata=THEIRS)
     await filled.deletion.DeleteDocument(
@@ -271,7 +277,7 @@ async def test_the_same_chunk_id_lives_in_two_spaces_apart(filled: Tier) -> None
         ),
     ],
 )
-async def test_a_bad_search_is_refused_by_field(
+async def test_an_invalid_search_is_refused_naming_the_field(
     filled: Tier, field: str, request_: search_pb2.HybridSearchRequest
 ) -> None:
     assert await bad_field(filled.search.HybridSearch(request_, metadata=OURS)) == field
@@ -297,7 +303,7 @@ async def test_a_bad_search_is_refused_by_field(
         ("document.document_id", document("x\x00", "t"), ""),
     ],
 )
-async def test_a_bad_document_is_refused_by_field_and_nothing_is_written(
+async def test_an_invalid_document_is_refused_naming_the_field_and_nothing_is_written(
     filled: Tier, field: str, input_: documents_pb2.DocumentInput, model: str
 ) -> None:
     call = filled.documents.UpsertDocument(upsert(input_, model), metadata=OURS)
@@ -308,7 +314,7 @@ async def test_a_bad_document_is_refused_by_field_and_nothing_is_written(
     assert (stats.document_count, stats.space_revision) == (2, 2)
 
 
-async def test_two_versions_of_one_valid_time_are_refused(filled: Tier) -> None:
+async def test_a_second_version_with_the_same_valid_time_is_refused(filled: Tier) -> None:
     when = Timestamp(seconds=1_000)
     first = document("v", "one", valid_time=when)
     await filled.documents.UpsertDocument(upsert(first), metadata=OURS)

@@ -1,4 +1,4 @@
-"""BM25 statistics are exact after any number of concurrent writers, and none of them deadlocks."""
+"""BM25 statistics are exact after concurrent writes, and no writer deadlocks."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def vector_database(own_vector_database: TestDatabase) -> TestDatabase:
 
 
 async def writer(store: PostgresStore, seed: int) -> None:
-    """Writes, rewrites and deletes documents that other writers touch as well."""
+    """Writes, rewrites and deletes documents that other writers also change."""
     dice = random.Random(seed)  # noqa: S311
     for _ in range(12):
         keys = dice.sample(range(20), k=4)
@@ -87,7 +87,7 @@ async def writer(store: PostgresStore, seed: int) -> None:
 
 
 async def indexer(store: PostgresStore, stop: asyncio.Event) -> int:
-    """Brings vectors into the index all the while; how many."""
+    """Indexes queued vectors until stopped. Returns how many it indexed."""
     moved = 0
     while not stop.is_set():
         moved += await store.index_vectors(SPACE, 3)
@@ -119,7 +119,7 @@ async def test_statistics_and_vectors_equal_a_recount_after_concurrent_writers(
         await connection.close()
 
 
-async def test_writers_of_one_document_follow_each_other(store: PostgresStore) -> None:
+async def test_concurrent_writers_of_one_document_are_serialized(store: PostgresStore) -> None:
     new = [document("d", f"text number {i}") for i in range(10)]
     async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         for version in new:
@@ -130,7 +130,7 @@ async def test_writers_of_one_document_follow_each_other(store: PostgresStore) -
     assert (await store.stats(SPACE)).revision == 10
 
 
-async def test_the_same_write_twice_at_once_is_one_version(store: PostgresStore) -> None:
+async def test_concurrent_identical_writes_create_one_version(store: PostgresStore) -> None:
     same = document("d", "text")
     async with asyncio.timeout(60):
         results = await asyncio.gather(*(store.upsert(SPACE, MODEL, [same]) for _ in range(6)))

@@ -1,4 +1,4 @@
-"""Words by the rules of a space's language, phrases and beginnings: over a socket and real PostgreSQL."""
+"""Text search by words, phrases and prefixes in a space's language, over a socket and real PostgreSQL."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ COMMON = [
     "kelp",
     "lagoon",
 ]
-JOINED = (
+COMPOUNDS = (
     "Books for checkout/payments at foo.example.com, see INC-104. Ask user@example.org of node.js."
 )
 PARTS = [
@@ -72,8 +72,8 @@ WHOLE = [
     "U.S.",
     "2024-04-18",
 ]
-# Words as they were stored before joined ones were parted.
-BEFORE = """
+# Restores how words were stored before compounds were split.
+STORE_COMPOUNDS_UNSPLIT = """
 update chunk set tsv = to_tsvector('english', title || E'\\n' || content);
 delete from posting;
 insert into posting (space, lexeme, chunk_id, tf, length, current)
@@ -85,14 +85,14 @@ insert into term (space, lexeme, df, postings) select space, lexeme, count(*), c
 
 
 async def found(tier: Tier, query: str, match: chunks_pb2.TextMatch.ValueType) -> list[str]:
-    """Ids of the documents found, sorted."""
+    """Returns the ids of the documents found, sorted."""
     request = search_pb2.TextSearchRequest(query=query, match=match)
     answer = await tier.search.TextSearch(request, metadata=OURS)
     return sorted(hit.chunk.document_id for hit in answer.hits)
 
 
 def ids(result: SearchResult) -> list[str]:
-    """The chunks found, best first."""
+    """Returns the ids of the chunks found, best first."""
     return [hit.chunk.id for hit in result.hits]
 
 
@@ -102,7 +102,7 @@ async def write(tier: Tier, **texts: str) -> None:
         await tier.documents.UpsertDocument(upsert(document(key, text)), metadata=OURS)
 
 
-async def test_phrases_and_beginnings_go_by_stems(tier: Tier) -> None:
+async def test_phrases_and_prefixes_are_matched_by_stem(tier: Tier) -> None:
     await write(tier, a="She was running the races", b="races she ran", c="universities")
     phrase, prefix = chunks_pb2.TEXT_MATCH_PHRASE, chunks_pb2.TEXT_MATCH_PREFIX
     assert await found(tier, "runs the race", phrase) == ["a"]
@@ -113,18 +113,20 @@ async def test_phrases_and_beginnings_go_by_stems(tier: Tier) -> None:
 
 
 @pytest.mark.parametrize("word", [*PARTS, *WHOLE])
-async def test_words_are_found_in_what_joins_them(tier: Tier, word: str) -> None:
-    text = f"{JOINED} On 2024-04-18 it cost 2.5 in the U.S. of all, by café/thé and вход/выход."
+async def test_words_are_found_inside_compound_words(tier: Tier, word: str) -> None:
+    text = f"{COMPOUNDS} On 2024-04-18 it cost 2.5 in the U.S. of all, by café/thé and вход/выход."
     await write(tier, a=text, b="other")
     assert await found(tier, word, chunks_pb2.TEXT_MATCH_ANY) == ["a"]
     assert await found(tier, word, chunks_pb2.TEXT_MATCH_PHRASE) == ["a"]
 
 
-async def test_chunks_of_before_are_found_by_joined_words(store: PostgresStore) -> None:
-    """They were stored with each as one word."""
+async def test_chunks_stored_before_compounds_were_split_are_found_by_compound_words(
+    store: PostgresStore,
+) -> None:
+    """They were stored with each compound as one word."""
     await store.upsert(SPACE, MODEL, [stored("old", "see checkout/payments and INC-104")])
     async with store.pools[1].transaction() as session:
-        await session.execute(BEFORE)
+        await session.execute(STORE_COMPOUNDS_UNSPLIT)
     for number in (1, 2):
         for query in ("checkout/payments", "INC-104"):
             for match in (TextMatch.ANY, TextMatch.PHRASE):
@@ -133,8 +135,8 @@ async def test_chunks_of_before_are_found_by_joined_words(store: PostgresStore) 
         await store.upsert(SPACE, MODEL, [stored("new", "of checkout/payments and INC-104")])
 
 
-async def test_completions_weigh_as_the_one_word_that_they_stand_for(store: PostgresStore) -> None:
-    """A rare one of them is no better hit than the word itself."""
+async def test_all_completions_of_a_prefix_are_weighted_as_one_word(store: PostgresStore) -> None:
+    """A rare completion is no better hit than the word itself."""
     texts = ["ledger service", "ledger service notes", "ledger servers", "a serval in the zoo"]
     texts += [f"service of {word}" for word in COMMON]
     await store.upsert(SPACE, MODEL, [stored(f"d{n}", text) for n, text in enumerate(texts)])
@@ -144,7 +146,7 @@ async def test_completions_weigh_as_the_one_word_that_they_stand_for(store: Post
     assert texts[3] in best
 
 
-async def test_a_languages_rules_hold_for_chunks_and_queries(tier: Tier) -> None:
+async def test_the_language_of_a_space_applies_to_chunks_and_queries(tier: Tier) -> None:
     request = documents_pb2.SetTextLanguageRequest(language="german")
     await tier.documents.SetTextLanguage(request, metadata=OURS)
     await write(tier, a="die alten Häuser", b="ein Haus", c="the running")
@@ -165,18 +167,20 @@ async def test_a_languages_rules_hold_for_chunks_and_queries(tier: Tier) -> None
 @pytest.mark.parametrize(
     "language", ["klingon", "German", "", "english; drop table chunk", "a" * 64]
 )
-async def test_an_unknown_language_is_refused_with_those_that_there_are(
+async def test_an_unknown_language_is_refused_with_a_list_of_the_available_ones(
     tier: Tier, language: str
 ) -> None:
     request = documents_pb2.SetTextLanguageRequest(language=language)
     error = await failure(tier.documents.SetTextLanguage(request, metadata=OURS))
-    [(field, told)] = error.fields
+    [(field, description)] = error.fields
     assert field == "language"
-    assert told.startswith("must be one of arabic, ")
-    assert {"english", "german", "simple"} <= set(told.removeprefix("must be one of ").split(", "))
+    assert description.startswith("must be one of arabic, ")
+    assert {"english", "german", "simple"} <= set(
+        description.removeprefix("must be one of ").split(", ")
+    )
 
 
-async def test_a_space_with_chunks_keeps_its_language(tier: Tier) -> None:
+async def test_the_language_of_a_space_with_chunks_cannot_be_changed(tier: Tier) -> None:
     await write(tier, a="text")
     request = documents_pb2.SetTextLanguageRequest(language="french")
     error = await failure(tier.documents.SetTextLanguage(request, metadata=OURS))
@@ -194,20 +198,20 @@ async def test_a_space_with_chunks_keeps_its_language(tier: Tier) -> None:
     text=st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=60)
     | st.text("ab '\"\\&|!():*<->%_-.@/\n", max_size=40)
 )
-async def test_any_text_is_a_safe_query_and_finds_itself_in_every_way(
+async def test_any_text_is_a_safe_query_and_finds_itself_with_every_match_mode(
     text: str, store: PostgresStore
 ) -> None:
     await store.upsert(SPACE, MODEL, [stored("d", f"{text} ", title="")])
     ways = [await store.search(SPACE, Search(text=text, match=match)) for match in TextMatch]
-    anything, phrase, beginning = (bool(result.hits) for result in ways)
+    anything, phrase, prefix_ = (bool(result.hits) for result in ways)
     assert anything == phrase
-    assert beginning or not anything
+    assert prefix_ or not anything
 
 
-async def test_where_words_weigh_half_or_their_ranks_count_a_fused_search_has_the_best_by_words(
+async def test_rank_fusion_and_a_text_weight_of_1_use_the_exact_text_ranking(
     store: PostgresStore,
 ) -> None:
-    """Also where each word is in most chunks, so that the rarest alone say little of which are best."""
+    """Even if each word is in most chunks, so that the rarest words alone hardly determine the best."""
     chance = random.Random(5)  # noqa: S311 - repeatable, no secret
     ways = [NORTH, EAST, UP]
     documents = [
@@ -228,10 +232,10 @@ async def test_where_words_weigh_half_or_their_ranks_count_a_fused_search_has_th
         assert ids(by_words) == ids(alone)[:10]
 
 
-async def test_where_words_weigh_less_hits_are_the_best_of_all_candidates(
+async def test_with_a_low_text_weight_hits_are_the_best_of_all_candidates(
     store: PostgresStore,
 ) -> None:
-    """Rare words alone bring candidates then, and what meaning found may have all the common ones."""
+    """Only rare words yield text candidates then; a vector candidate may contain all the common words."""
     chance = random.Random(1)  # noqa: S311 - repeatable, no secret
     common, filling = COMMON[:5], [f"f{n}z" for n in range(400)]
     texts = ["rareword " + " ".join(chance.sample(filling, 60)) for _ in range(150)]
@@ -270,15 +274,15 @@ async def test_where_words_weigh_less_hits_are_the_best_of_all_candidates(
         assert found.hits[0].scores.text_fused == pytest.approx(text[every[0]] / full)
 
 
-def leaning(cosine: float) -> tuple[float, float, float]:
+def with_cosine(cosine: float) -> tuple[float, float, float]:
     """A vector with this cosine to NORTH."""
     return (cosine, math.sqrt(1 - cosine * cosine), 0)
 
 
-async def test_where_words_weigh_less_the_best_by_words_is_found_beyond_the_candidates_of_rare_ones(
+async def test_with_a_low_text_weight_a_chunk_that_repeats_common_words_is_found_first(
     store: PostgresStore,
 ) -> None:
-    """Its common words repeat, which the rare one alone does not tell of it."""
+    """It repeats common words, which its rare word alone does not reveal."""
     chance = random.Random(1)  # noqa: S311 - repeatable, no secret
     filling = [f"f{n}z" for n in range(400)]
     kinds = [("", 0.95, 10), ("rareword ", 0.0, 300), ("alpha beta ", 0.0, 1_800), ("", 0.0, 1_000)]
@@ -287,7 +291,7 @@ async def test_where_words_weigh_less_the_best_by_words_is_found_beyond_the_cand
         words + " ".join(chance.sample(filling, 40)) for words, _, n in kinds for _ in range(n)
     ]
     cosines = [cosine for _, cosine, n in kinds for _ in range(n)]
-    new = stored("d", best, *others, at=[leaning(cosine) for cosine in (0.6, *cosines)])
+    new = stored("d", best, *others, at=[with_cosine(cosine) for cosine in (0.6, *cosines)])
     await store.upsert(SPACE, MODEL, [new])
     full = full_text_score(
         terms_of("rareword alpha beta"), [terms_of(chunk.content) for chunk in new.chunks]
@@ -301,8 +305,8 @@ async def test_where_words_weigh_less_the_best_by_words_is_found_beyond_the_cand
         assert first.score == pytest.approx(bend(total), abs=0.001)
 
 
-async def test_a_query_of_hundreds_of_words_has_their_scores(store: PostgresStore) -> None:
-    """Also where they have more postings than are read at first."""
+async def test_a_query_of_hundreds_of_words_is_scored_by_all_of_them(store: PostgresStore) -> None:
+    """Even if they have more postings than are read at first."""
     many = [f"q{n}" for n in range(700)]
     texts = {f"d{n}": " ".join(many[n * 5 :]) for n in range(30)}
     await store.upsert(SPACE, MODEL, [stored(key, text) for key, text in texts.items()])
@@ -321,7 +325,7 @@ async def test_a_query_of_hundreds_of_words_has_their_scores(store: PostgresStor
     assert texts_of == pytest.approx(expected)
 
 
-async def test_what_the_words_after_each_can_add_is_the_sum_of_their_weights(
+async def test_the_rest_after_each_word_is_the_sum_of_the_later_words_weights(
     store: PostgresStore,
 ) -> None:
     many = [f"w{n}" for n in range(12)]
@@ -339,7 +343,7 @@ async def test_what_the_words_after_each_can_add_is_the_sum_of_their_weights(
     assert list(terms["rests"]) == pytest.approx(rests)
 
 
-async def test_emoji_are_words_and_part_them(tier: Tier) -> None:
+async def test_emoji_are_words_and_separate_words(tier: Tier) -> None:
     await write(tier, a="great\U0001f600 news", b="a \u26a0\ufe0fwarning", c="other")
     for query, expected in (
         ("great", "a"),

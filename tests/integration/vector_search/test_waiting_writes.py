@@ -1,4 +1,4 @@
-"""What happens to a document while a write waits for another one: the counts stay right, and the answer is honest."""
+"""Documents that change while a write waits for a lock: counts and reported outcomes stay correct."""
 
 from __future__ import annotations
 
@@ -40,41 +40,43 @@ async def vector_database(own_vector_database: TestDatabase) -> TestDatabase:
 
 
 @asynccontextmanager
-async def held(database: TestDatabase, document_id: str) -> AsyncIterator[asyncpg.Connection]:
-    """Has a document to itself, as another writer would; tells who waits for it."""
+async def locked_document(
+    database: TestDatabase, document_id: str
+) -> AsyncIterator[asyncpg.Connection]:
+    """Locks a document as another writer would. Yields a connection that sees who waits for it."""
     async with superuser(database) as admin, admin.transaction():
         await admin.execute(HOLD, SPACE, document_id)
         yield admin
 
 
 async def put(store: PostgresStore, documents: Sequence[NewDocument]) -> dict[str, Outcome]:
-    """Writes; what became of each document."""
+    """Writes documents and returns the outcome of each."""
     written = await store.upsert(SPACE, MODEL, documents)
     return {outcome.document_id: outcome for outcome in written.outcomes}
 
 
 async def documents_of(store: PostgresStore) -> tuple[list[str], int]:
-    """Which documents there are, and how many the space counts."""
+    """Returns the existing documents, and how many the space counts."""
     found = await store.find_documents(SPACE, ["a", "b", "d", "e"])
     return found, (await store.stats(SPACE)).documents
 
 
 @pytest.fixture
 async def due(store: PostgresStore, vector_database: TestDatabase) -> PostgresStore:
-    """A store with `a`, `e`, and `d` of which a version has come into force since the last write."""
+    """A store with `a`, `e` and `d`; a version of `d` has come into force since the last write."""
     await put(store, [document(key, f"{key} text") for key in ("a", "d", "e")])
     await put(store, [document("d", "d later", valid_time=utc_now() + timedelta(hours=12))])
     await make_due(vector_database)
     return store
 
 
-async def test_a_due_document_that_is_deleted_while_a_writer_waits_leaves_nothing(
+async def test_a_due_document_deleted_while_another_write_waits_leaves_nothing(
     due: PostgresStore, vector_database: TestDatabase
 ) -> None:
     async with (
         asyncio.timeout(10),
         asyncio.TaskGroup() as group,
-        held(vector_database, "a") as admin,
+        locked_document(vector_database, "a") as admin,
     ):
         group.create_task(put(due, [document("a", "a changed")]))
         await until_waiting(admin, 1)
@@ -85,13 +87,13 @@ async def test_a_due_document_that_is_deleted_while_a_writer_waits_leaves_nothin
     assert await documents_of(due) == (["a", "e"], 2)
 
 
-async def test_a_due_document_that_is_deleted_while_its_own_writer_waits_is_written_anew(
+async def test_a_due_document_deleted_while_its_own_write_waits_is_written_as_new(
     due: PostgresStore, vector_database: TestDatabase
 ) -> None:
     async with (
         asyncio.timeout(10),
         asyncio.TaskGroup() as group,
-        held(vector_database, "a") as admin,
+        locked_document(vector_database, "a") as admin,
     ):
         both = [document("a", "a changed"), document("d", "d changed", path="documents[1]")]
         writing = group.create_task(put(due, both))
@@ -102,7 +104,7 @@ async def test_a_due_document_that_is_deleted_while_its_own_writer_waits_is_writ
     assert contents(await due.search(SPACE, words("d"))) == ["d changed"]
 
 
-async def test_an_unchanged_document_that_is_deleted_while_its_batch_waits_stays_deleted(
+async def test_an_unchanged_document_deleted_while_its_batch_waits_stays_deleted(
     due: PostgresStore, vector_database: TestDatabase
 ) -> None:
     later = document("d", "d last", valid_time=utc_now() + timedelta(hours=1))
@@ -111,7 +113,7 @@ async def test_an_unchanged_document_that_is_deleted_while_its_batch_waits_stays
     async with (
         asyncio.timeout(10),
         asyncio.TaskGroup() as group,
-        held(vector_database, "a") as admin,
+        locked_document(vector_database, "a") as admin,
     ):
         writing = group.create_task(put(due, [document("a", "a changed"), later]))
         await until_waiting(admin, 1)
@@ -120,7 +122,7 @@ async def test_an_unchanged_document_that_is_deleted_while_its_batch_waits_stays
     assert await documents_of(due) == (["a", "e"], 2)
 
 
-async def test_a_document_without_a_version_is_not_found_and_counts_for_nothing(
+async def test_a_document_without_a_version_is_neither_found_nor_counted(
     due: PostgresStore, vector_database: TestDatabase
 ) -> None:
     async with superuser(vector_database) as admin:
@@ -131,10 +133,10 @@ async def test_a_document_without_a_version_is_not_found_and_counts_for_nothing(
 
 
 @pytest.fixture
-async def ending(
+async def expiring(
     vector_database: TestDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[PostgresStore]:
-    """A store with `b`, and `d` whose version ends tomorrow; its writes read a clock that `tomorrow` moves."""
+    """A store with `b`, and `d` whose version ends in 12 hours. Its writes read a clock that `tomorrow` advances."""
     queries = load_queries()
     texts = {name: queries[name] for name in queries.names()} | {"read_clock": READ_CLOCK}
     monkeypatch.setattr(postgres_store, "load_queries", lambda: Queries(texts))
@@ -148,44 +150,44 @@ async def ending(
 
 
 async def tomorrow(database: TestDatabase) -> None:
-    """Lets a day pass for writes that are running."""
+    """Advances the clock of running writes by a day."""
     async with superuser(database) as other:
         await other.execute("update clock set ahead = interval '1 day'")
 
 
-async def test_a_document_that_was_unchanged_when_its_batch_came_is_told_so_though_its_version_ends_meanwhile(
-    ending: PostgresStore, vector_database: TestDatabase
+async def test_a_document_is_reported_as_unchanged_if_its_version_ends_while_its_batch_waits(
+    expiring: PostgresStore, vector_database: TestDatabase
 ) -> None:
     async with (
         asyncio.timeout(10),
         asyncio.TaskGroup() as group,
-        held(vector_database, "b") as admin,
+        locked_document(vector_database, "b") as admin,
     ):
         batch = [document("b", "b changed"), document("d", "d text")]
-        writing = group.create_task(put(ending, batch))
+        writing = group.create_task(put(expiring, batch))
         await until_waiting(admin, 1)
         await tomorrow(vector_database)
-    told = writing.result()
-    assert (told["b"].version, told["b"].unchanged) == (2, False)
-    assert (told["d"].version, told["d"].unchanged) == (1, True)
-    assert (await ending.delete_document(SPACE, "d")).versions == 2
+    outcomes = writing.result()
+    assert (outcomes["b"].version, outcomes["b"].unchanged) == (2, False)
+    assert (outcomes["d"].version, outcomes["d"].unchanged) == (1, True)
+    assert (await expiring.delete_document(SPACE, "d")).versions == 2
 
 
-async def test_the_same_holds_where_another_writer_stores_all_that_the_batch_would_change(
-    ending: PostgresStore, vector_database: TestDatabase
+async def test_a_document_is_reported_as_unchanged_if_another_write_stores_its_batch_first(
+    expiring: PostgresStore, vector_database: TestDatabase
 ) -> None:
     batch = [document("b", "b changed"), document("d", "d text")]
     async with (
         asyncio.timeout(10),
         asyncio.TaskGroup() as group,
-        held(vector_database, "b") as admin,
+        locked_document(vector_database, "b") as admin,
     ):
-        first = group.create_task(put(ending, batch[:1]))
+        first = group.create_task(put(expiring, batch[:1]))
         await until_waiting(admin, 1)
-        second = group.create_task(put(ending, batch))
+        second = group.create_task(put(expiring, batch))
         await until_waiting(admin, 2)
         await tomorrow(vector_database)
     assert not first.result()["b"].unchanged
-    told = second.result()
-    assert (told["b"].version, told["b"].unchanged) == (2, True)
-    assert (told["d"].version, told["d"].unchanged) == (1, True)
+    outcomes = second.result()
+    assert (outcomes["b"].version, outcomes["b"].unchanged) == (2, True)
+    assert (outcomes["d"].version, outcomes["d"].unchanged) == (1, True)

@@ -1,4 +1,4 @@
-"""Time that goes by in a test's database at once."""
+"""Lets time pass in a test's database without waiting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.stores import TestDatabase
 
 
 async def make_due(database: TestDatabase) -> None:
-    """Lets a day pass for the versions stored: everything moves into the past by it."""
+    """Moves current and future versions one day into the past, as if a day had passed."""
     connection = await asyncpg.connect(database.dsn("braid_writer"))
     try:
         await connection.execute(

@@ -1,1 +1,1 @@
-"""The graph in memory: an oracle that Neo4j is compared with, and a store for unit tests."""
+"""An in-memory graph store: the oracle with which Neo4j is compared, and a store for unit tests."""

@@ -1,4 +1,4 @@
-"""Searches in memory for facts as they were known at an instant."""
+"""In-memory searches for facts as they were known at an instant."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.oracles.graph.versions import FakeVersion
 
 @dataclass(frozen=True, slots=True)
 class FakeAsKnown:
-    """`AsKnownStore` over the spaces of a fake graph."""
+    """Implements `AsKnownStore` over the spaces of a fake graph."""
 
     graph: FakeReads
 
@@ -26,7 +26,7 @@ class FakeAsKnown:
         link_keys: Sequence[str],
         at: Known,
     ) -> WordHits:
-        """Facts by words and by named entities."""
+        """Finds facts by words and by named entities."""
         key = at.only.entity_key
         keys = {link_key(key)} if key else set(link_keys)
         stored = self.graph.readable(space)
@@ -49,7 +49,7 @@ class FakeAsKnown:
         at: Known,
         state: SpaceState,
     ) -> tuple[list[Hit], bool]:
-        """Facts by cosine."""
+        """Finds facts by cosine."""
         facts = self.graph.readable(space).facts
         near = [
             Hit(

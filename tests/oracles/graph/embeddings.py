@@ -1,4 +1,4 @@
-"""Changing models in memory: facts' vectors alone, in one step."""
+"""In-memory model changes, for vectors of facts only and in one step."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tests.oracles.graph.space import FakeSpace, StatedFact
 
 
 class Graph(Protocol):
-    """The fake graph as far as vectors go."""
+    """The part of the fake graph that has vectors."""
 
     spaces: dict[str, FakeSpace]
 
 
 @dataclass(slots=True)
 class FakeEmbeddings:
-    """`EmbeddingStore` over the facts of a fake graph."""
+    """Implements `EmbeddingStore` over the facts of a fake graph."""
 
     graph: Graph
     staged: dict[tuple[str, str, str], tuple[float, ...]] = field(default_factory=dict)
-    # Values of the vectors that were laid beside last, by space and model.
+    # The length of the last vectors stored for the next model, by space and model.
     lengths: dict[tuple[str, str], int] = field(default_factory=dict)
 
     async def vectors(self, space: str) -> Vectors:
@@ -70,7 +70,7 @@ class FakeEmbeddings:
         if stored.model == model:
             return
         staged = {uuid: self.staged.pop((space, model, uuid), ()) for uuid in stored.facts}
-        # Vectors that were laid beside when the model's had another length are as good as none.
+        # Earlier vectors of another length are dropped.
         dimension = self.lengths.pop((space, model), 0)
         self._use(
             stored, {uuid: one if len(one) == dimension else () for uuid, one in staged.items()}
@@ -83,12 +83,12 @@ class FakeEmbeddings:
         return (stored.space, model, uuid) in self.staged
 
     def _use(self, stored: FakeSpace, vectors: dict[str, tuple[float, ...]]) -> None:
-        for uuid, value in self._told(stored):
+        for uuid, value in self._stated_by_uuid(stored):
             if uuid in vectors:
                 value.embedding = vectors[uuid]
         stored.rebuild()
 
-    def _told(self, stored: FakeSpace) -> Iterator[tuple[str, StatedFact]]:
+    def _stated_by_uuid(self, stored: FakeSpace) -> Iterator[tuple[str, StatedFact]]:
         found = stored.resolution()
         for value in stored.stated.values():
             yield stored.uuid_of(value.first, found), value

@@ -1,4 +1,4 @@
-"""The findings of every space in memory: the same promises as the real store's, by plain loops."""
+"""In-memory findings, with the semantics of the real store in plain loops."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from tests.oracles.graph.space import FakeSpace
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A finding in memory."""
+    """A stored finding."""
 
     uuid: str
     put: FindingChange
@@ -47,14 +47,14 @@ class Stored:
 
     @property
     def stored(self) -> StoredFinding:
-        """What a plan asks of it."""
+        """Returns the fields that planning needs."""
         value = self.put.finding.fields.statement
         return StoredFinding(self.put.digest, value, self.episodes, bool(self.embedding))
 
 
 @dataclass(slots=True)
 class FakeFindings:
-    """`FindingStore` over the spaces of a fake graph."""
+    """Implements `FindingStore` over the spaces of a fake graph."""
 
     graph: FakeReads
     spaces: dict[str, dict[str, Stored]] = field(default_factory=dict)
@@ -62,15 +62,17 @@ class FakeFindings:
     async def add_findings(
         self, space: str, findings: Sequence[GivenFinding], model: str
     ) -> FindingCounts:
-        """Adds findings that are not there yet."""
+        """Adds new findings and updates changed ones."""
         existing = self._writable(space)
         length = next((len(one.embedding) for one in findings if one.embedding), 0)
         existing.check_vectors(model, length)
         stored = self.spaces.setdefault(space, {})
         known = references_of(space, findings) & stored.keys()
         uuids = {References.of(space, known, findings).uuid(one) for one in findings}
-        there = {uuid: stored[uuid].stored for uuid in uuids & stored.keys()}
-        plan = Planner(space, known | there.keys(), there, existing.passages).plan(findings)
+        existing_findings = {uuid: stored[uuid].stored for uuid in uuids & stored.keys()}
+        plan = Planner(
+            space, known | existing_findings.keys(), existing_findings, existing.passages
+        ).plan(findings)
         now = utc_now().timestamp()
         for put in plan.changed():
             stored[put.uuid] = _stored(stored.get(put.uuid), put, now)
@@ -81,11 +83,11 @@ class FakeFindings:
         return plan.counts(existing.revision)
 
     def forget_extracted(self, space: str, episodes: Collection[str]) -> None:
-        """Takes back what was read in these episodes."""
+        """Removes findings that were extracted only from these episodes."""
         self._forget(space, episodes, (FindingOrigin.EXTRACTED,))
 
     def forget_episodes(self, space: str, episodes: Collection[str]) -> int:
-        """Removes findings that come from these episodes alone."""
+        """Removes findings that come only from these episodes; returns how many."""
         return self._forget(space, episodes, tuple(FindingOrigin))
 
     def _forget(
@@ -108,7 +110,7 @@ class FakeFindings:
         return len(gone)
 
     async def finding_state(self, space: str) -> SpaceState:
-        """The space's revision, its findings with vectors, and the model of its vectors."""
+        """Returns the space's revision, its number of findings with vectors, and the model of its vectors."""
         stored = self.graph.readable(space)
         vectors = sum(bool(one.embedding) for one in self.spaces.get(space, {}).values())
         return SpaceState(stored.revision, vectors, stored.model, stored.dimension)
@@ -116,8 +118,8 @@ class FakeFindings:
     async def findings_by_text(
         self, space: str, terms: Sequence[str], only: FindingFilter, limit: int
     ) -> list[Hit]:
-        """Findings by how many of the terms they have."""
-        scored = [Hit(one.uuid, _overlap(terms, one)) for one in self._passing(space, only)]
+        """Finds findings by the number of terms that they contain."""
+        scored = [Hit(one.uuid, _overlap(terms, one)) for one in self._matching(space, only)]
         return _best([hit for hit in scored if hit.score > 0], limit)
 
     async def findings_by_vector(
@@ -129,10 +131,10 @@ class FakeFindings:
         *,
         exact: bool,
     ) -> list[Hit]:
-        """Findings by cosine."""
+        """Finds findings by cosine."""
         near = [
             Hit(one.uuid, sum(a * b for a, b in zip(one.embedding, vector, strict=True)))
-            for one in self._passing(space, only)
+            for one in self._matching(space, only)
             if len(one.embedding) == len(vector)
         ]
         return _best(near, limit)
@@ -140,14 +142,14 @@ class FakeFindings:
     async def list_findings(
         self, space: str, only: FindingFilter, after: Position | None, limit: int
     ) -> list[Position]:
-        """Findings newest first, after a position."""
-        found = sorted((-one.created, one.uuid) for one in self._passing(space, only))
+        """Lists findings after a position, newest first."""
+        found = sorted((-one.created, one.uuid) for one in self._matching(space, only))
         if after is not None:
             found = [place for place in found if place > (-after.created, after.uuid)]
         return [Position(-created, uuid) for created, uuid in found[:limit]]
 
     async def findings(self, space: str, uuids: Sequence[str]) -> dict[str, Finding]:
-        """Those of the findings that are there, in full."""
+        """Returns the findings that exist, in full."""
         existing = self.graph.readable(space)
         stored = self.spaces.get(space, {})
         return {uuid: _in_full(existing, stored[uuid]) for uuid in uuids if uuid in stored}
@@ -156,11 +158,13 @@ class FakeFindings:
         self.graph.readable(space)
         return self.graph.spaces.setdefault(space, FakeSpace(space))
 
-    def _passing(self, space: str, only: FindingFilter) -> Iterator[Stored]:
+    def _matching(self, space: str, only: FindingFilter) -> Iterator[Stored]:
         stored = self.graph.readable(space)
         for one in self.spaces.get(space, {}).values():
-            said = _says(one.put.finding.fields, only) and _measured(one.put.finding.fields, only)
-            if said and _placed(one, only) and _is_about(stored, one, only.about):
+            matches = _matches_fields(one.put.finding.fields, only) and _matches_values(
+                one.put.finding.fields, only
+            )
+            if matches and _matches_record(one, only) and _is_about(stored, one, only.about):
                 yield one
 
 
@@ -178,7 +182,7 @@ def _stored(old: Stored | None, put: FindingChange, now: float) -> Stored:
     )
 
 
-def _says(value: FindingFields, only: FindingFilter) -> bool:
+def _matches_fields(value: FindingFields, only: FindingFilter) -> bool:
     texts = (
         (only.type, value.type),
         (only.methodology, value.methodology),
@@ -192,7 +196,7 @@ def _says(value: FindingFields, only: FindingFilter) -> bool:
     return not only.priorities or value.priority in only.priorities
 
 
-def _measured(value: FindingFields, only: FindingFilter) -> bool:
+def _matches_values(value: FindingFields, only: FindingFilter) -> bool:
     if only.confidence and not (
         value.confidence is not None and only.confidence.hold(value.confidence)
     ):
@@ -207,7 +211,7 @@ def _measured(value: FindingFields, only: FindingFilter) -> bool:
     )
 
 
-def _placed(one: Stored, only: FindingFilter) -> bool:
+def _matches_record(one: Stored, only: FindingFilter) -> bool:
     if only.uuids is not None and one.uuid not in only.uuids:
         return False
     if only.episode and only.episode not in one.episodes:

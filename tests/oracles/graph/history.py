@@ -1,4 +1,4 @@
-"""Histories of the graph in memory: the same promises as the real store's, by plain loops."""
+"""In-memory histories, with the semantics of the real store in plain loops."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ from tests.oracles.graph.versions import FakeVersion
 
 @dataclass(frozen=True, slots=True)
 class FakeHistory:
-    """`HistoryStore` over the spaces of a fake graph."""
+    """Implements `HistoryStore` over the spaces of a fake graph."""
 
     graph: FakeReads
 
     async def list_facts(
         self, space: str, scope: Scope, only: FactFilter, after: Position | None, limit: int
     ) -> list[Fact]:
-        """Facts by start and uuid after a position."""
+        """Lists facts by start and uuid after a position."""
         stored = self.graph.readable(space)
         facts = [
             fact
@@ -65,7 +65,7 @@ class FakeHistory:
         known: float | None,
         page: Page = NO_PAGE,
     ) -> EntityHistory:
-        """An entity's facts at any time, a page of them in full."""
+        """Returns an entity's history, with a page of its facts in full."""
         stored = self.graph.readable(space)
         scope = Scope(either=entity, relation=relation, known=known)
         facts = list(self._scoped(space, scope))
@@ -89,14 +89,14 @@ class FakeHistory:
     async def facts_known(
         self, space: str, uuids: Sequence[str], known: float | None
     ) -> dict[str, Fact]:
-        """Facts in full, now or as they were known."""
+        """Returns facts in full, as currently known or as known at an instant."""
         found = {fact.uuid: fact for fact in self._facts(space, known)}
         return {uuid: found[uuid] for uuid in uuids if uuid in found}
 
     async def differences(
         self, space: str, scope: Scope, times: Times, limit: int
     ) -> list[Difference]:
-        """Facts of one of two times only."""
+        """Returns the facts that are valid at only one of two times."""
         facts = list(self._scoped(space, scope))
         stored_in = self.graph.readable(space)
         before = {_statement(fact) for fact in facts if holds(fact, times.before)}
@@ -114,7 +114,7 @@ class FakeHistory:
         return found[:limit]
 
     async def versions(self, space: str, uuid: str, limit: int) -> list[Version]:
-        """The last versions of a fact, oldest first."""
+        """Returns the last versions of a fact, oldest first."""
         stored = self.graph.readable(space)
         found = [one for one in stored.versions.every if one.uuid == uuid]
         return [
@@ -140,10 +140,10 @@ class FakeHistory:
                 continue
             ends = {End.SUBJECT: [fact.source], End.OBJECT: [fact.target]}
             ends[End.EITHER] = [fact.source, fact.target]
-            asked = ((scope.subject, End.SUBJECT), (scope.object, End.OBJECT))
+            ends_by_role = ((scope.subject, End.SUBJECT), (scope.object, End.OBJECT))
             if all(
                 entity is None or any(entity.means(one) for one in ends[end])
-                for entity, end in (*asked, (scope.either, End.EITHER))
+                for entity, end in (*ends_by_role, (scope.either, End.EITHER))
             ):
                 yield fact
 
@@ -154,7 +154,7 @@ def _named(stored: FakeSpace, entity: Selector) -> list[Entity]:
 
 
 def _formerly_named(facts: Sequence[Fact], entity: Selector) -> list[Entity]:
-    """Entities that are gone, as facts that were known once name them."""
+    """Returns entities that no longer exist, as named in earlier versions of facts."""
     ends = {end for fact in facts for end in (fact.source, fact.target) if entity.means(end)}
     return [Entity(*end) for end in sorted(ends)]
 
@@ -184,16 +184,20 @@ def _statement(fact: Fact) -> tuple[object, ...]:
 
 
 def _as_known(existing: FakeSpace, one: FakeVersion) -> Fact:
-    """A fact as it was known, under the names that its ends have now if they are still there."""
-    there = existing.entities()
+    """Converts a version to a fact; entities that still exist have their current names."""
+    existing_entities = existing.entities()
     stored = existing.facts.get(one.uuid)
     gone = (citation_of(existing, one.episode),) if one.episode in existing.passages else ()
     return Fact(
         uuid=one.uuid,
         fact=one.given.fact,
         relation=one.given.relation,
-        source=existing.ref(one.source.uuid) if one.source.uuid in there else one.source,
-        target=existing.ref(one.target.uuid) if one.target.uuid in there else one.target,
+        source=existing.ref(one.source.uuid)
+        if one.source.uuid in existing_entities
+        else one.source,
+        target=existing.ref(one.target.uuid)
+        if one.target.uuid in existing_entities
+        else one.target,
         origin=Origin.GIVEN,
         valid_at=one.given.valid_at,
         invalid_at=one.given.invalid_at,

@@ -1,4 +1,4 @@
-"""Ontologies in memory."""
+"""In-memory ontologies."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ _NONE = StoredOntology(Ontology(), 0)
 
 
 class FakeOntologies:
-    """`OntologyStore` in memory, for unit tests."""
+    """Implements `OntologyStore` in memory."""
 
     def __init__(self) -> None:
-        self._held: dict[str, StoredOntology] = {}
+        self._stored: dict[str, StoredOntology] = {}
 
     async def ontology(self, space: str) -> StoredOntology:
-        """The space's ontology."""
-        return self._held.get(space, _NONE)
+        """Returns the space's ontology."""
+        return self._stored.get(space, _NONE)
 
     def events(self, space: str) -> frozenset[str]:
-        """Keys of the space's relations that are events."""
-        return self._held.get(space, _NONE).ontology.events
+        """Returns the keys of the space's relations that are events."""
+        return self._stored.get(space, _NONE).ontology.events
 
     async def put_ontology(self, space: str, ontology: Ontology, expected: int | None) -> int:
         """Replaces the space's ontology."""
-        stored = self._held.get(space, _NONE)
+        stored = self._stored.get(space, _NONE)
         if expected not in (None, stored.version):
             raise WrongStateError(f"The ontology is of version {stored.version} by now.")
         if stored.version == 0 or stored.ontology != ontology:
-            stored = self._held[space] = StoredOntology(ontology, stored.version + 1)
+            stored = self._stored[space] = StoredOntology(ontology, stored.version + 1)
         return stored.version

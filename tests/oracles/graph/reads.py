@@ -1,4 +1,4 @@
-"""Reads of the graph in memory: the same promises as the real store's, by plain loops."""
+"""In-memory reads of the graph, with the semantics of the real store in plain loops."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tests.oracles.graph.versions import FakeVersion
 
 
 class FakeReads:
-    """Searches and listings over spaces in memory."""
+    """Searches, neighborhoods and listings over spaces in memory."""
 
     def __init__(self) -> None:
         self.spaces: dict[str, FakeSpace] = {}
@@ -48,7 +48,7 @@ class FakeReads:
         self.failure: BraidError | None = None
 
     def readable(self, space: str) -> FakeSpace:
-        """The space to read, empty when nobody wrote to it. Raises `failure` when it is set."""
+        """Returns the space to read, an empty one if it was never written. Raises `failure` if it is set."""
         if self.failure is not None:
             raise self.failure
         stored = self.spaces.get(space) or FakeSpace(space)
@@ -63,7 +63,7 @@ class FakeReads:
         only: FactFilter,
         limit: int,
     ) -> WordHits:
-        """Facts by how many of the terms they have, facts of named entities, sentences."""
+        """Finds facts by the number of terms in them, facts of named entities, and sentences."""
         stored = self.readable(space)
         stated = list(_stated(stored, only))
         keys = [link_key(only.entity_key)] if only.entity_key else list(link_keys)
@@ -73,7 +73,7 @@ class FakeReads:
             text=best(
                 [_hit(stored, f, overlap(terms, f"{f.fact} {f.relation}")) for f in stated], limit
             ),
-            entity=_asked_first(stored, stated, keys, terms, limit),
+            entity=_rank_named(stored, stated, keys, terms, limit),
             sentences=sorted(
                 ((facts, score) for facts in sentences if (score := overlap(terms, facts[0].fact))),
                 key=lambda hit: (-hit[1], hit[0][0].uuid),
@@ -89,7 +89,7 @@ class FakeReads:
         *,
         exact: bool,
     ) -> list[Hit]:
-        """Stated facts by cosine."""
+        """Finds stated facts by cosine."""
         existing = self.readable(space)
         found = []
         for fact in _stated(existing, only):
@@ -100,14 +100,14 @@ class FakeReads:
         return sorted(found, key=lambda hit: (-hit.score, hit.uuid))[:limit]
 
     async def facts(self, space: str, uuids: Sequence[str]) -> dict[str, Fact]:
-        """Those of the stated facts that are there, in full."""
+        """Returns the stated facts that exist, in full."""
         stored = self.readable(space)
         return {uuid: as_fact(stored, stored.facts[uuid]) for uuid in uuids if uuid in stored.facts}
 
     async def neighborhood(
         self, space: str, name: str, entity_type: str, limit: int, only: FactFilter
     ) -> Neighborhood:
-        """An entity's neighbors with up to three facts each."""
+        """Returns an entity's neighbors, with up to three facts each."""
         stored = self.readable(space)
         named = [entity_of(stored, uuid) for uuid in stored.types.get(name, {}).values()]
         named.sort(key=lambda one: (-one.mentions, -_degree(stored, one.uuid), one.uuid))
@@ -129,7 +129,7 @@ class FakeReads:
     async def list_entities(
         self, space: str, listing: EntityListing, after: EntityPosition, limit: int
     ) -> EntityPage:
-        """Entities after a position."""
+        """Lists entities after a position."""
         stored = self.readable(space)
         keys = {uuid: key for key, types in stored.types.items() for uuid in types.values()}
         places = {
@@ -155,7 +155,7 @@ class FakeReads:
         return EntityPage(page, later[limit - 1] if len(later) > limit else None)
 
     async def stats(self, space: str) -> GraphStats:
-        """The space's graph in numbers."""
+        """Returns the counts of the space's graph."""
         stored = self.readable(space)
         types: dict[str, int] = {}
         for uuid in stored.entities():
@@ -163,7 +163,7 @@ class FakeReads:
         return GraphStats(
             entities=len(stored.entities()),
             facts=len(stored.facts),
-            local_facts=len(stored.picture().local_facts),
+            local_facts=len(stored.graph_sets().local_facts),
             episodes=len(stored.passages),
             entities_by_type=types,
             last_write=stored.last_write,
@@ -172,12 +172,12 @@ class FakeReads:
         )
 
     async def ping(self) -> None:
-        """Raises `failure` when it is set."""
+        """Raises `failure` if it is set."""
         self.readable("")
 
 
 def state_of(stored: FakeSpace) -> SpaceState:
-    """A space as of a read."""
+    """Returns the state of a space."""
     vectors = sum(1 for fact in stored.facts.values() if fact.embedding)
     return SpaceState(stored.revision, vectors, stored.model, stored.dimension)
 
@@ -197,15 +197,15 @@ def _sentences(stored: FakeSpace, only: FactFilter) -> Iterator[list[Fact]]:
         for row in rows.sentences.values():
             if not stored.periods[row.episode].meets(only.since, only.until):
                 continue
-            if _is_outdated(stored, row, only):
+            if _is_contradicted(stored, row, only):
                 continue
             facts = _local_facts(stored, row)
             if not only.entity_key or any(only.entity_key in _end_keys(fact) for fact in facts):
                 yield facts
 
 
-def _is_outdated(existing: FakeSpace, row: SentenceRow, only: FactFilter) -> bool:
-    """Whether a stated fact between two of the first 17 entities that a sentence names does not hold at the time."""
+def _is_contradicted(existing: FakeSpace, row: SentenceRow, only: FactFilter) -> bool:
+    """Returns whether a stated fact between two of a sentence's first 17 entities is not valid at the time."""
     named = {row.subject, *row.targets[:16]}
     return any(
         {stored.source, stored.target} <= named
@@ -217,26 +217,26 @@ def _is_outdated(existing: FakeSpace, row: SentenceRow, only: FactFilter) -> boo
 
 
 def holds(fact: GivenFact | Fact, only: FactFilter) -> bool:
-    """Whether a fact holds at a time."""
+    """Returns whether a fact is valid at a time."""
     return start_of(fact.valid_at) <= only.until and end_of(fact.invalid_at) > only.since
 
 
 def lasts(fact: Fact, only: FactFilter) -> bool:
-    """Whether a fact holds at a time and is no event of a former day."""
-    over = (
+    """Returns whether a fact is valid at a time and is not an event of an earlier day."""
+    is_over = (
         fact.event and fact.invalid_at is None and day_after(start_of(fact.valid_at)) <= only.since
     )
-    return holds(fact, only) and not over
+    return holds(fact, only) and not is_over
 
 
 def is_past_event(existing: FakeSpace, stored: StoredFact | FakeVersion, only: FactFilter) -> bool:
-    """Whether a fact tells, as of an instant, of an event that ended on its day, as stated."""
-    over = end_of(stored.given.invalid_at) <= only.since
-    return only.since == only.until and over and is_short_event(existing, stored)
+    """Returns whether a fact is a past event as of an instant: a short event that has ended."""
+    is_over = end_of(stored.given.invalid_at) <= only.since
+    return only.since == only.until and is_over and is_short_event(existing, stored)
 
 
 def is_short_event(existing: FakeSpace, stored: StoredFact | FakeVersion) -> bool:
-    """Whether a fact tells of an event that ended on its day, as stated."""
+    """Returns whether a fact is an event that ended within its day, as stated."""
     given = stored.given
     return (
         relation_key(given.relation) in existing.events
@@ -246,13 +246,13 @@ def is_short_event(existing: FakeSpace, stored: StoredFact | FakeVersion) -> boo
 
 
 def best(hits: list[Hit], limit: int) -> list[Hit]:
-    """The best hits that have any score."""
+    """Returns the best hits with a score above 0."""
     found = [hit for hit in hits if hit.score > 0]
     return sorted(found, key=lambda hit: (-hit.score, hit.uuid))[:limit]
 
 
 def overlap(terms: Sequence[str], text: str) -> float:
-    """How many of the terms a text has."""
+    """Returns how many of the terms a text contains."""
     words = all_words(text)
     return float(sum(term in words for term in terms))
 
@@ -262,10 +262,10 @@ def _hit(stored: FakeSpace, fact: Fact, score: float) -> Hit:
     return Hit(fact.uuid, score, fact.fact, fact.relation, embedded)
 
 
-def _asked_first(
+def _rank_named(
     stored: FakeSpace, stated: Sequence[Fact], keys: Sequence[str], terms: Sequence[str], limit: int
 ) -> list[Hit]:
-    """Facts by how many of their ends are named, then those of a relation that the terms may name, the latest first."""
+    """Ranks facts by the number of their named entities, then facts whose relation the terms may name, latest first."""
     beginnings = relation_beginnings(terms)
 
     def rank(fact: Fact) -> tuple[float, bool, float, str]:
@@ -287,7 +287,7 @@ def _end_keys(fact: Fact) -> set[str]:
 
 
 def joining_facts(stored: FakeSpace, only: FactFilter, *, local: bool = True) -> Iterator[Fact]:
-    """Stated facts that pass, and co-occurrences that do."""
+    """Yields the stated facts, and with `local` also the co-occurrences, that match the filter."""
     yield from _stated(stored, only)
     if local:
         yield from _co_occurrences(stored, only)
@@ -316,7 +316,7 @@ def _rank(facts: list[Fact]) -> tuple[bool, int]:
 
 
 def _is_document_title(stored: FakeSpace, uuid: str) -> bool:
-    """Whether an entity is known only as the title of a document."""
+    """Returns whether an entity is known only as the title of a document."""
     kinds = {rows.mentions[uuid].kind for rows in stored.rows.values() if uuid in rows.mentions}
     found = stored.resolution()
     described = any(found.uuid(name) == uuid for _, name in stored.described())
@@ -328,7 +328,7 @@ def _degree(stored: FakeSpace, uuid: str) -> int:
 
 
 def entity_of(stored: FakeSpace, uuid: str) -> Entity:
-    """A node."""
+    """Returns an entity with its mentions and its latest description."""
     mentions = sum(uuid in rows.mentions for rows in stored.rows.values())
     found = stored.resolution()
     entries = [one for one, name in stored.described() if found.uuid(name) == uuid]
@@ -338,7 +338,7 @@ def entity_of(stored: FakeSpace, uuid: str) -> Entity:
 
 
 def as_fact(existing: FakeSpace, stored: StoredFact) -> Fact:
-    """A stored fact in full."""
+    """Converts a stored fact to a fact in full."""
     return Fact(
         uuid=stored.uuid,
         fact=stored.given.fact,
@@ -374,6 +374,6 @@ def _local_facts(stored: FakeSpace, row: SentenceRow) -> list[Fact]:
 
 
 def citation_of(stored: FakeSpace, episode: str, quote: str = "") -> Citation:
-    """Where a statement stands."""
+    """Builds a citation of an episode."""
     passage = stored.passages[episode]
     return Citation(episode, passage.document_id, passage.title, passage.source, quote)

@@ -1,4 +1,4 @@
-"""One space of the graph in memory: its passages and facts, and all that follows from them."""
+"""One space of the in-memory graph: its passages and facts, and the graph that is computed from them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ FactKey = tuple[tuple[str, str], str, tuple[str, str], tuple[float, float], str]
 
 @dataclass(slots=True)
 class StatedFact:
-    """A fact as it was given: how often and by whom does not matter, only by which documents and how spelt."""
+    """A fact as it was given, with its spellings by the documents that state it; repetitions do not count."""
 
     first: GivenFact
     created_at: datetime
@@ -65,22 +65,22 @@ class StatedFact:
 
 @dataclass(slots=True)
 class StoredFact:
-    """A fact with its ends resolved and the documents that claim it."""
+    """A fact with its resolved entities and the documents that state it."""
 
     uuid: str
     source: str
     target: str
     given: GivenFact
     created_at: datetime
-    # How it was stated to end, and the episode whose word its end is.
+    # The end as stated, and the episode that set its end.
     stated_end: datetime | None
     ended_by: str
     documents: set[str] = field(default_factory=set)
     embedding: tuple[float, ...] = ()
 
 
-class Picture(NamedTuple):
-    """The graph as sets of what is in it."""
+class GraphSets(NamedTuple):
+    """The content of the graph as sets."""
 
     episodes: frozenset[str]
     entities: frozenset[str]
@@ -90,12 +90,12 @@ class Picture(NamedTuple):
 
 @dataclass(slots=True)
 class FakeSpace:
-    """What was given to a space, and the graph computed from it by `rebuild`."""
+    """The content that was added to a space, and the graph that `rebuild` computes from it."""
 
     space: str
     passages: dict[str, Passage] = field(default_factory=dict)
     stated: dict[FactKey, StatedFact] = field(default_factory=dict)
-    read: dict[str, list[DescribedEntity]] = field(default_factory=dict)
+    descriptions: dict[str, list[DescribedEntity]] = field(default_factory=dict)
     ended: dict[str, dict[str, datetime]] = field(default_factory=dict)
     facts: dict[str, StoredFact] = field(default_factory=dict)
     types: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -106,18 +106,18 @@ class FakeSpace:
     revision: int = 0
     last_write: datetime | None = None
     versions: FakeVersions = field(default_factory=FakeVersions)
-    # When the versions begin that passages stand in, and when they stand in their documents.
+    # The starts of the versions that contain each passage, its own start, and the periods in which it is valid.
     starts: dict[str, set[float]] = field(default_factory=dict)
     own_starts: dict[str, float] = field(default_factory=dict)
     periods: dict[str, Period] = field(default_factory=dict)
-    # Documents of episodes, those that are gone too, and documents that had claimed facts that are no more.
+    # The document of each episode, also of deleted ones, and the documents that had stated each deleted fact.
     owners: dict[str, str] = field(default_factory=dict)
     past_claims: dict[str, set[str]] = field(default_factory=dict)
-    # Keys of relations that are events, as of the last read.
+    # The keys of relations that are events, as of the last read.
     events: frozenset[str] = frozenset()
 
     def rebuild(self) -> None:
-        """Computes the graph from scratch: every passage with all of the space's names."""
+        """Computes the graph from scratch: scans every passage for all names of the space."""
         self.owners |= {uuid: passage.document_id for uuid, passage in self.passages.items()}
         found = self.state_facts()
         gazetteer = Gazetteer.of(self._linked(found))
@@ -132,50 +132,52 @@ class FakeSpace:
         self._note_versions(self.last_write.timestamp())
 
     def ref(self, uuid: str) -> EntityRef:
-        """An entity as an endpoint."""
+        """Returns a reference to an entity."""
         return EntityRef(uuid, self.names[uuid], self.type_of(uuid))
 
     def resolution(self) -> Resolution:
-        """What given names mean under all types that they are given with."""
+        """Resolves the given names with all types that are stated for them."""
         ends = [end for value in self.stated.values() for _, ends in value.claims for end in ends]
         ends += [name for _, name in self.described()]
         return Resolution.adding(self.space, {}, ends)
 
     def uuid_of(self, fact: GivenFact, found: Resolution) -> str:
-        """The uuid of a fact under a resolution."""
+        """Returns the uuid of a fact under a resolution."""
         ends = (found.uuid(fact.subject), found.uuid(fact.object))
         interval = (start_of(fact.valid_at), end_of(fact.invalid_at))
         return fact_uuid(self.space, ends, fact.relation, interval, statement_of(fact))
 
     def described(self) -> list[tuple[DescribedEntity, EntityName]]:
-        """What was read of entities, in the order of reading, each with its name as it is kept."""
+        """Returns the extracted descriptions of entities in order of extraction, each with its normalized name."""
         return [
-            (one, normalized_entity_name(one.name)) for ones in self.read.values() for one in ones
+            (one, normalized_entity_name(one.name))
+            for ones in self.descriptions.values()
+            for one in ones
         ]
 
-    def tell(self, fact: GivenFact) -> None:
-        """Notes how a fact is given."""
+    def add_statement(self, fact: GivenFact) -> None:
+        """Records a statement of a fact."""
         result = self.stated.setdefault(fact_key(fact), StatedFact(fact, utc_now()))
         result.claims.add((claimant_of(fact), GivenEnds.of(fact)))
         result.embedding = result.embedding or tuple(fact.embedding)
         result.endings.update((cause, at) for cause, at in fact.ended_by if cause in self.passages)
 
     def check_vectors(self, model: str, length: int) -> None:
-        """Whether the space takes vectors of a model and a length, "" and 0 for none."""
+        """Raises if the space does not accept vectors of a model and a length; "" and 0 mean none."""
         if model and self.model not in ("", model):
             raise WrongStateError("The space holds vectors of another model.")
         if length and self.dimension not in (0, length):
             raise InvalidFieldError(FieldError("embedding", f"must have {self.dimension} values"))
 
     def note_vectors(self, model: str, length: int) -> None:
-        """Notes of which model its vectors are and how long they are."""
+        """Records the model and the length of the space's vectors."""
         self.model = self.model or model
         self.dimension = self.dimension or length
 
     def drop_claims(self, documents: Collection[str]) -> None:
-        """Takes back what documents claimed, and the facts that nothing else claims.
+        """Removes the claims of documents, and the facts without any other claim.
 
-        Episodes that are there go on saying that they ended.
+        The ends that existing episodes set for these facts are kept.
         """
         found = self.resolution()
         for key, value in list(self.stated.items()):
@@ -185,10 +187,10 @@ class FakeSpace:
                 self.ended.setdefault(self.uuid_of(value.first, found), {}).update(kept)
                 del self.stated[key]
 
-    def picture(self) -> Picture:
-        """The graph as sets."""
+    def graph_sets(self) -> GraphSets:
+        """Returns the content of the graph as sets."""
         sentences = [row for rows in self.rows.values() for row in rows.sentences.values()]
-        return Picture(
+        return GraphSets(
             episodes=frozenset(self.passages),
             entities=frozenset(self.entities()),
             mentions=frozenset(
@@ -204,14 +206,14 @@ class FakeSpace:
         )
 
     def entities(self) -> set[str]:
-        """Entities that something names or a fact joins."""
+        """Returns the entities that are mentioned, described or part of a fact."""
         named = {uuid for rows in self.rows.values() for uuid in rows.mentions}
         ends = {end for fact in self.facts.values() for end in (fact.source, fact.target)}
         found = self.resolution()
         return named | ends | {found.uuid(name) for _, name in self.described()}
 
     def type_of(self, uuid: str) -> str:
-        """An entity's type, "" when none is known."""
+        """Returns an entity's type, "" if none is known."""
         return next(
             (
                 kind
@@ -223,7 +225,7 @@ class FakeSpace:
         )
 
     def cited(self, fact: StoredFact) -> list[str]:
-        """Episodes of the claiming documents that name both ends; else the best of each document."""
+        """Returns the episodes of the stating documents that name both entities, else the best one of each document."""
         ends = {fact.source, fact.target}
         cited: set[str] = set()
         for document in fact.documents:
@@ -239,12 +241,12 @@ class FakeSpace:
         return sorted(cited)
 
     def _next_moment(self) -> datetime:
-        """The time of a write: later than the one before, whatever the clock says."""
+        """Returns the time of a write, which is always later than that of the previous one."""
         now = utc_now()
         return now if self.last_write is None else max(now, self.last_write + _TICK)
 
     def note_starts(self, passages: Iterable[Passage]) -> bool:
-        """Notes in which versions passages are given, and their own times; whether any is news."""
+        """Records the versions of passages and their own valid times; returns whether anything is new."""
         before, own_before = deepcopy(self.starts), dict(self.own_starts)
         for passage in passages:
             uuid = passage.uuid
@@ -255,7 +257,7 @@ class FakeSpace:
         return new or any(self.own_starts[uuid] != start for uuid, start in own_before.items())
 
     def erase(self, documents: Collection[str], episodes: Collection[str]) -> int:
-        """Removes what these, gone already, had made known of the past; how many versions."""
+        """Erases the past versions that only these deleted documents and episodes had stated; returns how many."""
         now = self.last_write.timestamp() if self.last_write else 0.0
         owned = {uuid for uuid, document in self.owners.items() if document in documents}
         merged = self.versions.erase_endings(owned | set(episodes), now)
@@ -299,7 +301,7 @@ class FakeSpace:
         self.versions.note(self.facts, {uuid: self.ref(uuid) for uuid in ends}, episodes, now)
 
     def state_facts(self) -> Resolution:
-        """Computes the facts from what was told; what names mean."""
+        """Computes the facts from the statements; returns the resolution of names."""
         found, former = self.resolution(), self.facts
         self.facts = {}
         for value in self.stated.values():
@@ -309,31 +311,37 @@ class FakeSpace:
             endings = {**self.ended.get(uuid, {}), **value.endings}
             ended = effective_end(fact.invalid_at, [Ending(*one) for one in endings.items()])
             given = replace(fact, invalid_at=ended.at)
-            fresh = StoredFact(uuid, *ends, given, value.created_at, fact.invalid_at, ended.told_by)
-            stored = self.facts.setdefault(uuid, fresh)
+            new_fact = StoredFact(
+                uuid, *ends, given, value.created_at, fact.invalid_at, ended.told_by
+            )
+            stored = self.facts.setdefault(uuid, new_fact)
             stored.documents |= {document for document, _ in value.claims}
             stored.embedding = stored.embedding or value.embedding
         self._note_past_claims(former)
         return found
 
     def _note_entities(self, found: Resolution) -> None:
-        spelt: dict[str, list[Spelling]] = {}
+        spellings_by_uuid: dict[str, list[Spelling]] = {}
         self.types = {}
         for rows in self.rows.values():
             for uuid, key in rows.names.items():
-                spelt.setdefault(uuid, []).append(rows.mentions[uuid].spelling)
+                spellings_by_uuid.setdefault(uuid, []).append(rows.mentions[uuid].spelling)
                 types = found.types.get(key, frozenset())
                 self.types.setdefault(key, homonyms(self.space, key, types))
         for value in self.stated.values():
             for end in (end for _, ends in value.claims for end in ends):
-                spelt.setdefault(found.uuid(end), []).append(Spelling(Source.STATED, end.name))
+                spellings_by_uuid.setdefault(found.uuid(end), []).append(
+                    Spelling(Source.STATED, end.name)
+                )
                 key = name_key(end.name)
                 self.types[key] = homonyms(self.space, key, found.types[key])
         for _, name in self.described():
-            spelt.setdefault(found.uuid(name), []).append(Spelling(Source.STATED, name.name))
+            spellings_by_uuid.setdefault(found.uuid(name), []).append(
+                Spelling(Source.STATED, name.name)
+            )
             key = name_key(name.name)
             self.types[key] = homonyms(self.space, key, found.types[key])
-        self.names = {uuid: best(spellings).text for uuid, spellings in spelt.items()}
+        self.names = {uuid: best(spellings).text for uuid, spellings in spellings_by_uuid.items()}
 
     def _linked(self, found: Resolution) -> dict[str, tuple[str, ...]]:
         titles = {name_key(name) for p in self.passages.values() for name in title_names(p.title)}
@@ -345,7 +353,7 @@ class FakeSpace:
 
 
 def fact_key(fact: GivenFact) -> FactKey:
-    """What makes given facts the same whatever their names mean: ends, relation and interval."""
+    """Returns the identity of a given fact before its names are resolved."""
     return (
         (name_key(fact.subject.name), fact.subject.type),
         relation_key(fact.relation),

@@ -1,4 +1,4 @@
-"""The whole graph store in memory."""
+"""The in-memory graph store."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ from tests.oracles.graph.space import FakeSpace, StatedFact
 
 @dataclass(frozen=True, slots=True)
 class FakeReranking:
-    """`RerankingStore` over the spaces of a fake graph."""
+    """Implements `RerankingStore` over the spaces of a fake graph."""
 
     graph: FakeReads
 
     async def entities_named(self, space: str, name_key: str, entity_type: str) -> list[str]:
-        """Uuids of the entities of a name."""
+        """Returns the uuids of the entities with a name."""
         named = self.graph.readable(space).types.get(name_key, {})
         return [uuid for kind, uuid in named.items() if entity_type in ("", kind)]
 
     async def fact_vectors(self, space: str, uuids: Sequence[str]) -> dict[str, Sequence[float]]:
-        """Vectors of facts."""
+        """Returns the vectors of facts."""
         facts = self.graph.readable(space).facts
         return {
             uuid: facts[uuid].embedding for uuid in uuids if uuid in facts and facts[uuid].embedding
@@ -59,7 +59,7 @@ class FakeReranking:
     async def distances(
         self, space: str, centers: Sequence[str], uuids: Sequence[str], only: FactFilter
     ) -> dict[str, int]:
-        """How far entities are from the nearest centre, ring by ring."""
+        """Returns the distances of entities from the nearest center, by breadth-first search."""
         joined: dict[str, set[str]] = defaultdict(set)
         for fact in joining_facts(self.graph.readable(space), FactFilter(only.since, only.until)):
             joined[fact.source.uuid].add(fact.target.uuid)
@@ -73,29 +73,29 @@ class FakeReranking:
 
 
 class Writer(Protocol):
-    """The fake that the readings are part of."""
+    """The fake store to which the extractions belong."""
 
     findings: FakeFindings
 
     def writable(self, space: str) -> FakeSpace:
-        """The space to write to."""
+        """Returns the space to write to."""
 
 
 class FakeExtractions:
-    """`ExtractionStore` in memory, for unit tests."""
+    """Implements `ExtractionStore` in memory."""
 
     def __init__(self, store: Writer) -> None:
         self._store = store
 
     async def unread(self, space: str, passages: Sequence[Passage]) -> list[Passage]:
-        """Those that no model has read as they are."""
+        """Returns the passages without an extraction of their present text."""
         stored = self._store.writable(space)
         return [one for one in passages if not _is_read(stored, one)]
 
     async def add_extraction(
         self, space: str, passage: Passage, reading: ExtractionResult, model: str
     ) -> EpisodeCounts:
-        """Adds a passage with what was read in it; one that is read already changes nothing."""
+        """Adds a passage with its extraction; an already extracted passage changes nothing."""
         stored = self._store.writable(space)
         stored.check_vectors(model, reading.vector_length())
         further = stored.note_starts([passage])
@@ -103,17 +103,17 @@ class FakeExtractions:
             if further:
                 stored.rebuild()
             return EpisodeCounts(revision=stored.revision)
-        before, facts = stored.picture(), set(stored.facts)
+        before, facts = stored.graph_sets(), set(stored.facts)
         forget_extractions(stored, [passage.uuid])
         self._store.findings.forget_extracted(space, [passage.uuid])
         stored.passages[passage.uuid] = passage.untimed()
-        ended = _take(stored, passage.uuid, reading)
+        ended = _apply_extraction(stored, passage.uuid, reading)
         if length := reading.vector_length():
             stored.note_vectors(model, length)
         stored.rebuild()
         if reading.findings:
             await self._store.findings.add_findings(space, reading.findings, model)
-        after = stored.picture()
+        after = stored.graph_sets()
         return EpisodeCounts(
             episodes=len(after.episodes - before.episodes),
             entities=len(after.entities - before.entities),
@@ -126,7 +126,7 @@ class FakeExtractions:
 
 
 def forget_extractions(stored: FakeSpace, episodes: Collection[str]) -> int:
-    """Takes back what was read in episodes; how many facts that they ended end otherwise now."""
+    """Removes the extractions of episodes; returns how many facts have another end now."""
     before = ends_of(stored)
     for episode in episodes:
         _forget_descriptions(stored, episode)
@@ -141,21 +141,21 @@ def forget_extractions(stored: FakeSpace, episodes: Collection[str]) -> int:
 
 
 def ends_of(stored: FakeSpace) -> dict[str, datetime | None]:
-    """When each fact ends."""
+    """Returns the end of each fact."""
     return {uuid: fact.given.invalid_at for uuid, fact in stored.facts.items()}
 
 
 def _is_read(stored: FakeSpace, passage: Passage) -> bool:
     same = stored.passages.get(passage.uuid) == passage.untimed()
-    return same and passage.uuid in stored.read
+    return same and passage.uuid in stored.descriptions
 
 
-def _take(stored: FakeSpace, episode: str, reading: ExtractionResult) -> int:
-    """Takes in what was read; how many facts end otherwise now."""
-    before, by_uuid = ends_of(stored), _told_by_uuid(stored)
+def _apply_extraction(stored: FakeSpace, episode: str, reading: ExtractionResult) -> int:
+    """Applies an extraction; returns how many facts have another end now."""
+    before, by_uuid = ends_of(stored), _stated_by_uuid(stored)
     for uuid, given in reading.supported:
         if uuid not in by_uuid:
-            stored.tell(given)
+            stored.add_statement(given)
         for value in by_uuid.get(uuid, ())[:1]:
             value.claims.add((episode_claimant(episode), GivenEnds.of(given)))
     for uuid, at in reading.contradicted:
@@ -165,12 +165,12 @@ def _take(stored: FakeSpace, episode: str, reading: ExtractionResult) -> int:
     stored.state_facts()
     after = ends_of(stored)
     for fact in reading.facts:
-        stored.tell(fact)
-    stored.read[episode] = list(reading.entities)
+        stored.add_statement(fact)
+    stored.descriptions[episode] = list(reading.entities)
     return sum(after[uuid] != end for uuid, end in before.items())
 
 
-def _told_by_uuid(stored: FakeSpace) -> dict[str, list[StatedFact]]:
+def _stated_by_uuid(stored: FakeSpace) -> dict[str, list[StatedFact]]:
     found = stored.resolution()
     by_uuid: dict[str, list[StatedFact]] = {}
     for value in stored.stated.values():
@@ -179,23 +179,25 @@ def _told_by_uuid(stored: FakeSpace) -> dict[str, list[StatedFact]]:
 
 
 def _forget_descriptions(stored: FakeSpace, episode: str) -> None:
-    """What later episodes say of the same entities was written with the former before the model's eyes."""
-    if episode not in stored.read:
+    """Removes an episode's descriptions, and later ones of the same entities, which the model wrote knowing them."""
+    if episode not in stored.descriptions:
         return
-    order = list(stored.read)
+    order = list(stored.descriptions)
     found = stored.resolution()
-    gone = {found.uuid(normalized_entity_name(one.name)) for one in stored.read.pop(episode)}
+    gone = {
+        found.uuid(normalized_entity_name(one.name)) for one in stored.descriptions.pop(episode)
+    }
     for later in order[order.index(episode) + 1 :]:
-        stored.read[later] = [
+        stored.descriptions[later] = [
             DescribedEntity(one.name)
             if found.uuid(normalized_entity_name(one.name)) in gone
             else one
-            for one in stored.read[later]
+            for one in stored.descriptions[later]
         ]
 
 
 class FakeGraphStore(FakeReads):
-    """`GraphStore` in memory, for unit tests. `failure` is raised by every call while it is set."""
+    """Implements `GraphStore` in memory. Every call raises `failure` while it is set."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -207,20 +209,20 @@ class FakeGraphStore(FakeReads):
         self.embeddings = FakeEmbeddings(self)
 
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
-        """Adds passages; one that is there and unchanged changes nothing."""
+        """Adds passages; an existing, unchanged passage changes nothing."""
         stored = self.writable(space)
         fresh = [one.untimed() for one in passages]
         further = stored.note_starts(passages)
         if not further and all(stored.passages.get(passage.uuid) == passage for passage in fresh):
             return EpisodeCounts(revision=stored.revision)
         changed = [one.uuid for one in fresh if stored.passages.get(one.uuid) != one]
-        before = stored.picture()
+        before = stored.graph_sets()
         forget_extractions(stored, changed)
         self.findings.forget_extracted(space, changed)
         for passage in fresh:
             stored.passages[passage.uuid] = passage
         stored.rebuild()
-        after = stored.picture()
+        after = stored.graph_sets()
         return EpisodeCounts(
             episodes=len(after.episodes - before.episodes),
             entities=len(after.entities - before.entities),
@@ -230,7 +232,7 @@ class FakeGraphStore(FakeReads):
         )
 
     async def delete_episodes(self, space: str, uuids: Sequence[str]) -> DeletionCounts:
-        """Removes episodes, and facts that only their documents claimed."""
+        """Removes episodes, and facts that only their documents stated."""
         return await self.remove(space, uuids)
 
     async def remove(
@@ -241,12 +243,12 @@ class FakeGraphStore(FakeReads):
         *,
         erase: bool = False,
     ) -> DeletionCounts:
-        """Removes episodes, and facts that only `claimed` documents and those without episodes claimed.
+        """Removes episodes, and facts stated only by `claimed` documents and by documents without episodes left.
 
-        With `erase` also what they had made known of the past.
+        With `erase`, also removes the past versions that only they had stated.
         """
         stored = self.writable(space)
-        before = stored.picture()
+        before = stored.graph_sets()
         facts = len(stored.facts)
         revived = forget_extractions(stored, [uuid for uuid in uuids if uuid in stored.passages])
         gone = [stored.passages.pop(uuid) for uuid in uuids if uuid in stored.passages]
@@ -256,7 +258,7 @@ class FakeGraphStore(FakeReads):
         stored.drop_claims({passage.document_id for passage in gone} - left | set(claimed))
         stored.rebuild()
         versions = stored.erase(claimed, {passage.uuid for passage in gone}) if erase else 0
-        after = stored.picture()
+        after = stored.graph_sets()
         lost = before.local_facts - after.local_facts
         removed = {passage.uuid for passage in gone}
         return DeletionCounts(
@@ -273,26 +275,26 @@ class FakeGraphStore(FakeReads):
     async def add_facts(
         self, space: str, facts: Sequence[GivenFact] | FactBatch, model: str
     ) -> FactCounts:
-        """Adds facts that are not there yet."""
+        """Adds facts that do not exist yet."""
         given = facts.given() if isinstance(facts, FactBatch) else facts
         stored = self.writable(space)
         length = next((len(fact.embedding) for fact in given if fact.embedding), 0)
         stored.check_vectors(model, length)
         before = deepcopy(stored.stated)
         for fact in given:
-            stored.tell(fact)
+            stored.add_statement(fact)
         if stored.stated == before:
             return FactCounts(0, len(facts), stored.revision)
         found = stored.resolution()
-        there = {stored.uuid_of(value.first, found) for value in before.values()}
+        existing_uuids = {stored.uuid_of(value.first, found) for value in before.values()}
         if length:
             stored.note_vectors(model, length)
         stored.rebuild()
-        added = len({stored.uuid_of(fact, found) for fact in given} - there)
+        added = len({stored.uuid_of(fact, found) for fact in given} - existing_uuids)
         return FactCounts(added, len(facts) - added, stored.revision)
 
     async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:
-        """Ends a fact by a caller's word."""
+        """Ends a fact at a caller's request."""
         stored = self.writable(space)
         if uuid not in stored.facts:
             raise NotFoundError("fact")
@@ -309,7 +311,7 @@ class FakeGraphStore(FakeReads):
         return EndedFact(as_fact(stored, stored.facts[uuid]), before != at, stored.revision)
 
     def writable(self, space: str) -> FakeSpace:
-        """The space to write to. Raises `failure` when it is set."""
+        """Returns the space to write to. Raises `failure` if it is set."""
         if self.failure is not None:
             raise self.failure
         return self.spaces.setdefault(space, FakeSpace(space))

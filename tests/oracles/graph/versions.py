@@ -1,4 +1,4 @@
-"""What was known of facts in memory, and when: versions, appended and closed by comparing states after each write."""
+"""In-memory versions of facts, which are created and closed by comparing the states after each write."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from services.graph_query.core.intervals import OPEN
 
 
 class State(Protocol):
-    """A fact as it is: its ends, and what is said."""
+    """The current state of a fact."""
 
     source: str
     target: str
@@ -24,7 +24,7 @@ class State(Protocol):
 
 @dataclass(slots=True)
 class FakeVersion:
-    """What was known of a fact from `known_from` until `known_until`, in epoch seconds."""
+    """A fact as it was known from `known_from` until `known_until`, in epoch seconds."""
 
     uuid: str
     source: EntityRef
@@ -33,25 +33,25 @@ class FakeVersion:
     created_at: datetime
     known_from: float
     episode: str
-    # How it was stated to end, and the episode whose word its end is.
+    # The end as stated, and the episode that set its end.
     stated_end: datetime | None
     ended_by: str
     known_until: float = OPEN
 
-    def spell(self, refs: Mapping[str, EntityRef]) -> None:
-        """Names its ends as they are spelt: what is known no longer keeps the last spelling."""
+    def update_names(self, refs: Mapping[str, EntityRef]) -> None:
+        """Updates the names of its entities; closed versions keep the last spelling."""
         self.source = self.source._replace(name=refs[self.source.uuid].name)
         self.target = self.target._replace(name=refs[self.target.uuid].name)
 
-    def says(self, state: State) -> bool:
-        """Whether this is the fact as it is."""
+    def matches(self, state: State) -> bool:
+        """Returns whether the version equals the fact's current state."""
         ends = (self.source.uuid, self.target.uuid) == (state.source, state.target)
-        return ends and _said(self.given) == _said(state.given)
+        return ends and _content(self.given) == _content(state.given)
 
 
 @dataclass(slots=True)
 class FakeVersions:
-    """All versions of a space's facts."""
+    """The versions of all facts of a space."""
 
     every: list[FakeVersion] = field(default_factory=list)
 
@@ -62,31 +62,31 @@ class FakeVersions:
         episodes: Mapping[str, str],
         now: float,
     ) -> None:
-        """Closes what is no longer so and appends what is so now."""
+        """Closes the versions that have changed and appends new ones."""
         latest = {version.uuid: version for version in self.every if version.known_until == OPEN}
         for uuid, version in latest.items():
-            if uuid not in facts or not version.says(facts[uuid]):
+            if uuid not in facts or not version.matches(facts[uuid]):
                 version.known_until = now
             else:
-                version.spell(refs)
+                version.update_names(refs)
                 version.ended_by = facts[uuid].ended_by
         for uuid, fact in sorted(facts.items()):
             if uuid in latest and latest[uuid].known_until == OPEN:
                 continue
             ends = (refs[fact.source], refs[fact.target])
-            said = (*ends, fact.given, fact.created_at, now, episodes[uuid])
-            self.every.append(FakeVersion(uuid, *said, fact.stated_end, fact.ended_by))
+            version_fields = (*ends, fact.given, fact.created_at, now, episodes[uuid])
+            self.every.append(FakeVersion(uuid, *version_fields, fact.stated_end, fact.ended_by))
 
     def erase(self, facts: Collection[str], now: float) -> int:
-        """Removes all that was known of facts; how much of it had ended being known before `now`."""
+        """Removes all versions of facts; returns how many of them were closed before `now`."""
         erased = sum(one.uuid in facts and one.known_until < now for one in self.every)
         self.every = [version for version in self.every if version.uuid not in facts]
         return erased
 
     def erase_endings(self, episodes: Collection[str], now: float) -> int:
-        """Takes out what these episodes said of ends, so that what was known before goes on.
+        """Erases the ends that these episodes set; the versions known before are extended.
 
-        How many versions; what ended being known at `now` alone does not count.
+        Returns how many versions were removed, without those closed only at `now`.
         """
         gone: list[FakeVersion] = []
         kept: FakeVersion | None = None
@@ -103,7 +103,7 @@ class FakeVersions:
         return sum(one.known_until < now for one in gone)
 
     def known(self, at: float) -> dict[str, FakeVersion]:
-        """The version of each fact that was known at an instant."""
+        """Returns the version of each fact that was known at an instant."""
         return {
             version.uuid: version
             for version in self.every
@@ -111,6 +111,6 @@ class FakeVersions:
         }
 
 
-def _said(given: GivenFact) -> tuple[object, ...]:
+def _content(given: GivenFact) -> tuple[object, ...]:
     times = (given.valid_at, given.invalid_at)
     return (given.relation, given.fact, times, dict(given.attributes))

@@ -1,1 +1,1 @@
-"""What the vector tier should answer, in plain Python."""
+"""An in-memory vector store: the oracle for the vector tier, in plain Python."""

@@ -1,4 +1,4 @@
-"""BM25, fusion and order as the stored functions define them, in plain Python: what the in-memory store runs."""
+"""BM25, fusion and order of hits in plain Python, as the SQL functions define them."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ _STOP_WORDS = frozenset(
     }
 )
 
-# Thai, Japanese, Chinese and Korean: enough for tests.
+# Thai, Japanese, Chinese and Korean, which suffice for tests.
 _UNSPACED = "\u0e01-\u0e5b\u3041-\u30ff\u3400-\u9fff\uac00-\ud7a3"
 
 Terms = Counter[str]
 
 
 def words_of(text: str) -> list[str]:
-    """Lower-cased words in order, in one spelling and without accents, the commonest ones included. No stemming.
+    """Returns the words in order, in lower case, normalized, without accents and with stop words. No stemming.
 
-    Where there are no spaces, each letter but the last of a run is a word together with the next one.
+    In scripts without spaces the words are the pairs of adjacent letters, and the last letter.
     """
     words = []
     for word in _words_as_written(text):
@@ -57,14 +57,14 @@ def words_of(text: str) -> list[str]:
 
 
 def terms_of(text: str) -> Terms:
-    """Words of a document and how often each occurs, without the commonest ones."""
+    """Returns the words of a document with their counts, without stop words."""
     terms = query_terms(text)
     terms.update(letter for word in _words_as_written(text) if _pairs(word) for letter in word)
     return terms
 
 
 def query_terms(text: str) -> Terms:
-    """Words of a query and how often each occurs, without the commonest ones."""
+    """Returns the words of a query with their counts, without stop words."""
     terms = Terms()
     for word in _words_as_written(text):
         if word not in _STOP_WORDS:
@@ -73,7 +73,7 @@ def query_terms(text: str) -> Terms:
 
 
 def holds_phrase(text: str, phrase: str) -> bool:
-    """Whether the phrase's words are next to each other in `text`; a common word stands for any one word."""
+    """Returns whether the phrase's words are consecutive in `text`; a stop word matches any one word."""
     wanted = words_of(phrase)
     places = [i for i, word in enumerate(wanted) if word not in _STOP_WORDS]
     if not places:
@@ -86,7 +86,7 @@ def holds_phrase(text: str, phrase: str) -> bool:
 
 
 def _begins(word: str, wanted: str) -> bool:
-    """Whether a word is the wanted one, or a pair that begins with the wanted letter."""
+    """Returns whether a word is the wanted one, or a pair of letters that begins with the wanted letter."""
     return word == wanted or (_is_unspaced(wanted) and word[:1] == wanted)
 
 
@@ -109,7 +109,7 @@ def _without_accents(word: str) -> str:
 
 
 def completed(query: str, documents: Iterable[Terms], limit: int) -> Terms:
-    """The query's terms with the commonest of the documents' that begin like its last word."""
+    """Returns the query's terms, and the most frequent terms of the documents that begin with its last word."""
     found = Counter(term for terms in documents for term in terms)
     beginning = [word for word in words_of(query) if word in query_terms(query)][-1:]
     like = [term for term in found if beginning and term.startswith(beginning[0])]
@@ -118,7 +118,7 @@ def completed(query: str, documents: Iterable[Terms], limit: int) -> Terms:
 
 
 def bm25(query: Terms, documents: Mapping[str, Terms], corpus: Iterable[Terms]) -> dict[str, float]:
-    """Scores above 0 of `documents` by id; the statistics are those of `corpus`."""
+    """Returns the scores above 0 of `documents` by id, with the statistics of `corpus`."""
     population = list(corpus)
     average = sum(sum(terms.values()) for terms in population) / max(len(population), 1) or 1.0
     scores: dict[str, float] = {}
@@ -133,7 +133,7 @@ def bm25(query: Terms, documents: Mapping[str, Terms], corpus: Iterable[Terms]) 
 
 
 def full_text_score(query: Terms, corpus: Iterable[Terms]) -> float:
-    """Two thirds of what a chunk of average length has in which each of the query's words stands once."""
+    """Returns two thirds of the score of an average-length chunk that contains each of the query's words once."""
     population = list(corpus)
     counts = (sum(term in terms for terms in population) for term in query)
     return FULL_SHARE * sum(
@@ -142,7 +142,7 @@ def full_text_score(query: Terms, corpus: Iterable[Terms]) -> float:
 
 
 def ranked(scores: Mapping[str, float], limit: int) -> list[str]:
-    """The best ids: score, highest first; equal scores by id."""
+    """Returns the best ids, highest score first; equal scores by id."""
     return sorted(scores, key=lambda key: (-scores[key], key))[:limit]
 
 
@@ -155,7 +155,7 @@ def fuse(
     text_weight: float,
     fusion: FusionKind,
 ) -> dict[str, tuple[float, Scores]]:
-    """The union of both lists' best `pool`, each with both exact scores; ids to fused score and its parts."""
+    """Fuses the best `pool` of both lists, with both exact scores; returns the score and its parts by id."""
     by_vector = {key: rank for rank, key in enumerate(ranked(vector, pool), 1)}
     by_text = {key: rank for rank, key in enumerate(ranked(text, pool), 1)}
     share = text_weight if vector else 1.0

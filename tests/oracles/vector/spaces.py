@@ -1,4 +1,4 @@
-"""What the in-memory store holds of a space, and how it is searched."""
+"""The content of a space in the in-memory vector store, and its searches."""
 
 from __future__ import annotations
 
@@ -51,21 +51,21 @@ from tests.oracles.vector.bm25 import (
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A version and the document that it is."""
+    """A version with its document."""
 
     stored: StoredVersion
     document: NewDocument
     written: datetime
 
     def has_at(self, chunk: NewChunk, instant: datetime) -> bool:
-        """Whether a chunk of this version holds by itself at `instant`."""
+        """Returns whether a chunk's own valid time, if any, is not after `instant`."""
         since = own_time(chunk, self.written)
         return since is None or since <= instant
 
 
 @dataclass(frozen=True, slots=True)
-class HeldChunk:
-    """A chunk and the title that it is searched with."""
+class StoredChunk:
+    """A chunk with the title with which it is searched."""
 
     document_id: str
     title: str
@@ -74,39 +74,39 @@ class HeldChunk:
 
     @property
     def text(self) -> str:
-        """What is searched."""
+        """Returns the searched text."""
         return f"{self.title}\n{self.content}"
 
     @property
     def terms(self) -> Terms:
-        """Its words, counted."""
+        """Returns its words with their counts."""
         return terms_of(self.text)
 
 
 @dataclass(slots=True)
 class Space:
-    """All that a space holds."""
+    """The content of a space."""
 
     model: Model | None = None
     revision: int = 0
     next_change: datetime = FOREVER
     language: str = "english"
     documents: dict[str, list[Version]] = field(default_factory=dict)
-    chunks: dict[str, HeldChunk] = field(default_factory=dict)
+    chunks: dict[str, StoredChunk] = field(default_factory=dict)
     deletions: dict[str, Deletion] = field(default_factory=dict)
 
 
-def raise_revision(held: Space, now: datetime) -> None:
-    """After a write: the next revision, and when time alone changes what is found."""
-    begins = (v.stored.valid_from for versions in held.documents.values() for v in versions)
-    held.next_change = min((begin for begin in begins if begin > now), default=FOREVER)
-    held.revision += 1
+def raise_revision(state: Space, now: datetime) -> None:
+    """Increments the revision after a write, and sets when the next version comes into force."""
+    begins = (v.stored.valid_from for versions in state.documents.values() for v in versions)
+    state.next_change = min((begin for begin in begins if begin > now), default=FOREVER)
+    state.revision += 1
 
 
-def check_ids(held: Space, document: NewDocument) -> None:
-    """InvalidFieldError when a chunk's id stands for another text or document."""
+def check_ids(state: Space, document: NewDocument) -> None:
+    """Raises InvalidFieldError if a chunk's id belongs to another text or document."""
     for i, chunk in enumerate(document.chunks):
-        known = held.chunks.get(chunk.id)
+        known = state.chunks.get(chunk.id)
         if known and (known.document_id, known.content) != (document.document_id, chunk.content):
             raise InvalidFieldError(
                 FieldError(
@@ -115,9 +115,9 @@ def check_ids(held: Space, document: NewDocument) -> None:
             )
 
 
-def write_document(held: Space, document: NewDocument, now: datetime) -> Outcome:
-    """Stores what is new of a document."""
-    stored = stored_versions(held, document.document_id)
+def write_document(state: Space, document: NewDocument, now: datetime) -> Outcome:
+    """Writes a document, unless it is unchanged."""
+    stored = stored_versions(state, document.document_id)
     same = same_content(stored, document, now)
     if same is not None:
         return Outcome(
@@ -127,8 +127,8 @@ def write_document(held: Space, document: NewDocument, now: datetime) -> Outcome
             unchanged=True,
         )
     plan = plan_version(stored, document, now)
-    versions = held.documents.setdefault(document.document_id, [])
-    renamed = _renamed(held, document, plan.valid_from)
+    versions = state.documents.setdefault(document.document_id, [])
+    renamed = _renamed(state, document, plan.valid_from)
     kept = {chunk.id for chunk in document.chunks}
     retired = 0
     for i, version in enumerate(versions):
@@ -143,18 +143,18 @@ def write_document(held: Space, document: NewDocument, now: datetime) -> Outcome
         document_id=document.document_id,
         version=plan.version,
         valid_from=plan.valid_from,
-        added=_add_chunks(held, document, renamed),
+        added=_add_chunks(state, document, renamed),
         reindexed=tuple(chunk.id for chunk in document.chunks if chunk.id in renamed),
         retired=retired,
     )
 
 
-def _add_chunks(held: Space, document: NewDocument, renamed: set[str]) -> tuple[str, ...]:
+def _add_chunks(state: Space, document: NewDocument, renamed: set[str]) -> tuple[str, ...]:
     added = []
     for chunk in document.chunks:
-        known = chunk.id in held.chunks
+        known = chunk.id in state.chunks
         if (not known or chunk.id in renamed) and chunk.vector is not None:
-            held.chunks[chunk.id] = HeldChunk(
+            state.chunks[chunk.id] = StoredChunk(
                 document.document_id, document.title, chunk.content, chunk.vector
             )
             if not known:
@@ -162,46 +162,46 @@ def _add_chunks(held: Space, document: NewDocument, renamed: set[str]) -> tuple[
     return tuple(added)
 
 
-def missing_vectors(held: Space, document: NewDocument, valid_from: datetime) -> set[str]:
-    """Chunks without a vector that a version of `valid_from` needs one for."""
+def missing_vectors(state: Space, document: NewDocument, valid_from: datetime) -> set[str]:
+    """Returns the chunks without a vector for which a version of `valid_from` needs one."""
     bare = {chunk.id for chunk in document.chunks if chunk.vector is None}
-    return (bare - held.chunks.keys()) | (bare & _renamed(held, document, valid_from))
+    return (bare - state.chunks.keys()) | (bare & _renamed(state, document, valid_from))
 
 
-def _renamed(held: Space, document: NewDocument, valid_from: datetime) -> set[str]:
-    """Stored chunks that a version of `valid_from` gives another title."""
+def _renamed(state: Space, document: NewDocument, valid_from: datetime) -> set[str]:
+    """Returns the stored chunks whose title changes with a version of `valid_from`."""
     later = {
         chunk.id
-        for version in held.documents.get(document.document_id, [])
+        for version in state.documents.get(document.document_id, [])
         if version.stored.valid_from > valid_from
         for chunk in version.document.chunks
     }
     return {
         chunk.id
         for chunk in document.chunks
-        if chunk.id in held.chunks
+        if chunk.id in state.chunks
         and chunk.id not in later
-        and held.chunks[chunk.id].title != document.title
+        and state.chunks[chunk.id].title != document.title
     }
 
 
-def stored_versions(held: Space, document_id: str) -> list[StoredVersion]:
-    """A document's versions, in the order they were written."""
-    return [version.stored for version in held.documents.get(document_id, [])]
+def stored_versions(state: Space, document_id: str) -> list[StoredVersion]:
+    """Returns a document's versions, in the order in which they were written."""
+    return [version.stored for version in state.documents.get(document_id, [])]
 
 
-def version_in_force(held: Space, document_id: str, instant: datetime) -> Version | None:
-    """The version that holds at an instant."""
-    for version in held.documents.get(document_id, []):
+def version_in_force(state: Space, document_id: str, instant: datetime) -> Version | None:
+    """Returns the version in force at an instant."""
+    for version in state.documents.get(document_id, []):
         if version.stored.holds_at(instant):
             return version
     return None
 
 
-def eligible_chunks(held: Space, search: Search, instant: datetime) -> set[str]:
-    """Ids of the chunks in force that pass the filters."""
-    wanted = search.document_ids or tuple(held.documents)
-    found = (version_in_force(held, document_id, instant) for document_id in wanted)
+def eligible_chunks(state: Space, search: Search, instant: datetime) -> set[str]:
+    """Returns the ids of the chunks in force that match the filters."""
+    wanted = search.document_ids or tuple(state.documents)
+    found = (version_in_force(state, document_id, instant) for document_id in wanted)
     return {
         chunk.id
         for version in found
@@ -212,7 +212,7 @@ def eligible_chunks(held: Space, search: Search, instant: datetime) -> set[str]:
 
 
 def _contains(have: Any, want: Any) -> bool:
-    """JSON containment as PostgreSQL's @> has it."""
+    """Returns whether JSON contains JSON, like PostgreSQL's @>."""
     if isinstance(want, dict):
         return isinstance(have, dict) and all(
             key in have and _contains(have[key], value) for key, value in want.items()
@@ -225,42 +225,42 @@ def _contains(have: Any, want: Any) -> bool:
 
 
 def fits(model: Model, vector: QueryVector) -> bool:
-    """Whether a vector is of a model."""
+    """Returns whether a vector is of a model."""
     return model == Model(vector.model, len(vector.values))
 
 
-def cosine_scores(held: Space, vector: QueryVector | None, keys: set[str]) -> dict[str, float]:
-    """Cosines of chunks by id."""
+def cosine_scores(state: Space, vector: QueryVector | None, keys: set[str]) -> dict[str, float]:
+    """Returns the cosines of chunks by id."""
     if vector is None:
         return {}
-    return {key: float(held.chunks[key].vector @ vector.values) for key in keys}
+    return {key: float(state.chunks[key].vector @ vector.values) for key in keys}
 
 
-def word_scores(held: Space, search: Search, keys: set[str], now: datetime) -> dict[str, float]:
-    """BM25 above 0 of chunks by id."""
-    current = eligible_chunks(held, Search(), now)
+def word_scores(state: Space, search: Search, keys: set[str], now: datetime) -> dict[str, float]:
+    """Returns the BM25 scores above 0 of chunks by id."""
+    current = eligible_chunks(state, Search(), now)
     text = search.text or ""
     terms = query_terms(text)
     if search.match is TextMatch.PREFIX:
-        terms = completed(text, (chunk.terms for chunk in held.chunks.values()), MAX_COMPLETIONS)
+        terms = completed(text, (chunk.terms for chunk in state.chunks.values()), MAX_COMPLETIONS)
     if search.match is TextMatch.PHRASE:
-        keys = {key for key in keys if holds_phrase(held.chunks[key].text, text)}
+        keys = {key for key in keys if holds_phrase(state.chunks[key].text, text)}
     return bm25(
         terms,
-        {key: held.chunks[key].terms for key in keys},
-        [held.chunks[key].terms for key in current],
+        {key: state.chunks[key].terms for key in keys},
+        [state.chunks[key].terms for key in current],
     )
 
 
 def hits_of(
-    held: Space,
+    state: Space,
     search: Search,
     vector: dict[str, float],
     text: dict[str, float],
     now: datetime,
 ) -> list[Hit]:
-    """The best chunks by the scores of one list or both."""
-    full = full_score(held, search, now) if search.text is not None else 0.0
+    """Returns the best chunks by the scores of one list, or of both fused."""
+    full = full_score(state, search, now) if search.text is not None else 0.0
     if search.fusion is FusionKind.NONE:
         scored = {key: (score, Scores(vector=score)) for key, score in vector.items()}
         scored |= {key: (bend(score / full), Scores(text=score)) for key, score in text.items()}
@@ -278,7 +278,7 @@ def hits_of(
     instant = search.as_of or now
     return [
         Hit(
-            chunk_in_view(held, key, instant),
+            chunk_in_view(state, key, instant),
             max(passing[key], 0.0),
             _with_rank(scored[key][1], rank),
         )
@@ -286,15 +286,15 @@ def hits_of(
     ]
 
 
-def full_score(held: Space, search: Search, now: datetime) -> float:
-    """The BM25 score that counts 1 in a fused score. A last word that is completed counts once."""
-    corpus = [held.chunks[key].terms for key in eligible_chunks(held, Search(), now)]
+def full_score(state: Space, search: Search, now: datetime) -> float:
+    """Returns the BM25 score that is normalized to 1; a completed last word counts once."""
+    corpus = [state.chunks[key].terms for key in eligible_chunks(state, Search(), now)]
     text = search.text or ""
     terms = terms_of(text)
     if search.match is not TextMatch.PREFIX:
         return full_text_score(terms, corpus)
     last = set(words_of(text)[-1:])
-    words = (chunk.terms for chunk in held.chunks.values())
+    words = (chunk.terms for chunk in state.chunks.values())
     completions = completed(text, words, MAX_COMPLETIONS).keys() - (terms.keys() - last)
     known = {term for term in completions if any(term in one for one in corpus)}
     weights = (full_text_score(Counter([term]), corpus) for term in known or completions)
@@ -310,17 +310,17 @@ def _with_rank(parts: Scores, rank: int) -> Scores:
     return Scores(text=parts.text, text_rank=rank)
 
 
-def chunk_in_view(held: Space, key: str, instant: datetime) -> Chunk:
-    """A chunk as the version in view tells it."""
-    document_id = held.chunks[key].document_id
-    having = [
+def chunk_in_view(state: Space, key: str, instant: datetime) -> Chunk:
+    """Returns a chunk as of the version in force at an instant, else of the latest version that has it."""
+    document_id = state.chunks[key].document_id
+    candidates = [
         (version, ordinal, chunk)
-        for version in held.documents[document_id]
+        for version in state.documents[document_id]
         for ordinal, chunk in enumerate(version.document.chunks)
         if chunk.id == key
     ]
     version, ordinal, chunk = max(
-        having,
+        candidates,
         key=lambda found: (
             found[0].stored.holds_at(instant) and found[0].has_at(found[2], instant),
             found[0].stored.valid_from,
@@ -343,7 +343,7 @@ def chunk_in_view(held: Space, key: str, instant: datetime) -> Chunk:
 
 
 def document_of(version: Version) -> Document:
-    """A version as it is read."""
+    """Converts a version to a document."""
     return Document(
         document_id=version.document.document_id,
         title=version.document.title,
@@ -357,7 +357,7 @@ def document_of(version: Version) -> Document:
 
 
 def version_of(version: Version) -> DocumentVersion:
-    """A version among a document's versions."""
+    """Converts a version to an entry in the list of versions."""
     stored = version.stored
     return DocumentVersion(
         version=stored.version,

@@ -1,4 +1,4 @@
-"""The store in memory: for tests of what stands above it. Words are not stemmed; vectors are compared exactly."""
+"""The in-memory vector store. Words are not stemmed, and vectors are compared exactly."""
 
 from __future__ import annotations
 
@@ -58,22 +58,24 @@ class FakeStore:
 
     async def search(self, space: str, search: Search) -> SearchResult:
         """See `VectorStore`."""
-        held = self._space(space)
-        eligible = eligible_chunks(held, search, search.as_of or self._clock())
-        model = held.model if held.chunks else None
+        state = self._space(space)
+        eligible = eligible_chunks(state, search, search.as_of or self._clock())
+        model = state.model if state.chunks else None
         usable = search.vector is not None and (model is None or fits(model, search.vector))
-        vector = cosine_scores(held, search.vector, eligible) if usable else {}
-        text = word_scores(held, search, eligible, self._clock()) if search.text is not None else {}
+        vector = cosine_scores(state, search.vector, eligible) if usable else {}
+        text = (
+            word_scores(state, search, eligible, self._clock()) if search.text is not None else {}
+        )
         path = VectorPath.EXACT if usable else VectorPath.NOT_RUN
-        hits = hits_of(held, search, vector, text, self._clock())
-        current = eligible_chunks(held, Search(), self._clock())
-        return SearchResult(hits, held.revision, path, model, chunk_count=len(current))
+        hits = hits_of(state, search, vector, text, self._clock())
+        current = eligible_chunks(state, Search(), self._clock())
+        return SearchResult(hits, state.revision, path, model, chunk_count=len(current))
 
     async def space_state(self, space: str) -> SpaceState:
         """See `VectorStore`."""
-        held = self._space(space)
-        model = held.model if held.chunks else None
-        return SpaceState(held.revision, held.next_change > self._clock(), model)
+        state = self._space(space)
+        model = state.model if state.chunks else None
+        return SpaceState(state.revision, state.next_change > self._clock(), model)
 
     async def score_chunks(
         self,
@@ -86,68 +88,68 @@ class FakeStore:
         at: datetime | None = None,
     ) -> tuple[Model | None, list[ChunkScore]]:
         """See `VectorStore`."""
-        held = self._space(space)
-        known = [chunk_id for chunk_id in chunk_ids if chunk_id in held.chunks]
-        if not known or held.model is None:
+        state = self._space(space)
+        known = [chunk_id for chunk_id in chunk_ids if chunk_id in state.chunks]
+        if not known or state.model is None:
             return None, []
-        cosines = cosine_scores(held, vector, set(known)) if fits(held.model, vector) else {}
+        cosines = cosine_scores(state, vector, set(known)) if fits(state.model, vector) else {}
         search = Search(text=text)
-        words = word_scores(held, search, set(known), self._clock())
-        full = full_score(held, search, self._clock())
+        words = word_scores(state, search, set(known), self._clock())
+        full = full_score(state, search, self._clock())
         scores = []
         for key in known:
             cosine, word_score = cosines.get(key), words.get(key, 0.0)
             fused = word_score / full if full else 0.0
             total = (1 - text_weight) * max(cosine or 0.0, 0.0) + text_weight * fused
-            in_force = key in eligible_chunks(held, Search(), at or self._clock())
+            in_force = key in eligible_chunks(state, Search(), at or self._clock())
             scores.append(ChunkScore(key, cosine, word_score, fused, bend(total), in_force))
-        return held.model, scores
+        return state.model, scores
 
     async def get_chunks(
         self, space: str, chunk_ids: Sequence[str], as_of: datetime | None = None
     ) -> list[Chunk]:
         """See `VectorStore`."""
-        held, instant = self._space(space), as_of or self._clock()
-        return [chunk_in_view(held, key, instant) for key in chunk_ids if key in held.chunks]
+        state, instant = self._space(space), as_of or self._clock()
+        return [chunk_in_view(state, key, instant) for key in chunk_ids if key in state.chunks]
 
     async def space_model(self, space: str) -> Model | None:
         """See `VectorStore`."""
-        held = self._space(space)
-        return held.model if held.chunks else None
+        state = self._space(space)
+        return state.model if state.chunks else None
 
     async def missing_vectors(self, space: str, documents: Sequence[NewDocument]) -> frozenset[str]:
         """See `VectorStore`."""
-        held, now = self._space(space), self._clock()
+        state, now = self._space(space), self._clock()
         return frozenset(
             chunk_id
             for d in documents
-            for chunk_id in missing_vectors(held, d, d.valid_time or now)
+            for chunk_id in missing_vectors(state, d, d.valid_time or now)
         )
 
     async def upsert(
         self, space: str, model: Model, documents: Sequence[NewDocument]
     ) -> WriteResult:
         """See `VectorStore`."""
-        held = self._spaces.setdefault(space, Space())
-        if held.chunks and held.model != model:
+        state = self._spaces.setdefault(space, Space())
+        if state.chunks and state.model != model:
             raise SpaceModelError("is not the model that the space is embedded with")
         now = self._clock()
-        self._check(held, documents, now)
-        held.model = model
-        outcomes = [write_document(held, document, now) for document in documents]
+        self._check(state, documents, now)
+        state.model = model
+        outcomes = [write_document(state, document, now) for document in documents]
         if not all(outcome.unchanged for outcome in outcomes):
-            raise_revision(held, now)
-        return WriteResult(outcomes, held.revision)
+            raise_revision(state, now)
+        return WriteResult(outcomes, state.revision)
 
     async def unchanged_documents(
         self, space: str, fingerprints: Sequence[tuple[str, str]]
     ) -> dict[str, datetime]:
         """See `VectorStore`."""
-        held, now = self._space(space), self._clock()
+        state, now = self._space(space), self._clock()
         return {
             document_id: version.stored.valid_from
             for document_id, content_hash in sorted(fingerprints)
-            if (version := version_in_force(held, document_id, now)) is not None
+            if (version := version_in_force(state, document_id, now)) is not None
             and version.stored.content_hash == content_hash
         }
 
@@ -168,26 +170,30 @@ class FakeStore:
 
     async def list_documents(self, space: str, after: str, limit: int) -> list[Document]:
         """See `VectorStore`."""
-        held, now = self._space(space), self._clock()
-        found = (version_in_force(held, key, now) for key in sorted(held.documents) if key > after)
+        state, now = self._space(space), self._clock()
+        found = (
+            version_in_force(state, key, now) for key in sorted(state.documents) if key > after
+        )
         return [document_of(version) for version in found if version is not None][:limit]
 
     async def delete_document(
         self, space: str, document_id: str, deletion_id: str | None = None
     ) -> Deletion:
         """See `VectorStore`."""
-        held = self._space(space)
-        if deletion_id in held.deletions:
-            return held.deletions[deletion_id]
-        versions = held.documents.pop(document_id, None)
+        state = self._space(space)
+        if deletion_id in state.deletions:
+            return state.deletions[deletion_id]
+        versions = state.documents.pop(document_id, None)
         if versions is None:
             raise NotFoundError("document")
-        gone = sorted(key for key, chunk in held.chunks.items() if chunk.document_id == document_id)
+        gone = sorted(
+            key for key, chunk in state.chunks.items() if chunk.document_id == document_id
+        )
         for key in gone:
-            del held.chunks[key]
-        raise_revision(held, self._clock())
+            del state.chunks[key]
+        raise_revision(state, self._clock())
         if deletion_id is not None:
-            held.deletions[deletion_id] = Deletion(len(versions), len(gone), [])
+            state.deletions[deletion_id] = Deletion(len(versions), len(gone), [])
         return Deletion(len(versions), len(gone), gone)
 
     async def text_language(self, space: str) -> TextLanguage:
@@ -195,35 +201,35 @@ class FakeStore:
         return TextLanguage(self._space(space).language, _LANGUAGES)
 
     async def set_text_language(self, space: str, language: str) -> None:
-        """See `VectorStore`. Words are compared as they are whatever the language."""
-        held = self._spaces.setdefault(space, Space())
-        if held.language == language:
+        """See `VectorStore`. The language does not affect how words are compared."""
+        state = self._spaces.setdefault(space, Space())
+        if state.language == language:
             return
-        if held.chunks:
+        if state.chunks:
             raise WrongStateError(LANGUAGE_IN_USE)
-        held.language = language
-        held.revision += 1
+        state.language = language
+        state.revision += 1
 
     async def stats(self, space: str) -> SpaceStats:
         """See `VectorStore`."""
-        held = self._space(space)
-        model = held.model if held.chunks else None
-        return SpaceStats(len(held.documents), len(held.chunks), model, held.revision)
+        state = self._space(space)
+        model = state.model if state.chunks else None
+        return SpaceStats(len(state.documents), len(state.chunks), model, state.revision)
 
     async def ping(self) -> None:
-        """Memory is always there."""
+        """Does nothing: memory is always available."""
 
     def _space(self, space: str) -> Space:
         return self._spaces.get(space) or Space()
 
-    def _check(self, held: Space, documents: Sequence[NewDocument], now: datetime) -> None:
+    def _check(self, state: Space, documents: Sequence[NewDocument], now: datetime) -> None:
         missing = set()
         for document in documents:
-            stored = stored_versions(held, document.document_id)
+            stored = stored_versions(state, document.document_id)
             if same_content(stored, document, now) is not None:
                 continue
             plan = plan_version(stored, document, now)
-            check_ids(held, document)
-            missing |= missing_vectors(held, document, plan.valid_from)
+            check_ids(state, document)
+            missing |= missing_vectors(state, document, plan.valid_from)
         if missing:
             raise MissingVectorsError(frozenset(missing))

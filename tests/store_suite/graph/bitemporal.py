@@ -1,4 +1,4 @@
-"""A plain bitemporal table: what any store of facts must equal, by the simplest loops there are."""
+"""A reference implementation of a bitemporal table, which every store of facts must match."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Row = tuple[str, str, str, float, float]
 
 @dataclass(slots=True)
 class Span:
-    """A row and the span of time over which it was known."""
+    """A row and the range of writes during which it was known."""
 
     row: Row
     known_from: int
@@ -23,51 +23,51 @@ class Span:
 
 @dataclass(slots=True)
 class Table:
-    """Rows with both clocks; the known clock counts writes."""
+    """Rows in valid time and in knowledge time; knowledge time is the number of the write."""
 
     spans: list[Span] = field(default_factory=list)
     now: int = 0
 
-    def becomes(self, rows: Iterable[Row]) -> None:
-        """The next write leaves these rows."""
+    def record_write(self, rows: Iterable[Row]) -> None:
+        """Records the next write, after which exactly these rows are known."""
         self.now += 1
         current = set(rows)
         for span in self.spans:
             if span.known_until is None and span.row not in current:
                 span.known_until = self.now
-        there = {span.row for span in self.spans if span.known_until is None}
-        self.spans += [Span(row, self.now) for row in sorted(current - there)]
+        known_now = {span.row for span in self.spans if span.known_until is None}
+        self.spans += [Span(row, self.now) for row in sorted(current - known_now)]
 
     def known(self, at: int) -> set[Row]:
-        """The rows that were known after write number `at`."""
+        """Returns the rows that were known after write number `at`."""
         return {
             span.row
             for span in self.spans
             if span.known_from <= at and (span.known_until is None or at < span.known_until)
         }
 
-    def holding(self, at: int, only: FactFilter) -> set[Row]:
-        """Of those, the rows that held at a time."""
+    def valid_at(self, at: int, only: FactFilter) -> set[Row]:
+        """Returns the known rows that are valid at a time."""
         return {row for row in self.known(at) if row[3] <= only.until and row[4] > only.since}
 
 
 def row_of(fact: GivenFact, end: float | None = None) -> Row:
-    """A given fact as a row, ended at `end` when that is given."""
+    """Converts a given fact to a row; `end`, unless None, replaces its end."""
     until = end_of(fact.invalid_at) if end is None else end
     return fact.subject.name, fact.relation, fact.object.name, start_of(fact.valid_at), until
 
 
 def statement(row: Row) -> tuple[str, str, str]:
-    """What a row says."""
+    """Returns a row without its validity."""
     return row[:3]
 
 
 def differences(
     table: Table, at: int, before: FactFilter, after: FactFilter
 ) -> tuple[set[tuple[str, str, str]], set[tuple[str, str, str]]]:
-    """What was said at the first time only, and at the second time only."""
-    first = {statement(row) for row in table.holding(at, before)}
-    second = {statement(row) for row in table.holding(at, after)}
+    """Returns the statements valid only at the first time, and those valid only at the second."""
+    first = {statement(row) for row in table.valid_at(at, before)}
+    second = {statement(row) for row in table.valid_at(at, after)}
     return first - second, second - first
 
 

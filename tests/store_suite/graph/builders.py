@@ -1,4 +1,4 @@
-"""Passages, facts and pictures of the graph for the suites."""
+"""Builders of passages and facts, and dumps of the graph."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Dump:
 
 
 def new_space() -> str:
-    """A space that no other test has."""
+    """Returns the id of a space that no other test uses."""
     return f"test-{uuid.uuid4().hex[:12]}"
 
 
 def passage(space: str, document: str, title: str, content: str, part: int = 0) -> Passage:
-    """A chunk of a document."""
+    """Builds a chunk of a document."""
     name = f"{space}/{document}/{part}"
     return Passage(str(uuid.uuid5(uuid.NAMESPACE_URL, name)), document, title, "notes", content)
 
@@ -49,7 +49,7 @@ def passage(space: str, document: str, title: str, content: str, part: int = 0) 
 def fact(
     subject: str | EntityName, relation: str, target: str | EntityName, **more: Any
 ) -> GivenFact:
-    """A given fact; ends may be plain names."""
+    """Builds a given fact; subject and object may be plain names."""
     ends = [EntityName(end) if isinstance(end, str) else end for end in (subject, target)]
     result = more.pop("fact", f"{ends[0].name} {relation.lower()} {ends[1].name}")
     return GivenFact(ends[0], relation, ends[1], result, **more)
@@ -58,29 +58,29 @@ def fact(
 async def listed(
     store: GraphStore, space: str, kind: str = "", *, limit: int = 10
 ) -> Sequence[Entity]:
-    """The first entities of a space by name, of one type or of any."""
+    """Lists the first entities of a space by name, of one type or of any."""
     return (await store.list_entities(space, EntityListing(kind), FIRST_ENTITY, limit)).entities
 
 
 def day(text: str) -> datetime:
-    """A day's first instant, UTC."""
+    """Returns the first instant of a day, UTC."""
     return datetime.fromisoformat(text).replace(tzinfo=UTC)
 
 
 def at(text: str) -> FactFilter:
-    """What holds at the first instant of a day."""
+    """Returns a filter for facts that are valid at the first instant of a day."""
     instant = day(text).timestamp()
     return FactFilter(instant, instant)
 
 
 def unit(*values: float) -> tuple[float, ...]:
-    """A vector of length 1 whose first values are in the given proportion."""
+    """Returns a vector of length 1 whose first values are in the given proportion."""
     length = sum(value * value for value in values) ** 0.5
     return (*(value / length for value in values), *([0.0] * (DIMENSION - len(values))))
 
 
 def fake_dump(store: FakeGraphStore, space: str) -> Dump:
-    """The picture of a space in memory."""
+    """Dumps a space in memory."""
     stored = store.spaces[space]
     rows = list(stored.rows.values())
     return Dump(
@@ -96,7 +96,7 @@ def fake_dump(store: FakeGraphStore, space: str) -> Dump:
 
 
 async def expected(space: str, passages: Sequence[Passage], facts: Sequence[GivenFact]) -> Dump:
-    """The picture when everything is given at once, documents first."""
+    """Returns the dump of a space to which everything is added at once, documents first."""
     store = FakeGraphStore()
     await store.add_episodes(space, sorted(passages, key=lambda one: one.uuid))
     if facts:

@@ -1,4 +1,4 @@
-"""Neo4j with the graph's schema, once for the run."""
+"""Assertion rewriting for the suites, and a driver for direct access to Neo4j."""
 
 from __future__ import annotations
 
@@ -30,6 +30,6 @@ pytest.register_assert_rewrite(
 
 @pytest.fixture
 async def driver(graph_stores: LocalStores) -> AsyncIterator[AsyncDriver]:
-    """A driver beside the store's, for statements that no service would make."""
+    """A driver that is independent of the store, for statements that no service runs."""
     async with connected(graph_stores) as found:
         yield found

@@ -1,4 +1,4 @@
-"""Facts' vectors as they change from model to model: what both stores promise."""
+"""The contract of graph stores for vectors of facts and for changes of the embedding model."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FACTS = ("Ada", "Bob", "Eve", "Kim", "Lou")
 
 
 class Store(GraphStore, Protocol):
-    """The graph with its vectors."""
+    """A graph store with embeddings and findings."""
 
     @property
     def embeddings(self) -> EmbeddingStore: ...
@@ -38,7 +38,7 @@ class Store(GraphStore, Protocol):
 
 
 async def filled(store: Store) -> str:
-    """A space with five facts, each with a vector of the old model."""
+    """Creates a space with five facts, each with a vector of the old model."""
     space = new_space()
     facts = [fact(name, "KNOWS", "Zoe", embedding=unit(1.0)) for name in FACTS]
     await store.add_facts(space, facts, OLD)
@@ -46,7 +46,7 @@ async def filled(store: Store) -> str:
 
 
 async def missing(store: Store, space: str, model: str = NEW) -> list[Text]:
-    """Facts without a vector of a model."""
+    """Returns the facts without a vector of a model."""
     return await store.embeddings.unembedded(space, TextKind.FACT, model, FIRST, 100)
 
 
@@ -57,26 +57,26 @@ async def put(
     model: str = NEW,
     values: Sequence[float] = unit(0.0, 1.0),
 ) -> int:
-    """Gives facts a vector, one that points elsewhere than the old ones unless told otherwise."""
+    """Stores the same vector for all facts; by default it is orthogonal to the old ones."""
     vectors = [TextVector(one.uuid, sha256(one.text.encode()).hexdigest(), values) for one in texts]
     return await store.embeddings.put_vectors(space, TextKind.FACT, model, vectors)
 
 
 def spread(length: int, place: int) -> tuple[float, ...]:
-    """A vector of a length that leans towards one of its values."""
+    """Returns a vector of the given length whose value at `place` is the largest."""
     values = [2.0 if n == place % length else 1.0 for n in range(length)]
     size = sum(value * value for value in values) ** 0.5
     return tuple(value / size for value in values)
 
 
 async def near(store: Store, space: str, *values: float) -> list[float]:
-    """Cosines of the facts with a direction, best first."""
+    """Returns the cosines of the facts with a direction, best first."""
     hits = await store.search_vector(space, unit(*values), ALWAYS, 10, exact=True)
     return [round(hit.score, 2) for hit in hits]
 
 
 class EmbeddingSuite:
-    """What every store promises of vectors."""
+    """Vectors of facts, and the change of a space's embedding model."""
 
     async def test_texts_without_a_vector_of_a_model_are_listed_in_pages(
         self, store: Store
@@ -88,7 +88,9 @@ class EmbeddingSuite:
         assert await missing(store, space, OLD) == []
         assert await missing(store, new_space()) == []
 
-    async def test_pages_hold_each_text_once_whenever_its_fact_begins(self, store: Store) -> None:
+    async def test_each_text_is_listed_once_regardless_of_when_its_fact_begins(
+        self, store: Store
+    ) -> None:
         space = new_space()
         begun = (None, day("1066-10-14"), day("1999-12-31"), day("2020-02-29"), day("1999-12-31"))
         ends = zip(FACTS, begun, strict=True)
@@ -100,14 +102,16 @@ class EmbeddingSuite:
             place = page[0].place
         assert sorted(texts) == [f"{name} knows Zoe" for name in FACTS]
 
-    async def test_vectors_laid_beside_those_in_use_change_no_search(self, store: Store) -> None:
+    async def test_vectors_of_the_next_model_do_not_affect_searches(self, store: Store) -> None:
         space = await filled(store)
         assert await put(store, space, await missing(store, space)) == 5
         assert await missing(store, space) == []
         assert await near(store, space, 1.0) == [1.0] * 5
         assert await store.embeddings.vectors(space) == Vectors(OLD, "", 5, DIMENSION)
 
-    async def test_the_new_model_takes_over_with_its_vectors(self, store: Store) -> None:
+    async def test_activating_the_new_model_switches_searches_to_its_vectors(
+        self, store: Store
+    ) -> None:
         space = await filled(store)
         await put(store, space, await missing(store, space))
         await store.embeddings.activate(space, NEW)
@@ -117,7 +121,7 @@ class EmbeddingSuite:
         with pytest.raises(WrongStateError):
             await store.add_facts(space, [fact("Max", "KNOWS", "Zoe", embedding=unit(1.0))], OLD)
 
-    async def test_facts_written_meanwhile_are_without_a_vector_until_one_is_put(
+    async def test_a_fact_written_during_the_change_has_no_vector_until_one_is_stored(
         self, store: Store
     ) -> None:
         space = await filled(store)
@@ -132,7 +136,9 @@ class EmbeddingSuite:
         assert await store.embeddings.vectors(space) == Vectors(NEW, "", 6, DIMENSION)
         assert await near(store, space, 0.0, 1.0) == [1.0] * 6
 
-    async def test_vectors_of_another_text_or_of_no_fact_are_left_out(self, store: Store) -> None:
+    async def test_vectors_of_a_changed_text_or_an_unknown_fact_are_ignored(
+        self, store: Store
+    ) -> None:
         space = await filled(store)
         texts = await missing(store, space)
         wrong = [Text(texts[0].uuid, "another text", FIRST), Text(new_space(), "gone", FIRST)]
@@ -146,9 +152,7 @@ class EmbeddingSuite:
         await store.embeddings.activate(space, OLD)
         assert (await store.stats(space)).revision == before
 
-    async def test_spaces_of_different_lengths_are_searched_side_by_side(
-        self, store: Store
-    ) -> None:
+    async def test_spaces_with_vectors_of_different_lengths_coexist(self, store: Store) -> None:
         for length in (2, 16, DIMENSION, 1_536):
             space = new_space()
             rows = [
@@ -161,14 +165,16 @@ class EmbeddingSuite:
                 assert hits[0].score == pytest.approx(1, abs=0.01)
                 assert [hit.score for hit in hits] == sorted((h.score for h in hits), reverse=True)
 
-    async def test_a_question_of_another_length_is_like_nothing(self, store: Store) -> None:
+    async def test_a_query_vector_of_another_length_finds_nothing(self, store: Store) -> None:
         space = await filled(store)
         for exact in (True, False):
             assert await store.search_vector(space, (1.0, 0.0), ALWAYS, 5, exact=exact) == []
         only = replace(ALWAYS, entity_key="ada")
         assert await store.search_vector(space, (1.0, 0.0), only, 5, exact=False) == []
 
-    async def test_a_space_takes_vectors_of_the_length_that_it_has(self, store: Store) -> None:
+    async def test_vectors_of_another_length_than_the_spaces_are_refused(
+        self, store: Store
+    ) -> None:
         space = await filled(store)
         before = (await store.stats(space)).revision
         short = [fact("Max", "KNOWS", "Zoe", embedding=(1.0, 0.0))]
@@ -184,7 +190,9 @@ class EmbeddingSuite:
         assert (await store.stats(space)).revision == before + 1
         assert (await store.stats(space)).facts == 6
 
-    async def test_a_model_of_another_length_takes_over_and_back(self, store: Store) -> None:
+    async def test_a_space_can_change_to_models_of_other_lengths_and_back(
+        self, store: Store
+    ) -> None:
         space = await filled(store)
         for model, values in ((NEW, (0.0, 1.0)), (OLD, unit(0.0, 1.0)), ("long", spread(1_536, 3))):
             texts = await missing(store, space, model)
@@ -195,7 +203,7 @@ class EmbeddingSuite:
                 hits = await store.search_vector(space, values, ALWAYS, 9, exact=exact)
                 assert [round(hit.score, 2) for hit in hits] == [1.0] * 5
 
-    async def test_the_last_length_that_a_model_is_given_counts(self, store: Store) -> None:
+    async def test_only_vectors_of_the_last_stored_length_are_activated(self, store: Store) -> None:
         space = await filled(store)
         texts = await missing(store, space)
         await put(store, space, texts[:3], NEW, (1.0, 0.0, 0.0))

@@ -1,4 +1,4 @@
-"""What every graph store promises about facts that end, hold again, and are read in episodes."""
+"""The contract of graph stores for ending facts and for storing what a language model extracted from episodes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ TEXT = "Anna Bell leads the Guild."
 
 
 class Graph(Stores, Protocol):
-    """The store with what language models read."""
+    """A graph store with extractions, findings and searches as known at a time."""
 
     @property
     def findings(self) -> FindingStore: ...
@@ -62,20 +62,22 @@ class Graph(Stores, Protocol):
 async def around(
     store: Graph, space: str, name: str = "Guild", only: FactFilter = ALWAYS
 ) -> list[Fact]:
-    """The stated facts of an entity, the latest to begin first."""
+    """Returns the stated facts of an entity, latest start first."""
     found = await store.neighborhood(space, name.casefold(), "", 20, only)
     return [edge for edge in found.edges if edge.relation != "CO_OCCURS"]
 
 
-def read(episode: Passage, subject: str, relation: str, target: str, **more: object) -> GivenFact:
-    """A fact as it is read in an episode."""
+def extracted(
+    episode: Passage, subject: str, relation: str, target: str, **more: object
+) -> GivenFact:
+    """Builds a fact that was extracted from an episode."""
     return replace(fact(subject, relation, target, **more), episode_id=episode.uuid)
 
 
 class EndingSuite:
-    """Ending facts."""
+    """Ending facts at a caller's request."""
 
-    async def test_an_ended_fact_holds_until_then_and_stays_on_record(self, store: Graph) -> None:
+    async def test_an_ended_fact_is_valid_until_its_end_and_is_kept(self, store: Graph) -> None:
         space = new_space()
         result = fact("Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
         await store.add_facts(space, [result], "")
@@ -87,7 +89,7 @@ class EndingSuite:
         ]
         assert await around(store, space, only=at("2022-01-01")) == []
 
-    async def test_ending_again_changes_nothing_and_at_another_time_corrects(
+    async def test_ending_a_fact_again_is_idempotent_and_another_time_moves_the_end(
         self, store: Graph
     ) -> None:
         space = new_space()
@@ -109,7 +111,7 @@ class EndingSuite:
                 await store.end_fact(space, one.uuid, day(wrong))
         assert await around(store, space) == [one]
 
-    async def test_a_fact_of_another_space_is_unknown(self, store: Graph) -> None:
+    async def test_a_fact_of_another_space_cannot_be_ended(self, store: Graph) -> None:
         space, other = new_space(), new_space()
         await store.add_facts(space, [fact("Anna Bell", "LEADS", "Guild")], "")
         [one] = await around(store, space)
@@ -117,9 +119,7 @@ class EndingSuite:
             await store.end_fact(other, one.uuid, day("2022-01-01"))
         assert await around(store, space) == [one]
 
-    async def test_a_fact_that_was_ended_stays_so_when_it_is_given_again(
-        self, store: Graph
-    ) -> None:
+    async def test_an_ended_fact_stays_ended_when_it_is_added_again(self, store: Graph) -> None:
         space = new_space()
         result = fact("Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
         await store.add_facts(space, [result], "")
@@ -128,7 +128,7 @@ class EndingSuite:
         assert (await store.add_facts(space, [result], "")).added == 0
         assert [fact.invalid_at for fact in await around(store, space)] == [day("2022-01-01")]
 
-    async def test_an_end_moves_with_a_fact_whose_entity_takes_another_uuid(
+    async def test_a_fact_keeps_its_end_when_its_entity_gets_another_uuid(
         self, store: Graph
     ) -> None:
         space = new_space()
@@ -142,17 +142,15 @@ class EndingSuite:
         assert (moved.source.type, moved.invalid_at) == ("Planet", day("2022-01-01"))
 
 
-class ReadingSuite:
-    """Episodes with what was read in them."""
+class ExtractionSuite:
+    """Episodes with the facts, descriptions and findings extracted from them."""
 
-    async def test_what_is_read_is_there_with_its_episode_and_again_changes_nothing(
-        self, store: Graph
-    ) -> None:
+    async def test_an_extraction_is_stored_with_its_episode_once(self, store: Graph) -> None:
         space = new_space()
         one = passage(space, "d1", "Note", TEXT)
         found = ExtractionResult(
             entities=(DescribedEntity(EntityName("Anna Bell", "Person"), "Leads.", {"age": 40}),),
-            facts=(read(one, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01")),),
+            facts=(extracted(one, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01")),),
         )
         assert await store.extractions.unread(space, [one]) == [one]
         first = await store.extractions.add_extraction(space, one, found, "")
@@ -165,11 +163,13 @@ class ReadingSuite:
         people = await listed(store, space, "Person")
         assert [(one.summary, one.attributes) for one in people] == [("Leads.", {"age": 40})]
 
-    async def test_two_statements_of_one_relation_are_two_facts(self, store: Graph) -> None:
+    async def test_two_extracted_statements_of_one_relation_are_two_facts(
+        self, store: Graph
+    ) -> None:
         space = new_space()
         one = passage(space, "d1", "Note", TEXT)
         facts = tuple(
-            read(one, "Anna Bell", "WORKS_ON", "Guild", fact=f"Anna Bell works on {part}.")
+            extracted(one, "Anna Bell", "WORKS_ON", "Guild", fact=f"Anna Bell works on {part}.")
             for part in ("the front", "the back")
         )
         counts = await store.extractions.add_extraction(
@@ -177,19 +177,19 @@ class ReadingSuite:
         )
         assert counts.facts == 2
 
-    async def test_deleting_an_episode_keeps_what_others_support_and_revives_what_it_ended(
+    async def test_deleting_an_episode_keeps_facts_that_another_episode_supports(
         self, store: Graph
     ) -> None:
         space = new_space()
         first, second = (passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2))
-        led = read(first, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
+        led = extracted(first, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
         await store.extractions.add_extraction(space, first, ExtractionResult(facts=(led,)), "")
-        [there] = await around(store, space)
-        new = read(second, "Karl Otto", "LEADS", "Guild", valid_at=day("2022-01-01"))
+        [stored] = await around(store, space)
+        new = extracted(second, "Karl Otto", "LEADS", "Guild", valid_at=day("2022-01-01"))
         found = ExtractionResult(
             facts=(new,),
-            supported=(Supported(there.uuid, replace(led, episode_id=second.uuid)),),
-            contradicted=(Contradicted(there.uuid, day("2022-01-01")),),
+            supported=(Supported(stored.uuid, replace(led, episode_id=second.uuid)),),
+            contradicted=(Contradicted(stored.uuid, day("2022-01-01")),),
         )
         counts = await store.extractions.add_extraction(space, second, found, "")
         assert (counts.facts, counts.ended) == (1, 1)
@@ -203,13 +203,15 @@ class ReadingSuite:
         assert gone.facts == 2
         assert (await store.stats(space)).entities == 0
 
-    async def test_what_only_the_deleted_episode_ended_holds_again(self, store: Graph) -> None:
+    async def test_a_fact_is_valid_again_when_the_only_episode_that_ended_it_is_deleted(
+        self, store: Graph
+    ) -> None:
         space = new_space()
         await store.add_facts(space, [fact("Anna Bell", "LEADS", "Guild")], "")
-        [there] = await around(store, space)
+        [stored] = await around(store, space)
         episodes = [passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2)]
         for episode, end in zip(episodes, ("2022-01-01", "2021-01-01"), strict=True):
-            found = ExtractionResult(contradicted=(Contradicted(there.uuid, day(end)),))
+            found = ExtractionResult(contradicted=(Contradicted(stored.uuid, day(end)),))
             await store.extractions.add_extraction(space, episode, found, "")
         [ended] = await around(store, space)
         assert ended.invalid_at == day("2021-01-01")
@@ -217,38 +219,40 @@ class ReadingSuite:
             assert (await store.delete_episodes(space, [episode.uuid])).revived == 1
             assert [one.invalid_at for one in await around(store, space)] == [left]
 
-    async def test_a_fact_that_is_taken_back_and_told_again_ends_as_another_episode_says(
+    async def test_a_fact_withdrawn_and_extracted_again_keeps_the_end_set_by_another_episode(
         self, store: Graph
     ) -> None:
         space = new_space()
         first, second = (passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2))
-        led = read(first, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
+        led = extracted(first, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
         await store.extractions.add_extraction(space, first, ExtractionResult(facts=(led,)), "")
-        [there] = await around(store, space)
-        await store.end_fact(space, there.uuid, day("2021-01-01"))
-        ends = ExtractionResult(contradicted=(Contradicted(there.uuid, day("2022-01-01")),))
+        [stored] = await around(store, space)
+        await store.end_fact(space, stored.uuid, day("2021-01-01"))
+        ends = ExtractionResult(contradicted=(Contradicted(stored.uuid, day("2022-01-01")),))
         await store.extractions.add_extraction(space, second, ends, "")
         assert (await store.delete_episodes(space, [first.uuid])).facts == 1
         await store.extractions.add_extraction(space, first, ExtractionResult(facts=(led,)), "")
-        # The caller ended what went; the other episode is still there.
+        # The end set by the caller was deleted with the fact; the other episode still exists.
         assert [stored.invalid_at for stored in await around(store, space)] == [day("2022-01-01")]
         assert (await store.delete_episodes(space, [second.uuid])).revived == 1
         assert [stored.invalid_at for stored in await around(store, space)] == [None]
 
-    async def test_what_ended_a_fact_that_is_gone_goes_with_its_episode(self, store: Graph) -> None:
+    async def test_deleting_an_episode_removes_the_end_it_set_for_a_deleted_fact(
+        self, store: Graph
+    ) -> None:
         space = new_space()
         first, second = (passage(space, f"d{n}", f"Note {n}", TEXT) for n in (1, 2))
-        led = read(first, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
+        led = extracted(first, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"))
         await store.extractions.add_extraction(space, first, ExtractionResult(facts=(led,)), "")
-        [there] = await around(store, space)
-        ends = ExtractionResult(contradicted=(Contradicted(there.uuid, day("2022-01-01")),))
+        [stored] = await around(store, space)
+        ends = ExtractionResult(contradicted=(Contradicted(stored.uuid, day("2022-01-01")),))
         await store.extractions.add_extraction(space, second, ends, "")
         for episode in (first, second):
             await store.delete_episodes(space, [episode.uuid])
         await store.extractions.add_extraction(space, first, ExtractionResult(facts=(led,)), "")
         assert [stored.invalid_at for stored in await around(store, space)] == [None]
 
-    async def test_a_new_fact_that_comes_contradicted_holds_on_once_all_that_contradict_it_are_gone(
+    async def test_a_fact_added_as_ended_is_valid_again_once_all_contradicting_episodes_are_deleted(
         self, store: Graph
     ) -> None:
         space = new_space()
@@ -258,7 +262,7 @@ class ReadingSuite:
         gone = passage(space, "d4", "Note 4", TEXT).uuid
         end = day("2022-01-01")
         led = replace(
-            read(third, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01")),
+            extracted(third, "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01")),
             ended_by=((first.uuid, end), (second.uuid, end), (gone, day("2021-01-01"))),
         )
         await store.extractions.add_extraction(space, third, ExtractionResult(facts=(led,)), "")
@@ -267,18 +271,20 @@ class ReadingSuite:
             await store.delete_episodes(space, [episode.uuid])
             assert [stored.invalid_at for stored in await around(store, space)] == [left]
 
-    async def test_a_callers_end_outlives_the_episode_that_said_so_too(self, store: Graph) -> None:
+    async def test_an_end_set_by_a_caller_outlives_the_episode_that_also_ended_the_fact(
+        self, store: Graph
+    ) -> None:
         space = new_space()
         await store.add_facts(space, [fact("Anna Bell", "LEADS", "Guild")], "")
-        [there] = await around(store, space)
+        [stored] = await around(store, space)
         one = passage(space, "d1", "Note", TEXT)
-        found = ExtractionResult(contradicted=(Contradicted(there.uuid, day("2021-01-01")),))
+        found = ExtractionResult(contradicted=(Contradicted(stored.uuid, day("2021-01-01")),))
         await store.extractions.add_extraction(space, one, found, "")
-        await store.end_fact(space, there.uuid, day("2022-01-01"))
+        await store.end_fact(space, stored.uuid, day("2022-01-01"))
         assert (await store.delete_episodes(space, [one.uuid])).revived == 0
         assert [stored.invalid_at for stored in await around(store, space)] == [day("2022-01-01")]
 
-    async def test_what_was_said_of_an_entity_goes_with_the_episode_and_what_built_upon_it(
+    async def test_deleting_an_episode_removes_its_description_and_all_later_ones(
         self, store: Graph
     ) -> None:
         space = new_space()
@@ -296,20 +302,20 @@ class ReadingSuite:
         await store.delete_episodes(space, [episodes[0].uuid])
         assert await _described(store, space) == [("", {})]
 
-    async def test_another_text_of_an_episode_takes_the_place_of_what_was_read(
+    async def test_the_extraction_of_a_changed_text_replaces_the_previous_one(
         self, store: Graph
     ) -> None:
         space = new_space()
         one = passage(space, "d1", "Note", TEXT)
-        found = ExtractionResult(facts=(read(one, "Anna Bell", "LEADS", "Guild"),))
+        found = ExtractionResult(facts=(extracted(one, "Anna Bell", "LEADS", "Guild"),))
         await store.extractions.add_extraction(space, one, found, "")
         changed = replace(one, content="Anna Bell left the Guild.")
         assert await store.extractions.unread(space, [changed]) == [changed]
-        other = ExtractionResult(facts=(read(one, "Anna Bell", "LEFT", "Guild"),))
+        other = ExtractionResult(facts=(extracted(one, "Anna Bell", "LEFT", "Guild"),))
         await store.extractions.add_extraction(space, changed, other, "")
         assert [stored.relation for stored in await around(store, space)] == ["LEFT"]
 
-    async def test_a_fact_that_one_write_ends_and_moves_is_found_by_words_as_it_was_known_before(
+    async def test_a_fact_ended_and_moved_by_one_write_is_found_by_words_as_known_before(
         self, store: Graph
     ) -> None:
         space = new_space()
@@ -320,7 +326,7 @@ class ReadingSuite:
         known = (await store.stats(space)).last_write
         assert known is not None
         one = passage(space, "d1", "Note", TEXT)
-        element = read(one, "Mercury", "IS_IN", "Old Thermometer")
+        element = extracted(one, "Mercury", "IS_IN", "Old Thermometer")
         found = ExtractionResult(
             facts=(replace(element, subject=EntityName("Mercury", "Element")),),
             contradicted=(Contradicted(before.uuid, day("2022-01-01")),),
@@ -332,7 +338,7 @@ class ReadingSuite:
         hits = await store.as_known.search_words_known(space, query_terms("orbits"), [], then)
         assert [hit.uuid for hit in hits.text] == [before.uuid]
 
-    async def test_findings_that_were_read_in_another_text_of_an_episode_go_and_given_ones_stay(
+    async def test_changing_an_episodes_text_removes_its_extracted_findings_and_keeps_given_ones(
         self, store: Graph
     ) -> None:
         space = new_space()
@@ -341,12 +347,12 @@ class ReadingSuite:
             _found(f"The {part} works.", FindingOrigin.EXTRACTED)
             for part in ("front", "back", "side")
         )
-        here = ExtractionResult(
+        from_one = ExtractionResult(
             findings=tuple(replace(f, episodes=(one.uuid,)) for f in (only, both))
         )
-        await store.extractions.add_extraction(space, one, here, "m")
-        there = ExtractionResult(findings=(replace(both, episodes=(other.uuid,)),))
-        await store.extractions.add_extraction(space, other, there, "m")
+        await store.extractions.add_extraction(space, one, from_one, "m")
+        from_other = ExtractionResult(findings=(replace(both, episodes=(other.uuid,)),))
+        await store.extractions.add_extraction(space, other, from_other, "m")
         given = replace(_found("It is old.", FindingOrigin.GIVEN), episodes=(one.uuid,))
         await store.findings.add_findings(space, [given], "")
         assert (await store.findings.finding_state(space)).vectors == 2
@@ -365,7 +371,7 @@ class ReadingSuite:
             "The back works.": [other.uuid],
         }
 
-    async def test_a_model_that_the_space_has_no_vectors_of_is_refused_before_anything_is_read(
+    async def test_an_embedder_of_another_model_than_the_spaces_is_refused(
         self, store: Graph
     ) -> None:
         space = new_space()
@@ -376,7 +382,9 @@ class ReadingSuite:
         with pytest.raises(WrongStateError):
             await SpaceModels(store.embeddings, two).embedder(space)
 
-    async def test_vectors_of_another_model_are_refused_whole(self, store: Graph) -> None:
+    async def test_an_extraction_with_another_model_is_refused_and_nothing_is_written(
+        self, store: Graph
+    ) -> None:
         space = new_space()
         await store.add_facts(space, [fact("Aaa Bbb", "IS", "Ccc Ddd", embedding=unit(1))], "one")
         one = passage(space, "d1", "Note", TEXT)
@@ -384,7 +392,7 @@ class ReadingSuite:
             await store.extractions.add_extraction(space, one, ExtractionResult(), "two")
         assert (await store.stats(space)).episodes == 0
 
-    async def test_each_space_reads_an_episode_of_the_same_id_for_itself(
+    async def test_extractions_of_episodes_with_the_same_id_are_separate_for_each_space(
         self, store: Graph
     ) -> None:
         ours, theirs = new_space(), new_space()
@@ -405,7 +413,7 @@ class ReadingSuite:
 
 
 async def _uuid_of(store: Graph, space: str, given: GivenFact) -> str:
-    """Adds a fact that joins two entities alone."""
+    """Adds the only fact between two entities; returns its uuid."""
     await store.add_facts(space, [given], "")
     near = await store.neighborhood(space, given.subject.name.casefold(), "", 5, ALWAYS)
     return near.edges[0].uuid
@@ -423,7 +431,7 @@ def _found(statement: str, origin: FindingOrigin) -> GivenFinding:
 
 
 async def _statements(store: Graph, space: str) -> dict[str, list[str]]:
-    """The episodes of every finding of a space."""
+    """Returns the episodes of every finding in a space."""
     places = await store.findings.list_findings(space, FindingFilter(), None, 10)
     found = await store.findings.findings(space, [place.uuid for place in places])
     return {

@@ -1,4 +1,4 @@
-"""What every graph store promises of erased documents: what they had said of ends was never known."""
+"""The contract of graph stores for erased documents: an end that only they stated was never known."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from services.graph_query.history.domain import Scope
 from services.graph_query.search.as_known import AsKnownStore, Known
 from tests.store_suite.graph.builders import ALWAYS, day, fact, new_space, passage
 from tests.store_suite.graph.inventory_suite import Store as Inventory
-from tests.store_suite.graph.inventory_suite import deletion, moment
+from tests.store_suite.graph.inventory_suite import deletion, last_write_time
 
 OWNS = fact("Anna Bell", "OWNS", "Payments")
 ORBITS = fact(EntityName("Mercury", "Planet"), "ORBITS", "Sun Star")
@@ -25,7 +25,7 @@ OVER, SOONER = day("2020-01-01"), day("2015-01-01")
 
 
 class Store(Inventory, Protocol):
-    """The graph with its inventory and its past."""
+    """A graph store with inventory and searches as known at a time."""
 
     @property
     def as_known(self) -> AsKnownStore: ...
@@ -41,29 +41,29 @@ async def only_fact(store: Store, space: str) -> str:
 
 
 async def ends_known(store: Store, space: str, known: float) -> list[datetime | None]:
-    """When facts ended as far as was known at an instant."""
+    """Returns the ends of the facts as known at an instant."""
     facts = await store.history.list_facts(space, Scope(known=known), ALWAYS, None, 10)
     return [one.invalid_at for one in facts]
 
 
 async def end(store: Store, space: str, document: str, at: datetime = OVER) -> float:
-    """Lets a document end the only fact; when that was."""
+    """Ends the only fact by an episode of a document; returns the time of the write."""
     over = Contradicted(await only_fact(store, space), at)
     reading = ExtractionResult(contradicted=(over,))
     await store.extractions.add_extraction(space, note(space, document), reading, "")
-    return await moment(store, space)
+    return await last_write_time(store, space)
 
 
 async def erase(store: Store, space: str, document: str) -> int:
-    """Erases a document; how many versions of the past went."""
+    """Erases a document; returns how many past versions were deleted."""
     counts, _ = await store.inventory.delete_document(space, document, deletion())
     return counts.versions
 
 
 class ErasureSuite:
-    """Ends that erased documents had told."""
+    """Ends of facts that erased documents had stated."""
 
-    async def test_an_end_whose_chunk_went_before_is_erased_with_the_document(
+    async def test_an_end_from_a_previously_deleted_chunk_is_erased_with_the_document(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -73,9 +73,9 @@ class ErasureSuite:
         assert await ends_known(store, space, known) == [OVER]
         assert await erase(store, space, "d2") == 1
         assert await ends_known(store, space, known) == [None]
-        assert await ends_known(store, space, await moment(store, space)) == [None]
+        assert await ends_known(store, space, await last_write_time(store, space)) == [None]
 
-    async def test_an_end_that_a_chunk_told_before_its_text_changed_is_erased_with_the_document(
+    async def test_an_end_from_a_chunks_earlier_text_is_erased_with_the_document(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -86,7 +86,7 @@ class ErasureSuite:
         assert await erase(store, space, "d2") == 1
         assert await ends_known(store, space, known) == [None]
 
-    async def test_an_end_of_a_fact_that_moved_since_is_erased_with_the_document(
+    async def test_the_end_of_a_fact_that_moved_since_is_erased_with_the_document(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -95,14 +95,16 @@ class ErasureSuite:
         known = await end(store, space, "d2")
         element = fact(EntityName("Mercury", "Element"), "IS_IN", "Old Thermometer")
         await store.add_facts(space, [element], "")
-        moved = await moment(store, space)
+        moved = await last_write_time(store, space)
         await erase(store, space, "d2")
         assert await ends_known(store, space, known) == [None]
         assert await ends_known(store, space, moved) == [None, None]
         versions = await store.history.versions(space, before, 10)
         assert [one.fact.invalid_at for one in versions] == [None]
 
-    async def test_a_fact_that_moves_as_what_ended_it_goes_holds_again(self, store: Store) -> None:
+    async def test_a_fact_that_moves_while_its_end_is_erased_is_valid_again(
+        self, store: Store
+    ) -> None:
         space = new_space()
         await store.add_facts(space, [ORBITS], "")
         one = note(space, "d2")
@@ -112,13 +114,15 @@ class ErasureSuite:
             contradicted=(Contradicted(await only_fact(store, space), OVER),),
         )
         await store.extractions.add_extraction(space, one, reading, "")
-        known = await moment(store, space)
+        known = await last_write_time(store, space)
         assert OVER in await ends_known(store, space, known)
         await erase(store, space, "d2")
-        assert await ends_known(store, space, await moment(store, space)) == [None]
+        assert await ends_known(store, space, await last_write_time(store, space)) == [None]
         assert OVER not in await ends_known(store, space, known)
 
-    async def test_what_the_caller_said_of_ends_stays_known(self, store: Store) -> None:
+    async def test_ends_set_by_a_caller_stay_known_when_a_document_is_erased(
+        self, store: Store
+    ) -> None:
         space = new_space()
         await store.add_facts(space, [OWNS], "")
         owns, one = await only_fact(store, space), note(space, "d2")
@@ -130,24 +134,24 @@ class ErasureSuite:
         known = []
         for at in (day("2016-01-01"), day("2017-01-01")):
             await store.end_fact(space, owns, at)
-            known.append(await moment(store, space))
+            known.append(await last_write_time(store, space))
         await erase(store, space, "d2")
         assert await ends_known(store, space, known[0]) == [day("2016-01-01")]
         assert await ends_known(store, space, known[1]) == [day("2017-01-01")]
 
-    async def test_an_end_that_two_documents_told_is_known_until_both_are_erased(
+    async def test_an_end_stated_by_two_documents_is_known_until_both_are_erased(
         self, store: Store
     ) -> None:
         space = new_space()
         await store.add_facts(space, [OWNS], "")
         known = [await end(store, space, document) for document in ("d2", "d3")]
         await erase(store, space, "d2")
-        known.append(await moment(store, space))
+        known.append(await last_write_time(store, space))
         assert await ends_known(store, space, known[-1]) == [OVER]
         await erase(store, space, "d3")
         assert [await ends_known(store, space, one) for one in known] == [[None]] * 3
 
-    async def test_an_earlier_end_that_is_erased_leaves_the_one_that_was_known_before(
+    async def test_erasing_an_earlier_end_restores_the_end_that_was_known_before(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -159,7 +163,7 @@ class ErasureSuite:
         assert await ends_known(store, space, first) == [OVER]
         assert await ends_known(store, space, second) == [OVER]
 
-    async def test_a_fact_that_came_ended_by_an_erased_document_was_known_to_hold_on(
+    async def test_a_fact_added_as_ended_by_an_erased_document_was_known_without_an_end(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -169,18 +173,18 @@ class ErasureSuite:
         await end(store, space, "d2")
         await store.delete_episodes(space, [one.uuid])
         await store.extractions.add_extraction(space, one, reading, "")
-        known = await moment(store, space)
+        known = await last_write_time(store, space)
         assert await ends_known(store, space, known) == [OVER]
         await erase(store, space, "d2")
         assert await ends_known(store, space, known) == [None]
 
-    async def test_a_removed_fact_is_found_in_the_past_once_what_had_ended_it_is_erased(
+    async def test_a_removed_fact_is_found_as_known_before_after_its_end_is_erased(
         self, store: Store
     ) -> None:
         space = new_space()
         await store.add_episodes(space, [note(space, "d2")])
         await store.add_facts(space, [replace(OWNS, document_id="d2")], "")
-        stated, owns = await moment(store, space), await only_fact(store, space)
+        stated, owns = await last_write_time(store, space), await only_fact(store, space)
         ended = await end(store, space, "d1")
         await store.delete_episodes(space, [note(space, "d2").uuid])
         assert await erase(store, space, "d1") == 1

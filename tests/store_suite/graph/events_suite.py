@@ -1,4 +1,4 @@
-"""What every graph store promises about events: they happen at their time, and are no part of what holds."""
+"""The contract of graph stores for events: they happen on a day and are not part of the later state."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ LEDGER = Selector(name_key="harbour ledger")
 
 
 class Store(GraphStore, Protocol):
-    """The graph with its histories, its shape and its ontologies."""
+    """A graph store with histories, searches as known at a time, entities and ontologies."""
 
     @property
     def history(self) -> HistoryStore: ...
@@ -45,13 +45,13 @@ class Store(GraphStore, Protocol):
 
 
 def caused(**more: object) -> GivenFact:
-    """What happened."""
+    """Builds a fact that is an event."""
     parameters = {"relation": "CAUSED", "valid_at": DAY, "embedding": unit(1), **more}
     return fact("Harbour Ledger", str(parameters.pop("relation")), "Great Flood", **parameters)
 
 
 async def filled(store, *facts: GivenFact) -> str:  # type: ignore[no-untyped-def]
-    """A space of facts, and of the ontology that has one relation as an event."""
+    """Creates a space with facts and with an ontology that marks one relation as an event."""
     space = new_space()
     await store.add_facts(space, list(facts), "model")
     await store.ontologies.put_ontology(space, EVENTS, None)
@@ -59,7 +59,7 @@ async def filled(store, *facts: GivenFact) -> str:  # type: ignore[no-untyped-de
 
 
 async def found_by(store, space: str, only: FactFilter) -> dict[str, list[Fact]]:  # type: ignore[no-untyped-def]
-    """What each way of looking finds at a time."""
+    """Returns what each kind of search or listing finds at a time."""
     asked = "what did the harbour ledger do"
     words = await store.search_words(space, query_terms(asked), name_candidates(asked), only, 10)
     near = await store.search_vector(space, unit(1), only, 10, exact=True)
@@ -98,7 +98,7 @@ async def found_by(store, space: str, only: FactFilter) -> dict[str, list[Fact]]
 
 
 async def known_by(store, space: str, only: FactFilter, known: float) -> dict[str, list[str]]:  # type: ignore[no-untyped-def]
-    """What each way of looking finds at a time, as it was known, as uuids."""
+    """Returns the uuids that each kind of search or listing finds at a time, as known at another."""
     asked = "what did the harbour ledger do"
     at_all, first = Known(only, known, 10), Known(only, known, 1)
     words = await store.as_known.search_words_known(
@@ -123,7 +123,7 @@ async def known_by(store, space: str, only: FactFilter, known: float) -> dict[st
 async def counts_at(
     store: Store, space: str, only: FactFilter, known: float | None = None
 ) -> list[int]:
-    """How many facts hold at a time: in the space, of an entity, of a relation."""
+    """Counts the facts valid at a time: in the space, of an entity, of a relation."""
     scopes = (
         Scope(lasting=True, known=known),
         Scope(either=LEDGER, lasting=True, known=known),
@@ -135,7 +135,7 @@ async def counts_at(
 class EventsSuite:
     """Facts whose relation is an event of the ontology."""
 
-    async def test_a_fact_tells_whether_it_happened(self, store: Store) -> None:
+    async def test_a_fact_shows_whether_it_is_an_event(self, store: Store) -> None:
         owns = fact("Anna Bell", "OWNS", "Harbour Ledger", valid_at=DAY)
         space = await filled(store, caused(), owns)
         (event,) = await store.history.list_facts(space, Scope(relation="caused"), ALWAYS, None, 9)
@@ -146,37 +146,37 @@ class EventsSuite:
         assert not event.happened
 
     @pytest.mark.parametrize("end", [None, NEXT_DAY])
-    async def test_it_is_found_from_its_day_on_and_reads_as_an_event(
+    async def test_an_event_is_found_from_its_day_on_and_is_marked_as_an_event(
         self, store: Store, end: object
     ) -> None:
         space = await filled(store, caused(invalid_at=end))
         for only, number in ((BEFORE, 0), (MORNING, 1), (LATER, 1), (APRIL, 1)):
-            for way, facts in (await found_by(store, space, only)).items():
-                assert [one.happened for one in facts] == [True] * number, way
+            for kind, facts in (await found_by(store, space, only)).items():
+                assert [one.happened for one in facts] == [True] * number, kind
 
-    async def test_what_is_known_of_it_is_found_from_its_day_on(self, store: Store) -> None:
+    async def test_an_event_as_currently_known_is_found_from_its_day_on(self, store: Store) -> None:
         space = await filled(store, caused(invalid_at=NEXT_DAY))
         known = day("2999-01-01").timestamp()
         for only, number in ((BEFORE, 0), (MORNING, 1), (LATER, 1), (APRIL, 1), (JUNE, 0)):
-            for way, uuids in (await known_by(store, space, only, known)).items():
-                assert len(uuids) == number, (way, only)
+            for kind, uuids in (await known_by(store, space, only, known)).items():
+                assert len(uuids) == number, (kind, only)
 
-    async def test_what_was_known_of_it_is_found_from_its_day_on(self, store) -> None:  # type: ignore[no-untyped-def]
-        """Of one that was taken back since by words, of one that was changed since by its vector too."""
+    async def test_an_event_as_known_before_a_change_is_found_from_its_day_on(self, store) -> None:  # type: ignore[no-untyped-def]
+        """The event's end changed since, so that only its earlier version is a past event."""
         space = await filled(store, caused(invalid_at=NEXT_DAY))
         then = (await store.stats(space)).last_write.timestamp()
         (listed,) = await store.history.list_facts(space, Scope(), ALWAYS, None, 9)
         await store.end_fact(space, listed.uuid, DAY + timedelta(hours=6))
         for only, number in ((BEFORE, 0), (MORNING, 1), (LATER, 1)):
-            for way, uuids in (await known_by(store, space, only, then)).items():
-                assert len(uuids) == number, (way, only)
+            for kind, uuids in (await known_by(store, space, only, then)).items():
+                assert len(uuids) == number, (kind, only)
         known = day("2999-01-01").timestamp()
         assert not any((await known_by(store, space, LATER, known)).values())
 
     @pytest.mark.parametrize("known", [None, day("2999-01-01").timestamp()])
     @pytest.mark.parametrize("scope", [Scope(), Scope(either=LEDGER)])
     @pytest.mark.parametrize("end", [None, NEXT_DAY])
-    async def test_it_was_added_between_two_times_if_it_happened_between_them(
+    async def test_a_difference_of_two_times_has_the_events_that_happened_between_them(
         self, store: Store, end: object, scope: Scope, known: float | None
     ) -> None:
         space = await filled(store, caused(invalid_at=end))
@@ -193,7 +193,7 @@ class EventsSuite:
             result = await store.history.differences(space, scope, times, 9)
             assert [one.held_before for one in result] == found, times
 
-    async def test_a_version_tells_that_it_happened(self, store: Store) -> None:
+    async def test_a_version_of_an_event_is_marked_as_an_event(self, store: Store) -> None:
         space = await filled(store, caused(relation="CAUSÉ PAR"))
         ontology = Ontology(relation_types=(RelationType("Causé par", event=True),))
         await store.ontologies.put_ontology(space, ontology, None)
@@ -201,13 +201,11 @@ class EventsSuite:
         (version,) = await store.history.versions(space, listed.uuid, 9)
         assert (listed.event, version.fact.event) == (True, True)
 
-    async def test_a_span_finds_an_event_that_ended_only_if_it_was_in_it(
-        self, store: Store
-    ) -> None:
+    async def test_an_event_with_an_end_is_not_found_in_a_later_period(self, store: Store) -> None:
         space = await filled(store, caused(invalid_at=NEXT_DAY))
         assert not any((await found_by(store, space, JUNE)).values())
 
-    async def test_it_is_no_part_of_what_holds_after_its_day(self, store: Store) -> None:
+    async def test_an_event_is_not_part_of_the_state_after_its_day(self, store: Store) -> None:
         space = await filled(store, caused())
         assert await counts_at(store, space, MORNING) == [1, 1, 1]
         assert await counts_at(store, space, LATER) == [0, 0, 0]
@@ -216,7 +214,7 @@ class EventsSuite:
         assert await counts_at(store, space, LATER, known) == [0, 0, 0]
 
     @pytest.mark.parametrize("known", [None, day("2999-01-01").timestamp()])
-    async def test_a_history_tells_it_and_has_it_as_current_on_its_day_alone(
+    async def test_a_history_lists_an_event_as_current_only_on_its_day(
         self, store: Store, known: float | None
     ) -> None:
         space = await filled(store, caused())
@@ -234,7 +232,7 @@ class EventsSuite:
             (details,) = await store.entities.entities(space, LEDGER, when.since)
             assert details.facts == number
 
-    async def test_one_that_was_ended_or_lasted_for_days_holds_as_long_as_it_says(
+    async def test_an_event_relation_of_several_days_is_valid_until_its_end(
         self, store: Store
     ) -> None:
         space = await filled(store, caused(invalid_at=day("2024-04-21")))
@@ -243,7 +241,9 @@ class EventsSuite:
         assert await counts_at(store, space, at("2024-04-20")) == [1, 1, 1]
         assert not any((await found_by(store, space, LATER)).values())
 
-    async def test_a_day_alone_makes_no_event_that_is_found_later(self, store: Store) -> None:
+    async def test_a_one_day_fact_without_an_event_relation_is_not_found_later(
+        self, store: Store
+    ) -> None:
         result = fact("Harbour Ledger", "HELD", "Great Fair", valid_at=DAY, invalid_at=NEXT_DAY)
         space = await filled(store, result)
         (fair,) = await store.history.list_facts(space, Scope(), MORNING, None, 9)

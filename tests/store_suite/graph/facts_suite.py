@@ -1,4 +1,4 @@
-"""What every graph store promises about given facts."""
+"""The contract of graph stores for given facts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PERSON = "Person"
 class FactsSuite:
     """Adding facts."""
 
-    async def test_the_same_facts_again_change_nothing(self, store: GraphStore) -> None:
+    async def test_adding_the_same_facts_again_changes_nothing(self, store: GraphStore) -> None:
         space = new_space()
         facts = [fact("Anna Bell", "OWNS", "Payments"), fact("Karl Otto", "OWNS", "Ledger")]
         first = await store.add_facts(space, facts, "")
@@ -24,7 +24,9 @@ class FactsSuite:
         assert (again.added, again.unchanged) == (0, 2)
         assert again.revision == first.revision
 
-    async def test_a_second_term_of_office_is_a_second_fact(self, store: GraphStore) -> None:
+    async def test_the_same_statement_for_a_second_period_is_a_second_fact(
+        self, store: GraphStore
+    ) -> None:
         space = new_space()
         first = fact(
             "Anna Bell", "LEADS", "Guild", valid_at=day("2020-01-01"), invalid_at=day("2021-01-01")
@@ -32,7 +34,9 @@ class FactsSuite:
         second = fact("Anna Bell", "LEADS", "Guild", valid_at=day("2023-01-01"))
         assert (await store.add_facts(space, [first, second], "")).added == 2
 
-    async def test_an_entity_takes_its_type_rather_than_forking(self, store: GraphStore) -> None:
+    async def test_an_untyped_entity_adopts_the_type_that_a_fact_states(
+        self, store: GraphStore
+    ) -> None:
         space = new_space()
         await store.add_episodes(space, [passage(space, "d1", "Anna Bell", "She owns it.")])
         typed = fact(EntityName("anna  BELL", PERSON), "OWNS", "Payments")
@@ -41,7 +45,7 @@ class FactsSuite:
         assert [(one.name, one.type, one.mentions) for one in people] == [("Anna Bell", PERSON, 1)]
         assert (await store.stats(space)).entities_by_type == {"": 1, PERSON: 1}
 
-    async def test_one_name_of_two_types_is_two_entities(self, store: GraphStore) -> None:
+    async def test_one_name_with_two_types_is_two_entities(self, store: GraphStore) -> None:
         space = new_space()
         facts = [
             fact(EntityName("Mercury", "Planet"), "ORBITS", "Sun Star"),
@@ -53,7 +57,7 @@ class FactsSuite:
         assert [other.type for other in found.homonyms] == ["Planet"]
 
     @pytest.mark.parametrize("kinds", [("Element", "Planet", ""), ("", "Planet", "Element")])
-    async def test_a_name_without_type_means_the_first_type_whichever_came_first(
+    async def test_an_untyped_name_means_the_alphabetically_first_type_in_any_order_of_writes(
         self, store: GraphStore, kinds: tuple[str, ...]
     ) -> None:
         space = new_space()
@@ -64,7 +68,7 @@ class FactsSuite:
         assert {node.name for node in found.nodes} == {"Kind Element", "Kind Unknown"}
         assert (await store.stats(space)).facts == 3
 
-    async def test_a_type_goes_with_the_last_document_that_gives_it(
+    async def test_a_type_is_removed_with_the_last_document_that_states_it(
         self, store: GraphStore
     ) -> None:
         space = new_space()
@@ -76,7 +80,7 @@ class FactsSuite:
         await store.delete_episodes(space, [note.uuid])
         assert (await store.stats(space)).entities_by_type == {"": 2}
 
-    async def test_a_fact_without_document_outlives_the_document_that_claims_it_too(
+    async def test_a_fact_also_stated_without_a_document_outlives_its_document(
         self, store: GraphStore
     ) -> None:
         space = new_space()
@@ -90,7 +94,7 @@ class FactsSuite:
         assert [edge.citations for edge in found.edges] == [()]
 
     @pytest.mark.parametrize("documents_first", [True, False])
-    async def test_a_fact_cites_the_chunk_that_names_both_ends_whichever_came_first(
+    async def test_a_fact_cites_the_chunk_that_names_both_entities_in_any_order_of_writes(
         self, store: GraphStore, documents_first: bool
     ) -> None:
         space = new_space()
@@ -115,7 +119,9 @@ class FactsSuite:
                 space, [fact("Eee Fff", "IS", "Ggg Hhh", embedding=unit(1))], "two"
             )
 
-    async def test_names_that_look_like_queries_are_just_names(self, store: GraphStore) -> None:
+    async def test_names_that_look_like_queries_are_treated_as_names(
+        self, store: GraphStore
+    ) -> None:
         space = new_space()
         names = [".*", "') MATCH (n) DETACH DELETE n //", "`x`", 'a"b\\', "C++", "line\nbreak"]
         facts = [fact(EntityName(name), "LIKES", "Plain Name") for name in names]

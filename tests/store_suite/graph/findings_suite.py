@@ -1,4 +1,4 @@
-"""What every graph store promises about findings, intents and outcomes."""
+"""The contract of graph stores for findings, intents and outcomes."""
 
 from __future__ import annotations
 
@@ -33,24 +33,24 @@ ALL = FindingFilter()
 
 
 class Graph(GraphStore, Protocol):
-    """The graph with its findings."""
+    """A graph store with findings."""
 
     @property
     def findings(self) -> FindingStore: ...
 
 
 def finding(statement: str, **more: Any) -> GivenFinding:
-    """Something found out."""
+    """Builds a given finding."""
     return _given(FindingKind.FINDING, statement, more)
 
 
 def intent(statement: str, **more: Any) -> GivenFinding:
-    """Something wanted."""
+    """Builds a given intent."""
     return _given(FindingKind.INTENT, statement, more)
 
 
 def outcome(statement: str, **more: Any) -> GivenFinding:
-    """What came of something."""
+    """Builds a given outcome."""
     return _given(FindingKind.OUTCOME, statement, more)
 
 
@@ -63,19 +63,19 @@ def _given(kind: FindingKind, statement: str, more: dict[str, Any]) -> GivenFind
 async def listed(
     store: Graph, space: str, only: FindingFilter = ALL, limit: int = 50
 ) -> list[Finding]:
-    """What passes a filter, in the order of a listing."""
+    """Lists the findings that match a filter."""
     places = await store.findings.list_findings(space, only, None, limit)
     found = await store.findings.findings(space, [place.uuid for place in places])
     return [found[place.uuid] for place in places]
 
 
 async def statements(store: Graph, space: str, only: FindingFilter = ALL) -> set[str]:
-    """What passes a filter, in the words of it."""
+    """Returns the statements of the findings that match a filter."""
     return {one.fields.statement for one in await listed(store, space, only)}
 
 
 async def searched(store: Graph, space: str, question: str, only: FindingFilter) -> set[str]:
-    """What is found by words."""
+    """Returns the statements that a search by words finds."""
     hits = await store.findings.findings_by_text(space, query_terms(question), only, 50)
     found = await store.findings.findings(space, [hit.uuid for hit in hits])
     return {found[hit.uuid].fields.statement for hit in hits}
@@ -130,9 +130,9 @@ FILTERS = [
 
 
 class FindingsSuite:
-    """Adding, finding and losing findings."""
+    """Adding, listing, searching and deleting findings."""
 
-    async def test_the_same_findings_again_change_nothing(self, store: Graph) -> None:
+    async def test_adding_the_same_findings_again_changes_nothing(self, store: Graph) -> None:
         space = new_space()
         first = await store.findings.add_findings(space, EVERYTHING, "")
         again = await store.findings.add_findings(space, EVERYTHING, "")
@@ -140,14 +140,14 @@ class FindingsSuite:
         assert (again.added, again.updated, again.unchanged) == (0, 0, 6)
         assert (again.uuids, again.revision) == (first.uuids, first.revision)
 
-    async def test_all_fields_come_back_as_they_were_given(self, store: Graph) -> None:
+    async def test_all_fields_are_returned_as_given(self, store: Graph) -> None:
         space = new_space()
         await store.findings.add_findings(space, EVERYTHING, "")
         found = {one.fields for one in await listed(store, space)}
         assert found == {given.fields for given in EVERYTHING}
 
     @pytest.mark.parametrize(("only", "passing"), FILTERS)
-    async def test_every_filter_acts_on_listings_words_and_vectors_alike(
+    async def test_every_filter_applies_to_listings_and_to_searches_by_words_and_by_vector(
         self, store: Graph, only: FindingFilter, passing: tuple[GivenFinding, ...]
     ) -> None:
         space = new_space()
@@ -161,7 +161,9 @@ class FindingsSuite:
             found = await store.findings.findings(space, [hit.uuid for hit in near])
             assert {one.fields.statement for one in found.values()} == expected
 
-    async def test_filters_lose_nothing_however_many_others_are_nearer(self, store: Graph) -> None:
+    async def test_a_filtered_vector_search_finds_a_match_behind_many_nearer_findings(
+        self, store: Graph
+    ) -> None:
         space = new_space()
         near = [finding(f"Note {n}", type="note", embedding=unit(1, n / 100)) for n in range(120)]
         far = finding("The one", type="Ünlikely", embedding=unit(0.1, 1))
@@ -173,7 +175,7 @@ class FindingsSuite:
                 one.uuid for one in await listed(store, space, only)
             ]
 
-    async def test_similarity_orders_by_cosine(self, store: Graph) -> None:
+    async def test_a_vector_search_orders_findings_by_cosine(self, store: Graph) -> None:
         space = new_space()
         given = [finding(f"F{n}", embedding=unit(1, n)) for n in (2, 0, 1)]
         added = await store.findings.add_findings(space, given, "model")
@@ -189,7 +191,7 @@ class FindingsSuite:
         assert await searched(store, space, "delay", ALL) == {MOVED.fields.statement}
         assert await searched(store, space, "Karl", ALL) == {LATER.fields.statement}
 
-    async def test_pages_follow_each_other_without_gap_or_repeat(self, store: Graph) -> None:
+    async def test_pages_contain_every_finding_exactly_once(self, store: Graph) -> None:
         space = new_space()
         names = [f"Finding {n}" for n in range(9)]
         for start in (0, 4):
@@ -203,7 +205,7 @@ class FindingsSuite:
         assert len(set(seen)) == len(seen) == len(names)
         assert [place.created for place in seen] == sorted((p.created for p in seen), reverse=True)
 
-    async def test_a_name_of_the_callers_own_lets_a_finding_change(self, store: Graph) -> None:
+    async def test_a_finding_with_the_callers_id_can_be_updated(self, store: Graph) -> None:
         space = new_space()
         about = (EntityName("Old Cluster"),)
         first = intent("Move", id="move-1", status="planned", owner="Anna Bell", about=about)
@@ -217,7 +219,7 @@ class FindingsSuite:
         assert stored.updated_at > stored.created_at
         assert await statements(store, space, FindingFilter(about=Subject("old cluster"))) == set()
 
-    async def test_a_finding_may_be_about_another_of_the_call_or_of_the_space(
+    async def test_a_finding_may_be_about_another_finding_of_the_call_or_of_the_space(
         self, store: Graph
     ) -> None:
         space = new_space()
@@ -232,7 +234,7 @@ class FindingsSuite:
         (found,) = await listed(store, space, only)
         assert (found.fields, found.about_findings) == (third.fields, (added.uuids[0],))
 
-    async def test_what_cannot_be_linked_is_refused_and_the_rest_is_taken(
+    async def test_findings_with_invalid_references_are_refused_and_the_rest_is_stored(
         self, store: Graph
     ) -> None:
         space, other = new_space(), new_space()
@@ -261,9 +263,7 @@ class FindingsSuite:
         assert [bool(uuid) for uuid in added.uuids] == [True, *[False] * 5, True, False]
         assert await statements(store, space) == {"Ours", "One"}
 
-    async def test_a_finding_goes_with_the_last_episode_that_it_came_from(
-        self, store: Graph
-    ) -> None:
+    async def test_a_finding_is_deleted_with_the_last_of_its_episodes(self, store: Graph) -> None:
         space = new_space()
         notes = [passage(space, f"d{n}", "Note", f"Part {n}.") for n in (1, 2)]
         await store.add_episodes(space, notes)
@@ -285,7 +285,7 @@ class FindingsSuite:
         assert [cited.chunk_id for cited in left["From both"].citations] == [notes[1].uuid]
         assert (await store.findings.finding_state(space)).vectors == 1
 
-    async def test_a_finding_outlives_the_replacement_of_its_episode(self, store: Graph) -> None:
+    async def test_a_finding_survives_the_replacement_of_its_episode(self, store: Graph) -> None:
         space = new_space()
         note = passage(space, "d1", "Note", "Anna Bell met Karl Otto.")
         await store.add_episodes(space, [note])
@@ -296,7 +296,9 @@ class FindingsSuite:
             (note.uuid, "Anna Bell")
         ]
 
-    async def test_a_finding_leads_to_the_entity_whichever_came_first(self, store: Graph) -> None:
+    async def test_a_finding_is_linked_to_an_entity_that_is_created_later(
+        self, store: Graph
+    ) -> None:
         space = new_space()
         about = (EntityName("mercury  RECORDS"), EntityName("Mercury", "Element"))
         await store.findings.add_findings(space, [finding("Sells", about=about)], "")
@@ -321,7 +323,9 @@ class FindingsSuite:
         assert await statements(store, space, band) == set()
         assert await statements(store, space, element) == {"Sells"}
 
-    async def test_a_vector_comes_later_and_goes_with_its_statement(self, store: Graph) -> None:
+    async def test_a_vector_can_be_added_later_and_is_removed_when_the_statement_changes(
+        self, store: Graph
+    ) -> None:
         space = new_space()
         await store.findings.add_findings(space, [finding("Bare", id="f")], "")
         late = finding("Bare", id="f", embedding=unit(1))
@@ -339,7 +343,7 @@ class FindingsSuite:
         with pytest.raises(WrongStateError):
             await store.findings.add_findings(space, [finding("F", embedding=unit(1))], "two")
 
-    async def test_another_space_is_never_seen(self, store: Graph) -> None:
+    async def test_findings_of_another_space_are_never_returned(self, store: Graph) -> None:
         space, other = new_space(), new_space()
         added = await store.findings.add_findings(space, [replace(RISK, embedding=unit(1))], "m")
         only = FindingFilter(uuids=added.uuids)
@@ -352,7 +356,7 @@ class FindingsSuite:
             )
 
     @pytest.mark.parametrize("text", ['"', "`x` OR 1=1", "a\nb", "(AND] *:* \\", "x" * 4000, "Ω≠ß"])
-    async def test_any_text_is_just_text(self, store: Graph, text: str) -> None:
+    async def test_any_text_is_stored_and_searched_as_text(self, store: Graph, text: str) -> None:
         space = new_space()
         odd = finding(
             text, type=text[:90], methodology=text, id=text[:90], about=(EntityName(text[:90]),)

@@ -1,4 +1,7 @@
-"""What every graph store promises about facts over both clocks, beyond what the plain table shows."""
+"""The contract of graph stores for listings, histories, differences and versions of facts.
+
+Complements the comparison with the reference table in `test_bitemporal.py`.
+"""
 
 from __future__ import annotations
 
@@ -28,14 +31,14 @@ UNKNOWN = "00000000-0000-5000-8000-000000000000"
 
 
 class Store(GraphStore, Protocol):
-    """The graph with its histories."""
+    """A graph store with histories."""
 
     @property
     def history(self) -> HistoryStore: ...
 
 
 def named(name: str, kind: str = "") -> Selector:
-    """An entity by its key."""
+    """Selects an entity by its name key."""
     return Selector(name_key=name, type=kind)
 
 
@@ -43,8 +46,8 @@ def _place(one: Fact) -> Place:
     return Place(start_of(one.valid_at), end_of(one.invalid_at), one.uuid)
 
 
-async def office(store: Store) -> str:
-    """A space in which an office is held, left and held again."""
+async def two_terms(store: Store) -> str:
+    """Creates a space in which a person leads a guild in two separate periods."""
     space = new_space()
     rows = [
         ("Anna Bell", "LEADS", "Guild", "2000-01-01", "2004-01-01"),
@@ -63,10 +66,12 @@ async def office(store: Store) -> str:
 
 
 class HistorySuite:
-    """Lists, lives, differences and versions."""
+    """Listings, histories, differences and versions."""
 
-    async def test_a_list_is_in_time_order_and_goes_on_after_a_position(self, store: Store) -> None:
-        space = await office(store)
+    async def test_a_listing_is_ordered_by_time_and_continues_after_a_position(
+        self, store: Store
+    ) -> None:
+        space = await two_terms(store)
         whole = await store.history.list_facts(space, Scope(), ALWAYS, None, 10)
         assert [start_of(one.valid_at) for one in whole[:2]] == [-OPEN, -OPEN]
         found = []
@@ -76,8 +81,10 @@ class HistorySuite:
             after = Position(start_of(page[-1].valid_at), page[-1].uuid)
         assert found == whole
 
-    async def test_a_page_is_not_disturbed_by_what_is_written_before_it(self, store: Store) -> None:
-        space = await office(store)
+    async def test_a_page_does_not_change_when_a_fact_is_written_before_its_position(
+        self, store: Store
+    ) -> None:
+        space = await two_terms(store)
         first = await store.history.list_facts(space, Scope(), ALWAYS, None, 4)
         rest = await store.history.list_facts(
             space, Scope(), ALWAYS, Position(start_of(first[-1].valid_at), first[-1].uuid), 10
@@ -89,8 +96,8 @@ class HistorySuite:
         )
         assert again == rest
 
-    async def test_subject_relation_and_object_must_all_hold(self, store: Store) -> None:
-        space = await office(store)
+    async def test_subject_relation_and_object_must_all_match(self, store: Store) -> None:
+        space = await two_terms(store)
         scope = Scope(subject=named("anna bell"), object=named("guild"), relation="leads")
         found = await store.history.list_facts(space, scope, ALWAYS, None, 10)
         assert [one.valid_at for one in found] == [day("2000-01-01"), day("2008-01-01")]
@@ -113,7 +120,7 @@ class HistorySuite:
             ("日本の船", "日本の船"),
         ],
     )
-    async def test_a_relation_is_found_however_it_is_spelt(
+    async def test_a_relation_is_found_in_any_spelling(
         self, store: Store, relation: str, asked: str
     ) -> None:
         space = new_space()
@@ -133,14 +140,14 @@ class HistorySuite:
         in_full = await store.facts(space, [hits.text[0].uuid])
         assert [one.relation for one in in_full.values()] == [relation]
 
-    async def test_attributes_come_back_as_they_were_given(self, store: Store) -> None:
+    async def test_attributes_are_returned_as_given(self, store: Store) -> None:
         space = new_space()
         parameters = {"title": "Dr", "grade": 3.5, "paid": True}
         await store.add_facts(space, [fact("Anna Bell", "IS", "Nurse", attributes=parameters)], "")
         found = await store.history.list_facts(space, Scope(), ALWAYS, None, 10)
         assert found[0].attributes == parameters
 
-    async def test_a_name_that_several_entities_share_filters_by_all_of_them(
+    async def test_a_filter_by_a_shared_name_matches_all_entities_with_that_name(
         self, store: Store
     ) -> None:
         space = await homonyms(store)
@@ -151,7 +158,9 @@ class HistorySuite:
         found = await store.history.list_facts(space, typed, ALWAYS, None, 10)
         assert [one.target.name for one in found] == ["Sun Star"]
 
-    async def test_a_life_is_told_of_one_entity_and_never_guessed(self, store: Store) -> None:
+    async def test_a_history_of_an_ambiguous_name_returns_only_the_homonyms(
+        self, store: Store
+    ) -> None:
         space = await homonyms(store)
         ambiguous = await store.history.life(space, named("mercury"), "", None)
         assert ambiguous.entity is None
@@ -163,8 +172,8 @@ class HistorySuite:
         by_uuid = await store.history.life(space, Selector(uuid=chosen.entity.uuid), "", None)
         assert by_uuid == chosen
 
-    async def test_pages_of_a_life_are_told_in_full_one_after_the_other(self, store: Store) -> None:
-        space = await office(store)
+    async def test_pages_of_a_history_contain_every_fact_in_order(self, store: Store) -> None:
+        space = await two_terms(store)
         for known in (None, LATER):
             whole = await store.history.life(space, named("anna bell"), "", known)
             places = sorted(one.place for one in whole.moments)
@@ -185,18 +194,16 @@ class HistorySuite:
             assert found == places
             assert len(found) == 5
 
-    async def test_a_page_of_a_life_has_what_held_later_and_one_relation_only(
-        self, store: Store
-    ) -> None:
-        space = await office(store)
+    async def test_a_page_of_a_history_is_filtered_by_time_and_relation(self, store: Store) -> None:
+        space = await two_terms(store)
         page = Page(limit=10, since=day("2004-01-01").timestamp())
         for known in (None, LATER):
             life = await store.history.life(space, named("anna bell"), "leads", known, page)
             assert [one.valid_at for one in life.page] == [day("2008-01-01")]
             assert len(life.moments) == 2
 
-    async def test_an_entity_of_another_space_is_unknown(self, store: Store) -> None:
-        space, other = await office(store), new_space()
+    async def test_an_entity_of_another_space_is_not_found(self, store: Store) -> None:
+        space, other = await two_terms(store), new_space()
         life = await store.history.life(space, named("anna bell"), "", None)
         assert life.entity is not None
         theirs = Selector(uuid=life.entity.uuid)
@@ -214,8 +221,10 @@ class HistorySuite:
             assert await store.history.facts_known(other, uuids, known) == {}
         assert await store.history.versions(other, uuids[0], 10) == []
 
-    async def test_a_second_term_is_no_difference_to_the_first(self, store: Store) -> None:
-        space = await office(store)
+    async def test_a_statement_valid_in_two_periods_is_no_difference_between_them(
+        self, store: Store
+    ) -> None:
+        space = await two_terms(store)
         scope = Scope(relation="LEADS")
         same = Times(at("2001-01-01"), at("2009-01-01"))
         assert await store.history.differences(space, scope, same, 10) == []
@@ -223,8 +232,10 @@ class HistorySuite:
         found = await store.history.differences(space, scope, between, 10)
         assert {one.held_before for one in found} == {True, False}
 
-    async def test_another_object_of_a_subjects_relation_is_a_change(self, store: Store) -> None:
-        space = await office(store)
+    async def test_a_different_object_of_the_same_subject_and_relation_is_a_change(
+        self, store: Store
+    ) -> None:
+        space = await two_terms(store)
         times = Times(at("2005-01-01"), at("2007-01-01"))
         scope = Scope(either=named("anna bell"))
         diff = grouped(await store.history.differences(space, scope, times, 10), 10)
@@ -233,7 +244,7 @@ class HistorySuite:
         assert [facts[uuid].target.name for uuid in diff.changed[0].before] == ["Vienna Hall"]
         assert [facts[uuid].target.name for uuid in diff.changed[0].after] == ["Graz Town"]
 
-    async def test_other_attributes_are_a_change_and_the_same_ones_are_none(
+    async def test_different_attributes_are_a_change_and_equal_ones_are_not(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -255,16 +266,16 @@ class HistorySuite:
         same = Times(at("2006-01-01"), at("2011-01-01"))
         assert await store.history.differences(space, scope, same, 10) == []
 
-    async def test_ranges_are_compared_by_what_held_at_any_moment_of_them(
+    async def test_ranges_are_compared_by_the_facts_valid_at_any_time_within_them(
         self, store: Store
     ) -> None:
-        space = await office(store)
+        space = await two_terms(store)
         first = FactFilter(day("2000-01-01").timestamp(), day("2005-01-01").timestamp() - 1e-6)
         times = Times(first, at("2009-01-01"))
         found = await store.history.differences(space, Scope(relation="LEADS"), times, 10)
         assert [one.held_before for one in found] == [True]
 
-    async def test_what_was_deleted_is_still_known_at_the_time_before(self, store: Store) -> None:
+    async def test_a_deleted_fact_is_still_returned_as_known_before(self, store: Store) -> None:
         space = new_space()
         note = passage(space, "d1", "Note", "Nothing of interest.")
         await store.add_episodes(space, [note])
@@ -289,7 +300,7 @@ class HistorySuite:
 
 
 async def homonyms(store: Store) -> str:
-    """A space in which one name is two entities."""
+    """Creates a space in which two entities share a name."""
     space = new_space()
     facts = [
         fact(EntityName("Mercury", "Planet"), "ORBITS", "Sun Star"),

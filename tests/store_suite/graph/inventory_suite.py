@@ -1,4 +1,4 @@
-"""Ids of what the graph holds, and deletions of whole documents: what both stores promise."""
+"""The contract of graph stores for the inventory of ids and for deletions of whole documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.store_suite.graph.builders import ALWAYS, day, fact, listed, new_spac
 
 
 class Store(GraphStore, Protocol):
-    """The graph with its inventory."""
+    """A graph store with inventory, histories and extractions."""
 
     @property
     def inventory(self) -> InventoryStore: ...
@@ -32,12 +32,12 @@ class Store(GraphStore, Protocol):
 
 
 def deletion() -> str:
-    """The id of a deletion that no other test has."""
+    """Returns the id of a deletion that no other test uses."""
     return str(uuid.uuid4())
 
 
 class InventorySuite:
-    """What every store's inventory promises."""
+    """Listings of ids, and deletions of documents."""
 
     async def test_episodes_are_listed_by_uuid_in_pages_within_a_space(self, store: Store) -> None:
         space, other = new_space(), new_space()
@@ -68,7 +68,7 @@ class InventorySuite:
         assert [*page, *rest] == ordered
         assert await store.inventory.list_documents(new_space(), "", 2) == []
 
-    async def test_entities_that_something_joins_are_looked_through_and_none_is_told(
+    async def test_scanning_connected_entities_finds_no_unconnected_ones(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -81,7 +81,7 @@ class InventorySuite:
         assert await store.inventory.delete_unjoined(space, joined) == 0
         assert (await store.stats(space)).entities == 3
 
-    async def test_deleting_a_document_removes_its_episodes_and_what_only_they_say(
+    async def test_deleting_a_document_removes_its_episodes_and_what_only_it_states(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -105,7 +105,7 @@ class InventorySuite:
         stats = await store.stats(space)
         assert (stats.episodes, stats.facts) == (1, 1)
 
-    async def test_what_a_document_claims_goes_with_it_where_it_has_no_episode(
+    async def test_deleting_a_document_without_episodes_removes_its_facts(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -119,7 +119,7 @@ class InventorySuite:
         assert counts == DeletionCounts(facts=1, entities=1)
         assert (await store.stats(space)).facts == 1
 
-    async def test_a_deletion_sent_again_tells_the_same_and_spares_what_was_written_since(
+    async def test_a_repeated_deletion_returns_the_same_counts_and_keeps_later_writes(
         self, store: Store
     ) -> None:
         space, name = new_space(), deletion()
@@ -130,7 +130,9 @@ class InventorySuite:
         assert await store.inventory.delete_document(space, "d", name) == first
         assert (await store.stats(space)).episodes == 1
 
-    async def test_a_large_document_goes_in_parts_whose_counts_add_up(self, store: Store) -> None:
+    async def test_a_large_document_is_deleted_in_parts_with_cumulative_counts(
+        self, store: Store
+    ) -> None:
         space, name = new_space(), deletion()
         number = EPISODES_AT_ONCE + 20
         given = [passage(space, "d", "", "Nothing of note here.", n) for n in range(number)]
@@ -141,14 +143,16 @@ class InventorySuite:
         assert (counts.episodes, ended) == (number, True)
         assert (await store.stats(space)).episodes == 0
 
-    async def test_a_document_that_is_not_there_is_removed_already(self, store: Store) -> None:
+    async def test_deleting_an_unknown_document_succeeds_and_removes_nothing(
+        self, store: Store
+    ) -> None:
         space, other = new_space(), new_space()
         await store.add_episodes(space, [passage(space, "d", "Ada", "Ada met Bob.")])
         removed = await store.inventory.delete_document(other, "d", deletion())
         assert removed == (DeletionCounts(), True)
         assert (await store.stats(space)).episodes == 1
 
-    async def test_an_erased_document_leaves_nothing_that_was_known_of_its_facts(
+    async def test_erasing_a_document_erases_the_past_versions_of_its_facts(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -156,7 +160,7 @@ class InventorySuite:
         await store.add_episodes(space, [note])
         result = fact("Anna Bell", "OWNS", "Payments", document_id="d1")
         await store.add_facts(space, [result], "")
-        known = await moment(store, space)
+        known = await last_write_time(store, space)
         (owns,) = await store.history.list_facts(space, Scope(), ALWAYS, None, 10)
         await store.end_fact(space, owns.uuid, day("2020-01-01"))
         counts, _ = await store.inventory.delete_document(space, "d1", deletion())
@@ -164,7 +168,7 @@ class InventorySuite:
         assert await store.history.list_facts(space, Scope(known=known), ALWAYS, None, 10) == []
         assert await store.history.versions(space, owns.uuid, 10) == []
 
-    async def test_what_went_with_its_chunks_before_is_erased_with_the_document(
+    async def test_facts_removed_earlier_with_their_chunks_are_erased_with_the_document(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -172,7 +176,7 @@ class InventorySuite:
         await store.add_episodes(space, [note])
         result = fact("Anna Bell", "OWNS", "Payments", document_id="d1")
         await store.add_facts(space, [result], "")
-        known = await moment(store, space)
+        known = await last_write_time(store, space)
         await store.delete_episodes(space, [note.uuid])
         past = Scope(known=known)
         assert len(await store.history.list_facts(space, past, ALWAYS, None, 10)) == 1
@@ -180,7 +184,7 @@ class InventorySuite:
         assert (counts.facts, counts.versions) == (0, 1)
         assert await store.history.list_facts(space, past, ALWAYS, None, 10) == []
 
-    async def test_facts_that_another_document_claims_or_claimed_stay_known(
+    async def test_facts_that_another_document_states_or_stated_stay_known(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -189,7 +193,7 @@ class InventorySuite:
         for note in notes:
             result = fact("Anna Bell", "OWNS", "Payments", document_id=note.document_id)
             await store.add_facts(space, [result], "")
-        past = Scope(known=await moment(store, space))
+        past = Scope(known=await last_write_time(store, space))
         counts, _ = await store.inventory.delete_document(space, "d1", deletion())
         assert (counts.facts, counts.versions) == (0, 0)
         assert len(await store.history.list_facts(space, Scope(), ALWAYS, None, 10)) == 1
@@ -199,7 +203,7 @@ class InventorySuite:
         assert counts.versions == 1
         assert await store.history.list_facts(space, past, ALWAYS, None, 10) == []
 
-    async def test_an_end_that_an_erased_document_told_was_never_known(self, store: Store) -> None:
+    async def test_an_end_stated_by_an_erased_document_was_never_known(self, store: Store) -> None:
         space = new_space()
         note, later = (passage(space, one, "Note", f"Nothing of {one}.") for one in ("d1", "d2"))
         await store.add_episodes(space, [note])
@@ -209,7 +213,7 @@ class InventorySuite:
         await store.extractions.add_extraction(
             space, later, ExtractionResult(contradicted=(over,)), ""
         )
-        known = await moment(store, space)
+        known = await last_write_time(store, space)
         counts, _ = await store.inventory.delete_document(space, "d2", deletion())
         assert (counts.facts, counts.revived, counts.versions) == (0, 1, 0)
         (then,) = await store.history.list_facts(space, Scope(known=known), ALWAYS, None, 10)
@@ -218,8 +222,8 @@ class InventorySuite:
         assert [one.fact.invalid_at for one in versions] == [None, None]
 
 
-async def moment(store: Store, space: str) -> float:
-    """When the space was written to last."""
+async def last_write_time(store: Store, space: str) -> float:
+    """Returns the time of the last write to the space."""
     written = (await store.stats(space)).last_write
     assert written is not None
     return written.timestamp()

@@ -1,4 +1,4 @@
-"""What every graph store promises about listings of entities."""
+"""The contract of graph stores for listings of entities."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BY_MENTIONS = EntityListing(order=EntityOrder.MENTIONS)
 async def pages(
     store: GraphStore, space: str, listing: EntityListing, size: int
 ) -> list[Sequence[Entity]]:
-    """All pages of a listing."""
+    """Returns all pages of a listing."""
     found = []
     page = EntityPage((), FIRST_ENTITY)
     while page.next is not None:
@@ -36,13 +36,13 @@ async def pages(
 async def everything(
     store: GraphStore, space: str, listing: EntityListing = BY_MENTIONS
 ) -> list[tuple[str, int]]:
-    """The whole listing, page after page: names and numbers of mentions."""
+    """Returns the names and mention counts of a whole listing, read in pages."""
     found = await pages(store, space, listing, 2)
     return [(one.name, one.mentions) for page in found for one in page]
 
 
-def counts(space: str) -> list[Passage]:
-    """Three notes: Karl Otto is in each of them, Mira Okafor in two, Zoe Zimmer in one."""
+def three_notes(space: str) -> list[Passage]:
+    """Builds three notes: Karl Otto is named in each, Mira Okafor in two, Zoe Zimmer in one."""
     texts = [
         "We met Karl Otto and Mira Okafor and Zoe Zimmer.",
         "We met Mira Okafor, then Karl Otto.",
@@ -57,7 +57,7 @@ def counts(space: str) -> list[Passage]:
 class ListingSuite:
     """Listings of entities."""
 
-    async def test_pages_follow_each_other_without_gap_or_repeat(self, store: GraphStore) -> None:
+    async def test_pages_contain_every_entity_exactly_once(self, store: GraphStore) -> None:
         space = new_space()
         names = [f"Item {number:02}" for number in range(7)]
         await store.add_facts(space, [fact(name, "IS", "Thing Kind") for name in names], "")
@@ -66,7 +66,7 @@ class ListingSuite:
             assert [one.name for page in found for one in page] == [*names, "Thing Kind"]
             assert [len(page) for page in found] == [3, 3, 2]
 
-    async def test_an_entity_that_is_spelt_anew_is_neither_skipped_nor_listed_twice(
+    async def test_an_entity_respelled_between_pages_is_neither_skipped_nor_repeated(
         self, store: GraphStore
     ) -> None:
         space = new_space()
@@ -74,21 +74,19 @@ class ListingSuite:
         await store.add_facts(space, [fact(name, "IS", "Thing Kind") for name in names], "")
         first = await store.list_entities(space, EntityListing(), FIRST_ENTITY, 2)
         assert [one.name for one in first.entities] == ["ITEM ONE", "item six"]
-        anew = [
+        respelled = [
             fact(name, "IS", "Thing Kind", document_id="d") for name in ("Item One", "Item Six")
         ]
-        await store.add_facts(space, anew, "")
+        await store.add_facts(space, respelled, "")
         assert first.next is not None
         rest = await store.list_entities(space, EntityListing(), first.next, 9)
         assert [one.name for one in rest.entities] == ["Item Two", "Thing Kind"]
         whole = await listed(store, space)
         assert [one.name for one in whole[:2]] == ["Item One", "Item Six"]
 
-    async def test_the_most_mentioned_come_first_and_equals_by_name(
-        self, store: GraphStore
-    ) -> None:
+    async def test_entities_are_ordered_by_mentions_then_by_name(self, store: GraphStore) -> None:
         space = new_space()
-        await store.add_episodes(space, counts(space))
+        await store.add_episodes(space, three_notes(space))
         await store.add_facts(space, [fact("Anna Bell", "KNOWS", "Karl Otto")], "")
         assert await everything(store, space) == [
             ("Karl Otto", 3),
@@ -100,11 +98,9 @@ class ListingSuite:
             ("Anna Bell", 0),
         ]
 
-    async def test_mentions_that_are_replaced_or_deleted_count_no_more(
-        self, store: GraphStore
-    ) -> None:
+    async def test_replaced_and_deleted_mentions_are_not_counted(self, store: GraphStore) -> None:
         space = new_space()
-        notes = counts(space)
+        notes = three_notes(space)
         await store.add_episodes(space, notes)
         await store.delete_episodes(space, [notes[0].uuid])
         changed = passage(space, "d1", "Harbour Note 1", "We met Mira Okafor.")
@@ -116,7 +112,7 @@ class ListingSuite:
             ("Mira Okafor", 1),
         ]
 
-    async def test_texts_that_were_there_before_a_name_became_known_count(
+    async def test_mentions_in_texts_older_than_the_name_are_counted(
         self, store: GraphStore
     ) -> None:
         space = new_space()
@@ -125,7 +121,7 @@ class ListingSuite:
         await store.add_facts(space, [fact("order streams at night", "IS", "Habit Kind")], "")
         assert ("order streams at night", 1) in await everything(store, space)
 
-    async def test_titles_are_marked_and_can_be_left_out_or_listed_alone(
+    async def test_document_titles_are_marked_and_can_be_excluded_or_listed_alone(
         self, store: GraphStore
     ) -> None:
         space = new_space()
@@ -157,9 +153,9 @@ class ListingSuite:
         marks = {one.name: one.document_title for one in await listed(store, space)}
         assert marks == dict.fromkeys(titles, True) | dict.fromkeys(things, False)
 
-    async def test_a_type_filters_in_every_order(self, store: GraphStore) -> None:
+    async def test_a_type_filter_applies_in_every_order(self, store: GraphStore) -> None:
         space = new_space()
-        await store.add_episodes(space, counts(space))
+        await store.add_episodes(space, three_notes(space))
         people = [EntityName(name, "Person") for name in ("Anna Bell", "Karl Otto", "Mira Okafor")]
         await store.add_facts(space, [fact(one, "WORKS_AT", "Guild Hall") for one in people], "")
         by_mentions = EntityListing("Person", EntityOrder.MENTIONS)
@@ -172,11 +168,11 @@ class ListingSuite:
         assert by_name == ["Anna Bell", "Karl Otto", "Mira Okafor"]
 
     @pytest.mark.parametrize("order", list(EntityOrder))
-    async def test_writes_between_pages_skip_and_repeat_none_whose_place_they_leave(
+    async def test_writes_between_pages_neither_skip_nor_repeat_unaffected_entities(
         self, store: GraphStore, order: EntityOrder
     ) -> None:
         space = new_space()
-        await store.add_episodes(space, counts(space))
+        await store.add_episodes(space, three_notes(space))
         listing = EntityListing(order=order)
         before = [name for name, _ in await everything(store, space, listing)]
         seen, page, number = [], EntityPage((), FIRST_ENTITY), 0
@@ -193,7 +189,7 @@ class ListingSuite:
         assert [name for name in seen if name in before] == before
         assert len(seen) == len(set(seen))
 
-    async def test_homonyms_of_several_types_are_listed_each(self, store: GraphStore) -> None:
+    async def test_homonyms_of_several_types_are_listed_separately(self, store: GraphStore) -> None:
         space = new_space()
         kinds = [EntityName("Mercury", kind) for kind in ("Metal", "Planet", "Team")]
         await store.add_facts(space, [fact(one, "IS", "Known Thing") for one in kinds], "")

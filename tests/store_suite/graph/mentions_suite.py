@@ -1,4 +1,7 @@
-"""What every graph store promises about sentences that name what stated facts join: facts know better."""
+"""The contract of graph stores for co-occurrences that a stated fact contradicts.
+
+A sentence is left out if it names two entities between which a stated fact is not valid at the time.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ BOTH = FactFilter(day("2021-06-01").timestamp(), day("2023-01-01").timestamp())
 
 
 async def filled(store: Store, facts: Sequence[GivenFact], *passages: Passage) -> str:
-    """A space with these."""
+    """Creates a space with these facts and passages."""
     space = new_space()
     rows = [
         replace(one, uuid=passage(space, f"d{n}", "", "").uuid) for n, one in enumerate(passages)
@@ -39,12 +42,12 @@ async def filled(store: Store, facts: Sequence[GivenFact], *passages: Passage) -
 
 
 def said(title: str, *sentences: str) -> Passage:
-    """A passage, undated: it stands in its document at any time."""
+    """Builds an undated passage, which is valid at any time."""
     return passage("", title, title, " ".join(sentences))
 
 
 async def sentences(store: Store, space: str, only: FactFilter, limit: int = 10) -> list[str]:
-    """What a search finds of sentences."""
+    """Returns the sentences that a search finds."""
     asked = "harbour ledger"
     terms, keys = query_terms(asked), name_candidates(asked)
     found = await store.search_words(space, terms, keys, only, limit)
@@ -52,7 +55,7 @@ async def sentences(store: Store, space: str, only: FactFilter, limit: int = 10)
 
 
 async def mentioned(store: Store, space: str, name: str, only: FactFilter) -> dict[str, list[str]]:
-    """The sentences of a neighborhood by neighbor; the number of all neighbors is right."""
+    """Returns the sentences of a neighborhood by neighbor; checks the total number of neighbors."""
     found = await store.neighborhood(space, name, "", 20, only)
     assert found.total == len(found.nodes)
     value: dict[str, list[str]] = {node.name: [] for node in found.nodes}
@@ -64,13 +67,13 @@ async def mentioned(store: Store, space: str, name: str, only: FactFilter) -> di
 
 
 class MentionsSuite:
-    """Sentences beside stated facts."""
+    """Sentences that name the entities of stated facts."""
 
     @pytest.mark.parametrize(
         ("only", "shown"),
         [(BEFORE, False), (THEN, True), (LATER, False), (BOTH, True), (ALWAYS, True)],
     )
-    async def test_a_sentence_is_left_out_where_a_stated_fact_of_its_names_does_not_hold(
+    async def test_a_sentence_is_left_out_when_a_stated_fact_between_its_names_is_not_valid(
         self, store: Store, only: FactFilter, shown: bool
     ) -> None:
         space = await filled(store, [OWNED], said("Harbour Ledger", TEXT))
@@ -82,7 +85,9 @@ class MentionsSuite:
         steps = await store.entities.steps(space, [ledger], only, 10, local=True)
         assert [one.target for one in steps] == [jonas] * shown
 
-    async def test_it_may_name_them_beside_what_its_document_is_about(self, store: Store) -> None:
+    async def test_a_contradicted_sentence_does_not_join_its_names_to_the_title_either(
+        self, store: Store
+    ) -> None:
         page = said("Owner Change", TEXT, "The Harbour Ledger is blue.")
         space = await filled(store, [OWNED], page)
         assert await sentences(store, space, LATER) == ["The Harbour Ledger is blue."]
@@ -98,7 +103,7 @@ class MentionsSuite:
             joined = await store.entities.joining(space, [pair], only, local=True)
             assert len(joined) == number
 
-    async def test_one_that_holds_does_not_save_what_another_contradicts(
+    async def test_a_valid_fact_does_not_restore_a_sentence_that_another_contradicts(
         self, store: Store
     ) -> None:
         leads = fact("Jonas Weber", "LEADS", "Harbour Ledger", valid_at=day("2022-06-01"))
@@ -106,7 +111,7 @@ class MentionsSuite:
         assert await sentences(store, space, LATER) == []
         assert await mentioned(store, space, "harbour ledger", LATER) == {"Jonas Weber": []}
 
-    async def test_facts_between_others_and_of_another_space_contradict_nothing(
+    async def test_facts_between_other_entities_or_in_other_spaces_contradict_nothing(
         self, store: Store
     ) -> None:
         other = fact("Mira Okafor", "OWNS", "Harbour Ledger", invalid_at=day("2020-01-01"))
@@ -115,27 +120,31 @@ class MentionsSuite:
         assert await sentences(store, space, LATER) == [TEXT]
         assert await mentioned(store, space, "harbour ledger", LATER) == {"Jonas Weber": [TEXT]}
 
-    async def test_what_happened_on_a_day_contradicts_nothing_later(self, store: Store) -> None:
+    async def test_a_one_day_fact_contradicts_nothing_later(self, store: Store) -> None:
         day_long = {"valid_at": day("2020-01-01"), "invalid_at": day("2020-01-02")}
         met = fact("Jonas Weber", "BROKE", "Harbour Ledger", **day_long)
         space = await filled(store, [met], said("Harbour Ledger", TEXT))
         assert await sentences(store, space, LATER) == [TEXT]
         assert await mentioned(store, space, "harbour ledger", LATER) == {"Jonas Weber": [TEXT]}
 
-    async def test_others_take_the_place_of_sentences_that_are_left_out(self, store: Store) -> None:
+    async def test_other_sentences_fill_the_limit_when_some_are_left_out(
+        self, store: Store
+    ) -> None:
         old = [f"Jonas Weber owns the Harbour Ledger, part {number}." for number in range(3)]
         rest = "Elsewhere and for other reasons Mira Okafor has read the Harbour Ledger."
         space = await filled(store, [OWNED], said("Harbour Ledger", *old, rest))
         assert await sentences(store, space, LATER, limit=1) == [rest]
 
-    async def test_others_take_the_place_of_neighbors_that_are_left_out(self, store: Store) -> None:
+    async def test_other_neighbors_fill_the_limit_when_some_are_left_out(
+        self, store: Store
+    ) -> None:
         page = said("Owner Change", TEXT, "Owner Change was read by Zoe Zimmer.")
         space = await filled(store, [OWNED], page)
         found = await store.neighborhood(space, "owner change", "", 1, LATER)
         assert [node.name for node in found.nodes] == ["Zoe Zimmer"]
         assert found.total == 1
 
-    async def test_a_sentence_of_very_many_names_is_checked_for_the_first_seventeen(
+    async def test_a_sentence_with_very_many_names_is_checked_for_the_first_seventeen(
         self, store: Store
     ) -> None:
         names = [f"Xeno{letter} Quill" for letter in "abcdefghijklmnopqrst"]
@@ -151,5 +160,5 @@ class MentionsSuite:
 
 
 def replace_ends(one: GivenFact, subject: str, target: str) -> GivenFact:
-    """The same fact of others."""
+    """Returns a copy of the fact with another subject and object."""
     return replace(one, subject=EntityName(subject), object=EntityName(target))

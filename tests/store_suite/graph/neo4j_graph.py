@@ -1,4 +1,4 @@
-"""The graph store on the run's Neo4j, and what stands in it."""
+"""Opens the graph store on the test run's Neo4j, and dumps its content."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RETURN labels(n), properties(n)"""
 
 
 def settings(stores: LocalStores) -> GraphSettings:
-    """How the run's Neo4j is reached."""
+    """Returns the settings for the test run's Neo4j."""
     found = stores.environment()
     return GraphSettings(
         neo4j_uri=found["NEO4J_URI"],
@@ -47,14 +47,14 @@ def settings(stores: LocalStores) -> GraphSettings:
 
 
 async def prepare(stores: LocalStores) -> None:
-    """Brings the schema into being."""
+    """Creates the schema."""
     async with opened(stores):
         pass
 
 
 @asynccontextmanager
 async def opened(stores: LocalStores) -> AsyncIterator[Neo4jStore]:
-    """A store of its own, without the caches of another, that has seen to the schema."""
+    """Opens a new store, with empty caches, and ensures the schema."""
     store = build_store(settings(stores))
     try:
         await store.ensure_schema()
@@ -65,7 +65,7 @@ async def opened(stores: LocalStores) -> AsyncIterator[Neo4jStore]:
 
 @asynccontextmanager
 async def neo4j_alone(data: Path, neo4j_settings: Mapping[str, str]) -> AsyncIterator[LocalStores]:
-    """A Neo4j of the test's own with these settings; PostgreSQL is not started."""
+    """Starts a separate Neo4j with these settings; PostgreSQL is not started."""
     stores = LocalStores(data, neo4j_settings=neo4j_settings)
     stores.prepare()
     try:
@@ -79,7 +79,7 @@ async def neo4j_alone(data: Path, neo4j_settings: Mapping[str, str]) -> AsyncIte
 
 @asynccontextmanager
 async def connected(stores: LocalStores) -> AsyncIterator[AsyncDriver]:
-    """A driver beside the store's, for statements that no service would make."""
+    """Opens a driver that is independent of the store, for statements that no service runs."""
     found = settings(stores)
     auth = (found.neo4j_user, found.neo4j_password.get_secret_value())
     async with AsyncGraphDatabase.driver(
@@ -89,7 +89,7 @@ async def connected(stores: LocalStores) -> AsyncIterator[AsyncDriver]:
 
 
 async def dump(stores: LocalStores, space: str) -> Dump:
-    """Everything local in a space, in canonical form."""
+    """Dumps mentions, sentences, entities and facts of a space; checks that they are consistent."""
     async with connected(stores) as driver:
 
         async def rows(query: str) -> list[list[Any]]:

@@ -1,4 +1,4 @@
-"""What every store of ontologies promises."""
+"""The contract of ontology stores."""
 
 from __future__ import annotations
 
@@ -33,12 +33,14 @@ WHOLE = Ontology(
 
 
 class OntologySuite:
-    """Ontologies."""
+    """Reading and replacing a space's ontology."""
 
-    async def test_a_space_has_none_until_one_is_put(self, ontologies: OntologyStore) -> None:
+    async def test_a_new_space_has_an_empty_ontology_of_version_0(
+        self, ontologies: OntologyStore
+    ) -> None:
         assert await ontologies.ontology(new_space()) == (Ontology(), 0)
 
-    async def test_what_is_put_comes_back_and_the_same_again_changes_nothing(
+    async def test_an_ontology_is_returned_as_stored_and_storing_it_again_changes_nothing(
         self, ontologies: OntologyStore
     ) -> None:
         space = new_space()
@@ -48,7 +50,9 @@ class OntologySuite:
         assert await ontologies.put_ontology(space, Ontology(), 1) == 2
         assert await ontologies.ontology(space) == (Ontology(), 2)
 
-    async def test_another_version_than_expected_is_told(self, ontologies: OntologyStore) -> None:
+    async def test_a_write_that_expects_another_version_is_refused(
+        self, ontologies: OntologyStore
+    ) -> None:
         space = new_space()
         await ontologies.put_ontology(space, WHOLE, 0)
         for expected in (0, 2):
@@ -56,7 +60,7 @@ class OntologySuite:
                 await ontologies.put_ontology(space, Ontology(), expected)
         assert await ontologies.ontology(space) == (WHOLE, 1)
 
-    async def test_spaces_have_their_own(self, ontologies: OntologyStore) -> None:
+    async def test_each_space_has_its_own_ontology(self, ontologies: OntologyStore) -> None:
         space = new_space()
         await ontologies.put_ontology(space, WHOLE, None)
         assert (await ontologies.ontology(new_space())).version == 0

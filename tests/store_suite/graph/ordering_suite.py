@@ -1,4 +1,4 @@
-"""What every graph store promises to other orders of facts, and to searches of what was known."""
+"""The contract of graph stores for reranking data and for searches as known at a time."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space, p
 
 
 def ids(space: str, *names: str) -> list[str]:
-    """The entities of these names."""
+    """Returns the uuids of entities by name."""
     return [entity_uuid(space, name) for name in names]
 
 
 async def names_of(store: SearchStores, space: str, hits: list[Hit], known: float) -> set[str]:
-    """The objects of the facts found, as they were known."""
+    """Returns the objects of the found facts, as known at a time."""
     found = await store.history.facts_known(space, [hit.uuid for hit in hits], known)
     return {one.target.name for one in found.values()}
 
 
 class OrderingSuite:
-    """Distances and vectors of what was found."""
+    """Distances between entities, and vectors of facts."""
 
-    async def test_distance_is_the_number_of_facts_between(self, store: SearchStores) -> None:
+    async def test_distance_is_the_number_of_facts_between_two_entities(
+        self, store: SearchStores
+    ) -> None:
         space = new_space()
         names = ["Aaa", "Bbb", "Ccc", "Ddd", "Eee", "Fff"]
         chain = [fact(a, "KNOWS", b) for a, b in pairwise(names)]
@@ -40,7 +42,7 @@ class OrderingSuite:
         far = await store.reranking.distances(space, centers, asked, ALWAYS)
         assert far == dict(zip(asked[:3], (1, 2, 4), strict=True))
 
-    async def test_distance_goes_over_facts_of_the_time_and_over_co_occurrences(
+    async def test_distance_counts_facts_valid_at_the_time_and_co_occurrences(
         self, store: SearchStores
     ) -> None:
         space = new_space()
@@ -55,7 +57,7 @@ class OrderingSuite:
         assert before == dict.fromkeys(asked, 1)
         assert after == {asked[1]: 1}
 
-    async def test_distance_goes_over_co_occurrences_while_they_hold(
+    async def test_distance_counts_co_occurrences_only_while_they_are_valid(
         self, store: SearchStores
     ) -> None:
         space = new_space()
@@ -68,7 +70,7 @@ class OrderingSuite:
             then = at(f"{year}-06-01")
             assert await store.reranking.distances(space, centers, [karl], then) == far
 
-    async def test_entities_of_another_space_are_neither_named_nor_reached(
+    async def test_entities_and_vectors_of_another_space_are_not_returned(
         self, store: SearchStores
     ) -> None:
         space, other = new_space(), new_space()
@@ -80,7 +82,9 @@ class OrderingSuite:
         assert list(await store.reranking.fact_vectors(space, [hit.uuid])) == [hit.uuid]
         assert await store.reranking.fact_vectors(other, [hit.uuid]) == {}
 
-    async def test_entities_of_a_name_are_told_apart_by_type(self, store: SearchStores) -> None:
+    async def test_entities_with_the_same_name_are_distinguished_by_type(
+        self, store: SearchStores
+    ) -> None:
         space = new_space()
         facts = [fact(EntityName("Mercury", kind), "IS", f"A {kind}") for kind in ("Band", "God")]
         await store.add_facts(space, facts, "")
@@ -91,9 +95,11 @@ class OrderingSuite:
 
 
 class PastSuite:
-    """Searches of what was known."""
+    """Searches as known at a time."""
 
-    async def test_what_is_added_later_was_not_known_before(self, store: SearchStores) -> None:
+    async def test_a_fact_is_not_found_as_known_before_it_was_added(
+        self, store: SearchStores
+    ) -> None:
         space = new_space()
         for name in ("Early", "Late"):
             one = fact("Payments", "RUNS_ON", name, embedding=unit(1))
@@ -113,7 +119,9 @@ class PastSuite:
             for hits in (words.text, words.entity, near):
                 assert await names_of(store, space, hits, moment) == names
 
-    async def test_what_was_taken_back_was_known_until_then(self, store: SearchStores) -> None:
+    async def test_a_withdrawn_fact_is_found_as_known_before_its_withdrawal(
+        self, store: SearchStores
+    ) -> None:
         space = new_space()
         note = passage(space, "d1", "Note", "Nothing else.")
         await store.add_episodes(space, [note])
@@ -131,7 +139,9 @@ class PastSuite:
             )
             assert await names_of(store, space, words.text, moment) == names
 
-    async def test_both_clocks_and_the_filters_count(self, store: SearchStores) -> None:
+    async def test_valid_time_and_filters_apply_to_searches_as_known(
+        self, store: SearchStores
+    ) -> None:
         space = new_space()
         stored = fact("Anna", "LEADS", "Guild", invalid_at=day("2020-01-01"), embedding=unit(1))
         await store.add_facts(space, [stored, fact("Karl", "JOINS", "Guild")], "model")
@@ -145,7 +155,7 @@ class PastSuite:
             near, _ = await store.as_known.search_vector_known(space, unit(1), then, state)
             assert (len(words.text), len(near)) == (number, number)
 
-    async def test_another_space_is_never_seen(self, store: SearchStores) -> None:
+    async def test_facts_of_another_space_are_never_found(self, store: SearchStores) -> None:
         space, other = new_space(), new_space()
         await store.add_facts(space, [fact("Anna", "LEADS", "Guild", embedding=unit(1))], "model")
         state = (await store.search_words(space, ["guild"], [], ALWAYS, 5)).state
@@ -156,7 +166,7 @@ class PastSuite:
 
 
 class RareSuite:
-    """Filters that let few of many pass."""
+    """Filters that match few of many facts."""
 
     @pytest.mark.parametrize("relation", ["WAS_ONCE", "IS", "Of The"])
     async def test_a_rare_relation_is_found_among_many_with_the_same_words(

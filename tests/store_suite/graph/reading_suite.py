@@ -1,4 +1,4 @@
-"""What every graph store promises about searches and listings."""
+"""The contract of graph stores for searches, neighborhoods and statistics."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ async def search(store: GraphStore, space: str, question: str, only=ALWAYS) -> W
 
 
 async def in_full(store: GraphStore, space: str, hits: list[Hit]) -> list[Fact]:
-    """The facts of a list, in its order."""
+    """Returns the facts of the hits, in the same order."""
     found = await store.facts(space, [hit.uuid for hit in hits])
     return [found[hit.uuid] for hit in hits]
 
 
 async def owners(store: GraphStore) -> str:
-    """A space with three owners of a service, one after the other, and a fact of another service."""
+    """Creates a space with three successive owners of a service, and an unrelated fact."""
     space = new_space()
     payments = EntityName("Payments Service", "Service")
     await store.add_facts(
@@ -55,9 +55,9 @@ async def owners(store: GraphStore) -> str:
 
 
 class ReadingSuite:
-    """Searches, neighborhoods, listings."""
+    """Searches by words and by vector, neighborhoods and statistics."""
 
-    async def test_of_many_facts_of_a_named_entity_those_of_the_asked_relation_are_found(
+    async def test_the_relation_in_a_question_ranks_the_facts_of_a_named_entity(
         self, store: GraphStore
     ) -> None:
         space = new_space()
@@ -71,7 +71,7 @@ class ReadingSuite:
             words = await store.search_words(space, *value, ALWAYS, 5)
             assert words.entity[0].relation == "OWNS"
 
-    async def test_a_list_by_words_tells_which_facts_have_a_vector(self, store: GraphStore) -> None:
+    async def test_hits_by_words_show_which_facts_have_a_vector(self, store: GraphStore) -> None:
         space = new_space()
         rows = [
             fact("Anna Bell", "OWNS", "Payments", embedding=unit(1)),
@@ -86,7 +86,7 @@ class ReadingSuite:
             embedded = {hit.statement: hit.embedded for hit in hits}
             assert embedded == {"Anna Bell owns Payments": True, "Anna Bell owns Ledger": False}
 
-    async def test_words_find_facts_that_hold_at_the_time(self, store: GraphStore) -> None:
+    async def test_a_search_by_words_finds_facts_valid_at_the_time(self, store: GraphStore) -> None:
         space = await owners(store)
         found = await search(store, space, "who owns payments", at("2021-06-01"))
         assert [one.source.name for one in await in_full(store, space, found.text)] == ["Karl Otto"]
@@ -107,7 +107,7 @@ class ReadingSuite:
             ("\u4e2d\u56fd", []),
         ],
     )
-    async def test_words_are_found_regardless_of_accents_and_where_no_spaces_part_them(
+    async def test_words_are_found_regardless_of_accents_and_in_scripts_without_spaces(
         self, store: GraphStore, question: str, sources: list[str]
     ) -> None:
         space = new_space()
@@ -128,7 +128,7 @@ class ReadingSuite:
         shown = await in_full(store, space, found.text)
         assert sorted(one.source.name for one in shown) == sources
 
-    async def test_an_entity_is_named_within_a_sentence_without_spaces(
+    async def test_an_entity_is_recognized_in_a_question_without_spaces(
         self, store: GraphStore
     ) -> None:
         space = new_space()
@@ -155,14 +155,14 @@ class ReadingSuite:
             found = await store.search_words(space, query_terms(question), [], ALWAYS, 10)
             assert [facts[0].fact for facts, _ in found.sentences] == [text]
 
-    async def test_an_interval_ends_before_its_last_instant(self, store: GraphStore) -> None:
+    async def test_a_fact_is_not_valid_at_the_instant_of_its_end(self, store: GraphStore) -> None:
         space = await owners(store)
         found = await search(store, space, "who owns payments", at("2022-01-01"))
         assert [one.source.name for one in await in_full(store, space, found.text)] == [
             "Mira Okafor"
         ]
 
-    async def test_the_facts_of_a_named_entity_are_found_whatever_the_words(
+    async def test_all_facts_of_a_named_entity_are_found_regardless_of_other_words(
         self, store: GraphStore
     ) -> None:
         space = await owners(store)
@@ -172,7 +172,7 @@ class ReadingSuite:
             "WROTE",
         }
 
-    async def test_filters_act_before_ranking(self, store: GraphStore) -> None:
+    async def test_filters_apply_before_ranking(self, store: GraphStore) -> None:
         space = await owners(store)
         entity = replace(ALWAYS, entity_key="karl otto")
         found = await search(store, space, "payments", entity)
@@ -196,7 +196,7 @@ class ReadingSuite:
         assert facts[0].citations[0].quote == text
 
     @pytest.mark.parametrize("first", ["facts", "sentences"])
-    async def test_what_a_space_had_none_of_is_found_once_it_has(
+    async def test_first_facts_and_sentences_of_a_space_are_found_after_empty_searches(
         self, store: GraphStore, first: str
     ) -> None:
         space = new_space()
@@ -211,7 +211,7 @@ class ReadingSuite:
 
         steps = [add_facts, add_sentences]
         for step in steps if first == "facts" else reversed(steps):
-            # Twice: what the first search saw decides what the second one asks for.
+            # Twice, because the store remembers from the first search which lists are empty.
             await search(store, space, "harbour")
             await search(store, space, "harbour")
             await step()
@@ -219,7 +219,9 @@ class ReadingSuite:
             found = await search(store, space, "harbour")
             assert (len(found.text), len(found.sentences), found.state.vectors) == (1, 1, 1)
 
-    async def test_a_space_of_sentences_alone_tells_its_state(self, store: GraphStore) -> None:
+    async def test_searches_of_a_space_without_facts_return_its_revision(
+        self, store: GraphStore
+    ) -> None:
         space = new_space()
         said = passage(space, "d1", "Anna Bell", "She met Karl Otto at the harbour.")
         revision = (await store.add_episodes(space, [said])).revision
@@ -227,7 +229,9 @@ class ReadingSuite:
             state = (await search(store, space, question)).state
             assert (state.revision, state.vectors, state.model) == (revision, 0, "")
 
-    async def test_vectors_find_the_nearest_facts_of_the_time(self, store: GraphStore) -> None:
+    async def test_a_vector_search_finds_the_nearest_facts_valid_at_the_time(
+        self, store: GraphStore
+    ) -> None:
         space = new_space()
         old = fact("Aaa", "IS", "Bbb", embedding=unit(1, 0.1), invalid_at=day("2020-01-01"))
         near = fact("Aaa", "IS", "Ccc", embedding=unit(1, 0.2))
@@ -239,7 +243,7 @@ class ReadingSuite:
             assert found[0].score == pytest.approx(unit(1, 0.2)[0], abs=0.01)
 
     @pytest.mark.parametrize("exact", [True, False])
-    async def test_a_relation_filters_before_vectors_are_ranked(
+    async def test_a_relation_filter_applies_before_vectors_are_ranked(
         self, store: GraphStore, exact: bool
     ) -> None:
         space = new_space()
@@ -253,14 +257,14 @@ class ReadingSuite:
         found = await store.search_vector(space, unit(1), only, 1, exact=exact)
         assert [one.target.name for one in await in_full(store, space, found)] == ["Far Away"]
 
-    async def test_another_space_is_never_seen(self, store: GraphStore) -> None:
+    async def test_facts_of_another_space_are_never_found(self, store: GraphStore) -> None:
         await owners(store)
         empty = new_space()
         found = await search(store, empty, "who owns the Payments Service")
         assert (found.text, found.entity, found.sentences, found.state.revision) == ([], [], [], 0)
         assert await listed(store, empty) == []
 
-    async def test_a_neighborhood_puts_stated_facts_first_and_tells_the_whole_number(
+    async def test_a_neighborhood_lists_stated_facts_first_and_counts_all_neighbors(
         self, store: GraphStore
     ) -> None:
         space = await owners(store)
@@ -273,7 +277,7 @@ class ReadingSuite:
         assert [edge.origin for edge in found.edges[-2:]] == [Origin.LOCAL, Origin.LOCAL]
 
     @pytest.mark.parametrize("gaps", ["none", 3.0, True])
-    async def test_facts_may_have_an_attribute_of_any_name_that_is_not_reserved(
+    async def test_facts_may_have_attributes_named_like_properties_of_co_occurrences(
         self, store: GraphStore, gaps: Scalar
     ) -> None:
         space = new_space()
@@ -286,12 +290,14 @@ class ReadingSuite:
             assert [edge.origin for edge in found.edges] == [Origin.GIVEN, Origin.LOCAL]
 
     @pytest.mark.parametrize("name", [".*", "') match (n) detach delete n //", "karl", "nobody"])
-    async def test_only_the_exact_name_is_found(self, store: GraphStore, name: str) -> None:
+    async def test_a_neighborhood_requires_the_exact_name(
+        self, store: GraphStore, name: str
+    ) -> None:
         space = await owners(store)
         with pytest.raises(NotFoundError):
             await store.neighborhood(space, name, "", 10, ALWAYS)
 
-    async def test_stats_count_what_is_there(self, store: GraphStore) -> None:
+    async def test_stats_count_episodes_facts_and_entities(self, store: GraphStore) -> None:
         space = await owners(store)
         await store.add_episodes(space, [passage(space, "d1", "Karl Otto", "He met Zoe Zimmer.")])
         stats = await store.stats(space)

@@ -1,4 +1,4 @@
-"""What every graph store promises about spaces beside each other: ids are a space's own."""
+"""The contract of graph stores for spaces that use the same ids: they are independent."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from tests.store_suite.graph.builders import ALWAYS, fact, listed, new_space, pa
 
 
 async def names(store: GraphStore, space: str) -> list[str]:
-    """What the space's entities are called."""
+    """Returns the names of the space's entities."""
     return [one.name for one in await listed(store, space)]
 
 
 class SpacesSuite:
     """Two spaces that use the same ids."""
 
-    async def test_an_id_that_another_space_uses_is_as_good_as_any(self, store: GraphStore) -> None:
+    async def test_an_episode_id_can_be_used_by_two_spaces_for_different_texts(
+        self, store: GraphStore
+    ) -> None:
         ours, theirs = new_space(), new_space()
         one = passage(ours, "d1", "Lothair II", "He was married to Teutberga.")
         other = replace(one, title="Karl Otto", content="He met Anna Bell.")
@@ -29,7 +31,9 @@ class SpacesSuite:
         assert await names(store, ours) == ["Lothair II", "Teutberga"]
         assert await names(store, theirs) == ["Anna Bell", "Karl Otto"]
 
-    async def test_the_same_passage_is_each_spaces_own(self, store: GraphStore) -> None:
+    async def test_the_same_passage_is_stored_separately_in_each_space(
+        self, store: GraphStore
+    ) -> None:
         ours, theirs = new_space(), new_space()
         one = passage(ours, "d1", "Lothair II", "He was married to Teutberga.")
         for space in (ours, theirs):
@@ -43,7 +47,7 @@ class SpacesSuite:
         cited = [found.edges[0].citations[0].chunk_id for found in near]
         assert cited == [one.uuid, one.uuid]
 
-    async def test_replacing_or_deleting_one_leaves_the_other_as_it_is(
+    async def test_replacing_or_deleting_an_episode_leaves_the_other_space_unchanged(
         self, store: GraphStore
     ) -> None:
         ours, theirs = new_space(), new_space()
@@ -65,7 +69,7 @@ class SpacesSuite:
         ) == before
         assert (await store.stats(theirs)).episodes == 0
 
-    async def test_an_episode_of_another_space_is_not_deleted_nor_its_entities_found(
+    async def test_episodes_and_entities_of_another_space_are_neither_deleted_nor_found(
         self, store: GraphStore
     ) -> None:
         ours, theirs = new_space(), new_space()

@@ -1,4 +1,4 @@
-"""What every graph store promises about the graph's shape."""
+"""The contract of graph stores for entities, paths and subgraphs."""
 
 from __future__ import annotations
 
@@ -17,35 +17,37 @@ NOW = 2_000_000_000.0
 
 
 class Store(GraphStore, Protocol):
-    """The graph with its shape."""
+    """A graph store with entities."""
 
     @property
     def entities(self) -> EntityStore: ...
 
 
-async def ways(store: Store, space: str, ends: tuple[str, str], hops: int = 4) -> list[list[str]]:
-    """The shortest ways between two names, as names."""
+async def shortest_paths(
+    store: Store, space: str, ends: tuple[str, str], hops: int = 4
+) -> list[list[str]]:
+    """Returns the shortest paths between two entities, as names."""
     uuids = [await only_uuid(store, space, name) for name in ends]
 
     async def steps(frontier, limit):  # type: ignore[no-untyped-def]
         return await store.entities.steps(space, frontier, ALWAYS, limit, local=False)
 
     found = await shortest((uuids[0], uuids[1]), steps, hops, 9)
-    known = await store.entities.titled(space, sorted({one for way in found.ways for one in way}))
-    return [[known[uuid].entity.name for uuid in way] for way in found.ways]
+    known = await store.entities.titled(space, sorted({one for path in found.ways for one in path}))
+    return [[known[uuid].entity.name for uuid in path] for path in found.ways]
 
 
 async def only_uuid(store: Store, space: str, name: str) -> str:
-    """The uuid of the only entity of a name."""
+    """Returns the uuid of the only entity with a name."""
     found = await store.entities.entities(space, Selector(name_key=name.casefold()), NOW)
     assert len(found) == 1
     return found[0].entity.uuid
 
 
 class StructureSuite:
-    """Entities, names in text, steps and subgraphs."""
+    """Entities, linking of names, steps and subgraphs."""
 
-    async def test_an_entity_is_found_by_name_with_its_other_spellings(self, store: Store) -> None:
+    async def test_an_entity_is_found_by_name_with_its_aliases(self, store: Store) -> None:
         space = new_space()
         await store.add_episodes(
             space,
@@ -61,7 +63,7 @@ class StructureSuite:
         assert found[0].aliases == ("NATS STREAM", "nats stream")
         assert (found[0].facts, found[0].entity.mentions) == (1, 2)
 
-    async def test_all_entities_of_a_name_are_listed(self, store: Store) -> None:
+    async def test_all_entities_with_a_name_are_returned(self, store: Store) -> None:
         space = new_space()
         planet, element = EntityName("Mercury", "Planet"), EntityName("Mercury", "Element")
         rows = [
@@ -77,7 +79,7 @@ class StructureSuite:
             "Element"
         ]
 
-    async def test_nothing_of_a_space_is_seen_from_another(self, store: Store) -> None:
+    async def test_entities_of_another_space_are_never_returned(self, store: Store) -> None:
         space, other = new_space(), new_space()
         chunk = passage(space, "d1", "Anna Bell", "She knows Karl Otto.")
         await store.add_episodes(space, [chunk])
@@ -94,7 +96,7 @@ class StructureSuite:
         found = await ours.subgraph(other, Seeds([chunk.uuid], [uuid], 20, 10, 10))
         assert (found.episodes, found.entities, found.mentions) == ([], [], [])
 
-    async def test_names_that_a_title_or_a_fact_gives_are_linked_and_phrases_are_not(
+    async def test_names_from_titles_and_facts_are_linkable_and_phrases_are_not(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -108,7 +110,7 @@ class StructureSuite:
             "c": ["c++"],
         }
 
-    async def test_steps_hold_at_the_time_that_is_asked_for(self, store: Store) -> None:
+    async def test_steps_follow_facts_valid_at_the_requested_time(self, store: Store) -> None:
         space = new_space()
         await store.add_episodes(space, [passage(space, "d1", "Anna Bell", "She met Zoe Zimmer.")])
         rows = [
@@ -124,10 +126,10 @@ class StructureSuite:
             (at("2002-01-01"), True, {"Lena Roth", "Zoe Zimmer"}),
         ):
             steps = await store.entities.steps(space, [uuid], instant, 10, local=local)
-            there = await store.entities.titled(space, [step.target for step in steps])
-            assert {one.entity.name for one in there.values()} == names
+            titled = await store.entities.titled(space, [step.target for step in steps])
+            assert {one.entity.name for one in titled.values()} == names
 
-    async def test_co_occurrences_join_while_a_version_of_their_document_says_so(
+    async def test_co_occurrences_join_entities_while_a_version_contains_the_sentence(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -145,7 +147,7 @@ class StructureSuite:
             assert len(joined) == holds
             assert {fact.valid_at for fact in joined.values()} <= {day("2020-01-01")}
 
-    async def test_the_latest_co_occurrence_joins_best_and_undated_ones_last(
+    async def test_the_latest_co_occurrence_is_preferred_and_undated_ones_come_last(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -163,7 +165,7 @@ class StructureSuite:
         rows = [day("2021-01-01"), day("2020-01-01"), None]
         assert [fact.valid_at for fact in near.edges] == rows
 
-    async def test_a_stated_fact_joins_better_than_a_co_occurrence(self, store: Store) -> None:
+    async def test_a_stated_fact_is_preferred_to_a_co_occurrence(self, store: Store) -> None:
         space = new_space()
         chunk = passage(space, "d1", "Anna Bell", "She met Karl Otto.")
         await store.add_episodes(space, [chunk])
@@ -181,7 +183,7 @@ class StructureSuite:
         assert (stated.origin, stated.attributes) == (Origin.GIVEN, {"how": "work"})
         assert [cited.chunk_id for cited in stated.citations] == [chunk.uuid]
 
-    async def test_the_shortest_ways_are_told_through_the_lesser_known_first(
+    async def test_shortest_paths_are_ordered_by_the_fewest_facts_of_their_entities(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -195,17 +197,17 @@ class StructureSuite:
             fact("Other Bbb", "KNOWS", "Far Away"),
         ]
         await store.add_facts(space, rows, "")
-        assert await ways(store, space, ("Start Here", "End There")) == [
+        assert await shortest_paths(store, space, ("Start Here", "End There")) == [
             ["Start Here", "Quiet One", "End There"],
             ["Start Here", "Busy Hub", "End There"],
         ]
-        assert await ways(store, space, ("Far Away", "Start Here")) == [
+        assert await shortest_paths(store, space, ("Far Away", "Start Here")) == [
             ["Far Away", "Other Bbb", "Busy Hub", "Start Here"]
         ]
-        assert await ways(store, space, ("Far Away", "Start Here"), hops=2) == []
-        assert await ways(store, space, ("Busy Hub", "Busy Hub")) == [["Busy Hub"]]
+        assert await shortest_paths(store, space, ("Far Away", "Start Here"), hops=2) == []
+        assert await shortest_paths(store, space, ("Busy Hub", "Busy Hub")) == [["Busy Hub"]]
 
-    async def test_a_subgraph_goes_one_step_along_shared_entities(self, store: Store) -> None:
+    async def test_a_subgraph_extends_one_step_along_shared_entities(self, store: Store) -> None:
         space = new_space()
         chunks = [
             passage(space, "d1", "Anna Bell", "She met Karl Otto in Vienna Hall."),
@@ -234,7 +236,7 @@ class StructureSuite:
         }
         assert not found.truncated
 
-    async def test_a_subgraph_is_bounded_and_begins_at_entities_too(self, store: Store) -> None:
+    async def test_a_subgraph_may_start_at_entities_and_is_limited(self, store: Store) -> None:
         space = new_space()
         chunks = [
             passage(space, f"d{number}", f"Note {number}", "They met Karl Otto.")
@@ -253,7 +255,7 @@ class StructureSuite:
         nothing = await store.entities.subgraph(space, Seeds([], [], 5, 10, 3))
         assert (nothing.episodes, nothing.truncated) == ([], False)
 
-    async def test_a_fact_leads_on_to_the_chunks_that_state_it_while_it_holds(
+    async def test_a_subgraph_extends_to_chunks_that_state_facts_valid_at_the_time(
         self, store: Store
     ) -> None:
         space = new_space()
@@ -282,7 +284,7 @@ class StructureSuite:
         assert [one.document_id for one in now.episodes] == ["d1"]
         assert {one.relation for one in now.statements} == {"KNOWS"}
 
-    async def test_without_details_a_subgraph_is_the_same_but_for_what_is_shown(
+    async def test_a_subgraph_without_details_has_the_same_nodes_without_titles_and_sentences(
         self, store: Store
     ) -> None:
         space = new_space()

@@ -1,4 +1,4 @@
-"""Both clocks of every store against a plain table, over any number of additions, endings and deletions."""
+"""Every store matches the reference table in both times after random additions, endings and deletions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Store(GraphStore, Protocol):
 
 @dataclass(frozen=True)
 class End:
-    """Ends the fact that was given as the one of this number, where it is there."""
+    """Ends the fact with this number in the order of additions, if it exists."""
 
     number: int
     at: datetime
@@ -75,7 +75,7 @@ actions = st.lists(
 
 @dataclass
 class World:
-    """A store's space beside the table that it must equal."""
+    """A space in a store, and the reference table that it must match."""
 
     store: Store
     space: str
@@ -87,7 +87,7 @@ class World:
     revision: int = 0
 
     async def act(self, action: list[GivenFact] | End | Delete) -> None:
-        """Does the same to both."""
+        """Applies an action to both."""
         if isinstance(action, list):
             await self.store.add_facts(self.space, action, "")
             self.given += action
@@ -97,7 +97,7 @@ class World:
             await self._end(action)
         else:
             await self._delete(action.document)
-        await self._written()
+        await self._record_write()
 
     async def _end(self, action: End) -> None:
         one = self.given[action.number % len(self.given)] if self.given else None
@@ -123,29 +123,29 @@ class World:
         return (*row[:4], self.ended.get(row, row[4]))
 
     def uuid_of(self, one: GivenFact) -> str:
-        """The uuid of a given fact."""
+        """Returns the uuid of a given fact."""
         ends = [entity_uuid(self.space, name_key(end.name)) for end in (one.subject, one.object)]
         interval = (start_of(one.valid_at), end_of(one.invalid_at))
         return fact_uuid(self.space, (ends[0], ends[1]), one.relation, interval)
 
-    async def _written(self) -> None:
+    async def _record_write(self) -> None:
         stats = await self.store.stats(self.space)
-        self.table.becomes(self._now(row) for row in self.claims)
+        self.table.record_write(self._now(row) for row in self.claims)
         self.clock[self.table.now] = stats.last_write.timestamp() if stats.last_write else 0.0
 
 
 def as_row(one: Fact) -> Row:
-    """A fact as a row of the table."""
+    """Converts a fact to a row of the table."""
     interval = (start_of(one.valid_at), end_of(one.invalid_at))
     return one.source.name, one.relation, one.target.name, *interval
 
 
 async def check_lists(world: World, write: int, known: float | None) -> None:
-    """What was known after a write is what the table has, at every time and for every entity."""
+    """Checks listings as known after a write, at every time and for every entity."""
     history, space = world.store.history, world.space
     for only in (*INSTANTS, DECADE, ALWAYS):
         found = await history.list_facts(space, Scope(known=known), only, None, 100)
-        assert {as_row(one) for one in found} == world.table.holding(write, only)
+        assert {as_row(one) for one in found} == world.table.valid_at(write, only)
         assert found == sorted(found, key=lambda one: (start_of(one.valid_at), one.uuid))
     every = world.table.known(write)
     for name in NAMES:
@@ -162,8 +162,8 @@ async def check_lists(world: World, write: int, known: float | None) -> None:
             assert {as_row(one) for one in found} == rows
 
 
-async def check_lives(world: World, write: int, known: float | None) -> None:
-    """An entity's life is all of its rows, or there is no such entity."""
+async def check_histories(world: World, write: int, known: float | None) -> None:
+    """Checks that an entity's history has all of its rows, and that an entity without rows is not found."""
     for name in NAMES:
         rows = [row for row in world.table.known(write) if name in (row[0], row[2])]
         try:
@@ -179,7 +179,7 @@ async def check_lives(world: World, write: int, known: float | None) -> None:
 
 
 async def check_differences(world: World, write: int, known: float | None) -> None:
-    """What is said at one of two times only."""
+    """Checks the facts that are valid at only one of two times."""
     history, space = world.store.history, world.space
     facts = {
         one.uuid: as_row(one)
@@ -201,7 +201,7 @@ async def check_differences(world: World, write: int, known: float | None) -> No
 
 
 async def check_versions(world: World) -> None:
-    """The versions of a fact follow each other without overlap, and only the last may be open."""
+    """Checks that the versions of a fact do not overlap and that only the last one may be open."""
     for one in world.given:
         versions = await world.store.history.versions(world.space, world.uuid_of(one), 100)
         assert versions
@@ -211,7 +211,7 @@ async def check_versions(world: World) -> None:
 
 
 async def run(store: Store, done: list[list[GivenFact] | End | Delete]) -> None:
-    """Acts, and then asks about every moment of the past."""
+    """Applies the actions, then checks the state as known after each of them."""
     space = new_space()
     notes = [passage(space, document, "Note", "Nothing.") for document in DOCUMENTS[1:]]
     await store.add_episodes(space, notes)
@@ -220,27 +220,27 @@ async def run(store: Store, done: list[list[GivenFact] | End | Delete]) -> None:
         await world.act(action)
     for write, known in (*world.clock.items(), (world.table.now, None)):
         await check_lists(world, write, known)
-        await check_lives(world, write, known)
+        await check_histories(world, write, known)
         await check_differences(world, write, known)
     await check_versions(world)
 
 
 @settings(max_examples=150)
 @given(done=actions)
-async def test_the_fake_answers_as_the_table_does(
+async def test_the_fake_matches_the_reference_table(
     done: list[list[GivenFact] | End | Delete],
 ) -> None:
     await run(FakeGraphStore(), done)
 
 
-# Not shrunk: every example is a space of its own with some hundred questions.
+# Examples are not shrunk: each one fills a space and runs several hundred queries.
 @settings(
     max_examples=8,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )
 @given(done=actions)
-async def test_neo4j_answers_as_the_table_does(
+async def test_neo4j_matches_the_reference_table(
     graph_stores: LocalStores, done: list[list[GivenFact] | End | Delete]
 ) -> None:
     async with opened(graph_stores) as store:

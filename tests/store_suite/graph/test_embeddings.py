@@ -1,4 +1,4 @@
-"""Both stores change models alike; Neo4j also goes on where a change was ended, and lets writers wait meanwhile."""
+"""Both stores fulfill the contract of embeddings; Neo4j also resumes interrupted changes of the model."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class TestNeo4j(EmbeddingSuite):
         async with opened(graph_stores) as found:
             yield found
 
-    async def test_a_change_that_was_ended_half_way_goes_on_and_vectors_wait_for_it(
+    async def test_an_interrupted_change_resumes_and_writes_of_vectors_are_refused_until_then(
         self, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         space = await filled(store)
@@ -84,7 +84,7 @@ class TestNeo4j(EmbeddingSuite):
         assert await near(store, space, 0.0, 1.0) == [1.0] * 5
         assert [one.text for one in await missing(store, space)] == ["Ann knows Zoe"]
 
-    async def test_facts_of_all_starts_are_moved_each_once_in_pages_that_begin_anywhere(
+    async def test_facts_with_any_start_are_moved_exactly_once_across_pages(
         self, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         space = new_space()
@@ -102,7 +102,7 @@ class TestNeo4j(EmbeddingSuite):
         hits = await store.search_vector(space, (0.6, 0.8), ALWAYS, 20, exact=True)
         assert [round(hit.score, 2) for hit in hits] == [1.0] * len(rows)
 
-    async def test_a_second_call_that_comes_late_finds_the_change_made_and_leaves_the_vectors(
+    async def test_a_late_second_activation_keeps_the_activated_vectors(
         self, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         space = await filled(store)
@@ -119,7 +119,7 @@ class TestNeo4j(EmbeddingSuite):
         assert await current(space) == Vectors(NEW, "", 5, DIMENSION)
         assert await near(store, space, 0.0, 1.0) == [1.0] * 5
 
-    async def test_overlapping_calls_move_every_vector_once(
+    async def test_concurrent_activations_move_every_vector_once(
         self, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         space = await filled(store)
@@ -129,7 +129,7 @@ class TestNeo4j(EmbeddingSuite):
         assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5, DIMENSION)
         assert await near(store, space, 0.0, 1.0) == [1.0] * 5
 
-    async def test_a_call_that_is_overtaken_between_two_moves_erases_nothing(
+    async def test_an_activation_overtaken_by_another_erases_no_vectors(
         self, store: Neo4jStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         space = await filled(store)
@@ -146,7 +146,7 @@ class TestNeo4j(EmbeddingSuite):
         assert await store.embeddings.vectors(space) == Vectors(NEW, "", 5, DIMENSION)
         assert await near(store, space, 0.0, 1.0) == [1.0] * 5
 
-    async def test_a_name_that_is_spelt_anew_while_the_model_changes_is_passed_over_by_no_page(
+    async def test_a_name_respelled_during_the_change_is_not_skipped(
         self, store: Neo4jStore, graph_stores: LocalStores, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         space = await filled(store)
@@ -173,7 +173,7 @@ class TestNeo4j(EmbeddingSuite):
         found = await _name_vectors(graph_stores, space, text, among="true")
         assert found == [[0.0, 1.0]] * 2
 
-    async def test_names_with_vectors_change_as_well(
+    async def test_vectors_of_names_change_to_the_new_model_too(
         self, store: Neo4jStore, graph_stores: LocalStores
     ) -> None:
         space = await filled(store)
@@ -188,24 +188,24 @@ class TestNeo4j(EmbeddingSuite):
         text = "RETURN n.name_embedding AS vector"
         assert await _name_vectors(graph_stores, space, text) == [[0.0, 1.0]] * 2
 
-    async def test_what_has_vectors_of_another_length_in_the_midst_of_a_change_is_passed_over(
+    async def test_searches_during_a_change_skip_vectors_of_another_length(
         self, store: Neo4jStore, graph_stores: LocalStores, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         space = await filled(store)
         rows = [finding(f"F{n}", embedding=unit(1.0)) for n in range(4)]
         await store.findings.add_findings(space, rows, OLD)
         await _name_vectors(graph_stores, space, f"SET n.name_embedding = {list(unit(1.0))}")
-        await lay_beside(store, space, (0.0, 1.0))
+        await put_next_vectors(store, space, (0.0, 1.0))
         monkeypatch.setattr(neo4j_store, "AT_ONCE", 2)
         moves = store.embeddings._move
         seen = []
 
-        async def looked_at(space: str, kind: TextKind, model: str) -> bool:
+        async def observed(space: str, kind: TextKind, model: str) -> bool:
             more = await moves(space, kind, model)
             seen.append([await found(store, space, vector) for vector in (unit(1.0), (0.0, 1.0))])
             return more
 
-        monkeypatch.setattr(store.embeddings, "_move", looked_at)
+        monkeypatch.setattr(store.embeddings, "_move", observed)
         await store.embeddings.activate(space, NEW)
         assert seen[0] == [(3, 4, 2), (2, 0, 0)]
         assert seen[-1] == [(0, 0, 0), (5, 4, 2)]
@@ -213,8 +213,8 @@ class TestNeo4j(EmbeddingSuite):
         assert await store.embeddings.vectors(space) == Vectors(NEW, "", 9, 2)
 
 
-async def lay_beside(store: Neo4jStore, space: str, values: Sequence[float]) -> None:
-    """Vectors of the new model for all that has one."""
+async def put_next_vectors(store: Neo4jStore, space: str, values: Sequence[float]) -> None:
+    """Stores vectors of the new model for every text that has a vector."""
     for kind in TextKind:
         texts = await store.embeddings.unembedded(space, kind, NEW, FIRST, 100)
         vectors = [
@@ -224,14 +224,14 @@ async def lay_beside(store: Neo4jStore, space: str, values: Sequence[float]) -> 
 
 
 async def found(store: Neo4jStore, space: str, vector: Sequence[float]) -> tuple[int, int, int]:
-    """How many facts, findings and names every way of comparing finds a vector alike; all ways agree."""
+    """Counts the facts, findings and names that are similar to a vector; all kinds of search must agree."""
     state = SpaceState(1, 5, NEW)
     past = Known(ALWAYS, (await store.stats(space)).last_write.timestamp(), 9)  # type: ignore[union-attr]
-    of_ada = replace(ALWAYS, entity_key="zoe")
+    of_zoe = replace(ALWAYS, entity_key="zoe")
     facts = {
         len(await store.search_vector(space, vector, ALWAYS, 9, exact=True)),
         len(await store.search_vector(space, vector, ALWAYS, 9, exact=False)),
-        len(await store.search_vector(space, vector, of_ada, 9, exact=True)),
+        len(await store.search_vector(space, vector, of_zoe, 9, exact=True)),
         len(
             await store.search_vector(
                 space, vector, replace(ALWAYS, relation="knows"), 9, exact=False
@@ -255,7 +255,7 @@ async def found(store: Neo4jStore, space: str, vector: Sequence[float]) -> tuple
 async def _name_vectors(
     stores: LocalStores, space: str, what: str, among: str = "n.name IN ['Ada', 'Bob']"
 ) -> list[list[float]]:
-    """Does something with entities as a language model's reading would leave two of them."""
+    """Runs a clause on entities: by default two, which become like entities described by a language model."""
     query = f"MATCH (n:Entity {{group_id: $space}}) WHERE {among} {what}"
     async with connected(stores) as driver:
         result = await driver.execute_query(query, space=space)

@@ -1,4 +1,4 @@
-"""The in-memory graph keeps the promises that its users rely on."""
+"""The in-memory graph fulfills the contracts that its users rely on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class TestWriting(WritingSuite):
 
 
 class TestSpaces(SpacesSuite):
-    """Spaces beside each other in memory."""
+    """Independence of spaces in memory."""
 
 
 class TestFacts(FactsSuite):
@@ -37,7 +37,7 @@ class TestReading(ReadingSuite):
 
 
 class TestHistory(HistorySuite):
-    """Both clocks in memory."""
+    """Histories in memory."""
 
 
 class TestVersions(VersionsSuite):

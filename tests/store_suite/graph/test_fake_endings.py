@@ -1,4 +1,4 @@
-"""Endings, readings and ontologies in memory."""
+"""The in-memory graph fulfills the contracts of endings, extractions and ontologies."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from services.graph_query.ontology.domain import OntologyStore
 from tests.oracles.graph.ontology import FakeOntologies
 from tests.oracles.graph.store import FakeGraphStore
-from tests.store_suite.graph.ending_suite import EndingSuite, Graph, ReadingSuite
+from tests.store_suite.graph.ending_suite import EndingSuite, ExtractionSuite, Graph
 from tests.store_suite.graph.ontology_suite import OntologySuite
 
 
@@ -25,8 +25,8 @@ class TestEndings(EndingSuite):
     """Endings in memory."""
 
 
-class TestReadings(ReadingSuite):
-    """Readings in memory."""
+class TestExtractions(ExtractionSuite):
+    """Extractions in memory."""
 
 
 class TestOntologies(OntologySuite):

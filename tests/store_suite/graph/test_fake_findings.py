@@ -1,4 +1,4 @@
-"""The findings in memory keep the promises that their users rely on."""
+"""The in-memory graph fulfills the contract of findings."""
 
 from __future__ import annotations
 

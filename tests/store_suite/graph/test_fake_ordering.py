@@ -1,4 +1,4 @@
-"""Other orders, known times and rare facts in memory."""
+"""The in-memory graph fulfills the contracts of reranking, searches as known and rare facts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ def store() -> SearchStores:
 
 
 class TestOrdering(OrderingSuite):
-    """Orders in memory."""
+    """Reranking data in memory."""
 
 
 class TestPast(PastSuite):
-    """Known times in memory."""
+    """Searches as known at a time in memory."""
 
 
 class TestRare(RareSuite):
-    """Rare facts in memory."""
+    """Rare relations in memory."""

@@ -1,4 +1,4 @@
-"""The inventory and erasure in Neo4j, and strays that no write of ours leaves behind."""
+"""Neo4j fulfills the contracts of inventory and erasure, and finds entities without connections."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ UUID = "11111111-1111-4111-8111-111111111111"
 
 
 class TestNeo4j(InventorySuite, ErasureSuite):
-    """Ids and erasure in Neo4j."""
+    """Inventory and erasure in Neo4j."""
 
     @pytest.fixture
     async def store(self, graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
         async with opened(graph_stores) as found:
             yield found
 
-    async def test_an_entity_that_nothing_joins_is_told_and_removed(
+    async def test_an_entity_without_connections_is_found_and_deleted(
         self, store: Neo4jStore, graph_stores: LocalStores
     ) -> None:
         space = new_space()
@@ -41,6 +41,6 @@ class TestNeo4j(InventorySuite, ErasureSuite):
 
 
 async def run(stores: LocalStores, query: str, space: str) -> None:
-    """A statement that no service would make."""
+    """Runs a statement that no service runs."""
     async with connected(stores) as driver:
         await driver.execute_query(query, space=space, uuid=UUID)

@@ -1,4 +1,4 @@
-"""The Neo4j store keeps the same promises as the one in memory."""
+"""Neo4j fulfills the contracts of graph stores."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class TestWriting(WritingSuite):
 
 
 class TestSpaces(SpacesSuite):
-    """Spaces beside each other in Neo4j."""
+    """Independence of spaces in Neo4j."""
 
 
 class TestFacts(FactsSuite):
@@ -44,7 +44,7 @@ class TestReading(ReadingSuite):
 
 
 class TestMentions(MentionsSuite):
-    """Mentions beside stated facts in Neo4j."""
+    """Contradicted mentions in Neo4j."""
 
 
 class TestEvents(EventsSuite):
@@ -52,11 +52,11 @@ class TestEvents(EventsSuite):
 
 
 class TestHistory(HistorySuite):
-    """Both clocks in Neo4j."""
+    """Histories in Neo4j."""
 
 
 class TestStructure(StructureSuite):
-    """The graph's shape in Neo4j."""
+    """Entities, paths and subgraphs in Neo4j."""
 
 
 class TestVersions(VersionsSuite):

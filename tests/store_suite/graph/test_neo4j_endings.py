@@ -1,4 +1,4 @@
-"""Endings, readings and ontologies in Neo4j keep the same promises as those in memory."""
+"""Neo4j fulfills the contracts of endings, extractions and ontologies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from deploy.local.stores import LocalStores
 from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.ontology.domain import OntologyStore
-from tests.store_suite.graph.ending_suite import EndingSuite, ReadingSuite
+from tests.store_suite.graph.ending_suite import EndingSuite, ExtractionSuite
 from tests.store_suite.graph.neo4j_graph import opened
 from tests.store_suite.graph.ontology_suite import OntologySuite
 
@@ -29,8 +29,8 @@ class TestEndings(EndingSuite):
     """Endings in Neo4j."""
 
 
-class TestReadings(ReadingSuite):
-    """Readings in Neo4j."""
+class TestExtractions(ExtractionSuite):
+    """Extractions in Neo4j."""
 
 
 class TestOntologies(OntologySuite):

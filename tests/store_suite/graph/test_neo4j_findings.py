@@ -1,4 +1,4 @@
-"""The findings in Neo4j keep the same promises as those in memory."""
+"""Neo4j fulfills the contract of findings."""
 
 from __future__ import annotations
 

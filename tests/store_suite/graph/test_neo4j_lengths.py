@@ -1,4 +1,4 @@
-"""Vectors of a next model whose length was not recorded take over all the same."""
+"""A change to vectors whose length was not recorded."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ async def store(graph_stores: LocalStores) -> AsyncIterator[Neo4jStore]:
         yield found
 
 
-async def test_vectors_that_were_laid_beside_before_lengths_were_noted_take_over(
+async def test_vectors_of_the_next_model_without_a_recorded_length_are_activated(
     store: Neo4jStore, driver: AsyncDriver
 ) -> None:
     space = await filled(store)

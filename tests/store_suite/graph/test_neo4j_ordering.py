@@ -1,4 +1,4 @@
-"""Other orders, known times and rare facts in Neo4j."""
+"""Neo4j fulfills the contracts of reranking, searches as known and rare facts."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ async def store(graph_stores: LocalStores) -> AsyncIterator[SearchStores]:
 
 
 class TestOrdering(OrderingSuite):
-    """Orders in Neo4j."""
+    """Reranking data in Neo4j."""
 
 
 class TestPast(PastSuite):
-    """Known times in Neo4j."""
+    """Searches as known at a time in Neo4j."""
 
 
 class TestRare(RareSuite):
-    """Rare facts in Neo4j."""
+    """Rare facts in Neo4j, also beyond the first fetch."""
 
-    async def test_a_fact_beyond_those_that_are_fetched_at_first_is_found(
+    async def test_a_match_beyond_the_first_fetch_is_found(
         self, store: SearchStores, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(neo4j_search, "_FETCH", 10)

@@ -1,4 +1,4 @@
-"""What Neo4j keeps of the past: types that entities had, and claims that move with them."""
+"""Past entity types and moved claims in Neo4j, and writes before the schema exists."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def last_write(store: Neo4jStore, space: str) -> float:
     return found.timestamp()
 
 
-async def test_an_entity_has_in_the_past_the_type_that_it_had_then(store: Neo4jStore) -> None:
+async def test_an_entity_is_found_as_known_by_the_type_it_had_then(store: Neo4jStore) -> None:
     space = new_space()
     await store.add_facts(space, [fact("Nova", "KNOWS", "Old Friend")], "")
     untyped = await last_write(store, space)
@@ -58,7 +58,7 @@ async def test_an_entity_has_in_the_past_the_type_that_it_had_then(store: Neo4jS
     assert set(await targets(store, space, "Metal", now)) == {"Old Friend", "Ore Box"}
 
 
-async def test_a_fact_of_nobody_moves_to_another_entity_without_a_document(
+async def test_a_fact_without_a_document_moves_with_a_claim_without_a_document(
     store: Neo4jStore, driver: AsyncDriver
 ) -> None:
     space = new_space()
@@ -69,7 +69,7 @@ async def test_a_fact_of_nobody_moves_to_another_entity_without_a_document(
     assert len(await targets(store, space, "Star", None)) == 2
 
 
-async def test_a_fact_of_several_documents_moves_with_the_claim_of_each(
+async def test_a_fact_of_several_documents_moves_with_each_documents_claim(
     store: Neo4jStore, driver: AsyncDriver
 ) -> None:
     space = new_space()
@@ -83,7 +83,7 @@ async def test_a_fact_of_several_documents_moves_with_the_claim_of_each(
     assert rows == [("", None, 1), *((one, one, 1) for one in documents)]
 
 
-async def test_nothing_is_written_before_the_schema_is_there(
+async def test_writes_are_refused_until_the_schema_exists(
     graph_stores: LocalStores,
 ) -> None:
     space = new_space()

@@ -1,4 +1,4 @@
-"""The schema of a real Neo4j: one check on an up-to-date database, and no start on another version's."""
+"""The schema in Neo4j: creation, the check of an up-to-date database, and refusal of other versions."""
 
 from __future__ import annotations
 
@@ -32,15 +32,13 @@ async def test_a_start_on_an_up_to_date_database_runs_no_statement(store: Neo4jS
     await ensure_schema(database, Schema(tuple(broken)))
 
 
-async def test_an_index_that_is_missing_is_made_again(
-    store: Neo4jStore, driver: AsyncDriver
-) -> None:
+async def test_a_missing_index_is_created_again(store: Neo4jStore, driver: AsyncDriver) -> None:
     await driver.execute_query("DROP INDEX braid_version_by_start")
     await store.ensure_schema()
     await store.ping()
 
 
-async def test_a_database_of_another_version_is_refused_with_what_to_do(
+async def test_a_database_of_another_schema_version_is_refused_with_advice(
     store: Neo4jStore, driver: AsyncDriver
 ) -> None:
     await driver.execute_query(_SET, version=VERSION + 1)
@@ -51,7 +49,7 @@ async def test_a_database_of_another_version_is_refused_with_what_to_do(
         await driver.execute_query(_SET, version=VERSION)
 
 
-async def test_a_database_of_before_the_baseline_is_refused_and_the_tier_does_not_wait_for_it(
+async def test_the_tier_does_not_start_on_a_database_older_than_the_baseline(
     graph_stores: LocalStores, store: Neo4jStore, driver: AsyncDriver
 ) -> None:
     await store.add_facts(new_space(), [fact("Nova", "KNOWS", "Luna")], "")

@@ -1,4 +1,4 @@
-"""Two spaces in one Neo4j that use the same ids: whatever one does, everything of the other stays as it is."""
+"""Two spaces in one Neo4j that use the same ids do not affect each other."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def fill(store: Neo4jStore, space: str, texts: list[Passage], found: Given
     await store.findings.add_findings(space, [found], "")
 
 
-async def test_nothing_that_one_space_writes_changes_the_others_graph(
+async def test_writes_and_deletions_in_one_space_leave_the_others_graph_unchanged(
     graph_stores: LocalStores, store: Neo4jStore
 ) -> None:
     ours, theirs = new_space(), new_space()

@@ -1,4 +1,4 @@
-"""Any order of ingestion yields the same graph: Neo4j, step by step, against one computation from scratch."""
+"""Any order of ingestion yields the same graph in Neo4j as one computation from scratch."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ NAMES = [
 ]
 WORDS = ["He met", "and then", ". Later", "in May", "was at", "; the", ", born to", "! Why"]
 TYPES = ["", "", "Planet", "Element", "Band"]
-spelt = st.builds(
+spelled = st.builds(
     lambda name, write: write(name),
     st.sampled_from(NAMES),
     st.sampled_from([str, str, str.upper, str.lower, str.title]),
 )
-text = st.lists(spelt | st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join)
-document = st.tuples(spelt | st.just(""), st.lists(text, min_size=1, max_size=2))
+text = st.lists(spelled | st.sampled_from(WORDS), min_size=1, max_size=12).map(" ".join)
+document = st.tuples(spelled | st.just(""), st.lists(text, min_size=1, max_size=2))
 documents = st.lists(document, min_size=1, max_size=6)
-# Few names for facts, so that several types meet at one name.
-end = st.builds(EntityName, spelt.filter(lambda name: len(name) < 10), st.sampled_from(TYPES))
+# Facts use few names, so that one name gets several types.
+end = st.builds(EntityName, spelled.filter(lambda name: len(name) < 10), st.sampled_from(TYPES))
 claimant = st.sampled_from(["", "d0", "d1", "gone-d0", "gone-d1"])
 given_fact = st.builds(
     lambda a, b, document: fact(a, "KNOWS", b, document_id=document), end, end, claimant
@@ -52,14 +52,14 @@ def passages_of(space: str, value: list[tuple[str, list[str]]], prefix: str = ""
     ]
 
 
-# Not shrunk: every example is a space of its own, which takes a second.
+# Examples are not shrunk: each one fills a space, which takes a second.
 @settings(
     max_examples=30,
     phases=(Phase.explicit, Phase.generate),
     suppress_health_check=list(HealthCheck),
 )
 @given(given=documents, gone=documents, facts=st.lists(given_fact, max_size=5), data=st.data())
-async def test_order_batches_and_deletions_leave_no_trace(
+async def test_order_and_batches_of_writes_and_deletions_do_not_change_the_graph(
     graph_stores: LocalStores,
     given: list[tuple[str, list[str]]],
     gone: list[tuple[str, list[str]]],
@@ -67,19 +67,19 @@ async def test_order_batches_and_deletions_leave_no_trace(
     data: st.DataObject,
 ) -> None:
     space = new_space()
-    kept, passing = passages_of(space, given), passages_of(space, gone, "gone-")
-    documents = {one.document_id for one in (*kept, *passing)}
+    kept, removed = passages_of(space, given), passages_of(space, gone, "gone-")
+    documents = {one.document_id for one in (*kept, *removed)}
     facts = [one for one in facts if one.document_id in {"", *documents}]
-    order = data.draw(st.permutations([*kept, *passing, *facts]))
+    order = data.draw(st.permutations([*kept, *removed, *facts]))
     async with opened(graph_stores) as store:
         for batch in _batches(order):
             await _add(store, space, batch)
-        for one in data.draw(st.permutations(passing)):
+        for one in data.draw(st.permutations(removed)):
             await store.delete_episodes(space, [one.uuid])
         before = (await store.stats(space)).revision
-        await _add(store, space, [one for one in (*kept, *facts) if not _is_passing(one)])
+        await _add(store, space, [one for one in (*kept, *facts) if not _is_removed(one)])
         assert (await store.stats(space)).revision == before
-    lasting = [one for one in facts if not _is_passing(one)]
+    lasting = [one for one in facts if not _is_removed(one)]
     assert await dump(graph_stores, space) == await expected(space, kept, lasting)
 
 
@@ -92,7 +92,7 @@ async def _add(store: GraphStore, space: str, batch: Sequence[object]) -> None:
         await store.add_episodes(space, episodes)
 
 
-def _is_passing(one: object) -> bool:
+def _is_removed(one: object) -> bool:
     return isinstance(one, GivenFact) and one.document_id.startswith("gone-")
 
 

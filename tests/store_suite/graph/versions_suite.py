@@ -1,4 +1,4 @@
-"""What every graph store promises about the versions of documents: what a version no longer says holds no longer."""
+"""The contract of graph stores for document versions: sentences are valid while a version contains them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ADA, BERTA, TEAM = (
 
 
 def parts(space: str, since: str, *texts: str) -> list[Passage]:
-    """A version of a document: each text is a chunk of its own, whichever versions have it."""
+    """Builds a version of a document; each text is a chunk, the same one in every version."""
     places = {ADA: 0, BERTA: 1, TEAM: 2}
     return [
         replace(passage(space, "d", "Status", text, places[text]), version_time=day(since))
@@ -29,12 +29,12 @@ def parts(space: str, since: str, *texts: str) -> list[Passage]:
 
 
 def bare(space: str, *texts: str) -> list[Passage]:
-    """The same chunks of no version."""
+    """Builds the same chunks without a version."""
     return [replace(one, version_time=None) for one in parts(space, FIRST, *texts)]
 
 
 async def co_occurrences(store: Stores, space: str, only: FactFilter) -> list[Fact]:
-    """What sentences say at a time: by words, which the neighborhood of their subject must agree with."""
+    """Searches co-occurrences by words at a time; checks that the neighborhood of their subject has the same."""
     found = await store.search_words(space, query_terms("leads met"), [], only, 20)
     facts = [fact for facts, _ in found.sentences for fact in facts]
     near = await store.neighborhood(space, "status", "", 20, only)
@@ -44,12 +44,12 @@ async def co_occurrences(store: Stores, space: str, only: FactFilter) -> list[Fa
 
 
 async def texts(store: Stores, space: str, only: FactFilter) -> Sequence[str]:
-    """The sentences that hold at a time."""
+    """Returns the sentences that are valid at a time."""
     return list(dict.fromkeys(fact.fact for fact in await co_occurrences(store, space, only)))
 
 
 def since(own: str, version: str, text: str, space: str) -> Passage:
-    """A chunk of a version that holds by itself since a time of its own."""
+    """Builds a chunk of a version that also has its own valid time."""
     [one] = parts(space, version, text)
     return replace(one, valid_time=day(own))
 
@@ -57,7 +57,7 @@ def since(own: str, version: str, text: str, space: str) -> Passage:
 class VersionsSuite:
     """Versions of documents."""
 
-    async def test_a_chunk_with_a_time_of_its_own_says_nothing_before_it(
+    async def test_a_chunk_with_its_own_valid_time_is_not_valid_before_it(
         self, store: Stores
     ) -> None:
         space = new_space()
@@ -73,7 +73,7 @@ class VersionsSuite:
         assert await texts(store, space, at(SECOND)) == [ADA]
         assert await texts(store, space, at(THIRD)) == [ADA, TEAM]
 
-    async def test_of_several_times_of_its_own_a_chunks_first_counts(self, store: Stores) -> None:
+    async def test_the_earliest_valid_time_of_a_chunk_applies(self, store: Stores) -> None:
         for order in ((SECOND, FIRST), (FIRST, SECOND), (SECOND, None), (None, SECOND)):
             space = new_space()
             for own in order:
@@ -81,7 +81,9 @@ class VersionsSuite:
                 await store.add_episodes(space, [one if own else replace(one, valid_time=None)])
             assert await texts(store, space, at("2020-06-01")) == [ADA]
 
-    async def test_a_chunk_of_no_version_holds_since_its_own_time(self, store: Stores) -> None:
+    async def test_a_chunk_without_a_version_is_valid_from_its_own_time(
+        self, store: Stores
+    ) -> None:
         space = new_space()
         await store.add_episodes(
             space, [replace(since(SECOND, FIRST, ADA, space), version_time=None)]
@@ -89,7 +91,9 @@ class VersionsSuite:
         assert await texts(store, space, at("2020-06-01")) == []
         assert await texts(store, space, at(THIRD)) == [ADA]
 
-    async def test_each_version_says_what_it_says_while_it_holds(self, store: Stores) -> None:
+    async def test_the_sentences_of_a_version_are_valid_while_it_is_in_force(
+        self, store: Stores
+    ) -> None:
         space = new_space()
         await store.add_episodes(space, parts(space, FIRST, ADA))
         await store.add_episodes(space, parts(space, SECOND, BERTA))
@@ -98,7 +102,7 @@ class VersionsSuite:
         assert await texts(store, space, at("2019-01-01")) == []
         assert await texts(store, space, ALWAYS) == [ADA, BERTA]
 
-    async def test_facts_of_sentences_tell_when_they_hold(self, store: Stores) -> None:
+    async def test_co_occurrences_have_the_validity_of_their_version(self, store: Stores) -> None:
         space = new_space()
         await store.add_episodes(space, parts(space, FIRST, ADA))
         await store.add_episodes(space, parts(space, SECOND, BERTA))
@@ -108,7 +112,7 @@ class VersionsSuite:
         near = await store.neighborhood(space, "status", "", 20, ALWAYS)
         assert {fact.fact: fact for fact in near.edges}[ADA].invalid_at == day(SECOND)
 
-    async def test_a_chunk_that_both_versions_have_holds_on(self, store: Stores) -> None:
+    async def test_a_chunk_in_both_versions_stays_valid(self, store: Stores) -> None:
         space = new_space()
         await store.add_episodes(space, parts(space, FIRST, ADA, TEAM))
         counts = await store.add_episodes(space, parts(space, SECOND, BERTA, TEAM))
@@ -116,14 +120,16 @@ class VersionsSuite:
         assert await texts(store, space, at("2020-06-01")) == [ADA, TEAM]
         assert await texts(store, space, at("2021-06-01")) == [BERTA, TEAM]
 
-    async def test_a_version_that_only_leaves_something_out_ends_that(self, store: Stores) -> None:
+    async def test_a_version_that_only_drops_a_chunk_ends_its_validity(self, store: Stores) -> None:
         space = new_space()
         await store.add_episodes(space, parts(space, FIRST, ADA, TEAM))
         counts = await store.add_episodes(space, parts(space, SECOND, TEAM))
         assert counts.episodes == 0
         assert await texts(store, space, at("2021-06-01")) == [TEAM]
 
-    async def test_what_comes_back_does_not_hold_in_between(self, store: Stores) -> None:
+    async def test_a_sentence_that_returns_in_a_later_version_is_not_valid_in_between(
+        self, store: Stores
+    ) -> None:
         space = new_space()
         for since, text in ((FIRST, ADA), (SECOND, BERTA), (THIRD, ADA)):
             await store.add_episodes(space, parts(space, since, text))
@@ -132,7 +138,7 @@ class VersionsSuite:
         again = await co_occurrences(store, space, at("2022-06-01"))
         assert {(fact.fact, fact.invalid_at) for fact in again} == {(ADA, None)}
 
-    async def test_versions_may_come_in_any_order_and_again(self, store: Stores) -> None:
+    async def test_versions_may_be_written_in_any_order_and_repeatedly(self, store: Stores) -> None:
         space = new_space()
         versions = [parts(space, s, t) for s, t in ((SECOND, BERTA), (FIRST, ADA), (THIRD, TEAM))]
         for version in versions:
@@ -144,15 +150,17 @@ class VersionsSuite:
         stored = [await texts(store, space, at(f"{year}-06-01")) for year in (2020, 2021, 2022)]
         assert stored == [[ADA], [BERTA], [TEAM]]
 
-    async def test_a_version_may_come_in_parts(self, store: Stores) -> None:
+    async def test_a_version_may_be_written_in_parts(self, store: Stores) -> None:
         space = new_space()
-        for since, *told_then in ((FIRST, ADA, TEAM), (SECOND, BERTA, TEAM)):
-            for text in told_then:
+        for since, *contents in ((FIRST, ADA, TEAM), (SECOND, BERTA, TEAM)):
+            for text in contents:
                 await store.add_episodes(space, parts(space, since, text))
         assert await texts(store, space, at("2020-06-01")) == [ADA, TEAM]
         assert await texts(store, space, at("2021-06-01")) == [BERTA, TEAM]
 
-    async def test_what_a_deleted_version_had_ended_holds_again(self, store: Stores) -> None:
+    async def test_deleting_a_version_revives_the_sentences_it_had_ended(
+        self, store: Stores
+    ) -> None:
         space = new_space()
         await store.add_episodes(space, parts(space, FIRST, ADA))
         await store.add_episodes(space, parts(space, SECOND, BERTA))
@@ -161,7 +169,7 @@ class VersionsSuite:
         left = await co_occurrences(store, space, ALWAYS)
         assert {(fact.fact, fact.invalid_at) for fact in left} == {(ADA, None)}
 
-    async def test_a_version_of_another_title_keeps_what_was_said_before(
+    async def test_a_version_with_another_source_keeps_the_earlier_versions_validity(
         self, store: Stores
     ) -> None:
         space = new_space()
@@ -171,7 +179,7 @@ class VersionsSuite:
         assert await texts(store, space, at("2020-06-01")) == [ADA]
         assert await texts(store, space, at("2021-06-01")) == [ADA]
 
-    async def test_a_name_that_becomes_known_later_is_found_in_its_time_alone(
+    async def test_a_mention_of_a_name_known_later_is_valid_only_with_its_own_version(
         self, store: Stores
     ) -> None:
         space = new_space()
@@ -183,7 +191,7 @@ class VersionsSuite:
         assert {fact.invalid_at for fact in then} == {day(SECOND)}
         assert await texts(store, space, at("2021-06-01")) == [BERTA]
 
-    async def test_without_versions_sentences_hold_at_any_time(self, store: Stores) -> None:
+    async def test_sentences_without_a_version_are_valid_at_any_time(self, store: Stores) -> None:
         space = new_space()
         await store.add_episodes(space, bare(space, ADA))
         assert await texts(store, space, at("1950-01-01")) == [ADA]
@@ -191,14 +199,14 @@ class VersionsSuite:
         assert await texts(store, space, at("1950-01-01")) == [ADA]
         assert await texts(store, space, at("2021-06-01")) == [BERTA]
 
-    async def test_other_documents_are_left_alone(self, store: Stores) -> None:
+    async def test_a_new_version_does_not_affect_other_documents(self, store: Stores) -> None:
         space = new_space()
         other = replace(passage(space, "e", "Status", TEAM), version_time=day(FIRST))
         await store.add_episodes(space, [other, *parts(space, FIRST, ADA)])
         await store.add_episodes(space, parts(space, SECOND, BERTA))
         assert await texts(store, space, at("2021-06-01")) == [BERTA, TEAM]
 
-    async def test_what_the_only_version_had_ended_holds_again_once_that_is_deleted(
+    async def test_deleting_the_only_version_revives_the_unversioned_sentences(
         self, store: Stores
     ) -> None:
         space = new_space()
@@ -209,7 +217,7 @@ class VersionsSuite:
         left = await co_occurrences(store, space, ALWAYS)
         assert {(fact.valid_at, fact.invalid_at) for fact in left} == {(None, None)}
 
-    async def test_what_is_of_no_version_holds_until_the_first_in_whatever_order_they_come(
+    async def test_unversioned_chunks_are_valid_until_the_first_version_in_any_order(
         self, store: Stores
     ) -> None:
         for order in ([[0], [1]], [[1], [0]], [[0, 1]]):
@@ -220,7 +228,7 @@ class VersionsSuite:
             assert await texts(store, space, at("1950-01-01")) == [ADA]
             assert await texts(store, space, at("2021-06-01")) == [BERTA]
 
-    async def test_a_chunk_sent_again_without_its_version_stands_where_it_stood(
+    async def test_a_chunk_written_again_without_its_version_keeps_its_validity(
         self, store: Stores
     ) -> None:
         space = new_space()
@@ -230,9 +238,7 @@ class VersionsSuite:
         assert await texts(store, space, at("2020-06-01")) == [ADA]
         assert await texts(store, space, at("2021-06-01")) == [BERTA]
 
-    async def test_a_chunk_that_was_read_meanwhile_gains_its_further_version(
-        self, store: Stores
-    ) -> None:
+    async def test_an_already_extracted_chunk_gains_another_version(self, store: Stores) -> None:
         space = new_space()
         await store.add_episodes(space, parts(space, SECOND, BERTA))
         for since in (FIRST, SECOND):

@@ -1,4 +1,4 @@
-"""What every graph store promises about episodes."""
+"""The contract of graph stores for adding and deleting episodes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ALWAYS = FactFilter(-OPEN, OPEN)
 class WritingSuite:
     """Adding and deleting episodes."""
 
-    async def test_a_passage_brings_its_title_and_the_names_in_its_sentences(
+    async def test_a_passage_creates_entities_for_its_title_and_the_names_in_its_sentences(
         self, store: GraphStore
     ) -> None:
         space = new_space()
@@ -28,7 +28,7 @@ class WritingSuite:
         names = [one.name for one in await listed(store, space)]
         assert names == ["Ermengarde of Tours", "Lothair II", "Teutberga"]
 
-    async def test_the_same_passage_again_changes_nothing(self, store: GraphStore) -> None:
+    async def test_adding_the_same_passage_again_changes_nothing(self, store: GraphStore) -> None:
         space = new_space()
         one = passage(space, "d1", "Lothair II", "He was married to Teutberga.")
         first = await store.add_episodes(space, [one])
@@ -36,9 +36,7 @@ class WritingSuite:
         assert counts == type(counts)(revision=first.revision)
         assert (await store.stats(space)).episodes == 1
 
-    async def test_a_title_that_comes_later_is_found_in_older_passages(
-        self, store: GraphStore
-    ) -> None:
+    async def test_a_title_added_later_is_found_in_older_passages(self, store: GraphStore) -> None:
         space = new_space()
         text = "Later the team moved to nats streaming core, which Karl Otto knows."
         await store.add_episodes(space, [passage(space, "d1", "Queue", text)])
@@ -52,7 +50,7 @@ class WritingSuite:
         undone = await store.neighborhood(space, "queue", "", 10, ALWAYS)
         assert undone == before
 
-    async def test_a_passage_with_another_title_replaces_the_one_before(
+    async def test_a_passage_with_another_title_replaces_the_previous_one(
         self, store: GraphStore
     ) -> None:
         space = new_space()
@@ -63,7 +61,7 @@ class WritingSuite:
         names = [found.name for found in await listed(store, space)]
         assert names == ["New Name", "Teutberga"]
 
-    async def test_deleting_everything_leaves_nothing(self, store: GraphStore) -> None:
+    async def test_deleting_all_episodes_leaves_an_empty_graph(self, store: GraphStore) -> None:
         space = new_space()
         passages = [
             passage(space, "d1", "Lothair II", "He was married to Teutberga."),
@@ -76,7 +74,7 @@ class WritingSuite:
         assert (stats.entities, stats.episodes, stats.local_facts) == (0, 0, 0)
 
     @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
-    async def test_a_name_is_spelt_as_its_title_else_as_facts_have_it_else_as_text_has_it(
+    async def test_a_name_is_spelled_as_in_its_title_else_as_in_facts_else_as_in_texts(
         self, store: GraphStore, order: tuple[int, ...]
     ) -> None:
         space = new_space()
@@ -93,12 +91,12 @@ class WritingSuite:
             assert found.center.name == expected
             await store.delete_episodes(space, [gone.uuid])
 
-    async def test_deleting_what_is_not_there_deletes_nothing(self, store: GraphStore) -> None:
+    async def test_deleting_an_unknown_episode_deletes_nothing(self, store: GraphStore) -> None:
         space = new_space()
         unknown = passage(space, "d1", "Nobody", "Nothing.").uuid
         assert await store.delete_episodes(space, [unknown]) == DeletionCounts()
 
-    async def test_facts_go_with_the_last_document_that_claims_them(
+    async def test_facts_are_deleted_with_the_last_document_that_states_them(
         self, store: GraphStore
     ) -> None:
         space = new_space()

@@ -1,4 +1,4 @@
-"""Documents for the store suite: a few words and a direction each, told in one line."""
+"""One-line builders of documents, each of a few words and a direction, and of searches."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ Direction = tuple[float, float, float]
 
 
 def direction(values: Direction) -> Vector:
-    """The values as a vector of length 1."""
+    """Returns the values as a vector of length 1."""
     vector = np.array(values, dtype=np.float32)
     return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
 
 
 def towards(values: Direction, model: str = MODEL.name) -> QueryVector:
-    """A query vector."""
+    """Builds a query vector."""
     return QueryVector(model, direction(values))
 
 
 def year(number: int) -> datetime:
-    """The first instant of a year."""
+    """Returns the first instant of a year."""
     return datetime(number, 1, 1, tzinfo=UTC)
 
 
@@ -56,9 +56,9 @@ def document(
     times: Sequence[datetime | None] | None = None,
     path: str = "document",
 ) -> NewDocument:
-    """A document whose chunks are `texts`, pointing `at` directions (north where none are given).
+    """Builds a document whose chunks are `texts` with vectors in the directions `at` (by default all north).
 
-    `times` are since when chunks hold by themselves.
+    `times` are the valid times of single chunks.
     """
     directions = at or [NORTH] * len(texts)
     return NewDocument(
@@ -91,16 +91,16 @@ def _chunks(
 ) -> tuple[NewChunk, ...]:
     chunks = []
     start = 0
-    for i, (text, way) in enumerate(zip(texts, directions, strict=True)):
+    for i, (text, values) in enumerate(zip(texts, directions, strict=True)):
         key = chunk_id(space, document_id, content_sha256(text), texts[:i].count(text))
-        vector = None if way is None else direction(way)
+        vector = None if values is None else direction(values)
         chunks.append(NewChunk(key, text, start, start + len(text), vector))
         start += len(text) + 1
     return tuple(chunks)
 
 
 def scattered(count: int) -> list[NewDocument]:
-    """Documents of a chunk each whose words and directions have nothing to do with each other, the same every time."""
+    """Builds documents of one chunk each, with random but reproducible words and independent random directions."""
     chance = np.random.default_rng(1)
     return [
         document(
@@ -113,22 +113,22 @@ def scattered(count: int) -> list[NewDocument]:
 
 
 def words(text: str, **more: Any) -> Search:
-    """A search by words."""
+    """Builds a search by words."""
     return Search(text=text, **more)
 
 
 def meaning(values: Direction, **more: Any) -> Search:
-    """A search by meaning."""
+    """Builds a search by vector."""
     return Search(vector=towards(values), **more)
 
 
 def both(text: str, values: Direction, **more: Any) -> Search:
-    """A fused search, by weighted scores unless `fusion` says otherwise."""
+    """Builds a fused search, by weighted scores unless `fusion` is given."""
     return Search(
         text=text, vector=towards(values), **{"fusion": FusionKind.WEIGHTED_SCORE, **more}
     )
 
 
 def contents(result: SearchResult) -> list[str]:
-    """What was found, best first."""
+    """Returns the contents of the hits, best first."""
     return [hit.chunk.content for hit in result.hits]

@@ -1,4 +1,4 @@
-"""The suites' assertions are told in full when they fail, like those of test modules."""
+"""Assertion rewriting for the suites, so that their failures are reported in full."""
 
 from __future__ import annotations
 

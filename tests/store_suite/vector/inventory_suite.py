@@ -1,4 +1,4 @@
-"""Ids of what a space holds, and deletions that are sent again: what both stores promise."""
+"""The contract of vector stores for the inventory of ids and for repeated deletions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DELETION = str(uuid.uuid5(uuid.NAMESPACE_URL, "a deletion"))
 
 
 class InventorySuite:
-    """What every store's inventory promises."""
+    """Listings of ids, and repeated deletions. Subclasses define the fixture `store`."""
 
     async def test_chunks_of_all_versions_are_listed_by_id_in_pages(self, store: Store) -> None:
         first = document("d", "one", "both", valid_time=year(2001))
@@ -43,11 +43,13 @@ class InventorySuite:
         assert await store.find_documents(SPACE, ["x", "d"]) == ["d"]
         assert await store.find_documents("other", ["d"]) == []
 
-    async def test_a_document_that_holds_only_in_the_future_is_found(self, store: Store) -> None:
+    async def test_a_document_that_is_valid_only_in_the_future_is_found(self, store: Store) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "later", valid_time=year(2999))])
         assert await store.find_documents(SPACE, ["d"]) == ["d"]
 
-    async def test_a_deletion_sent_again_tells_what_it_removed_then(self, store: Store) -> None:
+    async def test_a_repeated_deletion_returns_the_counts_of_the_first_call(
+        self, store: Store
+    ) -> None:
         first = document("d", "one", valid_time=year(2001))
         second = document("d", "two", valid_time=year(2002))
         for version in (first, second):
@@ -57,14 +59,14 @@ class InventorySuite:
         assert sorted(gone.chunk_ids) == sorted([first.chunks[0].id, second.chunks[0].id])
         assert await store.delete_document(SPACE, "d", DELETION) == Deletion(2, 2, [])
 
-    async def test_a_deletion_sent_again_spares_what_was_written_since(self, store: Store) -> None:
+    async def test_a_repeated_deletion_keeps_what_was_written_since(self, store: Store) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "old")])
         await store.delete_document(SPACE, "d", DELETION)
         await store.upsert(SPACE, MODEL, [document("d", "new")])
         await store.delete_document(SPACE, "d", DELETION)
         assert contents(await store.search(SPACE, words("new"))) == ["new"]
 
-    async def test_a_deletion_of_another_space_or_without_a_document_is_not_known(
+    async def test_a_deletion_is_unknown_in_another_space_and_without_its_id(
         self, store: Store
     ) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "text")])

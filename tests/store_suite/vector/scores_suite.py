@@ -1,4 +1,4 @@
-"""What every vector store promises of scores: one scale for all searches, and one list whatever the limit."""
+"""The contract of vector stores for scores: one scale for all searches, independent of the limit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.store_suite.vector.builders import (
 CHUNKS = 400
 LIMITS = (1, 2, 3, 7, 10, 25, 49, 50)
 DIRECTIONS = st.sampled_from([NORTH, EAST, UP, (1, 1, 0), (-1, 0.5, 0), (-1, -1, -1)])
-# Words of many chunks, words of one, words of none, and a beginning.
+# Words of many chunks, of one chunk and of none, a stop word, and the prefix of a word.
 TEXTS = st.lists(
     st.sampled_from(["red", "moon", "salt", "tin", "n7", "n70", "n7x", "unknown", "the", "t"]),
     min_size=1,
@@ -39,7 +39,7 @@ TEXTS = st.lists(
 
 @st.composite
 def searches(draw: st.DrawFn) -> Search:
-    """Any kind of search but for its limit."""
+    """Generates searches of any kind, without a limit."""
     text, direction = draw(TEXTS), draw(DIRECTIONS)
     if draw(st.booleans()):
         fusion = draw(st.sampled_from([FusionKind.WEIGHTED_SCORE, FusionKind.RECIPROCAL_RANK]))
@@ -51,14 +51,14 @@ def searches(draw: st.DrawFn) -> Search:
 
 
 async def only_hit(store: VectorStore, search: Search, document_id: str) -> Hit:
-    """The one hit that is of a document."""
+    """Returns the only hit in a document."""
     found = (await store.search(SPACE, search)).hits
     (hit,) = (one for one in found if one.chunk.document_id == document_id)
     return hit
 
 
 class ScoresSuite:
-    """Subclasses bring the fixture `store`."""
+    """Scores of chunks. Subclasses define the fixture `store`."""
 
     @settings(
         max_examples=80,
@@ -68,7 +68,7 @@ class ScoresSuite:
         ],
     )
     @given(search=searches(), limit=st.sampled_from(LIMITS))
-    async def test_hits_are_the_first_of_a_longer_list_with_scores_between_0_and_1(
+    async def test_the_limit_only_truncates_the_list_and_scores_are_between_0_and_1(
         self, store: VectorStore, search: Search, limit: int
     ) -> None:
         await store.upsert(SPACE, MODEL, scattered(CHUNKS))
@@ -79,7 +79,7 @@ class ScoresSuite:
         assert all(0 <= score <= 1 for score in scores)
 
     @pytest.mark.parametrize("text_weight", [0.0, 0.3, 0.5, 1.0])
-    async def test_a_chunk_is_scored_as_a_fused_search_scores_it(
+    async def test_score_chunks_returns_the_scores_of_a_fused_search(
         self, store: VectorStore, text_weight: float
     ) -> None:
         new = scattered(CHUNKS)
@@ -96,7 +96,7 @@ class ScoresSuite:
                 assert scored.score == pytest.approx(hit.score)
                 assert scored.text_fused == pytest.approx(hit.scores.text_fused)
 
-    async def test_words_that_the_space_does_not_know_count_and_stop_words_do_not(
+    async def test_unknown_words_lower_the_score_and_stop_words_do_not(
         self, store: VectorStore
     ) -> None:
         texts = {"a": "red moon", "b": "salt", "c": "tin"}
@@ -111,10 +111,10 @@ class ScoresSuite:
         assert more.score == pytest.approx(bend(more.scores.text / full))
         assert more.score < plain.score
 
-    async def test_the_best_of_little_is_not_as_good_as_all_that_was_asked_for(
+    async def test_the_best_hit_scores_low_when_it_contains_little_of_the_question(
         self, store: VectorStore
     ) -> None:
-        """A score says how much of a question was found, not how the hit compares to others."""
+        """A score measures how much of the question a hit contains, not its rank among hits."""
         await store.upsert(SPACE, MODEL, [document("d", "red", "moon", "salt")])
         part = await only_hit(store, words("red unheard words altogether"), "d")
         whole = await only_hit(store, words("red"), "d")
@@ -126,7 +126,7 @@ class ScoresSuite:
         once = await only_hit(store, words("red"), "d")
         assert await only_hit(store, words("red red red"), "d") == once
 
-    async def test_a_score_does_not_depend_on_what_else_is_found(self, store: VectorStore) -> None:
+    async def test_a_score_does_not_depend_on_other_hits(self, store: VectorStore) -> None:
         better, other = document("better", "red red red lamp"), document("other", "red lamp tin")
         await store.upsert(SPACE, MODEL, [better, other, document("c", "salt")])
         for search in (words("red lamp"), both("red lamp", NORTH)):
@@ -135,7 +135,7 @@ class ScoresSuite:
             assert alone.score == found.score
 
     async def test_a_last_word_and_its_completions_count_once(self, store: VectorStore) -> None:
-        """However many they are, and whether it is a word by itself or not."""
+        """This holds for any number of completions, and whether or not the last word occurs by itself."""
         texts = {"a": "lamp", "b": "lamplight", "c": "red lampoon", "d": "red", "e": "salt"}
         await store.upsert(SPACE, MODEL, [document(key, text) for key, text in texts.items()])
         corpus = [terms_of(text) for text in texts.values()]

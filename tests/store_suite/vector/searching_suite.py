@@ -1,4 +1,4 @@
-"""What every vector store promises of searching: order, filters, scores and their parts, one space at a time."""
+"""The contract of vector stores for searches: order, filters, scores and their parts, separation of spaces."""
 
 from __future__ import annotations
 
@@ -31,11 +31,9 @@ from tests.store_suite.vector.builders import (
 
 
 class SearchingSuite:
-    """Subclasses bring the fixture `store`."""
+    """Searches by words, by vector and fused. Subclasses define the fixture `store`."""
 
-    async def test_a_space_that_was_never_written_has_nothing_to_find(
-        self, store: VectorStore
-    ) -> None:
+    async def test_a_search_of_a_new_space_finds_nothing(self, store: VectorStore) -> None:
         for search in (words("red"), meaning(NORTH), both("red", NORTH)):
             found = await store.search("never", search)
             assert (found.hits, found.revision, found.model) == ([], 0, None)
@@ -47,7 +45,7 @@ class SearchingSuite:
         await store.delete_document(SPACE, "d")
         assert await store.space_state(SPACE) == SpaceState(2, True)
 
-    async def test_hits_tell_their_chunk_and_its_document(self, store: VectorStore) -> None:
+    async def test_hits_contain_their_chunk_and_its_document(self, store: VectorStore) -> None:
         new = document("d", "one", "two", title="Title", source="origin", metadata={"k": "v"})
         await store.upsert(SPACE, MODEL, [new])
         (hit,) = (await store.search(SPACE, words("two"))).hits
@@ -57,9 +55,7 @@ class SearchingSuite:
         assert (chunk.start_char, chunk.end_char, chunk.content) == (4, 7, "two")
         assert chunk.page == 0
 
-    async def test_hits_tell_the_page_of_their_chunk_and_so_does_the_chunk_itself(
-        self, store: VectorStore
-    ) -> None:
+    async def test_hits_and_stored_chunks_contain_the_page(self, store: VectorStore) -> None:
         new = document("d", "one", "two")
         paged = tuple(
             replace(chunk, page=page) for chunk, page in zip(new.chunks, (3, 5), strict=True)
@@ -69,7 +65,7 @@ class SearchingSuite:
         assert hit.chunk.page == 5
         assert [chunk.page for chunk in await store.get_chunks(SPACE, [new.chunks[0].id])] == [3]
 
-    async def test_meaning_orders_by_cosine(self, store: VectorStore) -> None:
+    async def test_a_vector_search_orders_by_cosine(self, store: VectorStore) -> None:
         new = document("d", "n", "e", "ne", at=[NORTH, EAST, (1, 1, 0)])
         await store.upsert(SPACE, MODEL, [new])
         found = await store.search(SPACE, meaning(NORTH))
@@ -86,7 +82,7 @@ class SearchingSuite:
             assert ids == sorted(ids)
             assert len(ids) == 7
 
-    async def test_no_more_hits_than_the_limit(self, store: VectorStore) -> None:
+    async def test_a_search_returns_no_more_hits_than_the_limit(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document(f"d{i}", "twin") for i in range(5)])
         for search in (
             words("twin", limit=2),
@@ -95,7 +91,7 @@ class SearchingSuite:
         ):
             assert len((await store.search(SPACE, search)).hits) == 2
 
-    async def test_min_score_leaves_out_what_is_below(self, store: VectorStore) -> None:
+    async def test_hits_below_min_score_are_left_out(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "n", "e", at=[NORTH, EAST])])
         found = await store.search(SPACE, meaning(NORTH, min_score=0.5))
         assert contents(found) == ["n"]
@@ -103,7 +99,7 @@ class SearchingSuite:
         for min_score, expected in ((hit.score, ["n"]), (hit.score + 1e-9, []), (100.0, [])):
             assert contents(await store.search(SPACE, words("n", min_score=min_score))) == expected
 
-    async def test_filters_by_document_and_metadata_hold_for_every_search(
+    async def test_filters_by_document_and_metadata_apply_to_every_search(
         self, store: VectorStore
     ) -> None:
         await store.upsert(
@@ -131,7 +127,7 @@ class SearchingSuite:
             ):
                 assert sorted(contents(await store.search(SPACE, search))) == expected
 
-    async def test_weighted_fusion_adds_cosine_and_share_of_the_full_text_score(
+    async def test_weighted_fusion_adds_the_cosine_and_the_normalized_text_score(
         self, store: VectorStore
     ) -> None:
         new = document("d", "red red", "red moon", "sun", at=[EAST, (1, 1, 0), NORTH])
@@ -189,7 +185,7 @@ class SearchingSuite:
                     parts.text_rank,
                 )
 
-    async def test_a_weight_of_1_is_text_alone_and_of_0_meaning_alone(
+    async def test_a_text_weight_of_1_uses_only_text_and_of_0_only_vectors(
         self, store: VectorStore
     ) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "red", "sun", at=[UP, NORTH])])
@@ -197,7 +193,7 @@ class SearchingSuite:
         vector = await store.search(SPACE, both("red", NORTH, text_weight=0.0))
         assert (contents(text), contents(vector)) == (["red"], ["sun"])
 
-    async def test_fusion_without_a_vector_ranks_by_text_alone(self, store: VectorStore) -> None:
+    async def test_fusion_without_a_vector_ranks_by_text_only(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "red red moon", "moon")])
         search = Search(text="red moon", fusion=FusionKind.WEIGHTED_SCORE)
         found = await store.search(SPACE, search)
@@ -242,7 +238,7 @@ class SearchingSuite:
         found = await store.get_chunks(SPACE, ids)
         assert [chunk.content for chunk in found] == ["moon", "red"]
 
-    async def test_nothing_of_another_space_is_found_by_any_means(self, store: VectorStore) -> None:
+    async def test_chunks_of_another_space_are_never_returned(self, store: VectorStore) -> None:
         theirs = document("d", "their secret", space="theirs")
         await store.upsert("theirs", MODEL, [theirs])
         await store.upsert(SPACE, MODEL, [document("mine", "my own")])

@@ -1,4 +1,4 @@
-"""The in-memory store keeps the promises that its users rely on."""
+"""The in-memory store fulfills the contracts that its users rely on."""
 
 from __future__ import annotations
 

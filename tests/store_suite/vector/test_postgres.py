@@ -1,4 +1,4 @@
-"""The PostgreSQL store keeps the same promises as the one in memory."""
+"""PostgreSQL fulfills the contracts of vector stores."""
 
 from __future__ import annotations
 

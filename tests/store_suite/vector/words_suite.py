@@ -1,4 +1,4 @@
-"""What every vector store promises of searching by words: which are found, in which order, phrases and beginnings."""
+"""The contract of vector stores for searches by words: matching, order, phrases and prefixes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.store_suite.vector.builders import (
     year,
 )
 
-# Words that stemming leaves as they are, so that every store sees the same terms.
+# Words that stemming does not change, so that every store sees the same terms.
 CORPUS = {
     "a": "red lamp red door",
     "b": "red moon",
@@ -40,7 +40,7 @@ NASTY = [
 
 
 class WordsSuite:
-    """Subclasses bring the fixture `store`."""
+    """Searches by words. Subclasses define the fixture `store`."""
 
     async def test_a_document_is_found_by_its_title(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "body", title="Lighthouse")])
@@ -60,7 +60,7 @@ class WordsSuite:
             assert scores == pytest.approx({key: bend(expected[key] / full) for key in expected})
             assert [hit.score for hit in found.hits] == sorted(scores.values(), reverse=True)
 
-    async def test_statistics_follow_deletions(self, store: VectorStore) -> None:
+    async def test_scores_follow_deletions(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document(k, text) for k, text in CORPUS.items()])
         await store.delete_document(SPACE, "e")
         left = {key: terms_of(text) for key, text in CORPUS.items() if key != "e"}
@@ -71,7 +71,7 @@ class WordsSuite:
         for hit in found.hits:
             assert hit.score == pytest.approx(bend((hit.scores.text or 0) / full))
 
-    async def test_a_query_of_stop_words_alone_finds_nothing(self, store: VectorStore) -> None:
+    async def test_a_query_of_only_stop_words_finds_nothing(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "the door of the house")])
         assert contents(await store.search(SPACE, words("the of and"))) == []
 
@@ -82,9 +82,7 @@ class WordsSuite:
             found = await store.search(SPACE, words(f"{query} zinc", match=match))
             assert [hit.chunk.document_id for hit in found.hits] == ["d"], match
 
-    async def test_a_phrase_is_found_where_its_words_follow_each_other(
-        self, store: VectorStore
-    ) -> None:
+    async def test_a_phrase_matches_consecutive_words(self, store: VectorStore) -> None:
         texts = {
             "a": "the red moon door",
             "b": "moon red door",
@@ -114,7 +112,7 @@ class WordsSuite:
         assert all(hit.score == pytest.approx(scores[hit.chunk.id]) for hit in phrase.hits)
         assert phrase.hits[0].chunk.document_id == "d"
 
-    async def test_words_are_found_beside_any_punctuation_and_in_any_spelling(
+    async def test_words_are_found_next_to_any_punctuation_and_in_any_unicode_form(
         self, store: VectorStore
     ) -> None:
         texts = {
@@ -189,18 +187,20 @@ class WordsSuite:
         }.items():
             found = await store.search(SPACE, words(phrase, match=TextMatch.PHRASE))
             assert sorted(hit.chunk.document_id for hit in found.hits) == expected, phrase
-        for beginning in ("jalape", "jalapen", "jalape\u00f1"):
-            found = await store.search(SPACE, words(beginning, match=TextMatch.PREFIX))
-            assert [hit.chunk.document_id for hit in found.hits] == ["d"], beginning
+        for prefix in ("jalape", "jalapen", "jalape\u00f1"):
+            found = await store.search(SPACE, words(prefix, match=TextMatch.PREFIX))
+            assert [hit.chunk.document_id for hit in found.hits] == ["d"], prefix
 
-    async def test_a_word_with_an_accent_weighs_as_one_word(self, store: VectorStore) -> None:
+    async def test_a_word_with_an_accent_scores_like_the_plain_word(
+        self, store: VectorStore
+    ) -> None:
         texts = {"a": "caf\u00e9 lamp", "b": "cafe lamp", "c": "moon"}
         await store.upsert(SPACE, MODEL, [document(k, text) for k, text in texts.items()])
         plain = await store.search(SPACE, words("cafe"))
         accented = await store.search(SPACE, words("caf\u00e9"))
         assert [hit.score for hit in plain.hits] == [hit.score for hit in accented.hits]
 
-    async def test_words_are_found_where_no_spaces_part_them(self, store: VectorStore) -> None:
+    async def test_words_are_found_in_scripts_without_spaces(self, store: VectorStore) -> None:
         texts = {
             "a": "\u65e5\u672c\u306e\u8239\u3002",
             "b": "\u672c\u3092\u8aad\u3080\u65e5",
@@ -237,7 +237,7 @@ class WordsSuite:
         found = await store.search(SPACE, words("\u65e5\u672c"))
         assert sorted(hit.chunk.document_id for hit in found.hits) == ["a", "c"]
 
-    async def test_filters_and_time_hold_for_phrases(self, store: VectorStore) -> None:
+    async def test_filters_and_time_apply_to_phrases(self, store: VectorStore) -> None:
         for text, when in (("red moon", 2001), ("moon red", 2002)):
             await store.upsert(SPACE, MODEL, [document("d", text, valid_time=year(when))])
         await store.upsert(SPACE, MODEL, [document("e", "red moon e", metadata={"k": 1})])
@@ -250,7 +250,9 @@ class WordsSuite:
             search = words("red moon", match=TextMatch.PHRASE, **given)
             assert contents(await store.search(SPACE, search)) == expected
 
-    async def test_a_last_word_may_be_a_beginning(self, store: VectorStore) -> None:
+    async def test_the_last_word_of_a_prefix_search_matches_longer_words(
+        self, store: VectorStore
+    ) -> None:
         texts = {"a": "lamp", "b": "lamplight", "c": "red lam", "d": "clamp", "e": "red"}
         await store.upsert(SPACE, MODEL, [document(k, text) for k, text in texts.items()])
         cases = {
@@ -266,7 +268,7 @@ class WordsSuite:
             found = await store.search(SPACE, words(query, match=TextMatch.PREFIX))
             assert sorted(hit.chunk.document_id for hit in found.hits) == expected, query
 
-    async def test_after_a_full_stop_one_letter_is_a_beginning(self, store: VectorStore) -> None:
+    async def test_one_letter_after_a_period_is_a_prefix(self, store: VectorStore) -> None:
         texts = {"a": "red node.js", "b": "red moon", "c": "jam", "d": "tin"}
         await store.upsert(SPACE, MODEL, [document(k, text) for k, text in texts.items()])
         cases = {

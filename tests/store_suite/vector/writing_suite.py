@@ -1,4 +1,4 @@
-"""What every vector store promises of writing: versions in time, ids, counts, and all or nothing."""
+"""The contract of vector stores for writes: versions over time, ids, counts, and atomicity."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from tests.store_suite.vector.builders import (
 
 
 def thread(*years: int) -> NewDocument:
-    """A thread of a message a year."""
+    """Builds a thread with one message per year."""
     times = [year(number) for number in years]
     return document("t", *(f"said {number}" for number in years), valid_time=times[0], times=times)
 
 
 class WritingSuite:
-    """Subclasses bring the fixture `store`."""
+    """Writes, versions and deletions. Subclasses define the fixture `store`."""
 
     async def test_a_new_document_is_version_1_and_all_its_chunks_are_added(
         self, store: VectorStore
@@ -44,7 +44,7 @@ class WritingSuite:
         assert outcome.added == tuple(chunk.id for chunk in new.chunks)
         assert written.revision == 1
 
-    async def test_the_same_content_again_changes_nothing(self, store: VectorStore) -> None:
+    async def test_writing_the_same_content_again_changes_nothing(self, store: VectorStore) -> None:
         first = await store.upsert(SPACE, MODEL, [document("d", "text")])
         again = await store.upsert(SPACE, MODEL, [document("d", "text")])
         assert again.outcomes[0].unchanged
@@ -67,7 +67,7 @@ class WritingSuite:
         assert contents(found) == ["kept"]
         assert found.hits[0].score == pytest.approx(1)
 
-    async def test_only_the_current_version_is_found_and_the_former_one_as_of_its_time(
+    async def test_the_current_version_is_found_by_default_and_earlier_ones_as_of_their_time(
         self, store: VectorStore
     ) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "old news", valid_time=year(2001))])
@@ -82,7 +82,7 @@ class WritingSuite:
             assert contents(await store.search(SPACE, words("news", as_of=as_of))) == found
             assert contents(await store.search(SPACE, meaning(NORTH, as_of=as_of))) == found
 
-    async def test_a_chunk_with_a_time_of_its_own_is_found_from_then_on(
+    async def test_a_chunk_with_its_own_valid_time_is_found_from_then_on(
         self, store: VectorStore
     ) -> None:
         await store.upsert(SPACE, MODEL, [thread(2001, 2003, 2005)])
@@ -104,7 +104,7 @@ class WritingSuite:
         (seen,) = await store.get_chunks(SPACE, [chunk])
         assert seen.valid_time == year(2003)
 
-    async def test_a_thread_that_has_grown_tells_the_same_of_the_past_and_more_of_later(
+    async def test_a_longer_upload_of_a_thread_keeps_the_earlier_messages_and_their_times(
         self, store: VectorStore
     ) -> None:
         for years in ((2001, 2003), (2001, 2003, 2005), (2001, 2003, 2005, 2006)):
@@ -120,7 +120,7 @@ class WritingSuite:
                 year(int(text[-4:])) for text in found
             }
 
-    async def test_the_last_upload_of_a_thread_is_what_is_found_whatever_it_had_been(
+    async def test_only_the_messages_of_a_threads_last_upload_are_found(
         self, store: VectorStore
     ) -> None:
         for years in ((2001, 2003), (2001, 2003, 2005), (2001, 2003), (2003,), (2002, 2003)):
@@ -131,7 +131,7 @@ class WritingSuite:
         again = await store.upsert(SPACE, MODEL, [thread(2002, 2003)])
         assert again.outcomes[0].unchanged
 
-    async def test_a_chunk_that_is_dated_later_than_it_was_written_is_there_already(
+    async def test_a_chunk_dated_in_the_future_is_found_immediately(
         self, store: VectorStore
     ) -> None:
         tomorrow = utc_now() + timedelta(days=1)
@@ -141,7 +141,7 @@ class WritingSuite:
         assert sorted(contents(found)) == ["copper", "zinc"]
         assert all(hit.chunk.valid_time <= utc_now() for hit in found.hits)
 
-    async def test_a_version_of_an_earlier_time_goes_before_the_current_one(
+    async def test_a_version_with_an_earlier_valid_time_does_not_replace_the_current_one(
         self, store: VectorStore
     ) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "today", valid_time=year(2010))])
@@ -153,7 +153,9 @@ class WritingSuite:
         past = await store.search(SPACE, words("today yesterday", as_of=year(2007)))
         assert contents(past) == ["yesterday"]
 
-    async def test_a_chunk_that_comes_back_is_found_again(self, store: VectorStore) -> None:
+    async def test_a_chunk_that_returns_in_a_later_version_is_found_again(
+        self, store: VectorStore
+    ) -> None:
         for text, when in (("mercury", 2001), ("venus", 2002), ("mercury", 2003)):
             await store.upsert(SPACE, MODEL, [document("d", text, valid_time=year(when))])
         found = await store.search(SPACE, words("mercury venus"))
@@ -161,7 +163,9 @@ class WritingSuite:
         assert found.hits[0].chunk.valid_time == year(2003)
         assert (await store.stats(SPACE)).chunks == 2
 
-    async def test_a_version_of_a_later_time_waits_for_it(self, store: VectorStore) -> None:
+    async def test_a_version_with_a_future_valid_time_is_not_yet_current(
+        self, store: VectorStore
+    ) -> None:
         tomorrow = utc_now() + timedelta(days=1)
         await store.upsert(SPACE, MODEL, [document("d", "now valid")])
         await store.upsert(SPACE, MODEL, [document("d", "then valid", valid_time=tomorrow)])
@@ -170,7 +174,7 @@ class WritingSuite:
         assert contents(then) == ["then valid"]
         assert (await store.get_document(SPACE, "d"))[0].version == 1
 
-    async def test_two_versions_of_one_time_are_refused_and_nothing_is_written(
+    async def test_two_versions_with_the_same_valid_time_are_refused_and_nothing_is_written(
         self, store: VectorStore
     ) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "one", valid_time=year(2001))])
@@ -203,7 +207,7 @@ class WritingSuite:
         assert missing.value.chunk_ids == {new.chunks[1].id}
         assert (await store.stats(SPACE)).documents == 0
 
-    async def test_stored_chunks_need_no_vector_again(self, store: VectorStore) -> None:
+    async def test_stored_chunks_need_no_new_vector(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "kept", title="name")])
         update = document("d", "kept", title="name", source="elsewhere", at=[None])
         assert await store.missing_vectors(SPACE, [update]) == frozenset()
@@ -237,7 +241,7 @@ class WritingSuite:
         assert contents(await store.search(SPACE, words("copper"))) == ["kept"]
 
     @pytest.mark.parametrize("years", [(2001, 2002), (2002, 2001)])
-    async def test_a_chunk_has_the_title_of_its_latest_version_whichever_is_written_first(
+    async def test_a_chunk_has_the_title_of_its_latest_version_in_any_order_of_writes(
         self, store: VectorStore, years: tuple[int, int]
     ) -> None:
         titles = {2001: "Copper", 2002: "Zinc"}
@@ -249,7 +253,7 @@ class WritingSuite:
         past = await store.search(SPACE, words("zinc", as_of=year(2001)))
         assert [hit.chunk.title for hit in past.hits] == ["Copper"]
 
-    async def test_a_version_of_the_past_needs_no_vectors_for_chunks_that_have_a_later_title(
+    async def test_a_past_version_needs_no_vectors_for_chunks_that_have_a_later_title(
         self, store: VectorStore
     ) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "kept", title="Zinc", valid_time=year(2))])
@@ -258,7 +262,7 @@ class WritingSuite:
         (outcome,) = (await store.upsert(SPACE, MODEL, [past])).outcomes
         assert (outcome.version, outcome.reindexed) == (2, ())
 
-    async def test_scores_of_renamed_documents_are_those_of_documents_named_so_at_once(
+    async def test_renamed_documents_score_like_documents_that_always_had_the_title(
         self, store: VectorStore
     ) -> None:
         for title in ("red red moon", "salt"):
@@ -282,14 +286,14 @@ class WritingSuite:
         assert [field for field, _ in refused.value.fields] == ["embedding_model"]
         assert (await store.stats(SPACE)).documents == 1
 
-    async def test_an_emptied_space_takes_another_model(self, store: VectorStore) -> None:
+    async def test_an_emptied_space_accepts_another_model(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "text")])
         await store.delete_document(SPACE, "d")
         assert await store.space_model(SPACE) is None
         await store.upsert(SPACE, Model("other", 3), [document("d", "text")])
         assert await store.space_model(SPACE) == Model("other", 3)
 
-    async def test_a_chunk_id_that_stands_for_another_text_is_refused(
+    async def test_a_chunk_id_that_belongs_to_another_text_is_refused(
         self, store: VectorStore
     ) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "text")])
@@ -322,7 +326,7 @@ class WritingSuite:
         for search in (words("one two"), meaning(NORTH), words("one", as_of=year(2001))):
             assert contents(await store.search(SPACE, search)) == []
 
-    async def test_deleting_what_is_not_there_is_not_found(self, store: VectorStore) -> None:
+    async def test_deleting_an_unknown_document_raises_not_found(self, store: VectorStore) -> None:
         await store.upsert(SPACE, MODEL, [document("d", "text")])
         for space in (SPACE, "other"):
             with pytest.raises(NotFoundError):
@@ -341,7 +345,7 @@ class WritingSuite:
         with pytest.raises(NotFoundError):
             await store.get_document("other", "d")
 
-    async def test_versions_are_listed_the_latest_first_with_the_time_that_each_held(
+    async def test_versions_are_listed_latest_first_with_their_periods(
         self, store: VectorStore
     ) -> None:
         for text, since in (("old", 2001), ("new", 2003), ("between", 2002)):
@@ -355,9 +359,7 @@ class WritingSuite:
         assert [one.version for one in await store.list_versions(SPACE, "d", 3, 1)] == [2]
         assert await store.list_versions("other", "d", 100, 10) == []
 
-    async def test_documents_are_listed_by_id_from_where_the_page_before_ended(
-        self, store: VectorStore
-    ) -> None:
+    async def test_documents_are_listed_by_id_in_pages(self, store: VectorStore) -> None:
         ids = ["B", "a", "b", "é", "ab"]
         await store.upsert(SPACE, MODEL, [document(key, f"text {key}") for key in ids])
         listed = [d.document_id for d in await store.list_documents(SPACE, "", 3)]
@@ -365,7 +367,7 @@ class WritingSuite:
         assert listed + rest == sorted(ids)
         assert await store.list_documents("other", "", 10) == []
 
-    async def test_unchanged_documents_are_those_whose_current_version_has_the_hash(
+    async def test_a_document_is_unchanged_if_its_current_version_has_the_hash(
         self, store: VectorStore
     ) -> None:
         old = document("d", "old", valid_time=year(2001))
@@ -389,7 +391,9 @@ class WritingSuite:
         asked = [("d", new.content_hash)]
         assert await store.unchanged_documents(SPACE, asked) == {"d": found.valid_time}
 
-    async def test_a_space_has_a_language_until_it_holds_chunks(self, store: VectorStore) -> None:
+    async def test_a_spaces_language_cannot_change_while_it_has_chunks(
+        self, store: VectorStore
+    ) -> None:
         assert (await store.text_language(SPACE)).name == "english"
         await store.set_text_language(SPACE, "german")
         await store.upsert(SPACE, MODEL, [document("d", "text")])

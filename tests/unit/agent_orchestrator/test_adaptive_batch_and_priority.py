@@ -1,4 +1,4 @@
-"""How much goes to a graph of unknown speed at once, and which stage goes first."""
+"""The batch size adapts to the speed of the graph, and the search stage has priority over the graph stage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.agent_orchestrator.ingest.pipeline.episode_retry import AdaptiveBa
 from services.agent_orchestrator.jobs.time_slice import StagePriority
 
 
-def test_a_batch_that_fails_is_cut_down_and_quick_ones_double_it_again() -> None:
+def test_failures_shrink_the_batch_size_and_fast_batches_double_it() -> None:
     batch_size = AdaptiveBatch(8)
     for _ in range(2):
         with pytest.raises(ValueError, match="away"), batch_size.measured():
@@ -23,7 +23,7 @@ def test_a_batch_that_fails_is_cut_down_and_quick_ones_double_it_again() -> None
         assert batch_size.size == expected
 
 
-def test_a_slow_batch_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_batch_halves_the_batch_size(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(episode_retry, "SLOW_SECONDS", -1.0)
     batch_size = AdaptiveBatch(8)
     with batch_size.measured():
@@ -31,7 +31,7 @@ def test_a_slow_batch_is_halved(monkeypatch: pytest.MonkeyPatch) -> None:
     assert batch_size.size == 4
 
 
-async def test_the_graph_gives_way_until_uploads_are_embedded() -> None:
+async def test_the_graph_stage_waits_while_the_search_stage_runs() -> None:
     priority = StagePriority(60)
     with priority.search_runs():
         waiting = asyncio.create_task(priority.yield_to_search(asyncio.Event()))
@@ -41,7 +41,7 @@ async def test_the_graph_gives_way_until_uploads_are_embedded() -> None:
         await waiting
 
 
-async def test_the_graph_does_not_give_way_for_ever_nor_hold_up_an_end() -> None:
+async def test_the_graph_stage_stops_waiting_at_its_limit_or_on_shutdown() -> None:
     stop = asyncio.Event()
     priority = StagePriority(0.01)
     async with asyncio.timeout(5):

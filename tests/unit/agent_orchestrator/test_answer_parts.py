@@ -1,4 +1,4 @@
-"""An answer holds the lists that were asked for, and nothing of the others is lost that only they held."""
+"""An answer contains only the requested lists, and metadata of omitted chunks moves to the fused list."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ Parts = list[search_pb2.AnswerPart.ValueType]
 LISTS = {"results", "vector_results", "graph_results"}
 
 
-def whole_answer() -> search_pb2.ComprehensiveSearchResponse:
-    """An answer with every list; only the chunk has metadata."""
+def complete_answer() -> search_pb2.ComprehensiveSearchResponse:
+    """Returns an answer with every list, in which only the chunk has metadata."""
     chunk = chunks_pb2.Chunk(id="c")
     chunk.metadata["team"] = "payments"
     return search_pb2.ComprehensiveSearchResponse(
@@ -34,8 +34,8 @@ def whole_answer() -> search_pb2.ComprehensiveSearchResponse:
     )
 
 
-def test_without_a_choice_the_answer_is_whole() -> None:
-    assert keep_parts(whole_answer(), []) == whole_answer()
+def test_without_a_selection_the_answer_is_complete() -> None:
+    assert keep_parts(complete_answer(), []) == complete_answer()
 
 
 @pytest.mark.parametrize(
@@ -49,24 +49,26 @@ def test_without_a_choice_the_answer_is_whole() -> None:
         ([ANSWER_PART_RESULTS, ANSWER_PART_VECTOR_RESULTS, ANSWER_PART_GRAPH_RESULTS], LISTS),
     ],
 )
-def test_the_lists_that_are_not_included_are_left_out(included: Parts, kept: set[str]) -> None:
-    answer = keep_parts(whole_answer(), included)
+def test_lists_that_are_not_requested_are_omitted(included: Parts, kept: set[str]) -> None:
+    answer = keep_parts(complete_answer(), included)
     assert {name for name in LISTS if len(getattr(answer, name))} == kept
 
 
 @pytest.mark.parametrize("included", search_pb2.AnswerPart.values()[1:])
-def test_how_each_leg_ended_is_in_every_answer(included: search_pb2.AnswerPart.ValueType) -> None:
-    answer = keep_parts(whole_answer(), [included])
-    assert (answer.legs, answer.result_count) == (whole_answer().legs, 2)
+def test_every_answer_has_the_leg_reports_and_the_result_count(
+    included: search_pb2.AnswerPart.ValueType,
+) -> None:
+    answer = keep_parts(complete_answer(), [included])
+    assert (answer.legs, answer.result_count) == (complete_answer().legs, 2)
     assert answer.embedding_source == retrieval_pb2.EMBEDDING_SOURCE_COMPUTED
 
 
-def test_the_fused_list_has_the_metadata_that_the_left_out_chunks_held() -> None:
-    chunk, fact = keep_parts(whole_answer(), [ANSWER_PART_RESULTS]).results
+def test_fused_results_carry_the_metadata_of_omitted_chunks() -> None:
+    chunk, fact = keep_parts(complete_answer(), [ANSWER_PART_RESULTS]).results
     assert dict(chunk.metadata) == {"team": "payments"}
     assert not fact.HasField("metadata")
 
 
 def test_metadata_is_not_sent_twice() -> None:
-    answer = keep_parts(whole_answer(), [ANSWER_PART_RESULTS, ANSWER_PART_VECTOR_RESULTS])
+    answer = keep_parts(complete_answer(), [ANSWER_PART_RESULTS, ANSWER_PART_VECTOR_RESULTS])
     assert not answer.results[0].HasField("metadata")

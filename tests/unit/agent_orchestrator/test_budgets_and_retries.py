@@ -1,4 +1,4 @@
-"""How long a search's legs may take, what a job waits for, and how much may wait."""
+"""Time budgets of search legs, classification of job errors, and limits of the ingest backlog."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ TOO_LARGE.retry_after = None
 
 
 @given(st.floats(min_value=0.001, max_value=3600))
-def test_the_legs_get_most_of_the_time_and_never_all_of_it(left: float) -> None:
+def test_the_legs_get_at_least_half_of_the_time_but_never_all_of_it(left: float) -> None:
     budget = leg_budget(left)
     assert left / 2 <= budget < left
     assert left - budget <= MAX_MARGIN + 1e-9
@@ -61,14 +61,14 @@ def test_the_legs_get_most_of_the_time_and_never_all_of_it(left: float) -> None:
         (NotFoundError("document"), False, False),
     ],
 )
-def test_what_waiting_can_help_and_what_one_document_may_be_to_blame_for(
+def test_errors_are_classified_as_transient_and_as_caused_by_a_document(
     error: BraidError, waits: bool, blames_a_document: bool
 ) -> None:
     assert is_transient(error) == waits
     assert is_of_a_document(error) == blames_a_document
 
 
-def test_a_defect_is_told_with_the_request_that_the_logs_have_it_under() -> None:
+def test_the_reason_for_an_internal_error_names_the_request_id() -> None:
     turn = Turn(7, "search", "space", uuid4())
     assert reason_of(InternalError()) == INTERNAL_MESSAGE
     with call_scope(call_of(turn, "space")) as call:
@@ -87,18 +87,18 @@ def test_a_defect_is_told_with_the_request_that_the_logs_have_it_under() -> None
         (EmbedderUnavailableError(), False),
     ],
 )
-def test_a_document_is_suspected_only_when_nothing_but_the_graph_itself_failed(
+def test_a_document_is_suspected_only_if_nothing_but_the_graph_itself_failed(
     error: BraidError, may_be: bool
 ) -> None:
     assert is_suspicious(error) == may_be
 
 
-def test_a_reason_leaves_out_positions_that_the_caller_never_sent() -> None:
+def test_a_reason_omits_field_paths_that_the_caller_never_sent() -> None:
     error = InvalidFieldError(FieldError("documents[3].title", "is too long"))
     assert reason_of(error) == "is too long"
 
 
-async def test_work_that_never_succeeds_ends_with_its_last_failure() -> None:
+async def test_retries_without_success_end_with_the_last_failure() -> None:
     async def fail() -> None:
         raise StoreUnavailableError("neo4j", retry_after=0.01)
 
@@ -106,8 +106,8 @@ async def test_work_that_never_succeeds_ends_with_its_last_failure() -> None:
         await Retries(0.15).run(fail)
 
 
-class Counted:
-    """A database that tells what waits, by space."""
+class StubDatabase:
+    """A database with a fixed amount of waiting work in each space."""
 
     def __init__(self, jobs: int = 0, size: int = 0, **spaces: int) -> None:
         self.waiting = {name: Waiting(count, count) for name, count in spaces.items()}
@@ -118,8 +118,8 @@ class Counted:
         return self.waiting
 
 
-async def test_a_full_backlog_refuses_jobs_and_bytes_until_one_leaves() -> None:
-    backlog = Backlog(Counted(), max_jobs=2, max_bytes=10)
+async def test_a_full_backlog_rejects_jobs_and_bytes_until_a_job_leaves() -> None:
+    backlog = Backlog(StubDatabase(), max_jobs=2, max_bytes=10)
     first, second = await backlog.enter("a"), await backlog.enter("b")
     with pytest.raises(OverloadedError):
         await backlog.enter("c")
@@ -135,16 +135,16 @@ async def test_a_full_backlog_refuses_jobs_and_bytes_until_one_leaves() -> None:
     (await backlog.enter("c")).hold(10)
 
 
-async def test_what_waits_in_the_database_counts_whoever_accepted_it() -> None:
+async def test_work_that_waits_in_the_database_counts_toward_the_limits() -> None:
     with pytest.raises(OverloadedError):
-        await Backlog(Counted(jobs=2), max_jobs=2, max_bytes=10).check("a")
+        await Backlog(StubDatabase(jobs=2), max_jobs=2, max_bytes=10).check("a")
     with pytest.raises(OverloadedError):
-        await Backlog(Counted(size=8), max_jobs=2, max_bytes=10).check("a", 3)
-    await Backlog(Counted(jobs=1, size=8), max_jobs=2, max_bytes=10).check("a", 2)
+        await Backlog(StubDatabase(size=8), max_jobs=2, max_bytes=10).check("a", 3)
+    await Backlog(StubDatabase(jobs=1, size=8), max_jobs=2, max_bytes=10).check("a", 2)
 
 
-async def test_what_was_just_accepted_counts_before_the_database_is_asked_again() -> None:
-    backlog = Backlog(Counted(), max_jobs=9, max_bytes=10)
+async def test_accepted_work_counts_before_the_database_is_queried_again() -> None:
+    backlog = Backlog(StubDatabase(), max_jobs=9, max_bytes=10)
     place = await backlog.enter("a")
     place.hold(8)
     place.accepted()
@@ -153,36 +153,38 @@ async def test_what_was_just_accepted_counts_before_the_database_is_asked_again(
 
 
 @given(st.lists(st.sampled_from("abcd"), max_size=60), st.integers(min_value=2, max_value=40))
-async def test_no_space_takes_the_last_place_from_one_that_holds_nothing(
-    callers: list[str], most: int
+async def test_a_space_with_several_jobs_leaves_places_for_other_spaces(
+    callers: list[str], limit: int
 ) -> None:
-    backlog = Backlog(Counted(), max_jobs=most, max_bytes=10)
-    held: Counter[str] = Counter()
+    backlog = Backlog(StubDatabase(), max_jobs=limit, max_bytes=10)
+    accepted: Counter[str] = Counter()
     for space in callers:
         try:
             (await backlog.enter(space)).accepted()
         except OverloadedError:
-            assert held.total() == most or held[space] + 1 > 4 * (most - held.total() - 1)
+            assert accepted.total() == limit or accepted[space] + 1 > 4 * (
+                limit - accepted.total() - 1
+            )
         else:
-            held[space] += 1
-    assert held.total() <= most
-    for count in held.values():
-        assert count == 1 or count <= 4 * (most - count)
+            accepted[space] += 1
+    assert accepted.total() <= limit
+    for count in accepted.values():
+        assert count == 1 or count <= 4 * (limit - count)
 
 
-async def test_one_busy_space_leaves_a_fifth_of_the_places_and_of_the_bytes() -> None:
+async def test_a_busy_space_leaves_a_fifth_of_the_places_and_bytes_free() -> None:
     with pytest.raises(OverloadedError):
-        await Backlog(Counted(busy=80), max_jobs=100, max_bytes=1000).check("busy")
-    await Backlog(Counted(busy=79), max_jobs=100, max_bytes=1000).check("busy")
-    await Backlog(Counted(busy=80), max_jobs=100, max_bytes=1000).check("other", 900)
-    full = Backlog(Counted(jobs=1, size=80), max_jobs=100, max_bytes=100)
+        await Backlog(StubDatabase(busy=80), max_jobs=100, max_bytes=1000).check("busy")
+    await Backlog(StubDatabase(busy=79), max_jobs=100, max_bytes=1000).check("busy")
+    await Backlog(StubDatabase(busy=80), max_jobs=100, max_bytes=1000).check("other", 900)
+    full = Backlog(StubDatabase(jobs=1, size=80), max_jobs=100, max_bytes=100)
     with pytest.raises(OverloadedError):
         await full.check("busy", 1)
     await full.check("other", 20)
 
 
-async def test_a_spaces_only_upload_may_be_as_large_as_there_is_room() -> None:
-    place = await Backlog(Counted(), max_jobs=2, max_bytes=100).enter("a")
+async def test_the_only_upload_of_a_space_may_use_all_remaining_bytes() -> None:
+    place = await Backlog(StubDatabase(), max_jobs=2, max_bytes=100).enter("a")
     for _ in range(100):
         place.hold(1)
     with pytest.raises(OverloadedError):

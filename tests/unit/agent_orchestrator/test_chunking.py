@@ -1,4 +1,4 @@
-"""How text is cut into chunks."""
+"""How text is split into chunks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def seeded(seed: int) -> random.Random:
 
 
 def prose(rng: random.Random, paragraphs: int) -> list[str]:
-    """Paragraphs of some sentences, no two of them alike."""
+    """Returns random paragraphs of one to six sentences."""
 
     def sentence() -> str:
         return " ".join(rng.choices(WORDS, k=rng.randint(5, 25))).capitalize() + "."
@@ -41,7 +41,7 @@ def contents(text: str, limit: int = MAX_CHUNK) -> list[str]:
 
 
 @given(texts, st.integers(5, 60), st.integers(0, 20), st.none() | breaks)
-def test_chunks_are_in_order_trimmed_within_the_limit_and_leave_out_only_white_space(
+def test_chunks_are_ordered_trimmed_within_the_limit_and_omit_only_whitespace(
     text: str, limit: int, start: int, breaks: list[Break] | None
 ) -> None:
     start = min(start, len(text))
@@ -62,12 +62,12 @@ def test_a_text_within_the_limit_is_one_chunk(text: str, breaks: list[Break]) ->
     assert [text[a:b] for a, b in split(text, breaks=breaks)] == whole
 
 
-def test_chunks_end_between_paragraphs_where_they_can() -> None:
+def test_chunks_end_between_paragraphs_if_possible() -> None:
     text = "One.\n\n" + "Two two two.\n\n" + "Three three."
     assert contents(text, 20) == ["One.\n\nTwo two two.", "Three three."]
 
 
-def test_long_paragraphs_are_cut_between_sentences_and_not_behind_abbreviations() -> None:
+def test_long_paragraphs_are_split_between_sentences_but_not_after_abbreviations() -> None:
     text = "It began here, with Dr. Smith. Then a second one! Was there a third? There was."
     chunks = contents(text, 40)
     assert " ".join(chunks) == text
@@ -75,29 +75,29 @@ def test_long_paragraphs_are_cut_between_sentences_and_not_behind_abbreviations(
     assert all(chunk.endswith((".", "!", "?")) for chunk in chunks)
 
 
-def test_lists_without_sentences_are_cut_between_lines() -> None:
+def test_lists_without_sentences_are_split_between_lines() -> None:
     text = "\n".join(f"item number {n}" for n in range(40))
     assert all(line.startswith("item number") for line in contents(text, 100))
 
 
-def test_long_lines_are_cut_between_words_and_long_words_anywhere() -> None:
+def test_long_lines_are_split_between_words_and_long_words_anywhere() -> None:
     chunks = contents("word " * 3 + "x" * 25, 10)
     assert "".join(chunks).replace(" ", "") == "word" * 3 + "x" * 25
     assert chunks[-3:] == ["x" * 10, "x" * 10, "x" * 5]
 
 
-def test_a_heading_is_the_stronger_break() -> None:
+def test_a_heading_is_a_stronger_break_than_a_paragraph() -> None:
     text = f"{'a' * 700}\n\n# Heading\n\n{'b' * 300}\n\n{'c' * 900}"
     spans = split(text, breaks=read_markdown(text).breaks)
     assert [text[a:b][:9] for a, b in spans] == ["a" * 9, "# Heading"]
 
 
-def test_a_long_part_is_cut_into_pieces_of_like_length() -> None:
+def test_a_long_text_is_split_into_chunks_of_similar_length() -> None:
     lengths = [len(chunk) for chunk in contents("A sentence of some words. " * 90)]
     assert min(lengths) > 0.5 * max(lengths)
 
 
-def test_a_change_in_one_section_leaves_the_chunks_of_the_others() -> None:
+def test_a_change_in_one_section_keeps_the_chunks_of_the_others() -> None:
     sections = [f"# Part {n}\n\n" + f"Sentence {n} of it. " * 60 for n in range(6)]
     before = "\n\n".join(sections)
     sections[1] = sections[1].replace("Sentence 1 of it. ", "", 3)
@@ -105,7 +105,7 @@ def test_a_change_in_one_section_leaves_the_chunks_of_the_others() -> None:
     assert len(set(contents(after)) - set(contents(before))) == 1
 
 
-def test_a_replaced_paragraph_leaves_all_chunks_that_are_not_beside_it() -> None:
+def test_a_replaced_paragraph_changes_at_most_five_chunks() -> None:
     rng = seeded(5)
     for _ in range(100):
         paragraphs = prose(rng, 60)
@@ -115,7 +115,7 @@ def test_a_replaced_paragraph_leaves_all_chunks_that_are_not_beside_it() -> None
         assert len(set(contents(after)) - set(contents(before))) <= 5
 
 
-def test_an_edit_within_a_paragraph_mostly_costs_one_chunk() -> None:
+def test_an_edit_within_a_paragraph_usually_changes_one_chunk() -> None:
     rng = seeded(7)
     costs = []
     for _ in range(100):
@@ -130,7 +130,7 @@ def test_an_edit_within_a_paragraph_mostly_costs_one_chunk() -> None:
 
 
 @given(st.lists(st.integers(1, 30), min_size=3, max_size=60), st.integers(0, 2**16), st.data())
-def test_whether_a_part_always_begins_a_chunk_is_decided_within_reach(
+def test_an_edit_changes_anchors_only_within_reach(
     lengths: list[int], seed: int, data: st.DataObject
 ) -> None:
     reach = 40
@@ -155,7 +155,7 @@ def _anchors(words: list[str], reach: int) -> set[int]:
     return set(anchors("".join(words), _units(words), reach))
 
 
-def test_a_megabyte_without_a_boundary_is_cut_in_linear_time() -> None:
+def test_a_megabyte_without_a_boundary_is_split_into_nearly_full_chunks() -> None:
     chunks = contents("x" * 1_000_000)
     assert "".join(chunks) == "x" * 1_000_000
     assert len(chunks) <= 1.01 * 1_000_000 / MAX_CHUNK

@@ -1,4 +1,4 @@
-"""What files of each format are read as: text, title, pages, times."""
+"""The text, title, pages and times that are read from files of each format."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ and a <a href="https://example.org">link</a>.<br>Next line.</p>
 <table><tr> <th>a</th> <th>b</th></tr><tr><td><p>1</p></td><td>2</td></tr></table>
 <pre>x = 1
   y</pre><script>alert("no")</script>last</body></html>"""
-SHOWN = """# First heading
+RENDERED = """# First heading
 
 Some bold text and a link.
 Next line.
@@ -78,9 +78,9 @@ x = 1
 last"""
 
 
-def test_a_page_is_read_as_it_is_shown() -> None:
+def test_a_page_is_read_as_it_is_rendered() -> None:
     page = read(HTML, PAGE.encode())
-    assert (page.title, page.text) == ("The page", SHOWN)
+    assert (page.title, page.text) == ("The page", RENDERED)
 
 
 SITE = """<html><head><title>Install — Acme Docs</title></head><body>
@@ -93,7 +93,7 @@ SITE = """<html><head><title>Install — Acme Docs</title></head><body>
 <form role="search">Search text</form><footer>footer text</footer></body></html>"""
 
 
-def test_what_a_page_has_of_its_site_is_left_out() -> None:
+def test_navigation_and_other_elements_of_the_site_are_left_out() -> None:
     page = read(HTML, SITE.encode())
     assert page.title == "Install"
     assert page.text == (
@@ -126,7 +126,7 @@ def test_what_a_page_has_of_its_site_is_left_out() -> None:
         ("<p>Figures<a href='#note'>§</a> are here.", "Figures are here."),
     ],
 )
-def test_what_a_page_says_itself_stays(page: str, text: str) -> None:
+def test_the_pages_own_content_is_kept(page: str, text: str) -> None:
     assert read(HTML, page.encode()).text == text
 
 
@@ -166,7 +166,7 @@ def test_what_a_page_says_itself_stays(page: str, text: str) -> None:
         ("<title> | </title>", "<h1>x</h1>", "|"),
     ],
 )
-def test_a_title_loses_its_sites_name_only_where_the_page_tells_it(
+def test_a_title_loses_the_site_name_only_if_the_page_states_it(
     head: str, body: str, title: str
 ) -> None:
     page = f"<html><head>{head}</head><body>{body}</body></html>"
@@ -177,19 +177,19 @@ def test_a_page_without_a_title_is_titled_by_its_first_heading() -> None:
     assert read(HTML, b"<p>x<h2>The <b>plan</b></h2>y").title == "The plan"
 
 
-def test_a_page_is_read_in_the_encoding_that_it_tells() -> None:
+def test_a_page_is_read_in_the_encoding_that_it_declares() -> None:
     page = '<meta charset="iso-8859-2"><p>Zażółć gęślą jaźń'
     assert read(HTML, page.encode("iso-8859-2")).text == "Zażółć gęślą jaźń"
 
 
-def test_a_page_of_nothing_to_read_is_refused() -> None:
+def test_a_page_without_text_is_rejected() -> None:
     assert reason(HTML, b"<script>x</script>") == "has no text"
 
 
 @settings(max_examples=200)
 @given(st.text(alphabet=st.sampled_from("ab<>/ \n&;\x00") | st.characters(), max_size=80))
-@example("\x08\x850")  # a control before white space
-def test_any_page_has_text_that_can_be_stored_or_a_reason(text: str) -> None:
+@example("\x08\x850")  # a control character before whitespace
+def test_any_page_yields_storable_text_or_a_reason(text: str) -> None:
     [one] = parse(Upload(HTML, f"<p>{text}".encode("utf-8", "replace"), source="s"))
     if isinstance(one, ParsedDocument):
         assert "\x00" not in one.text
@@ -224,14 +224,14 @@ def test_any_page_has_text_that_can_be_stored_or_a_reason(text: str) -> None:
         max_size=40,
     )
 )
-def test_no_word_of_a_page_is_lost_however_it_is_tagged(parts: list[str]) -> None:
+def test_no_word_of_a_page_is_lost_whatever_its_tags(parts: list[str]) -> None:
     words = [f"word{n}" for n in range(len(parts))]
     page = "".join(f"{part}{word} " for part, word in zip(parts, words, strict=True))
     text = read(HTML, f"<body>start {page}".encode()).text
     assert all(word in text for word in words)
 
 
-def test_a_short_pdf_has_a_chunk_of_its_own_for_each_page_with_text() -> None:
+def test_each_page_with_text_of_a_short_pdf_is_a_separate_chunk() -> None:
     file = read(PDF, pdf([["Alpha is here."], [], ["Gamma is here."], ["Delta is here."]]))
     texts = [file.text[piece.start : piece.end] for piece in file.pieces]
     assert [(text, piece.page) for text, piece in zip(texts, file.pieces, strict=True)] == [
@@ -241,7 +241,7 @@ def test_a_short_pdf_has_a_chunk_of_its_own_for_each_page_with_text() -> None:
     ]
 
 
-def test_a_pdf_is_read_page_by_page_and_its_chunks_know_their_pages() -> None:
+def test_a_pdf_is_read_page_by_page_and_its_chunks_have_page_numbers() -> None:
     lines = [SENTENCES.strip()] * 25
     file = read(PDF, pdf([lines, lines, lines], title="The report"))
     assert file.title == "The report"
@@ -251,7 +251,7 @@ def test_a_pdf_is_read_page_by_page_and_its_chunks_know_their_pages() -> None:
     assert all(file.text[c.start_char : c.end_char] == c.content for c in chunks)
 
 
-def test_lines_of_a_pdf_are_put_together_to_paragraphs() -> None:
+def test_lines_of_a_pdf_are_joined_into_paragraphs() -> None:
     page = [
         "A paragraph goes on over the end of",
         "a line.",
@@ -272,7 +272,7 @@ def test_lines_of_a_pdf_are_put_together_to_paragraphs() -> None:
         (pdf([["much text"] * 9]), "holds more than 50 characters of text: split it"),
     ],
 )
-def test_a_pdf_that_cannot_be_taken_is_told(data: bytes, told: str) -> None:
+def test_an_unacceptable_pdf_is_rejected_with_a_reason(data: bytes, told: str) -> None:
     assert reason(PDF, data, Limits(pages=5, text=50)) == told
 
 
@@ -295,7 +295,7 @@ def test_a_word_document_is_read_with_its_headings_and_tables() -> None:
         (docx(""), "has no text"),
     ],
 )
-def test_a_word_document_that_cannot_be_taken_is_told(data: bytes, told: str) -> None:
+def test_an_unacceptable_word_document_is_rejected_with_a_reason(data: bytes, told: str) -> None:
     assert reason(DOCX, data, Limits(unpacked_bytes=MIB, members=20)) == told
 
 
@@ -325,7 +325,7 @@ def test_each_thread_is_a_document_of_its_messages_in_order() -> None:
     assert (second.document_id, second.text, second.valid_time) == ("u", "Alone.", None)
 
 
-def test_a_thread_of_more_names_than_metadata_holds_is_refused_alone() -> None:
+def test_only_a_thread_with_more_names_than_metadata_allows_is_rejected() -> None:
     crowd = [{"thread": "t", "author": f"{n:02}{'é' * 900}", "text": "x"} for n in range(100)]
     told = "metadata has more than 131072 bytes of names and texts"
     first, second = messages(*crowd, THREAD[2])
@@ -333,26 +333,28 @@ def test_a_thread_of_more_names_than_metadata_holds_is_refused_alone() -> None:
     assert isinstance(second, ParsedDocument)
 
 
-def test_what_a_message_says_was_true_when_it_was_written() -> None:
+def test_a_message_is_valid_from_the_time_it_was_written() -> None:
     long = [{**THREAD[n], "text": SENTENCES * 25} for n in range(2)]
     [thread] = messages(*long)
     assert isinstance(thread, ParsedDocument)
     prepared = prepare(thread, "space", dimension=4, max_size=MIB)
     times = [e.reference_time.ToDatetime(UTC).day for e in prepared.episodes(accepted=None)]  # type: ignore[arg-type]
     assert times == [1, 2]
-    held = [chunk.valid_time.ToDatetime(UTC).day for chunk in prepared.input.chunks]
+    chunk_days = [chunk.valid_time.ToDatetime(UTC).day for chunk in prepared.input.chunks]
     assert (
-        held == [e.valid_time.ToDatetime(UTC).day for e in prepared.episodes(Timestamp())] == times
+        chunk_days
+        == [e.valid_time.ToDatetime(UTC).day for e in prepared.episodes(Timestamp())]
+        == times
     )
 
 
-def said(minute: float, text: str, thread: str = "t") -> dict[str, object]:
+def message(minute: float, text: str, thread: str = "t") -> dict[str, object]:
     time = datetime(2025, 2, 3, 9, tzinfo=UTC) + timedelta(minutes=minute)
     return {"thread": thread, "author": "Ada", "time": time.isoformat(), "text": text}
 
 
 def chunks(document: ParsedDocument | Rejected) -> list[tuple[str, float | None]]:
-    """The texts of a thread's chunks, without who said them when, and the minute since when each holds."""
+    """Returns the texts of a thread's chunks without authors and times, and the minute from which each is valid."""
     assert isinstance(document, ParsedDocument)
     begin = datetime(2025, 2, 3, 9, tzinfo=UTC)
     return [
@@ -364,34 +366,36 @@ def chunks(document: ParsedDocument | Rejected) -> list[tuple[str, float | None]
     ]
 
 
-def test_a_chunk_of_a_thread_holds_since_the_last_message_of_its_exchange() -> None:
-    [thread] = messages(said(0, "A."), said(4, "B."), said(9, "C."), said(10, "D."), said(90, "E."))
+def test_a_chunk_of_a_thread_is_valid_from_the_last_message_of_its_exchange() -> None:
+    [thread] = messages(
+        message(0, "A."), message(4, "B."), message(9, "C."), message(10, "D."), message(90, "E.")
+    )
     assert chunks(thread) == [("A.\n\nB.", 4), ("C.\n\nD.", 10), ("E.", 90)]
 
 
 def test_an_exchange_without_a_pause_ends_five_minutes_after_its_first_message() -> None:
-    [thread] = messages(*(said(4 * n, f"{n}.") for n in range(46)))
+    [thread] = messages(*(message(4 * n, f"{n}.") for n in range(46)))
     told = chunks(thread)
     assert told[:2] == [("0.\n\n1.", 4), ("2.\n\n3.", 12)]
     assert len(told) == 23
 
 
-def test_messages_without_a_time_hold_with_the_one_before() -> None:
+def test_messages_without_a_time_join_the_chunk_of_a_timed_neighbor() -> None:
     untimed: dict[str, object] = {"thread": "t", "author": "Ada", "text": "?"}
-    [thread] = messages(untimed, said(0, "A."), untimed, said(60, "B."), untimed)
+    [thread] = messages(untimed, message(0, "A."), untimed, message(60, "B."), untimed)
     assert chunks(thread) == [("?\n\nA.\n\n?", 0), ("B.\n\n?", 60)]
     [alone] = messages(untimed, untimed)
     assert chunks(alone) == [("?\n\n?", None)]
 
 
-def test_messages_that_are_not_in_the_order_of_their_times_show_nothing_too_early() -> None:
-    [thread] = messages(said(60, "A."), said(0, "B."), said(61, "C."))
+def test_messages_out_of_chronological_order_are_not_valid_too_early() -> None:
+    [thread] = messages(message(60, "A."), message(0, "B."), message(61, "C."))
     assert chunks(thread) == [("A.", 60), ("B.", 0), ("C.", 61)]
     assert isinstance(thread, ParsedDocument)
     assert thread.valid_time == datetime(2025, 2, 3, 9, tzinfo=UTC)
 
 
-def test_a_given_time_is_that_of_threads_without_times() -> None:
+def test_the_given_time_applies_to_threads_without_times() -> None:
     day = datetime(2020, 1, 1, tzinfo=UTC)
     first, second = messages(*THREAD, valid_time=day)
     assert isinstance(first, ParsedDocument)
@@ -399,11 +403,11 @@ def test_a_given_time_is_that_of_threads_without_times() -> None:
     assert (first.valid_time, second.valid_time) == (datetime(2024, 5, 1, 10, tzinfo=UTC), day)
 
 
-def test_a_thread_of_very_many_exchanges_stays_one_document(
+def test_a_thread_with_too_many_exchanges_stays_one_document(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(formats.message_threads, "MAX_EXCHANGES", 3)
-    [thread] = messages(*(said(6 * n, str(n)) for n in range(10)), said(1000, "last"))
+    [thread] = messages(*(message(6 * n, str(n)) for n in range(10)), message(1000, "last"))
     assert [minute for _, minute in chunks(thread)] == [18, 42, 54, 1000]
 
 
@@ -411,11 +415,11 @@ def test_a_thread_of_very_many_exchanges_stays_one_document(
     minutes=st.lists(st.integers(0, 200), min_size=1, max_size=40),
     long=st.sets(st.integers(0, 39), max_size=3),
 )
-def test_a_search_as_of_a_time_can_find_nothing_that_was_written_later(
+def test_no_chunk_is_valid_before_all_its_messages_were_written(
     minutes: list[int], long: set[int]
 ) -> None:
     lines = [
-        said(minute, f"<{place}>" * (500 if place in long else 1))
+        message(minute, f"<{place}>" * (500 if place in long else 1))
         for place, minute in enumerate(minutes)
     ]
     [thread] = messages(*lines)
@@ -432,7 +436,7 @@ def test_a_search_as_of_a_time_can_find_nothing_that_was_written_later(
     )
 
 
-def test_a_thread_that_has_grown_keeps_the_chunks_that_it_had() -> None:
+def test_a_growing_thread_keeps_all_but_its_last_chunks() -> None:
     lines = [{"thread": "t", "author": "Ada", "text": f"{n}. {SENTENCES * 3}"} for n in range(30)]
     [short], [grown] = messages(*lines[:29]), messages(*lines)
     assert isinstance(short, ParsedDocument)
@@ -442,23 +446,23 @@ def test_a_thread_that_has_grown_keeps_the_chunks_that_it_had() -> None:
     assert len(after - before) <= 2
 
 
-def test_a_message_that_comes_again_is_taken_as_it_came_last() -> None:
+def test_the_last_version_of_a_repeated_message_is_used() -> None:
     [thread] = messages(THREAD[0], {**THREAD[0], "text": "Hello all."})
     assert isinstance(thread, ParsedDocument)
     assert thread.text == "Ada (2024-05-01 10:00): Hello all."
 
 
-def test_threads_are_counted_without_being_put_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    def put_together(*_: object) -> None:
+def test_threads_are_counted_without_being_assembled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def assemble(*_: object) -> None:
         pytest.fail("put together")
 
-    monkeypatch.setattr(formats.message_threads, "_thread", put_together)
+    monkeypatch.setattr(formats.message_threads, "_thread", assemble)
     lines = [*THREAD, {"text": "Of the upload's own."}, {"thread": "d", "text": "Too."}, {}]
     raw = "\n".join(json.dumps(line) for line in lines).encode()
     assert count_documents(Upload(MESSAGES, raw, document_id="d")) == 4
 
 
-def test_a_message_that_cannot_be_read_is_told_by_its_line_and_the_others_are_taken() -> None:
+def test_an_unreadable_message_is_rejected_with_a_reason_and_the_others_are_read() -> None:
     bad = [
         {"thread": "t"},
         {"thread": "t", "text": " "},
@@ -482,7 +486,7 @@ MAIL_DATA = (
 )
 
 
-def test_a_mail_begins_with_who_wrote_it_and_holds_since_it_was_sent() -> None:
+def test_a_mail_starts_with_its_sender_and_is_valid_from_its_date() -> None:
     mail = read(MAIL, MAIL_DATA)
     assert (mail.title, mail.document_id, mail.valid_time) == ("Grüße", "in/file", MAY)
     assert mail.text.startswith("From: Ada <ada@example.org>\nTo: ben@example.org\n")
@@ -490,12 +494,12 @@ def test_a_mail_begins_with_who_wrote_it_and_holds_since_it_was_sent() -> None:
     assert mail.metadata["thread"] == "m1@example.org"
 
 
-def test_a_mail_in_html_is_read_as_it_is_shown() -> None:
+def test_a_mail_in_html_is_read_as_it_is_rendered() -> None:
     mail = b"Subject: S\nContent-Type: text/html; charset=utf-8\n\n<p>Dear <b>Ben</b><p>all is well"
     assert read(MAIL, mail).text == "Dear Ben\n\nall is well"
 
 
-def test_each_mail_of_a_mailbox_is_a_document_under_its_own_id() -> None:
+def test_each_mail_of_a_mailbox_is_a_document_with_its_own_id() -> None:
     mailbox = (
         b"From ada Wed May  1 10:00:00 2024\n"
         + MAIL_DATA
@@ -518,13 +522,13 @@ def test_each_mail_of_a_mailbox_is_a_document_under_its_own_id() -> None:
     st.binary(max_size=200),
     st.sampled_from([HTML, PDF, DOCX, MAIL, MAILBOX, MESSAGES, PLAIN, MARKDOWN]),
 )
-def test_any_bytes_of_any_kind_are_documents_or_have_a_reason(data: bytes, kind: str) -> None:
+def test_any_bytes_of_any_content_type_yield_documents_or_reasons(data: bytes, kind: str) -> None:
     for one in parse(Upload(kind, data, source="s")):
         assert isinstance(one, ParsedDocument) or one.reason
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32", "cp1252"])
-def test_text_is_read_in_the_encoding_that_it_is_in(encoding: str) -> None:
+def test_the_encoding_of_text_is_detected(encoding: str) -> None:
     assert decode(GERMAN.encode(encoding)) == GERMAN
 
 
@@ -536,12 +540,12 @@ def test_text_is_read_in_the_encoding_that_it_is_in(encoding: str) -> None:
         (b"x \xe9", "is not UTF-8 text (byte 2): save it as UTF-8"),
     ],
 )
-def test_text_whose_encoding_cannot_be_told_is_refused(data: bytes, told: str) -> None:
+def test_text_in_an_undetectable_encoding_is_rejected(data: bytes, told: str) -> None:
     with pytest.raises(UnreadableError, match=told.replace("(", r"\(").replace(")", r"\)")):
         decode(data)
 
 
 @given(st.text(max_size=200))
-def test_text_in_utf8_is_read_as_it_is(text: str) -> None:
+def test_utf8_text_is_read_unchanged_except_for_a_byte_order_mark(text: str) -> None:
     text = text.encode("utf-8", "replace").decode()
     assert decode(text.encode()) == text.removeprefix("\ufeff")

@@ -1,4 +1,4 @@
-"""A space's turn at the graph, with documents of which single passages are given up."""
+"""Graph turns of a space with documents of which single passages fail for good."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ Act = Callable[[Sequence[str]], Awaitable[None]]
 
 
 def document(*passages: str) -> WaitingDocument:
-    """A document on its way, whose episodes are named as their passages."""
+    """Returns a waiting document whose episodes have these chunk ids."""
     episodes = [ingest_pb2.EpisodeInput(chunk_id=one) for one in passages]
-    told = encode_episodes(episodes)
-    return WaitingDocument(1, "j", 0, "d", len(passages), told, attempts=0, gone=False)
+    encoded = encode_episodes(episodes)
+    return WaitingDocument(1, "j", 0, "d", len(passages), encoded, attempts=0, gone=False)
 
 
 class Work:
-    """One document that waits for the graph, as the database would keep it."""
+    """A work store with one document that waits for the graph."""
 
     def __init__(self, waiting: WaitingDocument) -> None:
         self.waiting: WaitingDocument | None = waiting
@@ -43,7 +43,7 @@ class Work:
         self.refused: list[tuple[str, str]] = []
 
     def delete(self) -> None:
-        """The document is deleted while it waits."""
+        """Marks the document as deleted while it waits."""
         assert self.waiting is not None
         self.waiting = replace(self.waiting, gone=True)
 
@@ -59,33 +59,33 @@ class Work:
         self.waiting = replace(waiting, attempts=attempts)
 
     async def set_waiting_reason(self, turn: Turn, reason: str) -> None:
-        """Nobody asks."""
+        """Does nothing: no test reads the reason."""
 
     async def others_waiting(self, stage: str) -> bool:
         return False
 
 
 class Graph:
-    """A graph that does what the test says before it takes passages."""
+    """A graph tier that calls `act` before it stores episodes."""
 
     def __init__(self, act: Act) -> None:
         self.act = act
-        self.held: list[str] = []
+        self.stored: list[str] = []
 
     async def add_episodes(self, episodes: Sequence[ingest_pb2.EpisodeInput]) -> None:
         uuids = [one.chunk_id for one in episodes]
         await self.act(uuids)
-        self.held += uuids
+        self.stored += uuids
 
     async def delete_episodes(self, uuids: Sequence[str]) -> None:
-        self.held = [one for one in self.held if one not in uuids]
+        self.stored = [one for one in self.stored if one not in uuids]
 
 
 def turns(work: Work, graph: Graph) -> GraphTurns:
-    """What a worker that has just started works with."""
+    """Returns the graph turns of a worker that has just started."""
 
     async def serves() -> None:
-        """Nothing is away."""
+        """Reports that all dependencies are available."""
 
     store: Any = work
     tier: Any = graph
@@ -99,7 +99,7 @@ def _no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph_turn, "AGAIN_SECONDS", 0.0)
 
 
-async def test_a_document_that_is_refused_after_a_passage_was_given_up_is_listed_once() -> None:
+async def test_a_document_that_is_rejected_after_a_failed_passage_is_listed_once() -> None:
     async def act(uuids: Sequence[str]) -> None:
         if "bad" in uuids:
             raise MALFORMED
@@ -110,7 +110,7 @@ async def test_a_document_that_is_refused_after_a_passage_was_given_up_is_listed
     assert (work.ready, work.refused) == ([], [("d", "is wrong")])
 
 
-async def test_a_document_that_is_deleted_after_a_passage_was_given_up_is_no_failure() -> None:
+async def test_a_document_that_is_deleted_after_a_failed_passage_is_not_a_failure() -> None:
     async def act(uuids: Sequence[str]) -> None:
         if "bad" in uuids:
             raise MALFORMED
@@ -125,7 +125,7 @@ async def test_a_document_that_is_deleted_after_a_passage_was_given_up_is_no_fai
     assert (work.ready, work.refused) == (["d"], [])
 
 
-async def test_another_worker_counts_anew_after_a_passage_was_given_up() -> None:
+async def test_another_worker_restarts_the_attempt_count_after_a_failed_passage() -> None:
     async def act(uuids: Sequence[str]) -> None:
         raise MALFORMED if "bad" in uuids else LanguageModelUnavailable("HTTP 503")
 
@@ -133,7 +133,7 @@ async def test_another_worker_counts_anew_after_a_passage_was_given_up() -> None
         raise StoreUnavailableError("neo4j", retry_after=0.01)
 
     async def serve(_uuids: Sequence[str]) -> None:
-        """All is well."""
+        """Succeeds."""
 
     work = Work(document("bad", "good"))
     graph = Graph(act)
@@ -146,4 +146,4 @@ async def test_another_worker_counts_anew_after_a_passage_was_given_up() -> None
             await other.run(TURN, asyncio.Event())
     graph.act = serve
     await other.run(TURN, asyncio.Event())
-    assert (work.ready, work.refused, graph.held) == (["d"], [], ["bad", "good"])
+    assert (work.ready, work.refused, graph.stored) == (["d"], [], ["bad", "good"])

@@ -1,4 +1,4 @@
-"""A summary without a language model: the most telling sentences of several texts, in order, none of them twice."""
+"""Summaries without a language model: the most informative sentences of several texts, in order and each once."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from services.agent_orchestrator.typed_memory.summary import (
 )
 
 
-def test_a_short_session_is_summed_up_by_all_it_says() -> None:
+def test_a_short_session_is_summarized_by_all_its_sentences() -> None:
     texts = ["The checkout failed. We looked at the pool.", "The pool was too small."]
     assert summarize(texts) == (
         "The checkout failed.\nWe looked at the pool.\nThe pool was too small."
     )
 
 
-def test_a_sentence_that_is_repeated_stands_there_once() -> None:
+def test_a_repeated_sentence_appears_once() -> None:
     assert summarize(["The pool was too small.", "The pool was too small."]) == (
         "The pool was too small."
     )
 
 
-def test_what_the_session_is_about_is_kept_and_an_aside_is_left_out() -> None:
+def test_the_topic_is_kept_and_an_aside_is_left_out() -> None:
     about = [
         "Checkout requests time out.",
         "The checkout pool is empty.",
@@ -45,7 +45,7 @@ def test_a_long_session_has_a_short_summary() -> None:
     assert len(summarize(texts)) <= MAX_CHARACTERS
 
 
-def test_text_without_an_end_of_a_sentence_is_one() -> None:
+def test_text_without_sentence_punctuation_is_one_sentence() -> None:
     assert (
         summarize(["no full stop", "另一个句子。第二句。"]) == "no full stop\n另一个句子。第二句。"
     )

@@ -1,4 +1,4 @@
-"""Reading files in child processes: what a file may do to its reader, and what becomes of the others."""
+"""Files are parsed in child processes, so that a file that breaks its reader does not affect other files."""
 
 from __future__ import annotations
 
@@ -46,24 +46,24 @@ async def read(parsers: Parsers, upload: Upload) -> list[ParsedDocument | Reject
 
 
 def children() -> list[psutil.Process]:
-    """The readers of this process that have not ended."""
-    return [one for one in psutil.Process().children() if _reads(one)]
+    """Returns the running reader processes of this process."""
+    return [one for one in psutil.Process().children() if _is_reader(one)]
 
 
-def _reads(child: psutil.Process) -> bool:
+def _is_reader(child: psutil.Process) -> bool:
     try:
         return any("sandbox.child" in word for word in child.cmdline())
-    except psutil.NoSuchProcess:  # it has ended since it was listed
+    except psutil.NoSuchProcess:  # it ended after it was listed
         return False
 
 
 def is_busy() -> bool:
-    """A child has begun to work."""
+    """Returns whether a child has used processor time."""
     return any(child.cpu_times().user > 0.5 for child in children())
 
 
-async def until(condition: Callable[[], bool]) -> None:
-    """Processes tell nobody: they are looked at."""
+async def wait_until(condition: Callable[[], bool]) -> None:
+    """Polls the condition, because processes send no events."""
     async with asyncio.timeout(30):
         while not condition():  # noqa: ASYNC110
             await asyncio.sleep(0.01)
@@ -84,9 +84,7 @@ async def until(condition: Callable[[], bool]) -> None:
     ],
     ids=lambda upload: upload.content_type,
 )
-async def test_a_child_reads_the_same_as_the_process_itself(
-    parsers: Parsers, upload: Upload
-) -> None:
+async def test_a_child_reads_the_same_as_its_parent(parsers: Parsers, upload: Upload) -> None:
     assert await read(parsers, upload) == list(parse(upload))
 
 
@@ -96,7 +94,7 @@ async def test_light_uploads_need_no_child(parsers: Parsers) -> None:
     assert children() == []
 
 
-async def test_a_child_reads_one_file_after_another(parsers: Parsers) -> None:
+async def test_a_child_is_reused_for_the_next_file(parsers: Parsers) -> None:
     await read(parsers, NOTE)
     first = children()
     await read(parsers, NOTE)
@@ -104,7 +102,7 @@ async def test_a_child_reads_one_file_after_another(parsers: Parsers) -> None:
     assert children() == first
 
 
-async def test_a_child_knows_nothing_of_this_processs_environment(
+async def test_a_child_does_not_inherit_the_environment(
     parsers: Parsers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BRAID_SERVICE_KEY", "secret")
@@ -113,7 +111,7 @@ async def test_a_child_knows_nothing_of_this_processs_environment(
     assert "BRAID_SERVICE_KEY" not in child.environ()
 
 
-async def test_a_file_that_takes_too_long_is_told_and_its_reader_killed() -> None:
+async def test_a_file_that_takes_too_long_is_rejected_and_its_reader_is_killed() -> None:
     async with open_parsers(Limits(seconds=1.5)) as parsers:
         slow, quick = await asyncio.gather(read(parsers, ENDLESS), read(parsers, NOTE))
         assert slow == [Rejected("endless.html", "takes over 1.5 seconds to be read")]
@@ -122,44 +120,46 @@ async def test_a_file_that_takes_too_long_is_told_and_its_reader_killed() -> Non
     assert children() == []
 
 
-async def test_a_file_that_takes_too_much_memory_is_told_and_the_next_one_read() -> None:
+async def test_a_file_that_takes_too_much_memory_is_rejected_and_the_next_is_read() -> None:
     big = Upload(MARKDOWN, b"* x\n" * 2_000_000, source="big.md")
     async with open_parsers(Limits(memory_bytes=256 * MIB)) as parsers:
-        told = await read(parsers, big)
-        assert told == [Rejected("big.md", "takes over 256 MiB of memory to be read")]
+        results = await read(parsers, big)
+        assert results == [Rejected("big.md", "takes over 256 MiB of memory to be read")]
         assert isinstance((await read(parsers, NOTE))[0], ParsedDocument)
 
 
-async def test_a_file_whose_reader_dies_is_told_and_the_next_one_read(parsers: Parsers) -> None:
+async def test_a_file_whose_reader_dies_is_rejected_and_the_next_is_read(parsers: Parsers) -> None:
     reading = asyncio.create_task(read(parsers, ENDLESS))
-    await until(is_busy)
+    await wait_until(is_busy)
     children()[0].kill()
     assert await reading == [Rejected("endless.html", "made its reader crash (signal 9)")]
     assert isinstance((await read(parsers, NOTE))[0], ParsedDocument)
 
 
-async def test_a_reader_that_died_while_it_waited_is_no_files_fault(parsers: Parsers) -> None:
+async def test_a_reader_that_dies_while_idle_fails_no_file(parsers: Parsers) -> None:
     await read(parsers, NOTE)
     [child] = children()
     os.kill(child.pid, 9)
     assert isinstance((await read(parsers, NOTE))[0], ParsedDocument)
 
 
-async def test_a_reader_that_has_nothing_to_do_ends() -> None:
+async def test_an_idle_reader_exits() -> None:
     async with open_parsers(idle_seconds=0.05) as parsers:
         await read(parsers, NOTE)
-        await until(lambda: not children())
+        await wait_until(lambda: not children())
 
 
-async def test_who_stops_waiting_leaves_no_reader_at_work(parsers: Parsers) -> None:
+async def test_a_canceled_read_leaves_no_reader_running(parsers: Parsers) -> None:
     reading = asyncio.create_task(read(parsers, ENDLESS))
-    await until(is_busy)
+    await wait_until(is_busy)
     reading.cancel()
     await asyncio.gather(reading, return_exceptions=True)
-    await until(lambda: not children())
+    await wait_until(lambda: not children())
 
 
-async def test_a_mail_that_cannot_be_read_spoils_no_other_of_its_mailbox(parsers: Parsers) -> None:
+async def test_an_unreadable_mail_does_not_affect_the_others_of_its_mailbox(
+    parsers: Parsers,
+) -> None:
     mailbox = b"From a 10:00\n\n\n\nFrom b 11:00\nSubject: Second\n\ntext\n"
     first, second = await read(parsers, Upload(MAILBOX, mailbox, source="m.mbox"))
     assert first == Rejected("m.mbox", "has no text")

@@ -1,4 +1,4 @@
-"""What uploads of each content type become."""
+"""The documents that are parsed from uploads of each content type."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_front_matter_becomes_title_date_source_and_metadata() -> None:
     assert document.text[document.body_start :].lstrip().startswith("# Another heading")
 
 
-def test_what_the_caller_says_comes_before_the_front_matter() -> None:
+def test_the_callers_values_override_the_front_matter() -> None:
     now = datetime(2025, 1, 1, tzinfo=UTC)
     document = markdown(
         NOTE,
@@ -89,11 +89,11 @@ def test_without_a_title_the_first_heading_is_the_title() -> None:
     assert markdown("Intro\n\n## The plan ##\n\nText").title == "The plan"
 
 
-def test_a_heading_in_a_code_block_is_no_title() -> None:
+def test_a_heading_in_a_code_block_is_not_the_title() -> None:
     assert markdown("```\n# code\n```\n\nThe plan\n===\n\nText").title == "The plan"
 
 
-def test_markdown_is_cut_where_its_sections_begin() -> None:
+def test_markdown_is_split_where_its_sections_begin() -> None:
     sections = [f"## Part {n}\n\n" + f"Sentence {n} of it. " * 40 for n in range(6)]
     document = markdown("\n\n".join(sections))
     assert [document.text[p.start : p.end] for p in document.pieces] == [
@@ -119,17 +119,17 @@ def test_without_id_and_source_the_same_content_has_the_same_id() -> None:
         "---\na: &a [1]\nb: *a\n---\nbody",
     ],
 )
-def test_what_is_no_plain_yaml_mapping_is_text(text: str) -> None:
+def test_front_matter_that_is_not_a_plain_yaml_mapping_is_text(text: str) -> None:
     document = markdown(text)
     assert (document.body_start, document.metadata) == (0, {})
 
 
-def test_a_date_that_is_none_is_told() -> None:
+def test_an_invalid_date_is_rejected() -> None:
     [one] = parse(Upload("text/markdown", b"---\ndate: soon\n---\nbody", source="a.md"))
     assert one == Rejected("a.md", "date is not an ISO 8601 date")
 
 
-def test_front_matter_without_text_is_told() -> None:
+def test_front_matter_without_text_is_rejected() -> None:
     [one] = parse(Upload("text/markdown", b"---\ntitle: x\n---\n", source="a.md"))
     assert one == Rejected("a.md", "has no text after its front matter")
 
@@ -149,17 +149,17 @@ def test_plain_text_has_neither_front_matter_nor_headings() -> None:
         (b"a\x00b", "the document holds a NUL character"),
     ],
 )
-def test_a_single_document_that_cannot_be_text_is_refused(data: bytes, reason: str) -> None:
+def test_a_single_document_that_cannot_be_text_is_rejected(data: bytes, reason: str) -> None:
     with pytest.raises(UnreadableError) as caught:
         count_documents(Upload("text/plain", data))
     assert str(caught.value) == reason
 
 
-# A character stands across each of the places where it is parted.
+# A multi-byte character spans each boundary between the blocks in which the text is read.
 LONG = b"x" + "é".encode() * 300_000
 
 
-def test_a_long_text_is_looked_at_as_a_whole() -> None:
+def test_a_long_text_is_checked_to_its_end() -> None:
     long = Upload("text/plain", LONG)
     assert (is_light(long), count_documents(long)) == (True, 1)
     broken = Upload("text/plain", LONG + b"\xc3")
@@ -169,12 +169,12 @@ def test_a_long_text_is_looked_at_as_a_whole() -> None:
 
 
 @pytest.mark.parametrize("blank", [b" \n" * 300_000, "\u00a0".encode() * 300_000, b"\xef\xbb\xbf"])
-def test_white_space_is_no_text_however_long(blank: bytes) -> None:
+def test_whitespace_of_any_length_is_rejected_as_empty(blank: bytes) -> None:
     with pytest.raises(UnreadableError, match="is empty"):
         count_documents(Upload("text/plain", blank))
 
 
-def test_bytes_in_no_encoding_that_can_be_told_are_refused() -> None:
+def test_bytes_in_an_undetectable_encoding_are_rejected() -> None:
     [one] = parse(Upload("text/plain", b"ok \xff", source="a.txt"))
     assert one == Rejected("a.txt", "is not UTF-8 text (byte 3): save it as UTF-8")
 
@@ -192,10 +192,10 @@ def test_each_json_line_is_a_document() -> None:
     ]
 
 
-def test_good_lines_go_on_around_bad_ones() -> None:
-    told = lines({"id": "a", "text": "x"}, "{", "[1]", {"id": "b", "text": "y"})
-    assert [type(one) for one in told] == [ParsedDocument, Rejected, Rejected, ParsedDocument]
-    assert told[1:3] == [
+def test_valid_lines_are_read_despite_invalid_ones() -> None:
+    parsed = lines({"id": "a", "text": "x"}, "{", "[1]", {"id": "b", "text": "y"})
+    assert [type(one) for one in parsed] == [ParsedDocument, Rejected, Rejected, ParsedDocument]
+    assert parsed[1:3] == [
         Rejected("line 2", "is not valid JSON"),
         Rejected("line 3", "is not a JSON object"),
     ]
@@ -226,7 +226,9 @@ def test_good_lines_go_on_around_bad_ones() -> None:
         ),
     ],
 )
-def test_a_line_with_an_id_is_told_by_its_id(values: dict[str, object], reason: str) -> None:
+def test_a_rejected_line_with_an_id_is_identified_by_its_id(
+    values: dict[str, object], reason: str
+) -> None:
     assert rejected(values) == Rejected("a", reason)
 
 
@@ -241,7 +243,9 @@ def test_a_line_with_an_id_is_told_by_its_id(values: dict[str, object], reason: 
         ("[" * 100_000, "is not valid JSON"),
     ],
 )
-def test_a_line_without_a_usable_id_is_told_by_its_number(line: str, reason: str) -> None:
+def test_a_rejected_line_without_a_usable_id_is_identified_by_its_number(
+    line: str, reason: str
+) -> None:
     assert rejected(line) == Rejected("line 1", reason)
 
 
@@ -260,7 +264,7 @@ NO_DOCUMENT = "has neither a text, nor subject, relation and object"
         ),
     ],
 )
-def test_a_line_that_was_meant_as_a_fact_is_told_what_it_lacks(
+def test_a_line_that_was_meant_as_a_fact_is_rejected_with_a_specific_reason(
     values: dict[str, object], reason: str
 ) -> None:
     assert rejected(values) == Rejected("line 1", reason)
@@ -271,23 +275,23 @@ def test_a_document_may_have_fields_of_facts() -> None:
     assert document == ParsedDocument("a", "", "", "x")
 
 
-def test_metadata_nested_too_deep_is_refused() -> None:
+def test_metadata_nested_too_deeply_is_rejected() -> None:
     deep: object = 1
     for _ in range(40):
         deep = [deep]
-    told = rejected({"id": "a", "text": "x", "metadata": {"k": deep}})
-    assert told.reason == "line 1: metadata is nested deeper than 32 levels"
+    parsed = rejected({"id": "a", "text": "x", "metadata": {"k": deep}})
+    assert parsed.reason == "line 1: metadata is nested deeper than 32 levels"
 
 
-def test_lines_that_are_not_utf8_fail_alone() -> None:
+def test_only_lines_that_are_not_utf8_fail() -> None:
     data = b'{"id": "a", "text": "x"}\n\xff\xfe\n{"id": "b", "text": "y"}'
-    told = list(parse(Upload("application/jsonl", data)))
-    assert told[1] == Rejected("line 2", "is not UTF-8: save it as UTF-8")
+    parsed = list(parse(Upload("application/jsonl", data)))
+    assert parsed[1] == Rejected("line 2", "is not UTF-8: save it as UTF-8")
     assert count_documents(Upload("application/jsonl", data)) == 3
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes_as_json_lines_give_one_outcome_a_line(data: bytes) -> None:
+def test_any_bytes_as_json_lines_yield_one_result_per_line(data: bytes) -> None:
     upload = Upload("application/jsonl", data)
     assert len(list(parse(upload))) == count_documents(upload)
 
@@ -298,7 +302,7 @@ def test_any_text_as_markdown_is_a_document_or_has_a_reason(text: str) -> None:
     assert isinstance(one, ParsedDocument) or one.reason
 
 
-def test_facts_alone_are_no_upload_of_documents() -> None:
+def test_an_upload_that_contains_only_facts_is_rejected() -> None:
     fact = b'{"subject": "a", "relation": "R", "object": "b"}'
     with pytest.raises(UnreadableError, match="holds facts alone"):
         count_documents(Upload("application/jsonl", fact + b"\n\n" + fact))

@@ -1,4 +1,4 @@
-"""A search's query as a vector: in limited time, and without waiting where it is remembered."""
+"""Search queries are embedded with limited concurrency, and cached ones do not wait."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.stubs.embedders import StubEmbedder
 BUDGET = 10.0
 
 
-async def test_a_remembered_query_does_not_wait_for_others_that_wait_for_the_provider() -> None:
+async def test_a_cached_query_does_not_wait_for_queries_at_the_provider() -> None:
     provider = StubEmbedder()
     queries = QueryEmbeddings(CachedEmbedder(provider, 10), max_concurrent=1, seconds=5.0)
     first = await queries.embed("who owns it", BUDGET)
@@ -26,7 +26,7 @@ async def test_a_remembered_query_does_not_wait_for_others_that_wait_for_the_pro
     waiting.cancel()
 
 
-async def test_a_query_that_is_not_to_be_remembered_is_embedded_anew() -> None:
+async def test_a_query_that_bypasses_the_cache_is_embedded_again() -> None:
     provider = StubEmbedder()
     queries = QueryEmbeddings(CachedEmbedder(provider, 10), max_concurrent=1, seconds=5.0)
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Uploads on their way to batches: whose documents go together, and what is read again."""
+"""Uploads are read into batches: which documents share a batch, and what is read again."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def taken(
     return TakenUpload(job, upload.data, position, reached, frozenset(again), takes)
 
 
-def kind_of(upload: TakenUpload, content_type: str, data: bytes) -> TakenUpload:
-    """The same job, of an upload of another kind."""
+def with_content_type(upload: TakenUpload, content_type: str, data: bytes) -> TakenUpload:
+    """Returns the same job with an upload of another content type."""
     arguments = upload_arguments(Upload(content_type, data))
     return replace(upload, data=data, job=replace(upload.job, arguments=arguments))
 
@@ -91,7 +91,7 @@ async def sizes(*uploads: TakenUpload, max_size: int = MAX) -> list[int]:
     return [len(batch.entries) for batch in await read(*uploads, max_size=max_size)]
 
 
-async def test_documents_travel_in_batches_that_are_small_where_the_embedder_would_wait() -> None:
+async def test_first_and_last_batches_are_small_so_that_the_embedder_does_not_wait() -> None:
     many = [str(n) for n in range(MIN_DOCUMENTS + 4 * BATCH_DOCUMENTS)]
     first, *others = await sizes(taken("j", *many))
     assert first == MIN_DOCUMENTS
@@ -102,15 +102,13 @@ async def test_documents_travel_in_batches_that_are_small_where_the_embedder_wou
     ]
 
 
-async def test_batches_grow_small_where_nothing_is_left_of_all_uploads_that_wait_together() -> None:
+async def test_the_batch_size_depends_on_what_is_left_of_all_waiting_uploads() -> None:
     half = MIN_DOCUMENTS // 2
     one, other = ([f"{job}{n}" for n in range(3 * half)] for job in ("a", "b"))
     assert await sizes(taken("j1", *one), taken("j2", *other)) == [MIN_DOCUMENTS] * 3
 
 
-async def test_batches_of_many_small_uploads_are_large_though_few_uploads_are_taken_at_once() -> (
-    None
-):
+async def test_many_small_uploads_fill_large_batches_although_few_are_claimed_at_once() -> None:
     many = [taken(f"j{n}", f"d{n}") for n in range(12 * UPLOADS_AT_ONCE)]
     first, *others, last, _ = await sizes(*many)
     assert first == MIN_DOCUMENTS
@@ -118,37 +116,35 @@ async def test_batches_of_many_small_uploads_are_large_though_few_uploads_are_ta
     assert last >= MIN_DOCUMENTS
 
 
-async def test_an_upload_that_is_read_again_from_its_beginning_counts_as_what_is_left_of_it() -> (
-    None
-):
+async def test_an_upload_that_is_read_again_counts_by_what_is_left_of_it() -> None:
     many = [str(n) for n in range(3 * MIN_DOCUMENTS)]
     upload = taken("j", *many, position=MIN_DOCUMENTS)
     assert await sizes(upload) == [MIN_DOCUMENTS, MIN_DOCUMENTS]
 
 
-async def test_a_batch_keeps_within_one_message() -> None:
+async def test_a_batch_fits_into_one_message() -> None:
     assert await sizes(taken("j", "a", "b", "c", text="x" * 1000), max_size=3000) == [2, 1]
 
 
-async def test_a_document_that_comes_twice_is_in_two_batches() -> None:
+async def test_a_document_that_occurs_twice_is_in_two_batches() -> None:
     assert await sizes(taken("j", "a", "b", "a", "c")) == [2, 2]
 
 
-async def test_uploads_that_wait_together_travel_together_in_their_order() -> None:
+async def test_waiting_uploads_share_a_batch_in_their_order() -> None:
     [batch] = await read(taken("j1", "a"), taken("j2", "b", "c"), taken("j3", "d"))
     assert ids(batch) == ["a", "b", "c", "d"]
-    told = {job.job_id: (job.position, job.read, len(job.searchable)) for job in batch.outcome()}
-    assert told == {"j1": (1, True, 1), "j2": (2, True, 2), "j3": (1, True, 1)}
+    outcome = {job.job_id: (job.position, job.read, len(job.searchable)) for job in batch.outcome()}
+    assert outcome == {"j1": (1, True, 1), "j2": (2, True, 2), "j3": (1, True, 1)}
 
 
-async def test_reading_goes_on_where_it_was_noted() -> None:
+async def test_reading_resumes_at_the_recorded_position() -> None:
     [batch] = await read(taken("j", "a", "b", "c", position=2))
     assert ids(batch) == ["c"]
-    [told] = batch.outcome()
-    assert (told.position, told.read) == (3, True)
+    [outcome] = batch.outcome()
+    assert (outcome.position, outcome.read) == (3, True)
 
 
-async def test_only_the_bytes_after_what_was_read_are_read_again() -> None:
+async def test_only_bytes_after_the_recorded_offset_are_read() -> None:
     whole = taken("j", "a", "b", "c")
     data = whole.data.replace(b"\n", b"\n\n") + b"\nno JSON"
     [first] = await read(replace(whole, data=data[: data.index(b'{"id": "c"')]))
@@ -163,31 +159,31 @@ async def test_only_the_bytes_after_what_was_read_are_read_again() -> None:
     )
     [batch] = await read(rest)
     assert ids(batch) == ["c"]
-    [told] = batch.outcome()
-    assert (told.position, told.offset, told.line, told.read) == (4, len(data), 6, True)
-    assert [(one.position, one.document_id) for one in told.failures] == [(3, "line 6")]
+    [outcome] = batch.outcome()
+    assert (outcome.position, outcome.offset, outcome.line, outcome.read) == (4, len(data), 6, True)
+    assert [(one.position, one.document_id) for one in outcome.failures] == [(3, "line 6")]
 
 
-async def test_only_the_mails_after_those_that_were_read_are_read_again() -> None:
+async def test_only_mails_after_the_recorded_offset_are_read() -> None:
     mails = [b"From a 10:0%d\nMessage-ID: <%d>\n\ntext\n\n" % (n, n) for n in range(3)]
     data = b"no mail\n\n" + b"".join(mails)
-    whole = kind_of(taken("j", "0", "1", "2"), MAILBOX, data)
+    whole = with_content_type(taken("j", "0", "1", "2"), MAILBOX, data)
     async with open_parsers() as parsers:
         [first] = await read(replace(whole, data=data[: -len(mails[2])]), parsers=parsers)
         [noted] = first.outcome()
         assert (noted.position, noted.offset) == (2, len(data) - len(mails[2]))
-        # What was read before is not there any more.
+        # The bytes that were read before are no longer passed.
         rest = replace(whole, data=mails[2], position=noted.position, offset=noted.offset)
         [batch] = await read(rest, parsers=parsers)
     assert ids(batch) == ["2"]
-    [told] = batch.outcome()
-    assert (told.position, told.offset, told.read) == (3, len(data), True)
+    [outcome] = batch.outcome()
+    assert (outcome.position, outcome.offset, outcome.read) == (3, len(data), True)
 
 
-async def test_threads_that_were_read_are_not_put_together_again() -> None:
+async def test_threads_that_were_read_are_not_assembled_again() -> None:
     lines = [{"thread": name, "text": name} for name in ("a", "b", "c", "a")]
     data = b"no JSON\n" + b"\n".join(json.dumps(line).encode() for line in lines)
-    whole = kind_of(taken("j", "", "a", "b", "c"), MESSAGES, data)
+    whole = with_content_type(taken("j", "", "a", "b", "c"), MESSAGES, data)
     [batch] = await read(whole)
     assert ids(batch) == ["a", "b", "c"]
     again = replace(whole, position=2)
@@ -195,18 +191,18 @@ async def test_threads_that_were_read_are_not_put_together_again() -> None:
     assert [type(one) for part in parts for one in part] == [Rejected] * 2 + [ParsedDocument] * 2
     [batch] = await read(again)
     assert ids(batch) == ["b", "c"]
-    [told] = batch.outcome()
-    assert (told.position, told.read, told.failures) == (4, True, ())
+    [outcome] = batch.outcome()
+    assert (outcome.position, outcome.read, outcome.failures) == (4, True, ())
 
 
-async def test_a_thread_that_failed_is_put_together_again_where_it_is_tried_again() -> None:
+async def test_a_failed_thread_is_assembled_again_for_its_retry() -> None:
     data = b"\n".join(json.dumps({"thread": n, "text": "x"}).encode() for n in ("a", "b", "c"))
-    whole = kind_of(taken("j", "a", "b", "c"), MESSAGES, data)
+    whole = with_content_type(taken("j", "a", "b", "c"), MESSAGES, data)
     [batch] = await read(replace(whole, reached=3, again=frozenset([1])))
     assert ids(batch) == ["b"]
 
 
-async def test_nothing_is_noted_of_a_job_that_is_taken_out_of_its_batch() -> None:
+async def test_a_job_that_is_removed_from_its_batch_has_no_outcome() -> None:
     [batch] = await read(taken("j1", "a"), taken("j2", "b", "c"))
     assert batch.passes == {"j1": 0, "j2": 0}
     batch.keep({"j2"})
@@ -214,19 +210,17 @@ async def test_nothing_is_noted_of_a_job_that_is_taken_out_of_its_batch() -> Non
     assert [job.job_id for job in batch.outcome()] == ["j2"]
 
 
-async def test_of_a_job_tried_again_only_what_failed_or_was_not_reached_is_read() -> None:
+async def test_a_retried_job_reads_only_documents_that_failed_or_were_not_reached() -> None:
     [batch] = await read(taken("j", "a", "b", "c", "d", reached=3, again=[1]))
     assert ids(batch) == ["b", "d"]
     assert [one.position for one in batch.outcome()[0].searchable] == [1, 3]
 
 
-async def test_a_document_that_ends_its_worker_again_and_again_is_listed_and_the_next_goes_alone() -> (
-    None
-):
+async def test_a_document_that_keeps_ending_the_worker_fails_and_the_next_goes_alone() -> None:
     batches = await read(taken("j", "a", "b", "c", takes=MAX_TAKES + 1))
-    told: list[ReadJob] = [job for batch in batches for job in batch.outcome()]
-    [failure] = told[0].failures
+    outcome: list[ReadJob] = [job for batch in batches for job in batch.outcome()]
+    [failure] = outcome[0].failures
     assert (failure.position, failure.document_id) == (0, "a")
     assert "ended the worker" in failure.reason
     assert [ids(batch) for batch in batches] == [["b"], ["c"], []]
-    assert told[-1].read
+    assert outcome[-1].read

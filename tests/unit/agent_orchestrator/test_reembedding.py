@@ -1,4 +1,4 @@
-"""A move to the model that the space has already, with vectors of another length: no store has room for both."""
+"""Reembedding with a model that the space already has in another dimension: no store can hold both dimensions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Graph = embeddings_pb2.GetGraphEmbeddingsResponse
 
 
 class Tiers:
-    """Both tiers of a space without chunks or texts; whatever changes the vector tier is noted."""
+    """Both tiers of a space without chunks or texts. Changes to the vector tier are recorded."""
 
     def __init__(self, models: Mapping[str, int], active: str, graph: Graph | None = None) -> None:
         self.models = dict(models)
@@ -42,7 +42,7 @@ class Tiers:
         self.changes.append(("add", model, dimension))
 
     async def hold_writes(self, seconds: int) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     async def activate(self, model: str) -> None:
         self.changes.append(("activate", model))
@@ -61,18 +61,18 @@ class Tiers:
 
 
 async def reembed(registry: Registry, tiers: Tiers, model: str) -> Mapping[str, Any]:
-    """A job's result."""
+    """Runs a reembedding job and returns its result."""
 
     async def nobody_waits() -> bool:
         return False
 
     async def save(*_: object) -> None:
-        """Nothing."""
+        """Does nothing."""
 
-    given: Any = tiers
+    untyped: Any = tiers
     job = SimpleNamespace(space="local", arguments={"model": model}, progress=None)
     task: Any = SimpleNamespace(job=job, save=save)
-    return await Reembedding(registry, given, given, Retries(0), nobody_waits).run(task)
+    return await Reembedding(registry, untyped, untyped, Retries(0), nobody_waits).run(task)
 
 
 @pytest.mark.parametrize(
@@ -88,10 +88,8 @@ async def reembed(registry: Registry, tiers: Tiers, model: str) -> Mapping[str, 
         ),
     ],
 )
-async def test_a_change_of_length_alone_is_no_move_and_fails_with_the_reason(
-    tiers: Tiers, there: int
-) -> None:
-    """Nothing is changed: neither for chunks in use, nor for those kept from before, nor for the graph's texts."""
+async def test_a_change_of_dimension_alone_fails_with_a_reason(tiers: Tiers, there: int) -> None:
+    """Nothing is changed, whether the model is that of active vectors, of retained vectors, or of the graph."""
     with pytest.raises(WrongStateError) as failed:
         await reembed(SingleModel(StubEmbedder("ours", 16)), tiers, "ours")
     assert f"vectors of {there} values of the model ours" in failed.value.message
@@ -100,7 +98,7 @@ async def test_a_change_of_length_alone_is_no_move_and_fails_with_the_reason(
     assert tiers.changes == []
 
 
-async def test_a_space_that_has_the_configured_vectors_already_is_moved_to_nothing() -> None:
+async def test_a_space_that_already_has_the_configured_vectors_is_unchanged() -> None:
     ours, tiers = (
         StubEmbedder("ours", 16),
         Tiers({"ours": 16}, "ours", Graph(embedding_model="ours")),
@@ -110,7 +108,7 @@ async def test_a_space_that_has_the_configured_vectors_already_is_moved_to_nothi
     assert ours.texts == []
 
 
-async def test_a_move_whose_model_the_settings_left_goes_on_with_the_length_it_began_with() -> None:
+async def test_a_migration_keeps_its_dimension_after_the_settings_name_another_model() -> None:
     configured: Any = StubModels(
         "newest", 2, others=[StubEmbedder("ours"), StubEmbedder("ours", 8)]
     )

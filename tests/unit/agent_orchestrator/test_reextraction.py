@@ -1,4 +1,4 @@
-"""Every chunk given to the graph again: what a language model gives no usable answer to is listed, nothing waits."""
+"""All chunks are sent to the graph again, and those without a usable model answer are listed as failures."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REASON = "The language model gives no usable answer to the text: malformed answe
 
 
 class Tiers:
-    """Both tiers with `count` chunks; a model reads them, and answers malformed to those in `bad`, `times` times."""
+    """Both tiers with `count` chunks. The model's answers to the chunks in `bad` are malformed `times` times."""
 
     def __init__(self, count: int, bad: Sequence[str], times: int = 1_000) -> None:
         self.ids = [f"c{n:03}" for n in range(count)]
@@ -55,8 +55,8 @@ class Tiers:
                 self.read.append(one.chunk_id)
 
 
-class Saved:
-    """A task that notes what is saved."""
+class RecordingTask:
+    """A task that records what is saved."""
 
     def __init__(self, progress: Mapping[str, Any]) -> None:
         self.job = SimpleNamespace(progress=progress)
@@ -87,10 +87,10 @@ def reextraction(tiers: Tiers) -> Reextraction:
     return Reextraction(given, ids, models, given, retries=Retries(0), others_waiting=nobody_waits)
 
 
-async def test_unreadable_chunks_are_listed_with_their_documents_and_all_others_are_read() -> None:
-    tiers, task = Tiers(150, ["c007", "c008", "c140"]), Saved({})
-    told: Any = task
-    assert await reextraction(tiers).run(told) == {"chunks": 150, "failed": 3}
+async def test_failed_chunks_are_listed_with_their_documents_and_all_others_are_read() -> None:
+    tiers, task = Tiers(150, ["c007", "c008", "c140"]), RecordingTask({})
+    untyped: Any = task
+    assert await reextraction(tiers).run(untyped) == {"chunks": 150, "failed": 3}
     assert [(one.position, one.document_id, one.reason) for one in task.failures] == [
         (7, "of c007", REASON),
         (8, "of c008", REASON),
@@ -100,18 +100,18 @@ async def test_unreadable_chunks_are_listed_with_their_documents_and_all_others_
     assert task.counts == Counts(150, 150, 147, 3)
 
 
-async def test_a_chunk_that_is_answered_well_at_last_is_no_failure() -> None:
-    tiers, task = Tiers(3, ["c001"], times=MAX_ATTEMPTS - 1), Saved({})
-    told: Any = task
-    assert await reextraction(tiers).run(told) == {"chunks": 3, "failed": 0}
+async def test_a_chunk_whose_last_attempt_succeeds_is_not_a_failure() -> None:
+    tiers, task = Tiers(3, ["c001"], times=MAX_ATTEMPTS - 1), RecordingTask({})
+    untyped: Any = task
+    assert await reextraction(tiers).run(untyped) == {"chunks": 3, "failed": 0}
     assert tiers.read == ["c000", "c001", "c002"]
 
 
-async def test_a_model_that_is_away_ends_the_try_and_gives_nothing_up() -> None:
-    async def away(_episodes: object) -> None:
+async def test_an_unavailable_model_ends_the_attempt_with_its_error() -> None:
+    async def fail(_episodes: object) -> None:
         raise LanguageModelUnavailable("HTTP 503")
 
-    graph: Any = SimpleNamespace(add_episodes=away)
+    graph: Any = SimpleNamespace(add_episodes=fail)
     with pytest.raises(LanguageModelUnavailable):
         await EpisodeSender(graph, Retries(0), AdaptiveBatch(8)).send(
             [ingest_pb2.EpisodeInput(chunk_id="a")]

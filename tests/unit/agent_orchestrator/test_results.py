@@ -1,4 +1,4 @@
-"""Results of tools: the capped text, parts of citations, and results that were stored as JSON."""
+"""Tool results: the capped text, parts of citations, and serialization as JSON."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ CITATION = Citation(
 )
 
 
-def test_part_of_a_citation_keeps_its_place_in_the_document() -> None:
+def test_part_of_a_citation_keeps_its_position_in_the_document() -> None:
     part = CITATION.part(28, 42)
     assert (part.start, part.end, part.quote) == (128, 142, "Jonas owns it.")
 
 
-def test_text_is_cut_between_items_and_names_the_total() -> None:
+def test_text_is_truncated_between_items_and_states_the_total() -> None:
     items = [
         ResultItem("fact", f"{number} " + "x" * 300, citations=(CITATION,)) for number in range(18)
     ]
@@ -35,20 +35,20 @@ def test_text_is_cut_between_items_and_names_the_total() -> None:
     assert text.count("x" * 300) == text.count("Document Ledger")
 
 
-def test_text_holds_at_most_twenty_items() -> None:
+def test_text_contains_at_most_twenty_items() -> None:
     text = capped_text("", [ResultItem("fact", f"fact {number}") for number in range(25)], 25)
     assert "fact 19" in text
     assert "fact 20" not in text
     assert "Found 25, showing the first 20." in text
 
 
-def test_text_without_overflow_says_nothing_about_it() -> None:
+def test_complete_text_does_not_mention_truncation() -> None:
     since = datetime(2024, 3, 1, tzinfo=UTC)
     text = capped_text("Facts:", [ResultItem("fact", "Ada leads Core.", valid_from=since)], 1)
     assert text == "Facts:\n[1] Ada leads Core. (from 2024-03-01)"
 
 
-def test_result_survives_being_stored_with_the_conversation() -> None:
+def test_a_result_survives_serialization_with_the_conversation() -> None:
     result = ToolResult(
         "search_knowledge_graph",
         "ok",

@@ -1,4 +1,4 @@
-"""A turn that is interrupted for no fault of its uploads leaves no blame on them."""
+"""A turn that is interrupted through no fault of its uploads releases them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.unit.agent_orchestrator.test_reading import taken
 
 
 class Work:
-    """One upload of one document; what was left is noted. `lost`: the turn is another worker's by then."""
+    """A work store with one upload. If `lost`, another worker has claimed the turn when results are recorded."""
 
     def __init__(self, *, lost: bool) -> None:
         self.lost = lost
-        self.left: set[str] = set()
-        self.noted = 0
+        self.released: set[str] = set()
+        self.recorded = 0
 
     async def claim_uploads(
         self, turn: Turn, claimed: Collection[str], *, count: int, size: int
@@ -34,40 +34,40 @@ class Work:
         return set(jobs)
 
     async def record_read(self, turn: Turn, read: Sequence[ReadJob]) -> None:
-        self.noted += 1
+        self.recorded += 1
         if self.lost:
             raise TurnLostError
 
     async def release_uploads(self, job_ids: Collection[str]) -> None:
-        self.left.update(job_ids)
+        self.released.update(job_ids)
 
 
 class Stages:
-    """Stages that do nothing; the last waits until `go_on`."""
+    """Stages that do nothing; the last one waits for `proceed`."""
 
     def __init__(self) -> None:
         self.arrived = asyncio.Event()
-        self.go_on = asyncio.Event()
+        self.proceed = asyncio.Event()
 
     async def dimension(self) -> int:
         return 4
 
     async def check(self, batch: Batch, on_the_way: object) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     async def embed(self, batch: Batch) -> None:
-        """Nothing."""
+        """Does nothing."""
 
     async def store(self, batch: Batch) -> None:
         self.arrived.set()
-        await self.go_on.wait()
+        await self.proceed.wait()
 
 
-async def interrupted(work: Work, *, stopped: bool) -> None:
-    """Runs a turn, cancelled while it stores where the worker stops."""
+async def run_turn(work: Work, *, stopped: bool) -> None:
+    """Runs a turn and, if the worker is `stopped`, cancels it while it stores."""
     stages, stop = Stages(), asyncio.Event()
     turns = SearchTurns(
-        work,  # type: ignore[arg-type] # what a turn asks of it
+        work,  # type: ignore[arg-type] # has the methods that a turn calls
         stages,  # type: ignore[arg-type] # as above
         Parsers().parse,
         StagePriority(),
@@ -81,19 +81,19 @@ async def interrupted(work: Work, *, stopped: bool) -> None:
     if stopped:
         stop.set()
         running.cancel()
-    stages.go_on.set()
+    stages.proceed.set()
     await running
 
 
-async def test_a_worker_that_stops_blames_no_upload() -> None:
+async def test_a_stopped_worker_releases_its_uploads() -> None:
     work = Work(lost=False)
     with pytest.raises(asyncio.CancelledError):
-        await interrupted(work, stopped=True)
-    assert (work.left, work.noted) == ({"j"}, 0)
+        await run_turn(work, stopped=True)
+    assert (work.released, work.recorded) == ({"j"}, 0)
 
 
-async def test_a_turn_that_is_lost_blames_no_upload() -> None:
+async def test_a_lost_turn_releases_its_uploads() -> None:
     work = Work(lost=True)
     with pytest.raises(TurnLostError):
-        await interrupted(work, stopped=False)
-    assert (work.left, work.noted) == ({"j"}, 1)
+        await run_turn(work, stopped=False)
+    assert (work.released, work.recorded) == ({"j"}, 1)

@@ -1,4 +1,4 @@
-"""What a worker embeds a space with: its recorded model, with vectors as long as it has them."""
+"""A worker embeds documents with the recorded model and dimension of their space."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from services.runtime.errors import FieldError, InvalidFieldError
 from tests.stubs.embedders import StubEmbedder
 
 
-class AnyLength:
-    """A provider that makes a model's vectors as long as they are asked for; `default` is the configured model."""
+class AnyDimension:
+    """A provider that has every model in every dimension; `default` is the configured model."""
 
     def __init__(self, default: Embedder) -> None:
         self.default = default
@@ -35,8 +35,8 @@ class AnyLength:
         return self.built.setdefault((model, dimension), StubEmbedder(model, dimension or 16))
 
 
-class Unlisted(StubEmbedder):
-    """Tells its dimension from its first answer on."""
+class LazyDimensionEmbedder(StubEmbedder):
+    """An embedder whose dimension is unknown before its first answer."""
 
     def __getattribute__(self, name: str) -> object:
         if name == "dimension" and not (self.texts or self.running):
@@ -51,56 +51,56 @@ def call() -> Iterator[None]:
 
 
 def embedder(registry: Registry, *recorded: Recorded) -> SpaceEmbedder:
-    """A space that has these models, one after the other."""
-    coming = iter(recorded)
+    """Returns the embedder of a space that has these models, one after another."""
+    remaining = iter(recorded)
 
     async def ask() -> Recorded:
-        return next(coming)
+        return next(remaining)
 
     return SpaceEmbedder(registry, ask, SpaceModels())
 
 
 @pytest.mark.parametrize("configured", ["newer", "former"])
-async def test_documents_have_vectors_as_long_as_the_space_has_them(configured: str) -> None:
-    """Whether the settings name another model by now, or ask for other vectors of the same one."""
+async def test_documents_are_embedded_in_the_dimension_of_the_space(configured: str) -> None:
+    """This holds if the settings name another model, or another dimension of the same model."""
     ours = StubEmbedder(configured, 16)
-    found = embedder(AnyLength(ours), Recorded("former", 4))
+    found = embedder(AnyDimension(ours), Recorded("former", 4))
     assert await found.renew()
     assert (found.model, found.dimension) == ("former", 4)
     assert (await found.embed(["text"])).shape == (1, 4)
     assert ours.texts == []
 
 
-async def test_a_space_that_holds_nothing_has_the_configured_model() -> None:
-    found = embedder(AnyLength(StubEmbedder("ours", 16)), Recorded("", 0), Recorded("ours", 16))
+async def test_an_empty_space_uses_the_configured_model() -> None:
+    found = embedder(AnyDimension(StubEmbedder("ours", 16)), Recorded("", 0), Recorded("ours", 16))
     assert [await found.renew(), await found.renew()] == [False, False]
     assert (await found.embed(["text"])).shape == (1, 16)
 
 
-async def test_another_length_of_the_same_model_is_another_model() -> None:
-    found = embedder(AnyLength(StubEmbedder("ours", 16)), Recorded("", 0), Recorded("ours", 4))
+async def test_another_dimension_of_the_same_model_counts_as_another_model() -> None:
+    found = embedder(AnyDimension(StubEmbedder("ours", 16)), Recorded("", 0), Recorded("ours", 4))
     assert not await found.renew()
     assert await found.renew()
     assert found.dimension == 4
 
 
-async def test_documents_wait_where_no_vectors_of_the_spaces_length_are_to_be_had() -> None:
-    """They would be refused one by one else, and listed as dead."""
+async def test_documents_wait_if_the_dimension_of_the_space_is_not_available() -> None:
+    """Otherwise they would be rejected one by one and listed as dead."""
     found = embedder(SingleModel(StubEmbedder("ours", 16)), Recorded("ours", 4))
     with pytest.raises(WaitingError, match="not configured"):
         await found.renew()
 
 
-async def test_they_wait_too_for_a_model_that_tells_its_length_with_its_first_answer() -> None:
-    unlisted = Unlisted("ours", 16)
+async def test_documents_wait_if_the_first_answer_shows_another_dimension() -> None:
+    lazy = LazyDimensionEmbedder("ours", 16)
     recorded = Recorded("ours", 4)
-    found = embedder(SingleModel(unlisted), recorded, recorded)
+    found = embedder(SingleModel(lazy), recorded, recorded)
     await found.renew()
     with pytest.raises(WaitingError, match="not configured"):
         await found.embed(["text"])
     with pytest.raises(WaitingError, match="not configured"):
         await found.renew()
-    assert unlisted.texts == ["text"]
+    assert lazy.texts == ["text"]
 
 
 @pytest.mark.parametrize(
@@ -111,5 +111,7 @@ async def test_they_wait_too_for_a_model_that_tells_its_length_with_its_first_an
         ("documents[3].title", False),
     ],
 )
-def test_a_vector_that_is_too_long_is_of_another_model(field: str, *, of_the_model: bool) -> None:
+def test_only_rejected_embedding_fields_are_attributed_to_the_model(
+    field: str, *, of_the_model: bool
+) -> None:
     assert is_of_the_model(InvalidFieldError(FieldError(field, "is wrong"))) == of_the_model

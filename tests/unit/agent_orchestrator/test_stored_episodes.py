@@ -1,4 +1,4 @@
-"""Episodes wait for the graph in a stored form of their own; an unknown version of it is refused."""
+"""Episodes that wait for the graph have a versioned stored format, and unknown versions are rejected."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_episodes_are_read_as_they_were_stored() -> None:
     assert decode_episodes(encode_episodes([whole, plain])) == [whole, plain]
 
 
-def test_every_field_of_the_contract_has_a_place_in_the_stored_form() -> None:
+def test_every_field_of_the_contract_is_part_of_the_stored_format() -> None:
     fields = {field.name for field in ingest_pb2.EpisodeInput.DESCRIPTOR.fields}
     whole = ingest_pb2.EpisodeInput(
         reference_time=Timestamp(), version_time=Timestamp(), valid_time=Timestamp()
@@ -39,7 +39,7 @@ def test_every_field_of_the_contract_has_a_place_in_the_stored_form() -> None:
     assert stored.keys() == fields - {"chunk_id"} | {"uuid"}
 
 
-def test_a_version_that_is_not_known_is_refused() -> None:
+def test_an_unknown_version_is_rejected() -> None:
     stored = json.loads(encode_episodes([])) | {"version": VERSION + 1}
     with pytest.raises(ValueError, match="unknown version"):
         decode_episodes(json.dumps(stored).encode())

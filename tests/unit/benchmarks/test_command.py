@@ -31,7 +31,7 @@ def _measure(
     return seen
 
 
-def test_a_named_measure_is_run_with_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_named_measurement_is_run_with_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = _measure(monkeypatch)
     arguments = ["speed", "--data", "there", "--mode", "text", "--queries", "5", "--seed", "3"]
     assert run("bench", {"speed": _MODULE}, arguments) == 0
@@ -39,7 +39,7 @@ def test_a_named_measure_is_run_with_its_options(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("arguments", [[], ["sped"]])
-def test_an_unknown_or_missing_name_ends_with_2_and_lists_the_names(
+def test_an_unknown_or_missing_name_exits_with_2_and_lists_the_names(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("bench", {"speed": _MODULE, "cost": _MODULE}, arguments) == 2
@@ -47,14 +47,14 @@ def test_an_unknown_or_missing_name_ends_with_2_and_lists_the_names(
 
 
 @pytest.mark.parametrize("arguments", [["speed", "--queries", "0"], ["speed", "--what"]])
-def test_wrong_arguments_end_with_2_and_one_line(
+def test_invalid_arguments_exit_with_2_and_print_one_line(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run("bench", {"speed": _MODULE}, arguments) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_a_measure_that_could_not_measure_ends_with_1(
+def test_a_measurement_that_fails_exits_with_1(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _measure(monkeypatch, MeasureError("the stack did not start"))
@@ -62,7 +62,7 @@ def test_a_measure_that_could_not_measure_ends_with_1(
     assert capsys.readouterr().err == "bench: the stack did not start\n"
 
 
-def test_a_measure_that_was_called_wrongly_ends_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_measurement_with_invalid_options_exits_with_2(monkeypatch: pytest.MonkeyPatch) -> None:
     _measure(monkeypatch, UsageError("the mode is unknown"))
     assert run("bench", {"speed": _MODULE}, ["speed"]) == 2
 
@@ -75,7 +75,7 @@ def test_a_data_folder_must_be_named_and_exist(tmp_path: Path) -> None:
         Options("multihop", tmp_path / "none").folder()
 
 
-def test_without_data_a_measure_takes_its_set_beside_the_project(
+def test_a_measurement_defaults_to_its_shared_data_set(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     seen = _measure(monkeypatch, shared="facts/all")
@@ -85,7 +85,7 @@ def test_without_data_a_measure_takes_its_set_beside_the_project(
     assert "facts/all" in capsys.readouterr().err
 
 
-def test_a_named_folder_goes_before_the_set_beside_the_project(
+def test_a_named_folder_takes_precedence_over_the_shared_data_set(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     seen = _measure(monkeypatch, shared="facts")
@@ -95,7 +95,7 @@ def test_a_named_folder_goes_before_the_set_beside_the_project(
 
 
 @pytest.mark.parametrize("shared", [None, "facts"])
-def test_a_measure_without_a_set_there_has_no_data(
+def test_a_measurement_without_a_shared_data_set_has_no_data(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, shared: str | None
 ) -> None:
     seen = _measure(monkeypatch, shared=shared)
@@ -103,7 +103,7 @@ def test_a_measure_without_a_set_there_has_no_data(
     assert seen == [Options("speed")]
 
 
-def test_a_figure_is_one_line_of_name_number_and_unit() -> None:
+def test_a_figure_is_printed_as_one_line_of_name_number_and_unit() -> None:
     out = io.StringIO()
     figures = Figures("multihop", out)
     figures.put("vector.recall@5", 68.1, "percent")
@@ -114,7 +114,7 @@ def test_a_figure_is_one_line_of_name_number_and_unit() -> None:
     )
 
 
-def test_what_is_no_number_is_not_printed() -> None:
+def test_a_value_that_is_not_finite_is_rejected_and_not_printed() -> None:
     out = io.StringIO()
     with pytest.raises(ValueError, match="finite"):
         Figures("multihop", out).put("p50_ms", float("nan"), "ms")

@@ -1,4 +1,4 @@
-"""Evaluation sets read from disk."""
+"""Reading evaluation sets from disk."""
 
 import gzip
 import json
@@ -21,7 +21,7 @@ def _multihop(folder: Path) -> None:
     _write(folder / "queries.jsonl.gz", {"id": "q1", "question": "Which?", "gold": ["p1"]})
 
 
-def test_a_multihop_folder_gives_documents_and_questions_with_their_gold(tmp_path: Path) -> None:
+def test_a_multihop_folder_has_documents_and_questions_with_their_gold(tmp_path: Path) -> None:
     _multihop(tmp_path)
     data = read_multihop(tmp_path)
     assert [document.passage for document in data.documents] == ["Ämt\nFirst."]
@@ -29,7 +29,7 @@ def test_a_multihop_folder_gives_documents_and_questions_with_their_gold(tmp_pat
     assert [(q.text, q.relevance) for q in data.questions] == [("Which?", {"p1": 1.0})]
 
 
-def test_files_may_be_plain_json_lines(tmp_path: Path) -> None:
+def test_files_may_be_uncompressed_json_lines(tmp_path: Path) -> None:
     _multihop(tmp_path)
     packed = tmp_path / "corpus.jsonl.gz"
     (tmp_path / "corpus.jsonl").write_bytes(gzip.decompress(packed.read_bytes()))
@@ -37,7 +37,7 @@ def test_files_may_be_plain_json_lines(tmp_path: Path) -> None:
     assert len(read_multihop(tmp_path).documents) == 1
 
 
-def test_scifact_keeps_the_judged_questions_and_relevant_documents(tmp_path: Path) -> None:
+def test_scifact_keeps_only_judged_questions_and_relevant_documents(tmp_path: Path) -> None:
     _write(tmp_path / "corpus.jsonl.gz", {"_id": "1", "title": "T", "text": "x"})
     _write(tmp_path / "queries.jsonl.gz", {"_id": "7", "text": "a"}, {"_id": "8", "text": "b"})
     (tmp_path / "qrels").mkdir()
@@ -47,13 +47,13 @@ def test_scifact_keeps_the_judged_questions_and_relevant_documents(tmp_path: Pat
     assert [(q.id, q.relevance) for q in data.questions] == [("7", {"1": 1.0})]
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named_in_the_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"corpus\.jsonl\.gz is missing"):
         _write(tmp_path / "queries.jsonl.gz")
         read_multihop(tmp_path)
 
 
-def test_a_broken_line_is_named(tmp_path: Path) -> None:
+def test_a_malformed_line_is_named_in_the_error(tmp_path: Path) -> None:
     _multihop(tmp_path)
     with gzip.open(tmp_path / "corpus.jsonl.gz", "at") as lines:
         lines.write("{broken\n")
@@ -61,7 +61,7 @@ def test_a_broken_line_is_named(tmp_path: Path) -> None:
         read_multihop(tmp_path)
 
 
-def test_a_folder_without_questions_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_questions_is_rejected(tmp_path: Path) -> None:
     _multihop(tmp_path)
     _write(tmp_path / "queries.jsonl.gz")
     with pytest.raises(UsageError, match="no documents or no questions"):

@@ -13,10 +13,10 @@ def test_a_tie_at_the_end_may_be_broken_either_way() -> None:
     assert same_list([("a", 3.0), ("b", 2.0), ("d", 1.0)], _BEST)
 
 
-def test_a_missing_or_weaker_hit_makes_lists_differ() -> None:
+def test_lists_differ_if_a_hit_is_missing_or_has_a_lower_score() -> None:
     assert not same_list(_BEST[:2], _BEST)
     assert not same_list([("a", 3.0), ("b", 2.0), ("d", 0.9)], _BEST)
 
 
-def test_another_chunk_above_the_last_score_makes_lists_differ() -> None:
+def test_lists_differ_if_a_chunk_above_the_last_score_differs() -> None:
     assert not same_list([("a", 3.0), ("x", 2.0), ("c", 1.0)], _BEST)

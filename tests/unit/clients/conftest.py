@@ -1,4 +1,4 @@
-"""Small tiers behind the real contracts, over real sockets, and clients of them."""
+"""Fake tiers behind the real contracts, over real sockets, and clients of them."""
 
 from __future__ import annotations
 
@@ -28,16 +28,17 @@ from services.runtime.settings import RuntimeSettings
 
 T = TypeVar("T")
 JOB_ID = "00000000-0000-4000-8000-000000000001"
-NAIVE = datetime(2024, 1, 1)  # noqa: DTZ001 - what is to be refused
+NAIVE = datetime(2024, 1, 1)  # noqa: DTZ001 - to be rejected
 Watched: TypeAlias = jobs_pb2.JobState.ValueType | Exception | grpc.StatusCode
 
 
 @dataclass
 class Backend:
-    """What the servicers saw; `failures` are raised one after the other before they answer.
+    """Records the requests of the servicers and configures their responses.
 
-    `watched` is what the watch of a job tells: states, then a failure of Braid's or gRPC's; it ends where `stays` is
-    false, and sets `reached` where it stays. A streamed search stays after its first leg, and sets `left` when it ends.
+    The servicers raise `failures` one after the other before they respond. The watch of a job yields the states in
+    `watched`, then raises its failure (Braid's or gRPC's); after that it ends, or with `stays` sets `reached` and stays
+    open. A streamed search with `stays` stays open after its first leg, and sets `left` when it ends.
     """
 
     requests: list[Any] = field(default_factory=list)
@@ -95,7 +96,7 @@ class Ingest(ingest_pb2_grpc.IngestServiceServicer):
 
 
 class Jobs(jobs_pb2_grpc.JobServiceServicer):
-    """Jobs, as the backend's test wants them."""
+    """Streams the states that the test set in the backend."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -103,13 +104,13 @@ class Jobs(jobs_pb2_grpc.JobServiceServicer):
     async def WatchJob(
         self, request: jobs_pb2.WatchJobRequest, context: Any
     ) -> AsyncIterator[jobs_pb2.WatchJobResponse]:
-        for told in self._backend.watched:
-            if isinstance(told, Exception):
-                raise told
-            if isinstance(told, grpc.StatusCode):
-                await context.abort(told, "no more")
+        for state in self._backend.watched:
+            if isinstance(state, Exception):
+                raise state
+            if isinstance(state, grpc.StatusCode):
+                await context.abort(state, "no more")
                 return
-            job = jobs_pb2.Job(id=request.job_id, state=told)
+            job = jobs_pb2.Job(id=request.job_id, state=state)
             yield jobs_pb2.WatchJobResponse(job=job)
         if self._backend.stays:
             self._backend.reached.set()
@@ -148,11 +149,11 @@ class Graph(query_pb2_grpc.GraphQueryServiceServicer):
         )
 
 
-def served(backend: Backend) -> list[Service]:
+def fake_services(backend: Backend) -> list[Service]:
     def add(server: grpc.aio.Server) -> None:
         search_pb2_grpc.add_SearchServiceServicer_to_server(Search(backend), server)  # type: ignore[abstract]
         jobs_pb2_grpc.add_JobServiceServicer_to_server(Jobs(backend), server)  # type: ignore[abstract]
-        ingest_pb2_grpc.add_IngestServiceServicer_to_server(Ingest(backend), server)  # type: ignore[abstract] # what the client calls
+        ingest_pb2_grpc.add_IngestServiceServicer_to_server(Ingest(backend), server)  # type: ignore[abstract]
         vector_grpc.add_VectorSearchServiceServicer_to_server(Vector(backend), server)  # type: ignore[abstract]
         query_pb2_grpc.add_GraphQueryServiceServicer_to_server(Graph(backend), server)  # type: ignore[abstract]
 
@@ -168,7 +169,7 @@ def backend() -> Backend:
 async def server(backend: Backend) -> AsyncIterator[RunningServer]:
     settings = RuntimeSettings(_env_file=None, drain_seconds=0.2)
     running = await start_server(
-        settings=settings, listen="127.0.0.1:0", services=served(backend), probes={}
+        settings=settings, listen="127.0.0.1:0", services=fake_services(backend), probes={}
     )
     yield running
     await running.stop()

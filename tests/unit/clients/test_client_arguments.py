@@ -1,4 +1,4 @@
-"""Wrong arguments of the Python client are told by name before anything is sent."""
+"""The Python client rejects invalid arguments by name before it sends anything."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ WRONG_DOCUMENTS = [
 
 
 @pytest.mark.parametrize(("wrong", "error", "words"), WRONG_DOCUMENTS)
-async def test_a_wrong_argument_of_an_upload_is_told_before_the_call_starts(
+async def test_an_invalid_argument_of_an_upload_is_rejected_before_the_call_starts(
     client: AsyncBraid,
     backend: Backend,
     wrong: dict[str, Any],
@@ -72,7 +72,7 @@ async def test_a_wrong_argument_of_an_upload_is_told_before_the_call_starts(
 
 
 @pytest.mark.parametrize(("wrong", "error", "words"), WRONG_DOCUMENTS)
-async def test_a_wrong_argument_of_an_upload_is_told_without_await_too(
+async def test_the_sync_client_rejects_an_invalid_argument_of_an_upload(
     server: RunningServer,
     backend: Backend,
     wrong: dict[str, Any],
@@ -85,7 +85,7 @@ async def test_a_wrong_argument_of_an_upload_is_told_without_await_too(
 
 
 class BrokenMetadata(dict[str, Any]):
-    """A caller's own mapping, which fails while it is read."""
+    """A caller's mapping that fails during iteration."""
 
     def __bool__(self) -> bool:
         return True
@@ -101,7 +101,7 @@ class BrokenMetadata(dict[str, Any]):
         return name
 
 
-async def test_a_failure_of_the_callers_own_mapping_reaches_the_caller_as_it_is(
+async def test_an_error_in_the_callers_mapping_reaches_the_caller_unchanged(
     client: AsyncBraid, backend: Backend
 ) -> None:
     with pytest.raises(LookupError, match="the caller's own"):
@@ -127,7 +127,7 @@ async def test_an_upload_without_metadata_leaves_it_unset(
         ({"cache": False}, TypeError),
     ],
 )
-async def test_a_wrong_argument_of_a_search_is_told_before_anything_is_sent(
+async def test_an_invalid_argument_of_a_search_is_rejected_before_anything_is_sent(
     client: AsyncBraid, backend: Backend, wrong: dict[str, Any], error: type[Exception]
 ) -> None:
     options = {"query": "who?", **wrong}
@@ -144,13 +144,15 @@ async def test_a_wrong_argument_of_a_search_is_told_before_anything_is_sent(
     assert backend.requests == []
 
 
-async def test_what_is_no_fact_is_told_before_the_call_starts(client: AsyncBraid) -> None:
+async def test_a_fact_of_the_wrong_type_is_rejected_before_the_call_starts(
+    client: AsyncBraid,
+) -> None:
     wrong: Any = [{"subject": "Ann"}]
     with pytest.raises(TypeError, match="FactInput, not dict"):
         await client.ingest_facts(wrong)
 
 
-async def test_a_fact_that_no_message_holds_is_told_before_the_call_starts(
+async def test_a_fact_larger_than_a_message_is_rejected_before_the_call_starts(
     client: AsyncBraid,
 ) -> None:
     with pytest.raises(ValueError, match="larger than a message"):
@@ -161,7 +163,7 @@ async def test_a_fact_that_no_message_holds_is_told_before_the_call_starts(
 @pytest.mark.parametrize(
     ("text", "error"), [("a\nb", ValueError), ("Zoë", ValueError), (5, TypeError)]
 )
-def test_what_no_header_carries_is_refused_by_name_and_leaves_no_thread(
+def test_an_argument_that_no_header_can_carry_is_rejected_and_leaves_no_thread(
     argument: str, text: Any, error: type[Exception]
 ) -> None:
     for client in (AsyncBraid, Braid):

@@ -1,4 +1,4 @@
-"""A closed Python client says so, without warnings, whatever is asked of it or still running."""
+"""A closed Python client rejects calls and ends running ones with a clear error and no warnings."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ STREAMS: list[Callable[[Any], Any]] = [
 
 
 @pytest.mark.parametrize("call", CALLS)
-async def test_a_call_of_a_closed_client_is_refused(
+async def test_a_call_on_a_closed_client_is_rejected(
     server: RunningServer, backend: Backend, call: Callable[[Any], Any]
 ) -> None:
     async with AsyncBraid(**targets(server)) as braid:
@@ -44,7 +44,7 @@ async def test_a_call_of_a_closed_client_is_refused(
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-async def test_a_stream_of_a_closed_client_is_refused(stream: Callable[[Any], Any]) -> None:
+async def test_a_stream_of_a_closed_client_is_rejected(stream: Callable[[Any], Any]) -> None:
     braid = AsyncBraid()
     await braid.close()
     with pytest.raises(RuntimeError, match=CLOSED):
@@ -52,24 +52,26 @@ async def test_a_stream_of_a_closed_client_is_refused(stream: Callable[[Any], An
 
 
 @pytest.mark.parametrize("call", [*CALLS, *(lambda braid, s=s: next(s(braid)) for s in STREAMS)])
-def test_a_call_of_a_closed_client_is_refused_without_await_and_without_a_warning(
+def test_a_closed_sync_client_rejects_calls_without_a_warning(
     call: Callable[[Any], Any],
 ) -> None:
     with Braid() as braid:
         pass
     with pytest.raises(RuntimeError, match=CLOSED):
         call(braid)
-    gc.collect()  # a coroutine that nobody awaited would warn here, and warnings fail a test
+    gc.collect()  # a coroutine that was never awaited would warn here, and warnings fail a test
 
 
-def test_a_client_may_be_closed_again() -> None:
+def test_a_client_can_be_closed_twice() -> None:
     braid = Braid()
     braid.close()
     braid.close()
     assert "braid-client" not in [thread.name for thread in threading.enumerate()]
 
 
-async def test_closing_ends_a_call_that_is_running(server: RunningServer, backend: Backend) -> None:
+async def test_closing_the_sync_client_ends_a_running_call(
+    server: RunningServer, backend: Backend
+) -> None:
     backend.watched, backend.stays = (jobs_pb2.JOB_STATE_RUNNING,), True
     braid = Braid(**targets(server))
     waiting = asyncio.create_task(asyncio.to_thread(braid.wait_for_job, JOB_ID))
@@ -79,7 +81,7 @@ async def test_closing_ends_a_call_that_is_running(server: RunningServer, backen
         await waiting
 
 
-async def test_a_stream_that_is_half_read_goes_with_its_client(
+async def test_a_partly_read_stream_fails_when_its_sync_client_is_closed(
     server: RunningServer, backend: Backend
 ) -> None:
     def half_read() -> None:
@@ -92,8 +94,10 @@ async def test_a_stream_that_is_half_read_goes_with_its_client(
     await asyncio.to_thread(half_read)
 
 
-async def test_closing_ends_a_call_that_is_awaited(server: RunningServer, backend: Backend) -> None:
-    """As an error: nobody has cancelled the task that waits."""
+async def test_closing_ends_an_awaited_call_with_an_error(
+    server: RunningServer, backend: Backend
+) -> None:
+    """The call fails with an error and not with CancelledError: nobody cancelled the waiting task."""
     backend.watched, backend.stays = (jobs_pb2.JOB_STATE_RUNNING,), True
     braid = AsyncBraid(**targets(server))
     waiting = asyncio.create_task(braid.wait_for_job(JOB_ID))
@@ -103,7 +107,7 @@ async def test_closing_ends_a_call_that_is_awaited(server: RunningServer, backen
         await waiting
 
 
-async def test_a_task_that_is_cancelled_ends_so(server: RunningServer, backend: Backend) -> None:
+async def test_a_cancelled_task_ends_as_cancelled(server: RunningServer, backend: Backend) -> None:
     backend.watched, backend.stays = (jobs_pb2.JOB_STATE_RUNNING,), True
     async with AsyncBraid(**targets(server)) as braid:
         waiting = asyncio.create_task(braid.wait_for_job(JOB_ID))
@@ -113,7 +117,7 @@ async def test_a_task_that_is_cancelled_ends_so(server: RunningServer, backend: 
     assert waiting.cancelled()
 
 
-async def test_a_stream_that_its_caller_leaves_is_cancelled(
+async def test_a_stream_that_its_caller_abandons_is_cancelled(
     server: RunningServer, backend: Backend
 ) -> None:
     backend.stays = True
@@ -123,7 +127,7 @@ async def test_a_stream_that_its_caller_leaves_is_cancelled(
         await backend.left.wait()
 
 
-async def test_a_stream_that_is_left_without_await_is_cancelled(
+async def test_a_stream_that_a_sync_caller_abandons_is_cancelled(
     server: RunningServer, backend: Backend
 ) -> None:
     def leave(braid: Braid) -> None:
@@ -137,7 +141,7 @@ async def test_a_stream_that_is_left_without_await_is_cancelled(
             await backend.left.wait()
 
 
-async def test_a_half_read_list_of_a_closed_client_says_so(server: RunningServer) -> None:
+async def test_a_partly_read_list_of_a_closed_client_is_rejected(server: RunningServer) -> None:
     async with AsyncBraid(**targets(server)) as braid:
         stream = braid.entities(page_size=1)
         assert (await anext(stream)).name == "A"
@@ -145,34 +149,34 @@ async def test_a_half_read_list_of_a_closed_client_says_so(server: RunningServer
         await anext(stream)
 
 
-async def test_what_is_read_by_the_client_itself_may_be_given_to_it(
+async def test_an_upload_may_iterate_over_results_of_the_same_client(
     server: RunningServer, backend: Backend
 ) -> None:
-    """Its loop must not wait for a call that waits for its loop."""
+    """The client's event loop must not wait for a call that waits for this loop."""
 
     def facts(braid: Braid) -> Iterator[FactInput]:
         for entity in braid.entities():
             yield FactInput(subject=EntityInput(name=entity.name), relation_type="IS")
 
-    def give() -> None:
+    def upload() -> None:
         with Braid(**targets(server)) as braid, pytest.raises(BraidCallError):
-            braid.ingest_facts(facts(braid), timeout=5)  # which the backend has not got
+            braid.ingest_facts(facts(braid), timeout=5)  # the backend does not implement this call
 
     async with asyncio.timeout(20):
-        await asyncio.to_thread(give)
+        await asyncio.to_thread(upload)
     assert len(backend.requests) == 2  # both pages were read
 
 
 @pytest.fixture
 def interruptible() -> Iterator[None]:
-    """Ctrl-C raises KeyboardInterrupt, also in a run that its shell started in the background."""
+    """Ctrl-C raises KeyboardInterrupt, even if the shell started the run in the background."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("interruptible")
-def test_a_call_whose_wait_is_interrupted_ends() -> None:
+def test_a_call_ends_when_its_wait_is_interrupted() -> None:
     thread, started, ended = LoopThread("interrupted"), threading.Event(), threading.Event()
 
     async def wait() -> None:

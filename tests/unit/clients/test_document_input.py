@@ -1,4 +1,4 @@
-"""A document of the caller's own chunks gets the ids and the hash that ingestion would give it."""
+"""A document built from the caller's own chunks gets the same ids and hash as ingestion would assign."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from tests.unit.clients.test_client_arguments import nested, within_itself
 SINCE = datetime(2024, 3, 1, tzinfo=UTC)
 
 
-def made(*texts: str, **options: Any) -> DocumentInput:
+def build_document(*texts: str, **options: Any) -> DocumentInput:
     return document_input("notes/1", texts, **{"space": "acme", **options})
 
 
 async def ingested(text: str, **options: Any) -> Upload:
-    """What ingestion makes of the same, sent to it."""
+    """Returns the upload that ingestion receives for the same document."""
 
     async def parts() -> AsyncIterator[IngestDocumentRequest]:
         for part in document_parts(text, content_type="text/plain", **options):
@@ -37,8 +37,8 @@ async def ingested(text: str, **options: Any) -> Upload:
     return (await receive(parts(), place, max_bytes=1_000))[0]
 
 
-def test_chunks_follow_each_other_and_are_known_by_content_and_occurrence() -> None:
-    same, other, again = made("Same.", "Other.", "Same.").chunks
+def test_chunk_ids_derive_from_content_and_occurrence() -> None:
+    same, other, again = build_document("Same.", "Other.", "Same.").chunks
     assert [(each.start_char, each.end_char) for each in (same, other, again)] == [
         (0, 5),
         (6, 12),
@@ -49,12 +49,16 @@ def test_chunks_follow_each_other_and_are_known_by_content_and_occurrence() -> N
     assert again.id == chunk_id("acme", "notes/1", hashed, 1)
 
 
-async def test_the_hash_tells_versions_apart_as_ingestion_does() -> None:
-    """Which sees what is sent: numbers have one form there, and times one zone."""
-    told: dict[str, Any] = {"title": "T", "source": "s", "metadata": {"team": "core", "rank": 1}}
+async def test_the_content_hash_equals_the_one_of_ingestion() -> None:
+    """Ingestion hashes what is sent: numbers have one form there, and times one zone."""
+    described: dict[str, Any] = {
+        "title": "T",
+        "source": "s",
+        "metadata": {"team": "core", "rank": 1},
+    }
     since = SINCE.astimezone(timezone(timedelta(hours=2)))
-    document = made("One.", valid_time=since, **told)
-    upload = await ingested("One.", valid_time=since, **told)
+    document = build_document("One.", valid_time=since, **described)
+    upload = await ingested("One.", valid_time=since, **described)
     assert document.content_hash == document_hash(
         title=upload.title,
         source=upload.source,
@@ -66,15 +70,15 @@ async def test_the_hash_tells_versions_apart_as_ingestion_does() -> None:
     assert document.valid_time.ToDatetime(tzinfo=UTC) == SINCE
 
 
-def test_what_is_not_known_is_left_unset() -> None:
-    document = made("One.")
+def test_unknown_fields_are_left_unset() -> None:
+    document = build_document("One.")
     assert not document.HasField("metadata")
     assert not document.HasField("valid_time")
     assert not document.chunks[0].embedding
 
 
-def test_vectors_go_with_their_texts() -> None:
-    document = made("One.", "Two.", embeddings=[[1.0, 0.0], [0.0, 1.0]])
+def test_each_chunk_gets_its_embedding() -> None:
+    document = build_document("One.", "Two.", embeddings=[[1.0, 0.0], [0.0, 1.0]])
     assert [list(chunk.embedding) for chunk in document.chunks] == [[1.0, 0.0], [0.0, 1.0]]
 
 
@@ -95,11 +99,11 @@ def test_vectors_go_with_their_texts() -> None:
         ({"embeddings": [["x"]]}, TypeError),
     ],
 )
-def test_a_wrong_argument_is_told(wrong: dict[str, Any], error: type[Exception]) -> None:
+def test_an_invalid_argument_is_rejected(wrong: dict[str, Any], error: type[Exception]) -> None:
     with pytest.raises(error):
-        made("One.", **wrong)
+        build_document("One.", **wrong)
 
 
-def test_one_text_is_no_list_of_texts() -> None:
+def test_a_single_text_instead_of_a_list_is_rejected() -> None:
     with pytest.raises(TypeError, match="not one str"):
         document_input("notes/1", "One.", space="acme")

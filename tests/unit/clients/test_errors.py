@@ -1,4 +1,4 @@
-"""What a failed call says, where gRPC's own code would mislead."""
+"""Errors of failed calls whose gRPC status code would mislead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def failed(code: grpc.StatusCode, details: str) -> AioRpcError:
     return AioRpcError(code, Metadata(), Metadata(), details=details)
 
 
-def test_a_connection_that_broke_within_a_stream_is_no_defect() -> None:
+def test_a_connection_lost_during_a_stream_is_unavailable_not_internal() -> None:
     failure = failure_of(failed(grpc.StatusCode.INTERNAL, "Internal error from Core"))
     assert (failure.code, failure.reason) == (grpc.StatusCode.UNAVAILABLE, "")
 

@@ -1,4 +1,4 @@
-"""The Python client against small tiers behind the real contracts, over real sockets."""
+"""The Python client against fake tiers behind the real contracts, over real sockets."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ from services.runtime.server import RunningServer
 from tests.unit.clients.conftest import Backend, targets, without_await
 
 
-async def test_a_question_is_asked_with_the_contracts_defaults_and_a_deadline(
+async def test_a_search_is_sent_with_the_defaults_of_the_contract_and_a_deadline(
     client: AsyncBraid, backend: Backend
 ) -> None:
     answer = await client.comprehensive_search("who?")
     assert answer.result_count == 3
     [request] = backend.requests
     assert not request.HasField("limit")
-    # gRPC carries a deadline in steps of a hundredth of it, and rounds up.
+    # gRPC rounds a deadline up, by up to 1%.
     assert 5 < backend.deadlines[0] <= 10 * 1.01
 
 
-async def test_every_option_of_a_question_arrives(client: AsyncBraid, backend: Backend) -> None:
+async def test_every_option_of_a_search_is_sent(client: AsyncBraid, backend: Backend) -> None:
     instant = datetime(2024, 3, 1, tzinfo=UTC)
     await client.comprehensive_search(
         "who?",
@@ -54,7 +54,7 @@ async def test_every_option_of_a_question_arrives(client: AsyncBraid, backend: B
     assert request.as_of.ToDatetime(tzinfo=UTC) == instant
 
 
-async def test_a_naive_time_is_refused_before_anything_is_sent(
+async def test_a_naive_time_is_rejected_before_anything_is_sent(
     client: AsyncBraid, backend: Backend
 ) -> None:
     with pytest.raises(ValueError, match="zone"):
@@ -62,34 +62,36 @@ async def test_a_naive_time_is_refused_before_anything_is_sent(
     assert backend.requests == []
 
 
-async def test_a_streamed_answer_brings_legs_and_then_the_whole(client: AsyncBraid) -> None:
+async def test_a_streamed_search_yields_legs_and_then_the_final_response(
+    client: AsyncBraid,
+) -> None:
     kinds = [part.WhichOneof("part") async for part in client.stream_comprehensive_search("who?")]
     assert kinds == ["leg", "final"]
 
 
-async def test_the_tiers_are_asked_directly(client: AsyncBraid) -> None:
+async def test_the_tiers_are_called_directly(client: AsyncBraid) -> None:
     assert (await client.hybrid_search("who?")).space_revision == 7
     assert (await client.search_facts("who?", entity_name="Mira")).space_revision == 8
 
 
-async def test_entities_come_page_after_page(client: AsyncBraid) -> None:
+async def test_entities_are_fetched_page_by_page(client: AsyncBraid) -> None:
     assert [entity.name async for entity in client.entities(page_size=1)] == ["A", "B"]
 
 
-async def test_every_page_of_entities_is_asked_for_in_the_same_order(
+async def test_every_page_of_entities_is_requested_with_the_same_options(
     client: AsyncBraid, backend: Backend
 ) -> None:
-    told = {
+    options = {
         "order_by": query_pb2.ENTITY_ORDER_MENTIONS,
         "document_titles": query_pb2.DOCUMENT_TITLES_EXCLUDE,
     }
-    async for _ in client.entities(**told):  # type: ignore[arg-type]
+    async for _ in client.entities(**options):  # type: ignore[arg-type]
         pass
     asked = [one for one in backend.requests if isinstance(one, query_pb2.ListEntitiesRequest)]
-    assert [(one.order_by, one.document_titles) for one in asked] == [tuple(told.values())] * 2
+    assert [(one.order_by, one.document_titles) for one in asked] == [tuple(options.values())] * 2
 
 
-async def test_an_upload_goes_in_parts_and_its_job_is_waited_for(
+async def test_an_upload_is_sent_in_parts_and_its_job_can_be_awaited(
     client: AsyncBraid, backend: Backend
 ) -> None:
     job = await client.ingest_document("x" * 600_000, title="Long", metadata={"team": "core"})
@@ -101,7 +103,7 @@ async def test_an_upload_goes_in_parts_and_its_job_is_waited_for(
     assert len(parts) == 2
 
 
-async def test_a_read_that_finds_the_service_away_is_tried_again(
+async def test_a_read_is_retried_while_a_store_is_unavailable(
     client: AsyncBraid, backend: Backend
 ) -> None:
     backend.failures = [StoreUnavailableError("neo4j"), StoreUnavailableError("neo4j")]
@@ -109,10 +111,10 @@ async def test_a_read_that_finds_the_service_away_is_tried_again(
     assert len(backend.requests) == 3
 
 
-async def test_a_search_without_its_embedder_is_not_tried_again(
+async def test_a_search_without_its_embedder_is_not_retried(
     client: AsyncBraid, backend: Backend
 ) -> None:
-    """The tier has tried for as long as it could: a second time would end at the deadline, without the reason."""
+    """The tier already retried: another attempt would only end at the deadline, without the reason."""
     backend.failures = [EmbedderUnavailableError(), EmbedderUnavailableError()]
     with pytest.raises(BraidCallError) as failed:
         await client.search_facts("who?")
@@ -134,7 +136,7 @@ async def test_a_failure_carries_reason_fields_delay_and_request_id(
     assert [field.field for field in wrong.value.failure.fields] == ["query", "limit"]
 
 
-async def test_no_server_is_an_error_without_a_reason() -> None:
+async def test_an_unreachable_server_is_an_error_without_a_reason() -> None:
     async with AsyncBraid("127.0.0.1:1", timeout=2) as braid:
         with pytest.raises(BraidCallError) as failure:
             await braid.comprehensive_search("who?")
@@ -142,7 +144,7 @@ async def test_no_server_is_an_error_without_a_reason() -> None:
     assert failure.value.failure.reason == ""
 
 
-async def test_the_same_without_await(server: RunningServer) -> None:
+async def test_the_sync_client_searches_lists_and_streams(server: RunningServer) -> None:
     def work() -> tuple[int, list[str], list[Any]]:
         with Braid(**targets(server)) as braid:
             total = braid.comprehensive_search("who?").result_count
@@ -154,7 +156,7 @@ async def test_the_same_without_await(server: RunningServer) -> None:
     assert (total, names, kinds) == (3, ["A", "B"], ["leg", "final"])
 
 
-async def test_a_search_leaves_cache_fusion_and_lowest_score_to_the_contract(
+async def test_cache_mode_fusion_and_minimum_score_default_to_the_contract(
     client: AsyncBraid, backend: Backend
 ) -> None:
     await client.comprehensive_search("who?")
@@ -165,9 +167,7 @@ async def test_a_search_leaves_cache_fusion_and_lowest_score_to_the_contract(
     assert not hybrid.HasField("min_score")
 
 
-async def test_earlier_answers_are_left_aside_where_a_search_asks_for_it(
-    client: AsyncBraid, backend: Backend
-) -> None:
+async def test_a_search_can_bypass_the_cache(client: AsyncBraid, backend: Backend) -> None:
     bypass = retrieval_pb2.CACHE_MODE_BYPASS
     await client.comprehensive_search("who?", cache=bypass)
     async for _ in client.stream_comprehensive_search("who?", cache=bypass):
@@ -177,17 +177,17 @@ async def test_earlier_answers_are_left_aside_where_a_search_asks_for_it(
     assert [whole.cache, streamed.search.cache, hybrid.cache] == [bypass] * 3
 
 
-async def test_a_hybrid_search_takes_fusion_and_a_lowest_score_zero_included(
+async def test_a_hybrid_search_takes_a_fusion_and_a_minimum_score_of_zero_or_more(
     client: AsyncBraid, backend: Backend
 ) -> None:
     await client.hybrid_search("who?", fusion=chunks_pb2.FUSION_RECIPROCAL_RANK, min_score=0.25)
     await client.hybrid_search("who?", min_score=0.0)
-    ranked, all_of_them = backend.requests
+    ranked, unfiltered = backend.requests
     assert (ranked.fusion, ranked.min_score) == (chunks_pb2.FUSION_RECIPROCAL_RANK, 0.25)
-    assert all_of_them.HasField("min_score")
+    assert unfiltered.HasField("min_score")
 
 
-async def test_cache_fusion_and_lowest_score_are_taken_without_await_too(
+async def test_the_sync_client_takes_cache_mode_fusion_and_minimum_score(
     server: RunningServer, backend: Backend
 ) -> None:
     bypass, ranks = retrieval_pb2.CACHE_MODE_BYPASS, chunks_pb2.FUSION_RECIPROCAL_RANK
@@ -203,7 +203,7 @@ async def test_cache_fusion_and_lowest_score_are_taken_without_await_too(
     assert (hybrid.fusion, hybrid.min_score) == (ranks, 0.5)
 
 
-def test_both_clients_are_made_with_the_same_options() -> None:
+def test_both_clients_take_the_same_connection_options() -> None:
     parameters = inspect.signature(AsyncBraid).parameters.values()
     by_keyword = {each.name for each in parameters if each.kind is each.KEYWORD_ONLY}
     assert by_keyword == set(ConnectionOptions.__annotations__)
@@ -212,7 +212,9 @@ def test_both_clients_are_made_with_the_same_options() -> None:
 @pytest.mark.parametrize(
     ("name", "answer"), [("get_job", "jobs_pb2.Job"), ("list_jobs", "Iterator[jobs_pb2.Job]")]
 )
-def test_a_method_without_await_is_documented_as_the_one_with_it(name: str, answer: str) -> None:
+def test_a_sync_method_has_the_parameters_and_docstring_of_the_async_one(
+    name: str, answer: str
+) -> None:
     method, without_await = getattr(AsyncBraid, name), getattr(Braid, name)
     signature = inspect.signature(without_await)
     assert signature.parameters == inspect.signature(method).parameters

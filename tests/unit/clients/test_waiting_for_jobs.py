@@ -1,4 +1,4 @@
-"""The Python client waits for a job: until it has ended, or the time is up."""
+"""The Python client waits for a job until it ends or the timeout expires."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from services.runtime.server import RunningServer
 from tests.unit.clients.conftest import JOB_ID, Backend, targets, without_await
 
 
-async def test_a_job_that_goes_on_is_answered_as_it_stands_when_the_time_is_up(
+async def test_at_the_timeout_a_running_job_is_returned_in_its_current_state(
     client: AsyncBraid, backend: Backend
 ) -> None:
     backend.watched = (jobs_pb2.JOB_STATE_QUEUED, jobs_pb2.JOB_STATE_RUNNING)
@@ -23,13 +23,15 @@ async def test_a_job_that_goes_on_is_answered_as_it_stands_when_the_time_is_up(
     assert (job.id, job.state) == (JOB_ID, jobs_pb2.JOB_STATE_RUNNING)
 
 
-async def test_the_same_job_without_await(server: RunningServer, backend: Backend) -> None:
+async def test_the_sync_client_returns_a_running_job_at_the_timeout(
+    server: RunningServer, backend: Backend
+) -> None:
     backend.watched = (jobs_pb2.JOB_STATE_RUNNING, grpc.StatusCode.DEADLINE_EXCEEDED)
     job = await without_await(server, lambda braid: braid.wait_for_job(JOB_ID))
     assert job.state == jobs_pb2.JOB_STATE_RUNNING
 
 
-async def test_a_job_that_nothing_was_heard_of_in_time_is_an_error(
+async def test_a_timeout_before_the_first_state_is_an_error(
     client: AsyncBraid, backend: Backend
 ) -> None:
     backend.watched = (grpc.StatusCode.DEADLINE_EXCEEDED,)
@@ -39,7 +41,7 @@ async def test_a_job_that_nothing_was_heard_of_in_time_is_an_error(
 
 
 @pytest.mark.parametrize("failure", [DeadlineError(), StoreUnavailableError("postgresql")])
-async def test_a_watch_that_fails_before_its_time_is_an_error_and_no_state(
+async def test_a_watch_that_fails_before_the_timeout_is_an_error(
     client: AsyncBraid, backend: Backend, failure: Exception
 ) -> None:
     backend.watched = (jobs_pb2.JOB_STATE_RUNNING, failure)
@@ -55,7 +57,7 @@ async def test_a_watch_that_fails_before_its_time_is_an_error_and_no_state(
         jobs_pb2.JOB_STATE_CANCELLED,
     ],
 )
-async def test_a_wait_ends_with_the_job_however_it_ends(
+async def test_a_wait_ends_when_the_job_ends_in_any_state(
     client: AsyncBraid, backend: Backend, state: jobs_pb2.JobState.ValueType
 ) -> None:
     backend.watched = (state,)
@@ -65,7 +67,9 @@ async def test_a_wait_ends_with_the_job_however_it_ends(
     assert job.state == state
 
 
-async def test_a_wait_of_no_time_is_over_at_once(server: RunningServer, backend: Backend) -> None:
+async def test_a_wait_with_a_timeout_of_zero_ends_immediately(
+    server: RunningServer, backend: Backend
+) -> None:
     backend.watched = ()
     backend.stays = True
     async with AsyncBraid(**targets(server), timeout=600) as patient, asyncio.timeout(30):

@@ -1,7 +1,7 @@
-"""A tiny process for the supervisor's tests: listens, tells a diary when it starts and stops.
+"""A small process for the supervisor's tests: it listens and logs to a diary file when it starts and stops.
 
-`fake_process.py ADDRESS DIARY NAME`; it ends on SIGTERM, unless NAME starts with "stubborn":
-then neither it nor the process that it starts does.
+`fake_process.py ADDRESS DIARY NAME`; it ends on SIGTERM, unless NAME starts with "stubborn": then neither it nor its
+child process does.
 """
 
 import asyncio
@@ -12,24 +12,24 @@ from pathlib import Path
 
 
 async def main(address: str, diary: Path, name: str) -> None:
-    """Listen until told to end."""
+    """Listens until SIGTERM."""
 
-    def tell(what: str) -> None:
+    def log(what: str) -> None:
         with diary.open("a") as file:
             file.write(f"{what} {name}\n")
 
-    over = asyncio.Event()
+    stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     stubborn = name.startswith("stubborn")
     if stubborn:
-        subprocess.Popen(("/bin/sleep", "1000"))  # noqa: ASYNC220 (it is not waited for)
-    loop.add_signal_handler(signal.SIGTERM, lambda: None if stubborn else over.set())
+        subprocess.Popen(("/bin/sleep", "1000"))  # noqa: ASYNC220 (nothing waits for it)
+    loop.add_signal_handler(signal.SIGTERM, lambda: None if stubborn else stopped.set())
     host, _, port = address.rpartition(":")
     server = await asyncio.start_server(lambda _, writer: writer.close(), host, int(port))
-    tell("start")
-    await over.wait()
+    log("start")
+    await stopped.wait()
     server.close()
-    tell("stop")
+    log("stop")
 
 
 if __name__ == "__main__":

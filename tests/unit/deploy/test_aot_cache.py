@@ -1,4 +1,4 @@
-"""An AOT cache is there as a whole or not at all, and Neo4j starts without one as well."""
+"""An AOT cache is complete or absent, and Neo4j also starts without one."""
 
 import asyncio
 import shutil
@@ -17,7 +17,7 @@ from tests.unit.deploy.waiting import alive, eventually
 
 WRITING = "import sys; open(sys.argv[1], 'w').write('cache')"
 FAILING = "import sys; open(sys.argv[1], 'w').write('ca'); sys.exit(3)"
-# Forks a process of its own; tells both ids, and listens to no signal.
+# Forks a child, writes both process ids, and ignores SIGTERM.
 FORKING = (
     "import os, signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); os.fork(); "
     "open(sys.argv[1] + '.pids', 'a').write(f'{os.getpid()}\\n'); signal.pause()"
@@ -44,7 +44,7 @@ class FakeJava(Java):
 
 @pytest.fixture
 def java(tmp_path: Path) -> FakeJava:
-    """Keeps its cache in an empty folder."""
+    """A fake Java whose cache is in an empty folder."""
     folder = tmp_path / "cache"
     folder.mkdir()
     return FakeJava(JarCache(folder / "jars", ()), folder / "neo4j.aot")
@@ -66,14 +66,16 @@ def names(folder: Path) -> list[str]:
     return [path.name for path in folder.iterdir()]
 
 
-async def test_a_recording_becomes_a_cache_and_is_removed(java: FakeJava, recording: Path) -> None:
+async def test_a_recording_is_turned_into_a_cache_and_removed(
+    java: FakeJava, recording: Path
+) -> None:
     await create(java, recording)
     assert java.aot_cache.read_text() == "cache"
     assert names(java.aot_cache.parent) == [java.aot_cache.name]
     assert recording.name not in names(recording.parent)
 
 
-async def test_stacks_that_create_the_cache_at_once_do_not_disturb_each_other(
+async def test_stacks_that_create_the_cache_concurrently_do_not_interfere(
     java: FakeJava, tmp_path: Path
 ) -> None:
     recordings = [tmp_path / str(place) / "recording" for place in range(3)]
@@ -88,7 +90,7 @@ async def test_stacks_that_create_the_cache_at_once_do_not_disturb_each_other(
 @pytest.mark.parametrize(
     ("code", "reason"), [(FAILING, "Java ended with code 3"), ("", "No such file")]
 )
-async def test_what_java_did_not_finish_is_no_cache(
+async def test_a_failed_creation_leaves_no_cache(
     java: FakeJava, recording: Path, monkeypatch: pytest.MonkeyPatch, code: str, reason: str
 ) -> None:
     monkeypatch.setattr(FakeJava, "code", code)
@@ -98,15 +100,15 @@ async def test_what_java_did_not_finish_is_no_cache(
     assert recording.name not in names(recording.parent)
 
 
-async def test_a_creation_that_is_cancelled_ends_with_all_its_processes_and_leaves_nothing(
+async def test_a_cancelled_creation_ends_all_its_processes_and_leaves_no_files(
     java: FakeJava, recording: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(FakeJava, "code", FORKING)
     creating = asyncio.create_task(create(java, recording))
 
     def ids() -> list[int]:
-        told = "".join(path.read_text() for path in java.aot_cache.parent.glob("*/*.pids"))
-        return [int(line) for line in told.split()]
+        written = "".join(path.read_text() for path in java.aot_cache.parent.glob("*/*.pids"))
+        return [int(line) for line in written.split()]
 
     await eventually(lambda: len(ids()) == 2)
     processes = [psutil.Process(pid) for pid in ids()]
@@ -121,7 +123,7 @@ async def test_a_creation_that_is_cancelled_ends_with_all_its_processes_and_leav
 @pytest.mark.parametrize(
     ("record", "cached", "code"), [(True, False, 5), (True, True, 4), (False, False, 4)]
 )
-async def test_neo4j_records_only_where_it_shall_and_no_cache_is_there(
+async def test_neo4j_records_only_if_enabled_and_no_cache_exists(
     java: FakeJava, tmp_path: Path, record: bool, cached: bool, code: int
 ) -> None:
     if cached:

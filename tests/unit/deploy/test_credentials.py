@@ -1,4 +1,4 @@
-"""Generated secrets are private and stay what they are."""
+"""Generated secrets are private and stable."""
 
 import hashlib
 import json
@@ -18,7 +18,9 @@ def test_a_secret_file_is_readable_by_its_owner_only(tmp_path: Path) -> None:
     assert mode(tmp_path / "secrets.json") == 0o600
 
 
-def test_replacing_an_open_file_closes_it_and_leaves_no_part_behind(tmp_path: Path) -> None:
+def test_replacing_a_readable_file_makes_it_private_and_leaves_no_temporary_file(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "secrets.json"
     path.write_text("old")
     path.chmod(0o644)
@@ -27,7 +29,7 @@ def test_replacing_an_open_file_closes_it_and_leaves_no_part_behind(tmp_path: Pa
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_secrets_differ_between_names_and_stay_when_names_are_added(tmp_path: Path) -> None:
+def test_secrets_differ_by_name_and_are_kept_when_names_are_added(tmp_path: Path) -> None:
     path = tmp_path / "secrets.json"
     first = load_or_create(path, ["one", "two"])
     second = load_or_create(path, ["two", "three"])
@@ -36,7 +38,7 @@ def test_secrets_differ_between_names_and_stay_when_names_are_added(tmp_path: Pa
     assert all(len(secret) >= 32 for secret in second.values())
 
 
-def test_each_process_gets_a_key_whose_hash_is_in_the_file(tmp_path: Path) -> None:
+def test_each_process_gets_a_key_whose_hash_is_stored(tmp_path: Path) -> None:
     keys = ProcessKeys(tmp_path)
     issued = keys.issue({"gateway": ("read", "delegate"), "graph_query": ("read",)})
     entries = {entry["id"]: entry for entry in json.loads(keys.file.read_text())["keys"]}
@@ -55,7 +57,7 @@ def test_each_process_gets_a_key_whose_hash_is_in_the_file(tmp_path: Path) -> No
     assert issued["gateway"] not in keys.file.read_text()
 
 
-def test_issuing_again_keeps_the_keys_and_those_that_others_added(tmp_path: Path) -> None:
+def test_issuing_keys_again_keeps_them_and_keys_that_others_added(tmp_path: Path) -> None:
     keys = ProcessKeys(tmp_path)
     first = keys.issue({"gateway": ("read",)})
     content = json.loads(keys.file.read_text())
@@ -66,6 +68,6 @@ def test_issuing_again_keeps_the_keys_and_those_that_others_added(tmp_path: Path
     assert sorted(ids) == ["local-gateway", "team"]
 
 
-def test_no_secret_can_be_taken_for_an_option_of_a_command(tmp_path: Path) -> None:
+def test_secrets_are_alphanumeric_and_never_look_like_command_options(tmp_path: Path) -> None:
     secrets_made = load_or_create(tmp_path / "secrets.json", [f"name{n}" for n in range(500)])
     assert all(secret.isalnum() for secret in secrets_made.values())

@@ -1,4 +1,4 @@
-"""Which interpreter the Makefile sets up the environment with."""
+"""The choice of the interpreter with which the Makefile creates the environment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def system(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    """A folder on the path."""
+    """A folder on PATH."""
     return folder(tmp_path / "path")
 
 
@@ -28,7 +28,7 @@ def folder(place: Path) -> Path:
 
 
 def interpreter(place: Path, *, fits: bool = True) -> str:
-    """A program that says whether it is of a version that will do, and can make environments."""
+    """Creates a fake interpreter; `fits` says whether its version is supported and it can create environments."""
     place.write_text(f"#!/bin/sh\nexit {0 if fits else 1}\n")
     place.chmod(0o700)
     return str(place)
@@ -45,27 +45,33 @@ def found(system: Path, path: Path) -> str:
     return answer.stdout.strip()
 
 
-def test_the_systems_own_comes_before_one_on_the_path(system: Path, path: Path) -> None:
+def test_the_systems_interpreter_takes_precedence_over_one_on_the_path(
+    system: Path, path: Path
+) -> None:
     interpreter(path / "python3.11")
     own = interpreter(system / "python3.12")
 
     assert found(system, path) == own
 
 
-def test_one_that_cannot_make_environments_is_passed_over(system: Path, path: Path) -> None:
+def test_an_interpreter_that_cannot_create_environments_is_skipped(
+    system: Path, path: Path
+) -> None:
     interpreter(system / "python3.11", fits=False)
     other = interpreter(path / "python3.11")
 
     assert found(system, path) == other
 
 
-def test_a_python3_of_the_right_version_will_do(system: Path, path: Path) -> None:
+def test_a_python3_of_a_supported_version_is_used(system: Path, path: Path) -> None:
     only = interpreter(path / "python3")
 
     assert found(system, path) == only
 
 
-def test_where_none_fits_the_one_there_is_gets_to_say_why(system: Path, path: Path) -> None:
+def test_without_a_suitable_interpreter_the_unsuitable_one_is_returned(
+    system: Path, path: Path
+) -> None:
     unfit = interpreter(path / "python3", fits=False)
 
     assert found(system, path) == unfit

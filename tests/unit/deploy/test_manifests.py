@@ -1,4 +1,4 @@
-"""What `deploy/` says of images, Compose and Kubernetes, held to schemas and to what the processes need."""
+"""The Dockerfile, Compose file and Kubernetes manifests satisfy their schemas and the needs of the processes."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def instructions() -> list[str]:
     return [line for line in joined.splitlines() if line.strip() and not line.startswith("#")]
 
 
-def test_every_package_of_the_lock_has_hashes() -> None:
+def test_every_package_in_the_lock_has_hashes() -> None:
     blocks = locked_blocks((ROOT / "requirements.lock").read_text())
     assert len(blocks) > 100
     assert [
@@ -64,7 +64,7 @@ def test_every_package_of_the_lock_has_hashes() -> None:
 
 
 @pytest.mark.parametrize("target", ["vector", "graph", "agent", "gateway"])
-def test_each_service_has_an_image_of_its_own_with_a_health_probe_and_no_root(target: str) -> None:
+def test_each_service_has_its_own_image_with_a_health_check_and_without_root(target: str) -> None:
     lines = instructions()
     start = next(at for at, line in enumerate(lines) if line == f"FROM runtime AS {target}")
     stage = []
@@ -81,7 +81,7 @@ def test_each_service_has_an_image_of_its_own_with_a_health_probe_and_no_root(ta
     assert any("--require-hashes" in line and f"lock_extra.py {target} " in line for line in lines)
 
 
-def test_an_image_holds_no_other_service() -> None:
+def test_images_copy_only_the_listed_services() -> None:
     text = (DEPLOY / "Dockerfile").read_text()
     copied = re.findall(r"^COPY --from=build /src/(\S+)", text, re.MULTILINE)
     assert sorted(one for one in copied if one.startswith("services/")) == [
@@ -101,7 +101,7 @@ def test_an_image_holds_no_other_service() -> None:
 @pytest.mark.parametrize(
     "manifest", manifests(), ids=lambda one: f"{one['kind']}-{one['metadata']['name']}"
 )
-def test_manifests_follow_the_schema_of_kubernetes(manifest: dict[str, Any]) -> None:
+def test_manifests_satisfy_the_kubernetes_schema(manifest: dict[str, Any]) -> None:
     validate(manifest, KUBERNETES, strict=True)
 
 
@@ -115,7 +115,7 @@ def test_overlays_render_to_valid_manifests_in_one_namespace(overlay: Path) -> N
 
 
 @pytest.mark.parametrize("workload", workloads(), ids=lambda one: one["metadata"]["name"])
-def test_containers_have_no_root_no_writable_root_and_bounded_memory(
+def test_containers_run_without_root_with_a_read_only_file_system_and_bounded_memory(
     workload: dict[str, Any],
 ) -> None:
     pod = workload["spec"]["template"]["spec"]
@@ -130,7 +130,7 @@ def test_containers_have_no_root_no_writable_root_and_bounded_memory(
         assert {"cpu", "memory"} <= container["resources"]["requests"].keys()
 
 
-def test_every_process_that_serves_has_probes_a_budget_and_autoscaling_of_its_own() -> None:
+def test_every_deployment_has_probes_a_disruption_budget_and_an_autoscaler() -> None:
     by_kind: dict[str, set[str]] = {}
     for one in manifests():
         by_kind.setdefault(one["kind"], set()).add(one["metadata"]["name"])
@@ -144,7 +144,7 @@ def test_every_process_that_serves_has_probes_a_budget_and_autoscaling_of_its_ow
             assert {"startupProbe", "readinessProbe", "livenessProbe"} <= container.keys()
 
 
-def test_a_process_is_given_the_time_that_its_drain_takes() -> None:
+def test_the_termination_grace_period_covers_the_drain() -> None:
     (settings,) = (one["data"] for one in manifests() if one["kind"] == "ConfigMap")
     drain = sum(float(settings[f"BRAID_DRAIN_{name}SECONDS"]) for name in ("DELAY_", ""))
     for one in workloads():
@@ -154,20 +154,20 @@ def test_a_process_is_given_the_time_that_its_drain_takes() -> None:
         (container,) = pod["containers"]
         pause = container.get("lifecycle", {}).get("preStop", {}).get("sleep", {}).get("seconds", 0)
         assert pod["terminationGracePeriodSeconds"] >= pause + drain + 5
-        if one["metadata"]["name"] != "worker":  # nobody calls it
+        if one["metadata"]["name"] != "worker":  # it serves no calls
             assert pause >= 5
 
 
-def test_a_rollout_ends_no_replica_before_clients_have_found_the_new_one() -> None:
+def test_a_rollout_ends_no_replica_before_clients_have_discovered_the_new_one() -> None:
     for one in workloads():
         if one["kind"] != "Deployment":
             continue
         assert one["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}
-        if one["metadata"]["name"] != "worker":  # nobody calls it
+        if one["metadata"]["name"] != "worker":  # it serves no calls
             assert one["spec"]["minReadySeconds"] >= 5
 
 
-def test_a_store_that_is_away_makes_a_process_not_ready_but_restarts_none() -> None:
+def test_an_unavailable_store_fails_readiness_but_not_liveness() -> None:
     for one in workloads():
         if one["kind"] != "Deployment":
             continue
@@ -185,13 +185,13 @@ def test_a_store_that_is_away_makes_a_process_not_ready_but_restarts_none() -> N
             }
 
 
-def test_grpc_services_are_headless_so_that_clients_see_each_replica() -> None:
+def test_grpc_services_are_headless_so_that_clients_discover_each_replica() -> None:
     services = {one["metadata"]["name"]: one for one in manifests() if one["kind"] == "Service"}
     for name in ("vector", "graph", "agent"):
         assert services[name]["spec"]["clusterIP"] == "None"
 
 
-def test_each_process_gets_the_secrets_of_its_own_store_alone() -> None:
+def test_each_process_gets_only_the_secrets_of_its_own_store() -> None:
     stores = {
         one["metadata"]["name"]: {
             entry["valueFrom"]["secretKeyRef"]["key"]
@@ -211,9 +211,7 @@ def test_each_process_gets_the_secrets_of_its_own_store_alone() -> None:
     }
 
 
-def test_compose_starts_processes_after_stores_and_migrations_and_publishes_on_loopback_alone() -> (
-    None
-):
+def test_compose_starts_services_after_migrations_and_publishes_only_on_loopback() -> None:
     compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
     services = compose["services"]
     assert (
@@ -257,8 +255,8 @@ def test_compose_is_valid_for_docker() -> None:
     assert answer.returncode == 0, answer.stderr
 
 
-def test_images_have_every_package_of_the_repository_that_their_processes_import() -> None:
-    """Found by the import statements of what is copied."""
+def test_images_contain_the_generated_packages_that_their_processes_import() -> None:
+    """Finds the imports by their import statements."""
     text = (DEPLOY / "Dockerfile").read_text()
     copied = set(re.findall(r"^COPY --from=build /src/(\S+)", text, re.MULTILINE))
     for package in ("braid", "braid_protocol"):
@@ -271,7 +269,7 @@ def test_images_have_every_package_of_the_repository_that_their_processes_import
 
 
 def with_tls() -> list[dict[str, Any]]:
-    """The base with the component for TLS, its patches applied here."""
+    """Returns the base manifests with the TLS component's patches applied."""
     folder = DEPLOY / "kubernetes" / "components" / "tls"
     component = yaml.safe_load((folder / "kustomization.yaml").read_text())
     found = manifests()
@@ -288,7 +286,7 @@ def with_tls() -> list[dict[str, Any]]:
 
 
 def apply_step(document: Any, step: dict[str, Any]) -> None:
-    """One `add` or `replace` of a JSON patch."""
+    """Applies one `add` or `replace` of a JSON patch."""
     *parents, last = step["path"].strip("/").split("/")
     for name in parents:
         document = document[int(name)] if isinstance(document, list) else document[name]
@@ -299,9 +297,7 @@ def apply_step(document: Any, step: dict[str, Any]) -> None:
         document[last] = step["value"]
 
 
-def test_the_component_for_tls_gives_each_process_its_certificate_and_a_probe_that_uses_it() -> (
-    None
-):
+def test_the_tls_component_mounts_each_certificate_and_makes_probes_use_it() -> None:
     found = with_tls()
     for one in found:
         validate(one, KUBERNETES, strict=True)
@@ -321,7 +317,7 @@ def test_the_component_for_tls_gives_each_process_its_certificate_and_a_probe_th
             assert "services.runtime.healthcheck" in container["readinessProbe"]["exec"]["command"]
 
 
-def test_every_process_has_the_key_file_and_its_service_key_from_secrets() -> None:
+def test_every_process_mounts_the_api_key_file_read_only() -> None:
     for one in manifests():
         if one["kind"] != "Deployment":
             continue

@@ -1,11 +1,11 @@
-"""Usual ports are taken when they are free, others when not."""
+"""Default ports are used if they are free, otherwise other ports."""
 
 import socket
 
 from deploy.local.ports import LOOPBACK, choose, free_ports, is_free
 
 
-def test_free_ports_are_different_and_free() -> None:
+def test_free_ports_are_distinct_and_free() -> None:
     ports = free_ports(5)
     assert len(set(ports)) == 5
     assert all(is_free(port) for port in ports)

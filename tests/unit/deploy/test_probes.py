@@ -1,4 +1,4 @@
-"""Probes of the parts of a local stack: what does not answer as it should is not ready, and is asked again."""
+"""Readiness probes of the processes of a local stack."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ANSWERS = [
 ]
 
 
-async def test_another_program_on_the_port_is_not_taken_for_a_part_that_is_ready() -> None:
-    left = list(ANSWERS)
+async def test_the_http_probe_retries_until_the_port_responds_with_200() -> None:
+    remaining = list(ANSWERS)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if await reader.readline():  # not one that only looks whether somebody listens
-            writer.write(left.pop(0))
+        if await reader.readline():  # not a connection that only checks whether the port is open
+            writer.write(remaining.pop(0))
         writer.close()
         await writer.wait_closed()
 
@@ -27,4 +27,4 @@ async def test_another_program_on_the_port_is_not_taken_for_a_part_that_is_ready
     async with server, asyncio.timeout(20):
         port = server.sockets[0].getsockname()[1]
         await http_ready(f"127.0.0.1:{port}")
-    assert left == []
+    assert remaining == []

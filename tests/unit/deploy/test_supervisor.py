@@ -1,4 +1,4 @@
-"""Processes are brought back when they crash, stay away when told to, and stop in order."""
+"""Crashed processes are restarted, stopped ones stay stopped, and processes stop in reverse order."""
 
 import asyncio
 import contextlib
@@ -30,7 +30,7 @@ QUICK = Backoff(first=0.01, longest=0.05)
 
 
 def fake(diary: Path, name: str, **changes: object) -> ProcessSpec:
-    """A process that finds its address in its environment, as Braid's do."""
+    """Returns a process that reads its address from its environment, as Braid's processes do."""
     code = f"import os, runpy, sys; sys.argv[1:] = [os.environ['LISTEN'], {str(diary)!r}, {name!r}]"
     program = (sys.executable, "-c", f"{code}; runpy.run_path({FAKE!r}, run_name='__main__')")
     spec = ProcessSpec(name=name, program=program, probe=listening, listen="LISTEN")
@@ -45,17 +45,17 @@ async def running(data: Path, *specs: ProcessSpec) -> AsyncIterator[LocalStack]:
 
 
 class Notes(Silent):
-    """Keeps what is told."""
+    """Collects the notes."""
 
     def __init__(self) -> None:
-        self.told: list[str] = []
+        self.reported: list[str] = []
 
     def note(self, text: str) -> None:
-        """Keep the sentence."""
-        self.told.append(text)
+        """Keeps the note."""
+        self.reported.append(text)
 
 
-async def test_settings_that_have_no_effect_here_are_named(tmp_path: Path) -> None:
+async def test_settings_without_effect_are_reported(tmp_path: Path) -> None:
     notes = Notes()
     environment = {"LISTEN": "127.0.0.1:9", "BRAID_API_KEYS_FILE": "/mine.json"}
     stack = LocalStack(
@@ -68,12 +68,12 @@ async def test_settings_that_have_no_effect_here_are_named(tmp_path: Path) -> No
     )
     async with stack:
         assert stack.addresses["one"] != environment["LISTEN"]
-    [keys, addresses] = notes.told
+    [keys, addresses] = notes.reported
     assert str(tmp_path / "api_keys.json") in keys
     assert addresses.endswith(": LISTEN")
 
 
-async def test_a_crashed_process_is_brought_back(tmp_path: Path) -> None:
+async def test_a_crashed_process_is_restarted(tmp_path: Path) -> None:
     async with running(tmp_path, fake(tmp_path / "diary", "one")) as stack:
         before = stack.pid("one")
         assert before is not None
@@ -83,7 +83,7 @@ async def test_a_crashed_process_is_brought_back(tmp_path: Path) -> None:
         await listening(stack.addresses["one"])
 
 
-async def test_a_killed_process_stays_away_until_it_is_started(tmp_path: Path) -> None:
+async def test_a_killed_process_stays_stopped_until_it_is_started(tmp_path: Path) -> None:
     async with running(tmp_path, fake(tmp_path / "diary", "one")) as stack:
         await stack.kill("one")
         assert stack.pid("one") is None
@@ -94,13 +94,13 @@ async def test_a_killed_process_stays_away_until_it_is_started(tmp_path: Path) -
         assert stack.restarts("one") == 0
 
 
-async def test_a_process_killed_with_restart_comes_back_by_itself(tmp_path: Path) -> None:
+async def test_a_process_killed_with_restart_is_restarted(tmp_path: Path) -> None:
     async with running(tmp_path, fake(tmp_path / "diary", "one")) as stack:
         await stack.kill("one", restart=True)
         await eventually(lambda: stack.pid("one") is not None)
 
 
-async def test_a_stopped_process_has_ended_cleanly(tmp_path: Path) -> None:
+async def test_a_stopped_process_ends_cleanly(tmp_path: Path) -> None:
     diary = tmp_path / "diary"
     async with running(tmp_path, fake(diary, "one"), fake(diary, "two")) as stack:
         await stack.stop_process("one")
@@ -117,10 +117,10 @@ async def test_processes_stop_in_reverse_order(tmp_path: Path) -> None:
     assert stops == ["stop c", "stop b", "stop a"]
 
 
-async def test_a_process_that_will_not_stop_is_killed_after_its_grace_and_what_it_started(
+async def test_a_process_that_does_not_stop_is_killed_with_its_children_after_its_grace(
     tmp_path: Path,
 ) -> None:
-    process = fake_unit(tmp_path, "stubborn", grace=0.2)
+    process = fake_process(tmp_path, "stubborn", grace=0.2)
     await process.start()
     pid = process.pid
     assert pid is not None
@@ -130,7 +130,7 @@ async def test_a_process_that_will_not_stop_is_killed_after_its_grace_and_what_i
     await eventually(lambda: not alive(started))
 
 
-async def test_a_process_that_ends_at_once_is_an_error_with_the_end_of_its_log(
+async def test_a_process_that_ends_immediately_is_an_error_with_the_end_of_its_log(
     tmp_path: Path,
 ) -> None:
     broken = fake(tmp_path / "diary", "broken", program=(sys.executable, "-c", "1 / 0"))
@@ -141,16 +141,16 @@ async def test_a_process_that_ends_at_once_is_an_error_with_the_end_of_its_log(
     assert not list((tmp_path / "run").glob("*.pid"))
 
 
-async def test_the_end_of_the_log_holds_nothing_of_earlier_starts(tmp_path: Path) -> None:
-    def ending(told: str) -> ProcessSpec:
-        program = (sys.executable, "-c", f"raise SystemExit({told!r})")
+async def test_the_reported_end_of_the_log_excludes_earlier_starts(tmp_path: Path) -> None:
+    def failing_with(reported: str) -> ProcessSpec:
+        program = (sys.executable, "-c", f"raise SystemExit({reported!r})")
         return fake(tmp_path / "diary", "broken", program=program)
 
-    for told in ("the first is wrong", "the second is wrong"):
+    for reported in ("the first is wrong", "the second is wrong"):
         with pytest.raises(StartError) as failed:
-            async with running(tmp_path, ending(told)):
+            async with running(tmp_path, failing_with(reported)):
                 pass
-        assert str(failed.value).splitlines()[1:] == [told]
+        assert str(failed.value).splitlines()[1:] == [reported]
 
 
 async def test_setup_runs_before_the_process_and_its_failure_is_an_error(tmp_path: Path) -> None:
@@ -165,7 +165,7 @@ async def test_setup_runs_before_the_process_and_its_failure_is_an_error(tmp_pat
             pass
 
 
-async def test_the_run_file_names_what_runs_and_is_private(tmp_path: Path) -> None:
+async def test_the_run_file_lists_the_processes_and_is_private(tmp_path: Path) -> None:
     async with running(tmp_path, fake(tmp_path / "diary", "one")) as stack:
         content = json.loads(stack.run_file.read_text())
         assert content["pid"] == os.getpid()
@@ -176,7 +176,7 @@ async def test_the_run_file_names_what_runs_and_is_private(tmp_path: Path) -> No
     assert not stack.run_file.exists()
 
 
-async def test_each_process_has_its_key_and_no_store_that_is_not_its_own(tmp_path: Path) -> None:
+async def test_each_process_gets_its_key_and_no_settings_of_other_stores(tmp_path: Path) -> None:
     seen = tmp_path / "seen"
     program = (
         sys.executable,
@@ -199,7 +199,7 @@ async def test_each_process_has_its_key_and_no_store_that_is_not_its_own(tmp_pat
         assert "DATABASE_URL" not in environment
 
 
-async def test_a_taken_default_port_is_replaced_and_said(tmp_path: Path) -> None:
+async def test_a_default_port_in_use_is_replaced_and_reported(tmp_path: Path) -> None:
     notes: list[str] = []
 
     class Notes:
@@ -224,7 +224,7 @@ async def test_a_taken_default_port_is_replaced_and_said(tmp_path: Path) -> None
     assert notes == [f"Port {port} is taken: one listens on {stack.addresses['one']}"]
 
 
-async def test_a_second_stack_on_the_same_folder_is_refused(tmp_path: Path) -> None:
+async def test_a_second_stack_on_the_same_folder_is_rejected(tmp_path: Path) -> None:
     async with running(tmp_path, fake(tmp_path / "diary", "one")) as stack:
         with pytest.raises(DataFolderInUseError, match=f"process {os.getpid()}"):
             await LocalStack(tmp_path, processes=(), with_stores=False).start()
@@ -233,13 +233,13 @@ async def test_a_second_stack_on_the_same_folder_is_refused(tmp_path: Path) -> N
         pass
 
 
-async def test_an_unknown_name_is_refused_with_the_known_ones(tmp_path: Path) -> None:
+async def test_an_unknown_process_name_is_rejected_with_the_known_ones(tmp_path: Path) -> None:
     async with running(tmp_path, fake(tmp_path / "diary", "one")) as stack:
         with pytest.raises(LocalStackError, match=r"'two'.*only one"):
             await stack.kill("two")
 
 
-def fake_unit(data: Path, name: str, *, grace: float = 10.0) -> Process:
+def fake_process(data: Path, name: str, *, grace: float = 10.0) -> Process:
     address = f"{LOOPBACK}:{free_ports(1)[0]}"
     command = Command(
         name=name,
@@ -252,23 +252,23 @@ def fake_unit(data: Path, name: str, *, grace: float = 10.0) -> Process:
     return Process(command, listening, address)
 
 
-async def test_a_leftover_of_a_killed_supervisor_is_ended(tmp_path: Path) -> None:
-    command = replace_program(tmp_path, ("/bin/sleep", "1000"))
+async def test_a_process_left_over_from_a_killed_supervisor_is_ended(tmp_path: Path) -> None:
+    command = command_of(tmp_path, ("/bin/sleep", "1000"))
     leftover = orphan(command)
     await end_leftover(command)
     assert not alive(leftover)
     assert not command.pid_file.exists()
 
 
-async def test_a_stranger_with_a_leftovers_process_id_is_left_alone(tmp_path: Path) -> None:
-    command = replace_program(tmp_path, ("/bin/sleep", "1000"))
+async def test_an_unrelated_process_with_the_recorded_id_is_not_ended(tmp_path: Path) -> None:
+    command = command_of(tmp_path, ("/bin/sleep", "1000"))
     command.pid_file.write_text(json.dumps({"pid": os.getpid(), "created": 1.0}))
     await end_leftover(command)
     assert psutil.pid_exists(os.getpid())
 
 
 def orphan(command: Command) -> psutil.Process:
-    """Runs a command as nobody's child, as one is whose supervisor was killed, and its pid file."""
+    """Starts a command as an orphan, as a killed supervisor leaves it, with its pid file."""
     started = subprocess.run(
         ["/bin/sh", "-c", '"$@" >/dev/null 2>&1 & echo $!', "sh", *command.program],
         check=True,
@@ -281,14 +281,14 @@ def orphan(command: Command) -> psutil.Process:
     return process
 
 
-def replace_program(data: Path, program: tuple[str, ...]) -> Command:
+def command_of(data: Path, program: tuple[str, ...]) -> Command:
     return Command(
         name="sleeper", program=program, environment={}, run=data, log=data / "sleeper.log"
     )
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="parents' deaths are signalled on Linux only")
-async def test_children_end_with_a_supervisor_that_is_killed(tmp_path: Path) -> None:
+async def test_child_processes_end_when_their_supervisor_is_killed(tmp_path: Path) -> None:
     script = (
         "import asyncio, pathlib, sys\n"
         "from deploy.local.child_process import Child, Command\n"
@@ -311,7 +311,7 @@ async def test_children_end_with_a_supervisor_that_is_killed(tmp_path: Path) -> 
     await eventually(lambda: not child.is_running() or child.status() == psutil.STATUS_ZOMBIE)
 
 
-def test_the_delay_doubles_to_its_most_and_starts_over_after_a_steady_life() -> None:
+def test_the_delay_doubles_up_to_its_maximum_and_is_reset_after_a_steady_run() -> None:
     backoff = Backoff(first=1.0, longest=5.0, steady=30.0)
     assert [backoff.next(delay, 0.1) for delay in (0.5, 1.0, 2.0, 4.0)] == [1.0, 2.0, 4.0, 5.0]
     assert backoff.next(5.0, 30.0) == 1.0

@@ -1,4 +1,4 @@
-"""The dashboard and the alert rules refer to metrics that the code emits, by labels that they have."""
+"""The dashboard and the alert rules use only metrics and labels that the code emits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import deploy
 from services.runtime.instruments import INSTRUMENTS, Kind, counter, gauge, histogram
 
 FOLDER = Path(deploy.__file__).parent / "telemetry"
-# What PromQL itself has, in the expressions of these files.
+# The PromQL keywords and functions in these files.
 WORDS = {
     *("sum", "max", "min", "by", "rate", "increase", "histogram_quantile", "topk", "offset"),
     *("on", "group_left", "le"),
@@ -32,7 +32,7 @@ _LABELS = re.compile(r"\{([^}]*)\}|(?:by|on|group_left) \(([^)]*)\)")
 
 @pytest.fixture(scope="module")
 def emitted() -> Iterator[Mapping[str, set[str]]]:
-    """The labels of each series, by its name, as Prometheus reads them from this code's instruments."""
+    """Returns the labels of each series of this code's instruments, by the name that Prometheus exports."""
     provider = MeterProvider([PrometheusMetricReader()])
     meter = provider.get_meter("braid")
     for one in INSTRUMENTS:
@@ -68,19 +68,19 @@ def expressions() -> list[str]:
 
 
 def names(expression: str) -> set[str]:
-    """Metrics in an expression."""
+    """Returns the metrics in an expression."""
     bare = _LABELS.sub(" ", _RANGE.sub(" ", _STRING.sub(" ", expression)))
     return set(_NAME.findall(bare)) - WORDS
 
 
 def labels(expression: str) -> set[str]:
-    """Labels in an expression."""
+    """Returns the labels in an expression."""
     groups = (a or b for a, b in _LABELS.findall(_STRING.sub(" ", expression)))
     return {name for group in groups for name in _NAME.findall(group)} - {"le"}
 
 
 @pytest.mark.parametrize("expression", expressions())
-def test_each_metric_is_one_that_the_code_emits(
+def test_each_expression_uses_only_metrics_and_labels_that_the_code_emits(
     expression: str, emitted: Mapping[str, set[str]]
 ) -> None:
     found = names(expression)
@@ -96,7 +96,7 @@ def test_every_declared_metric_is_on_the_dashboard() -> None:
     assert missing == []
 
 
-def test_each_rule_has_what_prometheus_asks_for() -> None:
+def test_each_rule_has_the_fields_that_prometheus_requires() -> None:
     found = rules()
     assert len({rule["alert"] for rule in found}) == len(found)
     for rule in found:
@@ -104,11 +104,11 @@ def test_each_rule_has_what_prometheus_asks_for() -> None:
         assert rule["labels"]["severity"] in {"info", "warning", "critical"}
         assert rule["annotations"]["summary"]
         assert re.fullmatch(r"\d+[smh]", rule.get("for", "1m"))
-        told = set(re.findall(r"\$labels\.(\w+)", str(rule["annotations"])))
-        assert told <= labels(rule["expr"])
+        referenced = set(re.findall(r"\$labels\.(\w+)", str(rule["annotations"])))
+        assert referenced <= labels(rule["expr"])
 
 
-def test_the_rules_cover_what_an_operator_must_hear_of() -> None:
+def test_the_required_alerts_exist() -> None:
     assert {rule["alert"] for rule in rules()} >= {
         "BraidRefusedCredentials",
         "BraidKeySpike",
@@ -119,7 +119,7 @@ def test_the_rules_cover_what_an_operator_must_hear_of() -> None:
     }
 
 
-def test_on_kubernetes_prometheus_alone_reaches_the_port_that_is_served() -> None:
+def test_the_kubernetes_network_policy_admits_scrapes_on_the_metrics_port() -> None:
     folder = FOLDER.parent / "kubernetes" / "components" / "metrics"
     patches = {
         patch["target"]["kind"]: yaml.safe_load(patch["patch"])[0]

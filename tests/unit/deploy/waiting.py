@@ -1,4 +1,4 @@
-"""Waiting for what happens in other processes."""
+"""Helpers that wait for other processes."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,12 +9,12 @@ DEADLINE = 20.0
 
 
 async def eventually(holds: Callable[[], bool]) -> None:
-    """Returns once it holds. TimeoutError when that takes too long."""
+    """Returns once the condition holds. Raises TimeoutError after `DEADLINE` seconds."""
     async with asyncio.timeout(DEADLINE):
-        while not holds():  # noqa: ASYNC110 (what is waited for happens in another process)
+        while not holds():  # noqa: ASYNC110 (the condition depends on another process)
             await asyncio.sleep(0.01)
 
 
 def alive(process: psutil.Process) -> bool:
-    """Whether it still runs; one that only waits for its parent's notice does not."""
+    """Returns whether a process still runs; a zombie does not."""
     return process.is_running() and process.status() != psutil.STATUS_ZOMBIE

@@ -1,4 +1,4 @@
-"""What is counted of answers in a space that holds two sets."""
+"""Counting results of another set in a space that contains two sets."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def hits(*ids: str | None) -> dict[str, object]:
     ],
     ids=["none", "one", "without a document", "another set", "below the fifth", "empty"],
 )
-def test_entries_of_another_set_among_the_first_five_are_counted(
+def test_results_of_another_set_among_the_first_five_are_counted(
     ids: tuple[str | None, ...], expected: int
 ) -> None:
     assert foreign_entries(hits(*ids)) == expected
 
 
-def test_triples_with_two_ends_become_facts_that_cite_their_passage() -> None:
+def test_triples_of_distinct_entities_become_facts_that_cite_their_passage() -> None:
     rows = iter([{"id": "p1", "triples": [["A", "owns", "B"], ["C", "is", "C"]]}])
     assert list(stated_facts(rows, "set")) == [
         {"subject": "A", "relation": "owns", "object": "B", "document_id": "set/p1"}
     ]
 
 
-async def test_a_folder_of_neither_form_is_refused(tmp_path: Path) -> None:
+async def test_a_folder_of_an_unknown_form_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=f"neither questions.jsonl nor .* {ASKED} and {FOREIGN}"):
         await measure_foreign(Options("relevance", data=tmp_path))

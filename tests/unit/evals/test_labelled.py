@@ -1,4 +1,4 @@
-"""Folders of labelled questions are read whole, or refused with the place that is wrong."""
+"""A folder of labeled questions is read completely, or rejected with the location of the error."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.evals.labelled import is_labelled_set, read_labelled_set
 
 
 def folder(place: Path, *rows: dict[str, Any], corpus: str | None = None) -> Path:
-    """A set with one document and these questions."""
+    """Creates a set with one document and the given questions."""
     (place / "docs" / "deep").mkdir(parents=True)
     (place / "docs" / "deep" / "note.md").write_text("# A note\n")
     lines = "".join(json.dumps(row) + "\n" for row in rows)
@@ -33,7 +33,7 @@ def row(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def test_documents_get_the_ids_that_ingestion_gives_them(tmp_path: Path) -> None:
+def test_documents_have_the_ids_that_ingestion_assigns(tmp_path: Path) -> None:
     found = read_labelled_set(folder(tmp_path, row()))
     assert [source.id for source in found.sources] == ["deep/note.md"]
 
@@ -46,7 +46,7 @@ def test_facts_are_loaded_after_the_documents(tmp_path: Path) -> None:
     ]
 
 
-def test_the_sample_is_loaded_where_the_folder_says_so(tmp_path: Path) -> None:
+def test_the_sample_is_loaded_if_corpus_json_says_so(tmp_path: Path) -> None:
     found = read_labelled_set(folder(tmp_path, row(), corpus='{"sample": true}'))
     assert "2023-01-16-checkout-service.md" in [source.id for source in found.sources]
 
@@ -63,7 +63,7 @@ def test_the_sample_is_loaded_where_the_folder_says_so(tmp_path: Path) -> None:
         ({}, False, False, True),
     ],
 )
-def test_labels_say_what_kind_of_question_it_is(
+def test_labels_determine_the_kind_of_a_question(
     tmp_path: Path, changes: dict[str, Any], answerable: bool, near_miss: bool, unknown: bool
 ) -> None:
     (question,) = read_labelled_set(folder(tmp_path, row(**changes))).questions
@@ -71,7 +71,7 @@ def test_labels_say_what_kind_of_question_it_is(
     assert kinds == (answerable, near_miss, unknown)
 
 
-def test_only_the_question_is_needed(tmp_path: Path) -> None:
+def test_only_the_question_is_required(tmp_path: Path) -> None:
     (question,) = read_labelled_set(folder(tmp_path, {"question": "What?"})).questions
     assert question.category == "other"
     assert question.as_of is None
@@ -87,7 +87,7 @@ def test_only_the_question_is_needed(tmp_path: Path) -> None:
         (row(question=""), "line 2: question is missing"),
     ],
 )
-def test_a_wrong_question_is_named_by_its_line(
+def test_an_invalid_question_is_reported_with_its_line(
     tmp_path: Path, wrong: dict[str, Any], told: str
 ) -> None:
     with pytest.raises(UsageError) as error:
@@ -96,17 +96,17 @@ def test_a_wrong_question_is_named_by_its_line(
 
 
 @pytest.mark.parametrize("corpus", ["[]", "{", '{"sample": "yes"}'])
-def test_a_wrong_description_of_the_corpus_is_refused(tmp_path: Path, corpus: str) -> None:
+def test_an_invalid_corpus_json_is_rejected(tmp_path: Path, corpus: str) -> None:
     with pytest.raises(UsageError, match=r"corpus\.json"):
         read_labelled_set(folder(tmp_path, row(), corpus=corpus))
 
 
-def test_a_folder_without_questions_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_questions_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no questions"):
         read_labelled_set(folder(tmp_path))
 
 
-def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_documents_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "questions.jsonl").write_text(json.dumps(row()) + "\n")
     with pytest.raises(UsageError, match="not a folder"):
         read_labelled_set(tmp_path)
@@ -115,6 +115,6 @@ def test_a_folder_without_documents_is_refused(tmp_path: Path) -> None:
         read_labelled_set(tmp_path)
 
 
-def test_a_set_is_told_by_its_questions(tmp_path: Path) -> None:
+def test_a_labeled_set_is_recognized_by_its_questions(tmp_path: Path) -> None:
     assert not is_labelled_set(tmp_path)
     assert is_labelled_set(folder(tmp_path, row()))

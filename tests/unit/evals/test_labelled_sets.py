@@ -1,4 +1,4 @@
-"""The labels of the sets in this repository are right: each names one document, and facts that are stated."""
+"""The labels of the sets in this repository are correct: each names one document and stated facts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _DATE = re.compile(r"^date: (\S+)$", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A document as a search names it, and the day since when it holds, where its file says so."""
+    """A document as a search names it, with the date from which it is valid if its file states one."""
 
     id: str
     title: str
@@ -84,7 +84,7 @@ def test_each_expected_fact_is_stated_once(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [REPORTED, TUNING])
-def test_an_expected_fact_holds_at_the_time_that_the_question_is_about(name: str) -> None:
+def test_an_expected_fact_holds_at_the_time_of_the_question(name: str) -> None:
     for question in data(name).questions:
         for fact in facts(name):
             if question.fact is None or not question.fact.search(fact["fact"]):
@@ -94,7 +94,7 @@ def test_an_expected_fact_holds_at_the_time_that_the_question_is_about(name: str
 
 
 @pytest.mark.parametrize("name", [REPORTED, TUNING])
-def test_a_document_that_answers_was_there_at_the_time_that_the_question_is_about(
+def test_an_expected_document_exists_at_the_time_of_the_question(
     name: str,
 ) -> None:
     named = documents(name)
@@ -117,20 +117,20 @@ def test_facts_cite_documents_of_the_set(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [REPORTED, TUNING])
-def test_no_question_is_asked_twice_at_one_time(name: str) -> None:
+def test_no_question_is_asked_twice_for_the_same_time(name: str) -> None:
     asked = Counter((one.text.casefold(), one.as_of) for one in data(name).questions)
     assert max(asked.values()) == 1
 
 
 @pytest.mark.parametrize("name", [REPORTED, TUNING])
-def test_unknown_questions_name_nothing_that_the_space_knows(name: str) -> None:
+def test_unanswerable_questions_name_no_known_document_or_entity(name: str) -> None:
     known = {one.title.casefold() for one in documents(name)} | _entities(name)
     for question in data(name).questions:
         if question.is_unknown:
             assert not [one for one in known if one in question.text.casefold()], question.text
 
 
-def test_the_set_for_tuning_shares_nothing_with_the_reported_one() -> None:
+def test_the_tuning_set_shares_nothing_with_the_reported_set() -> None:
     reported, tuning = data(REPORTED), data(TUNING)
     assert not {one.id for one in documents(REPORTED)} & {one.id for one in documents(TUNING)}
     assert not _entities(REPORTED) & _entities(TUNING)
@@ -142,7 +142,7 @@ def _entities(name: str) -> set[str]:
     return {fact[end].casefold() for fact in facts(name) for end in ("subject", "object")}
 
 
-def test_the_reported_set_is_as_large_as_it_has_to_be() -> None:
+def test_the_reported_set_has_the_minimum_size() -> None:
     own = [one for one in data(REPORTED).sources if "sample" not in one.path.parts]
     assert len(own) >= 40
     assert len(data(REPORTED).questions) >= 60

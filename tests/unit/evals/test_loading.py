@@ -1,4 +1,4 @@
-"""What could not be loaded is counted where it is a fact, and ends the measuring where it is a document."""
+"""A fact that could not be loaded is counted; a document that could not be loaded ends the measurement."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ _SOURCES = [
 ]
 
 
-def test_refused_facts_are_counted() -> None:
+def test_rejected_facts_are_counted() -> None:
     refused = [Problem("/set/facts.jsonl", f"line {line}: relation: no") for line in range(1, 6)]
     assert refused_facts(Report(failures=refused), _SOURCES, "facts.jsonl") == 5
 
 
-def test_nothing_refused_is_none() -> None:
+def test_a_report_without_failures_has_no_rejected_facts() -> None:
     assert refused_facts(Report(), _SOURCES, "facts.jsonl") == 0
 
 
-def test_a_document_that_was_not_taken_ends_the_measuring() -> None:
+def test_a_rejected_document_ends_the_measurement() -> None:
     failures = [Problem("/set/facts.jsonl", "no"), Problem("/set/docs/note.md", "is empty")]
     with pytest.raises(MeasureError, match=r"note\.md: is empty"):
         refused_facts(Report(failures=failures), _SOURCES, "facts.jsonl")

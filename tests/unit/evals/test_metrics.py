@@ -1,4 +1,4 @@
-"""Measures of ranked lists."""
+"""Metrics of ranked lists."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from tests.evals.metrics import is_limit_stable, reciprocal_rank, share
     ("matches", "expected"),
     [([True, False], 1.0), ([False, False, True, True], 1 / 3), ([False], 0.0), ([], 0.0)],
 )
-def test_the_first_match_alone_counts(matches: list[bool], expected: float) -> None:
+def test_the_reciprocal_rank_counts_only_the_first_match(
+    matches: list[bool], expected: float
+) -> None:
     assert reciprocal_rank(matches) == expected
 
 
 @given(st.lists(st.text(max_size=3), unique=True), st.sets(st.integers(1, 20), min_size=1))
-def test_heads_of_one_list_are_stable(ids: list[str], limits: set[int]) -> None:
+def test_prefixes_of_one_list_are_stable(ids: list[str], limits: set[int]) -> None:
     assert is_limit_stable({limit: ids[:limit] for limit in limits})
 
 
@@ -33,7 +35,9 @@ def test_heads_of_one_list_are_stable(ids: list[str], limits: set[int]) -> None:
     ],
     ids=["another first", "too short", "too long", "none at first", "none at last"],
 )
-def test_a_list_that_is_no_head_of_the_longest_is_not_stable(lists: dict[int, list[str]]) -> None:
+def test_a_list_that_is_not_a_prefix_of_the_longest_is_not_stable(
+    lists: dict[int, list[str]],
+) -> None:
     assert not is_limit_stable(lists)
 
 
@@ -41,6 +45,6 @@ def test_a_share_is_in_percent() -> None:
     assert share([True, False, False, False]) == 25
 
 
-def test_nothing_has_no_share() -> None:
+def test_the_share_of_an_empty_list_is_rejected() -> None:
     with pytest.raises(ValueError, match="no values"):
         share([])

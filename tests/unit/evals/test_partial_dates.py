@@ -1,4 +1,4 @@
-"""Dates of which parts are unknown become half-open intervals."""
+"""Dates with unknown parts become half-open intervals."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def day(year: int, month: int = 1, number: int = 1) -> datetime:
         (None, None, None),
     ],
 )
-def test_a_date_lasts_as_long_as_what_is_known_of_it(
+def test_a_partial_date_covers_the_whole_known_period(
     text: str | None, first: datetime | None, after: datetime | None
 ) -> None:
     assert interval(text, text) == (first, after)
 
 
-def test_reversed_days_of_one_year_are_that_year() -> None:
+def test_reversed_dates_within_one_year_cover_that_year() -> None:
     found = interval("2005-06-01", "2005-03-01")
     assert not found.reversed
     assert found == (day(2005), day(2006))
@@ -48,6 +48,6 @@ def test_reversed_years_stay_reversed() -> None:
     assert interval("2005-06-01", "2003-##-##").reversed
 
 
-def test_what_is_no_date_is_refused() -> None:
+def test_an_invalid_date_is_rejected() -> None:
     with pytest.raises(ValueError, match="no date"):
         interval("yesterday", None)

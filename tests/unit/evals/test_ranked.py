@@ -1,4 +1,4 @@
-"""What is counted of the answers to a labelled set."""
+"""The figures that are computed from the responses to a labeled set."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def answer(
     }
 
 
-def asked(label: LabelledQuestion, found: dict[str, Any]) -> Asked:
-    """The same documents and facts at each limit, cut to it."""
+def asked_question(label: LabelledQuestion, found: dict[str, Any]) -> Asked:
+    """Returns a question with the same documents and facts at each limit, cut to it."""
     return Asked(
         label,
         {
@@ -48,13 +48,13 @@ def printed(put: Any, *arguments: Any) -> dict[str, str]:
     return {name.removeprefix("relevance."): value for name, _, value in lines}
 
 
-def test_ranks_are_averaged_over_questions_with_a_document_and_by_category() -> None:
+def test_ranks_are_averaged_over_questions_with_an_expected_document_and_by_category() -> None:
     found = [
-        asked(question("place", doc="^b$"), answer(["a", "b"])),
-        asked(question("place", doc="about A"), answer(["a", "b"])),
-        asked(question("large thing", doc="c"), answer(["x"])),
-        asked(question("place", fact="owns"), answer(["x"])),
-        asked(question("unknown"), answer(["a"])),
+        asked_question(question("place", doc="^b$"), answer(["a", "b"])),
+        asked_question(question("place", doc="about A"), answer(["a", "b"])),
+        asked_question(question("large thing", doc="c"), answer(["x"])),
+        asked_question(question("place", fact="owns"), answer(["x"])),
+        asked_question(question("unknown"), answer(["a"])),
     ]
     assert printed(put_ranks, "hybrid", found) == {
         "hybrid.mrr": "0.5 ratio",
@@ -63,13 +63,13 @@ def test_ranks_are_averaged_over_questions_with_a_document_and_by_category() -> 
     }
 
 
-def test_an_empty_list_of_legs_without_a_match_says_that_nothing_matches() -> None:
+def test_a_response_whose_legs_have_no_match_counts_as_none() -> None:
     found = [
-        asked(question("unknown"), answer([], status="NO_MATCH")),
-        asked(question("unknown"), answer(["a"])),
-        asked(question(doc="a"), answer(["a"])),
-        asked(question(fact="a"), answer([], status="NO_MATCH")),
-        asked(question("near_miss"), answer([], status="NO_MATCH")),
+        asked_question(question("unknown"), answer([], status="NO_MATCH")),
+        asked_question(question("unknown"), answer(["a"])),
+        asked_question(question(doc="a"), answer(["a"])),
+        asked_question(question(fact="a"), answer([], status="NO_MATCH")),
+        asked_question(question("near_miss"), answer([], status="NO_MATCH")),
     ]
     assert printed(put_none, "", found) == {
         "none_answered_pct": "50 percent",
@@ -79,12 +79,12 @@ def test_an_empty_list_of_legs_without_a_match_says_that_nothing_matches() -> No
     }
 
 
-def test_an_empty_list_beside_a_leg_that_found_something_does_not_say_so() -> None:
-    assert not asked(question("unknown"), answer([], status="OK")).is_none
+def test_an_empty_list_with_a_leg_that_found_something_does_not_count_as_none() -> None:
+    assert not asked_question(question("unknown"), answer([], status="OK")).is_none
 
 
-def test_figures_of_questions_that_are_not_there_are_not_printed() -> None:
-    found = [asked(question("unknown"), answer(["a"]))]
+def test_figures_without_questions_are_not_printed() -> None:
+    found = [asked_question(question("unknown"), answer(["a"]))]
     assert printed(put_ranks, "hybrid", found) == {}
     assert printed(put_none, "hybrid.", found).keys() == {
         "hybrid.none_answered_pct",
@@ -92,15 +92,17 @@ def test_figures_of_questions_that_are_not_there_are_not_printed() -> None:
     }
 
 
-def test_a_list_that_changes_with_the_limit_is_not_stable() -> None:
+def test_results_that_change_with_the_limit_are_not_stable() -> None:
     steady, other = answer(["a", "b"]), answer(["b", "a"])
     found = Asked(question(doc="a"), {n: other if n == 1 else steady for n in LIMITS})
     assert printed(put_none, "", [found])["limit_stable_pct"] == "0 percent"
 
 
 @pytest.mark.parametrize(("facts", "rank"), [(["Ann owns it."], 1), (["x", "Ann owns it."], 0.5)])
-def test_the_expected_fact_is_looked_for_among_the_facts(facts: list[str], rank: float) -> None:
-    found = asked(question(doc="a", fact="ann owns"), answer(["a"], facts))
+def test_the_rank_of_the_expected_fact_is_computed_among_the_facts(
+    facts: list[str], rank: float
+) -> None:
+    found = asked_question(question(doc="a", fact="ann owns"), answer(["a"], facts))
     shown = printed(put_facts, [found])
     assert shown["fact.mrr"] == f"{rank} ratio"
     assert shown["fact.first_pct"] == ("100 percent" if rank == 1 else "0 percent")

@@ -1,4 +1,4 @@
-"""The judge of the fault suite finds what it is there to find: a server that lies, one that hangs, one that breaks."""
+"""The judge of the fault suite detects a server that lies, one that hangs and one that breaks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.faults.cases import CASES, CHAT, DOCUMENT, RERANKED, SEARCH, SHORT, E
 from tests.faults.judging import Attempt, defects, hangs, is_whole, lies
 from tests.stubs.openai_server import OpenAIStub, Reply
 
-GRAPH_AWAY = Expected(
+GRAPH_UNAVAILABLE = Expected(
     legs=frozenset({"graph"}), failing=frozenset({DOCUMENT}), parts=frozenset({"graph"})
 )
 
@@ -27,56 +27,60 @@ def legs(vector: str, graph: str) -> dict[str, Any]:
 
 
 async def attempt(operation: str, body: Mapping[str, Any], status: int = 200) -> Attempt:
-    """One request to a real server that answers so."""
+    """Sends one request to a real server that responds with this body and status."""
     async with OpenAIStub() as server, httpx.AsyncClient() as http:
         server.routes["/v1/asked"] = lambda _: Reply(status, json.dumps(body).encode())
         answer = await http.post(f"{server.base_url}/asked", json={})
         return Attempt(operation, 3.0, 0.1, answer.status_code, answer.json())
 
 
-async def test_a_leg_that_cannot_have_looked_and_says_so_is_believed() -> None:
-    asked = await attempt(SEARCH, legs("OK", "UNAVAILABLE"))
-    assert list(lies(asked, GRAPH_AWAY)) == []
-    assert list(defects(asked, GRAPH_AWAY)) == []
+async def test_a_leg_that_reports_its_unavailable_store_is_accepted() -> None:
+    attempted = await attempt(SEARCH, legs("OK", "UNAVAILABLE"))
+    assert list(lies(attempted, GRAPH_UNAVAILABLE)) == []
+    assert list(defects(attempted, GRAPH_UNAVAILABLE)) == []
 
 
 @pytest.mark.parametrize("status", ["OK", "NO_MATCH"])
-async def test_a_leg_that_claims_to_have_looked_without_its_store_lies(status: str) -> None:
-    asked = await attempt(SEARCH, legs("OK", status))
-    assert list(lies(asked, GRAPH_AWAY)) == [f"the leg graph says {status} and cannot have looked"]
+async def test_a_leg_that_claims_to_have_searched_an_unavailable_store_is_a_lie(
+    status: str,
+) -> None:
+    attempted = await attempt(SEARCH, legs("OK", status))
+    assert list(lies(attempted, GRAPH_UNAVAILABLE)) == [
+        f"the leg graph says {status} and cannot have looked"
+    ]
 
 
-async def test_a_write_that_is_acknowledged_without_its_store_is_a_lie() -> None:
-    asked = await attempt(DOCUMENT, {"jobs": []}, status=202)
-    assert list(lies(asked, GRAPH_AWAY)) == ["document succeeded without what it needs"]
+async def test_a_write_acknowledged_without_its_store_is_a_lie() -> None:
+    attempted = await attempt(DOCUMENT, {"jobs": []}, status=202)
+    assert list(lies(attempted, GRAPH_UNAVAILABLE)) == ["document succeeded without what it needs"]
     refused = await attempt(DOCUMENT, {"detail": "away"}, status=503)
-    assert list(lies(refused, GRAPH_AWAY)) == []
+    assert list(lies(refused, GRAPH_UNAVAILABLE)) == []
 
 
-async def test_an_answer_that_keeps_quiet_about_what_was_away_lies() -> None:
+async def test_an_answer_that_omits_an_unavailable_tier_is_a_lie() -> None:
     quiet = await attempt(CHAT, {"answer": "Jonas Weber.", "unavailable": []})
-    assert list(lies(quiet, GRAPH_AWAY)) == ["chat names [] as unavailable, not ['graph']"]
+    assert list(lies(quiet, GRAPH_UNAVAILABLE)) == ["chat names [] as unavailable, not ['graph']"]
     honest = await attempt(CHAT, {"answer": "The graph cannot be asked.", "unavailable": ["graph"]})
-    assert list(lies(honest, GRAPH_AWAY)) == []
+    assert list(lies(honest, GRAPH_UNAVAILABLE)) == []
 
 
-async def test_an_order_that_is_said_to_be_reranked_without_the_model_is_a_lie() -> None:
-    away = Expected(degraded=True)
-    said = legs("OK", "OK") | {"reranking": {"status": "OK"}}
-    assert list(lies(await attempt(RERANKED, said), away)) == [
+async def test_results_reported_as_reranked_without_the_model_are_a_lie() -> None:
+    reranker_unavailable = Expected(degraded=True)
+    reranked = legs("OK", "OK") | {"reranking": {"status": "OK"}}
+    assert list(lies(await attempt(RERANKED, reranked), reranker_unavailable)) == [
         "the results are said to be reranked"
     ]
-    honest = said | {"reranking": {"status": "DEGRADED"}}
-    assert list(lies(await attempt(RERANKED, honest), away)) == []
+    honest = reranked | {"reranking": {"status": "DEGRADED"}}
+    assert list(lies(await attempt(RERANKED, honest), reranker_unavailable)) == []
 
 
-async def test_an_internal_error_a_trace_and_a_search_that_fails_are_defects() -> None:
+async def test_an_internal_error_a_stack_trace_and_a_failing_search_are_defects() -> None:
     broken = await attempt(SEARCH, {"detail": "A defect."}, status=500)
-    assert "search ended in an internal error" in list(defects(broken, GRAPH_AWAY))
+    assert "search ended in an internal error" in list(defects(broken, GRAPH_UNAVAILABLE))
     shown = await attempt(CHAT, {"answer": "Traceback (most recent call last)", "unavailable": []})
-    assert list(defects(shown, GRAPH_AWAY)) == ["chat shows a stack trace"]
+    assert list(defects(shown, GRAPH_UNAVAILABLE)) == ["chat shows a stack trace"]
     failed = await attempt(SEARCH, {"detail": "away"}, status=503)
-    assert list(defects(failed, GRAPH_AWAY)) == ["search failed with 503: away"]
+    assert list(defects(failed, GRAPH_UNAVAILABLE)) == ["search failed with 503: away"]
     everything = Expected(failing=frozenset({SEARCH}))
     assert list(defects(failed, everything)) == []
 
@@ -85,13 +89,13 @@ async def test_an_internal_error_a_trace_and_a_search_that_fails_are_defects() -
     ("elapsed", "status", "hung"),
     [(2.9, 200, False), (3.04, 504, False), (3.06, 200, True), (6.0, 0, True)],
 )
-def test_what_comes_later_than_its_deadline_allows_hangs(
+def test_a_response_after_its_deadline_counts_as_hung(
     elapsed: float, status: int, hung: bool
 ) -> None:
     assert hangs(Attempt(SEARCH, 3.0, elapsed, status)) is hung
 
 
-def test_only_what_takes_part_in_full_is_whole() -> None:
+def test_only_a_complete_response_is_whole() -> None:
     def answered(body: Mapping[str, Any], status: int = HTTPStatus.OK) -> Attempt:
         return Attempt(SEARCH, 3.0, 0.1, status, body)
 
@@ -102,7 +106,7 @@ def test_only_what_takes_part_in_full_is_whole() -> None:
     assert not is_whole(chat)
 
 
-def test_cases_have_names_of_their_own_and_the_short_ones_are_among_them() -> None:
+def test_case_names_are_unique_and_include_the_short_cases() -> None:
     names = [case.name for case in CASES]
     assert len(names) == len(set(names))
     assert set(names) >= SHORT

@@ -1,4 +1,4 @@
-"""The injected clock goes as the file says, and as the machine's where there is none."""
+"""The injected clock is offset by the seconds in its file; without a file it equals the machine's clock."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ DAY = timedelta(days=1)
 @pytest.mark.parametrize(
     ("text", "jump"), [("86400", DAY), ("-86400", -DAY), ("0", DAY * 0), ("", DAY * 0)]
 )
-def test_it_jumps_by_the_seconds_in_the_file(
+def test_the_clock_is_offset_by_the_seconds_in_the_file(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, text: str, jump: timedelta
 ) -> None:
-    monkeypatch.setattr(times, "utc_now", times.utc_now)  # and back at the end
+    monkeypatch.setattr(times, "utc_now", times.utc_now)  # restored at the end of the test
     file = tmp_path / "clock"
     install(file)
     assert abs(times.utc_now() - datetime.now(UTC)) < timedelta(minutes=1)

@@ -1,4 +1,4 @@
-"""The fuzzers' own parts: messages that are valid, messages that are not, and a judge that finds what is wrong."""
+"""The parts of the fuzzers: valid messages, invalid messages, and the detection of wrong responses."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def messages() -> Messages:
     return Messages(Vocabulary(), DIMENSION)
 
 
-def test_of_likely_messages_some_are_valid_for_every_rpc(messages: Messages) -> None:
+def test_some_likely_messages_are_valid_for_every_rpc(messages: Messages) -> None:
     validator = protovalidate.Validator()
     for method in METHODS:
         made = [messages.likely(method.input_type, chance_of(n)) for n in range(20)]
@@ -40,7 +40,7 @@ def test_of_likely_messages_some_are_valid_for_every_rpc(messages: Messages) -> 
         assert valid, method.full_name
 
 
-def test_the_same_chance_makes_the_same_message(messages: Messages) -> None:
+def test_the_same_random_seed_generates_the_same_message(messages: Messages) -> None:
     for method in METHODS[:10]:
         one, other = (messages.hostile(method.input_type, chance_of(7)) for _ in range(2))
         assert one.SerializeToString(deterministic=True) == other.SerializeToString(
@@ -48,7 +48,7 @@ def test_the_same_chance_makes_the_same_message(messages: Messages) -> None:
         )
 
 
-def test_of_hostile_and_broken_messages_some_are_not_valid(messages: Messages) -> None:
+def test_some_hostile_and_broken_messages_are_invalid(messages: Messages) -> None:
     validator = protovalidate.Validator()
     method = next(one for one in METHODS if one.name == "HybridSearch")
     hostile = [messages.hostile(method.input_type, chance_of(n)) for n in range(50)]
@@ -65,7 +65,7 @@ def test_of_hostile_and_broken_messages_some_are_not_valid(messages: Messages) -
     assert 0 < unreadable < 100
 
 
-def test_what_was_learned_is_named_again_under_other_names_of_the_same_thing() -> None:
+def test_a_learned_id_is_reused_under_other_names_of_the_same_resource() -> None:
     vocabulary = Vocabulary()
     vocabulary.learn_json({"documents": [{"id": "d1", "title": "A title"}], "job": {"id": "j1"}})
     chance = chance_of(1)
@@ -74,7 +74,7 @@ def test_what_was_learned_is_named_again_under_other_names_of_the_same_thing() -
     assert vocabulary.pick("nothing", chance) is None
 
 
-def test_statuses_are_documented_by_the_comments_of_the_contracts() -> None:
+def test_the_documented_statuses_come_from_the_comments_of_the_contracts() -> None:
     by_name = {method.full_name: method for method in METHODS}
     statuses = documented().statuses
     assert grpc.StatusCode.NOT_FOUND in statuses(
@@ -89,7 +89,7 @@ Ending = Callable[[grpc.aio.ServicerContext[Any, Any]], Any]
 
 
 async def bad_server(ending: Ending) -> AsyncIterator[grpc.aio.Channel]:
-    """Every method of it ends so."""
+    """Serves every method with this ending."""
 
     class Handlers(grpc.GenericRpcHandler):
         def service(self, _details: Any) -> Any:
@@ -124,7 +124,7 @@ async def fuzz(ending: Ending) -> RpcFuzzer:
 
 
 @pytest.mark.parametrize("code", [grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN])
-async def test_a_server_that_breaks_is_found(code: grpc.StatusCode) -> None:
+async def test_internal_and_unknown_errors_are_found(code: grpc.StatusCode) -> None:
     async def ending(context: Any) -> bytes:
         await context.abort(code, "Traceback")
         return b""
@@ -133,7 +133,7 @@ async def test_a_server_that_breaks_is_found(code: grpc.StatusCode) -> None:
     assert fuzzer.findings.server_errors.total() == fuzzer.findings.cases >= len(METHODS)
 
 
-async def test_an_undocumented_status_is_found_and_one_without_a_reason() -> None:
+async def test_an_undocumented_status_and_one_without_a_reason_are_found() -> None:
     async def exists(context: Any) -> bytes:
         await context.abort(grpc.StatusCode.ALREADY_EXISTS, "there is one")
         return b""
@@ -148,7 +148,7 @@ async def test_an_undocumented_status_is_found_and_one_without_a_reason() -> Non
         assert len(found.report()) == len(METHODS)
 
 
-async def test_an_answer_that_cannot_be_read_is_found() -> None:
+async def test_an_unreadable_response_is_found() -> None:
     async def garbage(_context: Any) -> bytes:
         return b"\xff"
 
@@ -156,7 +156,7 @@ async def test_an_answer_that_cannot_be_read_is_found() -> None:
     assert found.server_errors.total() == found.cases
 
 
-async def test_empty_answers_are_all_right() -> None:
+async def test_empty_responses_are_accepted() -> None:
     async def empty(_context: Any) -> bytes:
         return b""
 
@@ -167,7 +167,7 @@ def method_named(name: str) -> MethodDescriptor:
     return next(method for method in METHODS if method.name == name)
 
 
-async def test_a_case_is_named_by_seed_and_number() -> None:
+async def test_a_case_is_identified_by_seed_and_number() -> None:
     def fuzzer(seed: int) -> RpcFuzzer:
         return RpcFuzzer({}, (), documented(), seed=seed, dimension=DIMENSION)
 

@@ -1,4 +1,4 @@
-"""What stands at the address that was given and lacks what a gateway tells: the command says that it is none."""
+"""The command reports that the server at its address is not a Braid gateway, if it does not respond like one."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ NO_GATEWAY = f"{URL} is not a Braid gateway"
 
 @pytest.fixture
 def answers(monkeypatch: pytest.MonkeyPatch) -> list[httpx.Response]:
-    """What the server answers to each request, the last again and again."""
-    given: list[httpx.Response] = []
+    """The server's responses to the requests in order; the last one repeats."""
+    responses: list[httpx.Response] = []
 
     def answer(*_: object) -> httpx.Response:
-        return given.pop(0) if len(given) > 1 else given[0]
+        return responses.pop(0) if len(responses) > 1 else responses[0]
 
     monkeypatch.setattr(httpx.HTTPTransport, "handle_request", answer)
-    return given
+    return responses
 
 
 def braid(*words: str, url: str = URL) -> tuple[int, str, str]:
-    """The command's exit code, and what it printed."""
+    """Returns the command's exit code, standard output and standard error."""
     out, err = io.StringIO(), io.StringIO()
     consoles = Console(file=out, width=200), Console(file=err, width=200)
     session = Session({"BRAID_URL": url}, *consoles, as_json="--json" in words)
@@ -55,7 +55,7 @@ def braid(*words: str, url: str = URL) -> tuple[int, str, str]:
         (422, {"detail": "no", "reason": "X", "fields": [{"field": "query"}]}),
     ],
 )
-def test_another_server_is_told_to_be_no_gateway(
+def test_another_server_is_reported_as_not_a_gateway(
     answers: list[httpx.Response], status: int, body: Any
 ) -> None:
     answers.append(httpx.Response(status, json=body))
@@ -80,7 +80,7 @@ def test_another_server_is_told_to_be_no_gateway(
         ("space", "reembed"),
     ],
 )
-def test_every_command_tells_an_answer_that_lacks_what_it_shows(
+def test_every_command_reports_a_response_that_lacks_required_fields(
     answers: list[httpx.Response], words: tuple[str, ...]
 ) -> None:
     answers.append(httpx.Response(200, json={}))
@@ -88,13 +88,13 @@ def test_every_command_tells_an_answer_that_lacks_what_it_shows(
     assert (code, err) == (1, f"braid: {NO_GATEWAY}\n")
 
 
-def test_an_answer_that_is_no_json_is_told(answers: list[httpx.Response]) -> None:
+def test_a_response_that_is_not_json_is_reported(answers: list[httpx.Response]) -> None:
     answers.append(httpx.Response(503, text="[" * 100_000))
     code, _, err = braid("status")
     assert (code, err) == (1, "braid: the answer is not JSON (status 503)\n")
 
 
-def test_a_failure_of_a_gateway_is_told_in_its_words(answers: list[httpx.Response]) -> None:
+def test_an_error_of_the_gateway_is_passed_on_unchanged(answers: list[httpx.Response]) -> None:
     fields = [{"field": "limit", "description": "is odd"}]
     body = {"detail": "limit: is odd", "reason": "INVALID_FIELD", "request_id": "r"}
     answers.append(httpx.Response(422, json=body | {"fields": fields}))
@@ -112,6 +112,6 @@ def test_a_failure_of_a_gateway_is_told_in_its_words(answers: list[httpx.Respons
         ("http://x:port", "Invalid port: 'port'"),
     ],
 )
-def test_an_address_that_is_none_is_told_before_anything_is_asked(url: str, told: str) -> None:
+def test_an_invalid_address_is_reported_before_any_request(url: str, told: str) -> None:
     expected = f"braid: {url} is not the address of a gateway: {told} (INVALID_FIELD)\n"
     assert braid("status", url=url) == (2, "", expected)

@@ -1,4 +1,4 @@
-"""Where bodies are read: long ones beside the event loop, which goes on meanwhile."""
+"""Long request bodies are parsed in a thread, so that the event loop is not blocked."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ async def test_a_long_body_is_parsed_in_a_thread(size: int, beside: bool) -> Non
     assert (thread != get_ident()) is beside
 
 
-async def test_others_go_on_while_the_values_of_a_long_body_are_checked() -> None:
-    others_went_on = Event()
+async def test_the_event_loop_runs_while_a_long_body_is_validated() -> None:
+    loop_ran = Event()
 
     def check(value: str) -> str:
-        assert others_went_on.wait(10)
+        assert loop_ran.wait(10)
         return value
 
     texts = ["x" * MAX_INLINE_BYTES, "y"]
     read = TypeAdapter(list[Annotated[str, AfterValidator(check)]]).validate_json
-    asyncio.get_running_loop().call_soon(others_went_on.set)
+    asyncio.get_running_loop().call_soon(loop_ran.set)
     assert await parse_in_thread(read, json.dumps(texts).encode()) == texts
 
 
 @pytest.mark.parametrize("size", [1, MAX_INLINE_BYTES + 1])
-async def test_what_is_wrong_with_a_body_is_told_whatever_its_length(size: int) -> None:
+async def test_a_parsing_error_is_raised_for_a_body_of_any_length(size: int) -> None:
     def refuse(_body: bytes) -> None:
         raise ValueError("is wrong")
 

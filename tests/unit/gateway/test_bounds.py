@@ -1,4 +1,4 @@
-"""The OpenAPI document tells the bounds that the contracts have."""
+"""The OpenAPI document states the bounds of the contracts."""
 
 from __future__ import annotations
 
@@ -87,40 +87,40 @@ DELEGATED = [
 
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
-    """The OpenAPI document, for which nothing has to run."""
+    """The OpenAPI document; no tier has to run for it."""
     settings = GatewaySettings(_env_file=None)
-    nobody = cast("Clients", None)
-    return create_app(nobody, settings, Authenticator(None, allow_local=True)).openapi()
+    no_clients = cast("Clients", None)
+    return create_app(no_clients, settings, Authenticator(None, allow_local=True)).openapi()
 
 
-def ruled(message: type[Message], name: str) -> tuple[object, object]:
-    """The least and the most that the contract allows a field's value, length or number of items."""
+def contract_bounds(message: type[Message], name: str) -> tuple[object, object]:
+    """Returns the contract's minimum and maximum of a field's value, length or number of items."""
     rules = message.DESCRIPTOR.fields_by_name[name].GetOptions().Extensions[validate_pb2.field]
     kind = rules.WhichOneof("type") or ""
-    told: Any = getattr(rules, kind)
+    bounds: Any = getattr(rules, kind)
     words = {"string": ("min_len", "max_len"), "repeated": ("min_items", "max_items")}
     least, most = (
-        getattr(told, word) if told.HasField(word) else None
+        getattr(bounds, word) if bounds.HasField(word) else None
         for word in words.get(kind, ("gte", "lte"))
     )
     not_blank = rules.string.Extensions[rules_pb2.not_blank]
     return 1 if not_blank else least, most
 
 
-def documented(schema: dict[str, Any]) -> tuple[object, object]:
-    """The same as the document tells it, of values that are not null."""
+def documented_bounds(schema: dict[str, Any]) -> tuple[object, object]:
+    """Returns the documented minimum and maximum of values that are not null."""
     (arm,) = [one for one in schema.get("anyOf", [schema]) if one.get("type") != "null"]
     words = {"string": "Length", "array": "Items"}.get(arm["type"], "imum")
     return arm.get(f"min{words}"), arm.get(f"max{words}")
 
 
 @pytest.mark.parametrize(("body", "message", "name"), BODIES)
-def test_a_bodys_field_is_documented_with_the_bounds_of_its_contract(
+def test_a_body_field_is_documented_with_the_bounds_of_its_contract(
     document: dict[str, Any], body: str, message: type[Message], name: str
 ) -> None:
     field = document["components"]["schemas"][body]["properties"][name]
-    assert documented(field) == ruled(message, name)
-    assert documented(field) != (None, None)
+    assert documented_bounds(field) == contract_bounds(message, name)
+    assert documented_bounds(field) != (None, None)
 
 
 @pytest.mark.parametrize(("operation", "name", "message", "field"), PARAMETERS)
@@ -130,11 +130,11 @@ def test_a_parameter_is_documented_with_the_bounds_of_its_contract(
     method, path = operation.split()
     parameters = document["paths"][path][method]["parameters"]
     (schema,) = [one["schema"] for one in parameters if one["name"] == name]
-    assert documented(schema) == ruled(message, field)
-    assert documented(schema) != (None, None)
+    assert documented_bounds(schema) == contract_bounds(message, field)
+    assert documented_bounds(schema) != (None, None)
 
 
-def test_no_number_is_documented_as_any_that_the_wire_can_hold(document: dict[str, Any]) -> None:
+def test_no_number_is_documented_with_the_int32_maximum(document: dict[str, Any]) -> None:
     assert str(2**31 - 1) not in json.dumps(document)
 
 
@@ -146,7 +146,7 @@ GRAPH_BODIES = (
 )
 
 
-def test_every_parameter_and_field_of_the_graphs_routes_is_described(
+def test_every_parameter_and_field_of_the_graph_routes_has_a_description(
     document: dict[str, Any],
 ) -> None:
     parameters = [
@@ -167,11 +167,11 @@ def test_every_parameter_and_field_of_the_graphs_routes_is_described(
     assert (parameters, undescribed) == ([], [])
 
 
-def test_whom_a_trusted_backend_may_name_is_documented_wherever_there_is_a_space() -> None:
-    nobody = cast("Clients", None)
+def test_the_delegation_headers_are_documented_on_every_guarded_route() -> None:
+    no_clients = cast("Clients", None)
     settings = GatewaySettings(_env_file=None)
-    app = create_app(nobody, settings, Authenticator(None, allow_local=True))
-    app.openapi()  # once more changes nothing
+    app = create_app(no_clients, settings, Authenticator(None, allow_local=True))
+    app.openapi()  # a second call must not change the document
     for path, operations in app.openapi()["paths"].items():
         for operation in operations.values():
             headers = [
@@ -182,7 +182,7 @@ def test_whom_a_trusted_backend_may_name_is_documented_wherever_there_is_a_space
             assert headers == (DELEGATED if path.startswith(GUARDED) else []), path
 
 
-def test_a_method_that_a_path_does_not_take_is_documented_everywhere(
+def test_the_status_405_is_documented_for_every_operation(
     document: dict[str, Any],
 ) -> None:
     operations = [one for methods in document["paths"].values() for one in methods.values()]

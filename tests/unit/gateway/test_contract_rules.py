@@ -1,4 +1,4 @@
-"""Every rule that a contract has for what REST takes is in the OpenAPI document: neither can change alone."""
+"""The OpenAPI document states every rule of the contracts for REST's input: neither can change alone."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ from gateway.rest.mapping.field_types import Body
 from gateway.settings import GatewaySettings
 from services.runtime.identity import Authenticator
 
-# Bodies that are REST's own: their fields have no contract, or are told in another way.
+# Bodies of REST alone: their fields have no contract, or are documented differently.
 OWN_BODIES = {ContractModel, FactsBody}
-# What says by itself which values there are: for these a contract has no further rule.
+# Types that define their values: the contract has no further rules for them.
 CLOSED = {"boolean", "date-time", "uuid"}
-# Times in a query string, whose syntax is told in words.
+# Times in a query string, whose syntax is described in text.
 TIMES = {"as_of", "from", "to"}
 BLANK = " \u00a0\u3000\n"
 
 
 def application() -> Any:
-    """The application, for which nothing has to run."""
+    """Returns the application; no tier has to run for it."""
     settings = GatewaySettings(_env_file=None)
     return create_app(cast("Clients", None), settings, Authenticator(None, allow_local=True))
 
 
 def bodies(of: type[Body] = Body) -> Iterator[type[Body]]:
-    """Every body, and every part of one, that a route reads."""
+    """Yields every body, and every part of a body, that a route reads."""
     for body in of.__subclasses__():
         if body.__module__.startswith("gateway.rest."):
             yield body
@@ -58,7 +58,7 @@ def bodies(of: type[Body] = Body) -> Iterator[type[Body]]:
 
 
 def parameters() -> Iterator[tuple[str, Any]]:
-    """Every parameter in a path or a query string: where it is, and what the framework knows of it."""
+    """Yields every path and query parameter: its location, and the framework's description of it."""
 
     def declared(dependant: Any) -> Iterator[Any]:
         yield from (*dependant.path_params, *dependant.query_params)
@@ -67,7 +67,7 @@ def parameters() -> Iterator[tuple[str, Any]]:
 
     for route in iter_route_contexts(application().routes):
         if not getattr(route.original_route, "include_in_schema", True):
-            continue  # files of the explorer page
+            continue  # the files of the explorer page
         dependant = getattr(route.original_route, "dependant", None)
         for parameter in declared(dependant) if dependant is not None else ():
             [method] = route.methods or [""]
@@ -89,35 +89,38 @@ PARAMETERS = dict(parameters())
 
 
 def rules_of(field: FieldDescriptor) -> Any:
-    """The rules of a contract's field."""
+    """Returns the rules of a contract's field."""
     return field.GetOptions().Extensions[validate_pb2.field]
 
 
 @dataclass
-class Told:
-    """What a schema tells of its values. Read without regard to how the document is made."""
+class DocumentedRules:
+    """The rules that a JSON schema states. Parsed independently of the code that generates the document."""
 
-    words: dict[str, Any]
+    keywords: dict[str, Any]
     description: str
 
     @classmethod
-    def by(cls, schema: dict[str, Any]) -> Told:
-        """What a schema tells, of values that are not null."""
-        words = {word: value for word, value in schema.items() if word != "anyOf"}
+    def of(cls, schema: dict[str, Any]) -> DocumentedRules:
+        """Returns the rules of a schema for values that are not null."""
+        keywords = {word: value for word, value in schema.items() if word != "anyOf"}
         for arm in schema.get("anyOf", ()):
             if arm.get("type") != "null":
-                words = arm | words
-        return cls(words, schema.get("description", ""))
+                keywords = arm | keywords
+        return cls(keywords, schema.get("description", ""))
 
-    def refuses(self, text: str) -> bool:
-        """Whether a pattern does not match a text."""
-        patterns = [self.words.get("pattern"), *(p["pattern"] for p in self.words.get("allOf", ()))]
+    def rejects(self, text: str) -> bool:
+        """Returns whether a pattern does not match a text."""
+        patterns = [
+            self.keywords.get("pattern"),
+            *(p["pattern"] for p in self.keywords.get("allOf", ())),
+        ]
         return any(pattern and not re.search(pattern, text) for pattern in patterns)
 
-    def tells(self, rule: str, value: Any) -> bool:
-        """Whether it tells a rule of the contract."""
+    def states(self, rule: str, value: Any) -> bool:
+        """Returns whether the schema states a rule of the contract."""
         if rule in LIMITS:
-            return bool(self.words.get(LIMITS[rule]) == value)
+            return bool(self.keywords.get(LIMITS[rule]) == value)
         check = CHECKS.get(rule)
         return check is not None and check(self, value)
 
@@ -130,39 +133,41 @@ LIMITS = {
     "min_items": "minItems",
     "max_items": "maxItems",
 }
-CHECKS: dict[str, Callable[[Told, Any], bool]] = {
-    "pattern": lambda told, value: told.words.get("pattern") == value.replace("\\z", "$"),
-    "not_contains": lambda told, value: told.refuses(f"a{value}b"),
-    "not_blank": lambda told, _: told.refuses(BLANK),
-    "unique": lambda told, value: told.words.get("uniqueItems") is value,
-    "uuid": lambda told, _: told.words.get("format") == "uuid",
-    "in": lambda told, value: told.words.get("enum") == list(value),
-    "items": lambda told, value: not missing(value, told.words["items"]),
-    "defined_only": lambda told, _: "enum" in told.words,
-    "not_in": lambda told, _: "enum" in told.words,
-    "finite": lambda *_: True,  # JSON has no other numbers
+CHECKS: dict[str, Callable[[DocumentedRules, Any], bool]] = {
+    "pattern": lambda described, value: (
+        described.keywords.get("pattern") == value.replace("\\z", "$")
+    ),
+    "not_contains": lambda described, value: described.rejects(f"a{value}b"),
+    "not_blank": lambda described, _: described.rejects(BLANK),
+    "unique": lambda described, value: described.keywords.get("uniqueItems") is value,
+    "uuid": lambda described, _: described.keywords.get("format") == "uuid",
+    "in": lambda described, value: described.keywords.get("enum") == list(value),
+    "items": lambda described, value: not missing(value, described.keywords["items"]),
+    "defined_only": lambda described, _: "enum" in described.keywords,
+    "not_in": lambda described, _: "enum" in described.keywords,
+    "finite": lambda *_: True,  # JSON numbers are always finite
 }
 
 
 def missing(rules: Any, schema: dict[str, Any]) -> list[str]:
-    """The rules that a schema does not tell."""
-    told = Told.by(schema)
+    """Returns the contract's rules that a schema does not state."""
+    described = DocumentedRules.of(schema)
     kind = rules.WhichOneof("type")
     listed = getattr(rules, kind).ListFields() if kind else ()
-    lost = [rule.name for rule, value in listed if not told.tells(rule.name, value)]
-    lost += [rule.id for rule in rules.cel if rule.message not in told.description]
+    lost = [rule.name for rule, value in listed if not described.states(rule.name, value)]
+    lost += [rule.id for rule in rules.cel if rule.message not in described.description]
     return lost
 
 
 def is_closed(schema: dict[str, Any]) -> bool:
-    """Whether a schema leaves nothing for a rule of the contract to say."""
+    """Returns whether a schema leaves no rule for the contract to add."""
     arms = [arm for arm in schema.get("anyOf", [schema]) if arm.get("type") != "null"]
-    told = [arm.get("format", schema.get("format", arm.get("type"))) in CLOSED for arm in arms]
+    described = [arm.get("format", schema.get("format", arm.get("type"))) in CLOSED for arm in arms]
     listed = ["enum" in arm or "enum" in arm.get("items", ()) for arm in arms]
-    return all(map(operator.or_, told, listed))
+    return all(map(operator.or_, described, listed))
 
 
-def test_every_body_that_could_break_a_rule_has_a_contract() -> None:
+def test_every_body_with_open_values_has_a_contract() -> None:
     without = [
         body.__name__
         for body in BODIES
@@ -173,7 +178,7 @@ def test_every_body_that_could_break_a_rule_has_a_contract() -> None:
 
 
 @pytest.mark.parametrize(("body", "name", "path"), FIELDS)
-def test_a_bodys_field_is_documented_with_every_rule_of_its_contract(
+def test_a_body_field_is_documented_with_every_rule_of_its_contract(
     body: type[ContractModel], name: str, path: str
 ) -> None:
     field = field_at(body.contract, path)
@@ -181,7 +186,7 @@ def test_a_bodys_field_is_documented_with_every_rule_of_its_contract(
     assert missing(rules_of(field), body.model_json_schema()["properties"][name]) == []
 
 
-def test_what_a_message_must_be_as_a_whole_is_told_in_a_sentence() -> None:
+def test_rules_of_a_whole_message_are_stated_in_its_description() -> None:
     for body in BODIES:
         contract = getattr(body, "contract", None)
         if contract is None:
@@ -201,8 +206,8 @@ def test_a_parameter_is_documented_with_every_rule_of_its_contract(place: str) -
     (schema,) = [one["schema"] for one in documented if one["name"] == name]
     marks = [one for one in PARAMETERS[place].field_info.metadata if isinstance(one, Bounds)]
     if not marks:
-        told = "names no field of a contract: annotate it with `Bounds`"
-        assert name in TIMES or is_closed(schema), told
+        described = "names no field of a contract: annotate it with `Bounds`"
+        assert name in TIMES or is_closed(schema), described
         return
     (mark,) = marks
     field = field_at(mark.message, mark.name)
@@ -226,7 +231,7 @@ def test_a_parameter_is_documented_with_every_rule_of_its_contract(place: str) -
         ("get /api/graph/neighborhood/{entity}", "entity", {"maxLength": 1000}),
     ],
 )
-def test_the_rules_that_callers_run_into_first_are_there(
+def test_the_most_common_rules_are_documented(
     operation: str, name: str, rule: dict[str, Any]
 ) -> None:
     method, path = operation.split(" ")
@@ -290,7 +295,7 @@ def test_uploads_are_documented_with_the_rules_of_their_contract() -> None:
         (retrieval_pb2.TimeRange, "start_time", {}),
     ],
 )
-def test_rules_are_told_in_the_words_of_json_schema(
+def test_rules_are_translated_to_json_schema(
     message: Any, path: str, schema: dict[str, Any]
 ) -> None:
     field = field_at(message, path)
@@ -299,14 +304,14 @@ def test_rules_are_told_in_the_words_of_json_schema(
 
 
 @pytest.mark.parametrize("path", ["nothing", "query.inner", "filter.nothing", "nothing.inner"])
-def test_a_path_to_no_field_leads_nowhere(path: str) -> None:
+def test_the_path_of_an_unknown_field_resolves_to_none(path: str) -> None:
     assert field_at(search_pb2.ComprehensiveSearchRequest, path) is None
 
 
-def test_a_rule_of_its_own_is_told_by_its_sentence() -> None:
+def test_a_custom_rule_is_described_by_its_message() -> None:
     rules = [SimpleNamespace(id="other", message="must be other")]
     assert sentences_of(SimpleNamespace(cel=rules)) == ["must be other"]
 
 
-def test_query_and_path_are_what_parameters_are_declared_by() -> None:
+def test_every_parameter_is_declared_as_a_query_or_path_parameter() -> None:
     assert all(isinstance(one.field_info, Query | Path) for one in PARAMETERS.values())

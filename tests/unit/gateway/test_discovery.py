@@ -1,4 +1,4 @@
-"""Which gateway the command finds, and what it says when it finds none."""
+"""Which gateway the command finds, and its error message if it finds none."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ELSEWHERE = "http://127.0.0.1:1003"
 
 
 def stack(data: Path, url: str) -> Path:
-    """A data folder as that of a stack that runs, or did when its machine went down."""
+    """Creates the data folder of a running stack, or of one whose machine crashed."""
     data.mkdir(parents=True, exist_ok=True)
     address = url.removeprefix("http://")
     (data / "run.json").write_text(json.dumps({"addresses": {"gateway": address}}))
@@ -32,7 +32,7 @@ def stack(data: Path, url: str) -> Path:
 
 
 def only(*urls: str) -> Callable[[str], Probed]:
-    """Gateways answer at these addresses alone."""
+    """Returns a probe that finds gateways at these addresses only."""
     return lambda url: Probed.GATEWAY if url in urls else Probed.ABSENT
 
 
@@ -45,7 +45,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
     return {"HOME": str(tmp_path / "home"), "XDG_STATE_HOME": str(tmp_path / "state")}
 
 
-def test_the_address_that_is_set_is_taken_whatever_runs(
+def test_the_configured_address_takes_precedence_over_running_stacks(
     home: dict[str, str], tmp_path: Path
 ) -> None:
     stack(tmp_path / "work" / ".braid", HERE)
@@ -53,7 +53,7 @@ def test_the_address_that_is_set_is_taken_whatever_runs(
     assert found == Gateway(ELSEWHERE, "BRAID_URL")
 
 
-def test_this_folders_stack_comes_before_the_last_started_one(
+def test_the_stack_of_the_current_folder_takes_precedence_over_the_last_started_one(
     home: dict[str, str], tmp_path: Path
 ) -> None:
     here = stack(tmp_path / "work" / ".braid", HERE)
@@ -63,14 +63,14 @@ def test_this_folders_stack_comes_before_the_last_started_one(
     assert found.is_named
 
 
-def test_this_folders_stack_is_taken_while_it_is_too_busy_to_answer(
+def test_the_stack_of_the_current_folder_is_used_even_if_it_does_not_respond(
     home: dict[str, str], tmp_path: Path
 ) -> None:
     stack(tmp_path / "work" / ".braid", HERE)
     assert find_gateway(home, lambda _: Probed.SILENT).url == HERE
 
 
-def test_from_another_folder_the_last_started_stack_that_answers_is_found(
+def test_from_another_folder_the_last_started_stack_that_responds_is_found(
     home: dict[str, str], tmp_path: Path
 ) -> None:
     for name, url in (("a", HERE), ("b", THERE), ("c", ELSEWHERE)):
@@ -80,7 +80,7 @@ def test_from_another_folder_the_last_started_stack_that_answers_is_found(
     found = find_gateway(home, only(THERE, ELSEWHERE, DEFAULT_URL))
     assert found == Gateway(ELSEWHERE, "last started", tmp_path / "c")
     assert not found.is_named
-    (tmp_path / "c" / "run.json").unlink()  # as a stack that was stopped leaves it
+    (tmp_path / "c" / "run.json").unlink()  # as after a regular stop
     assert find_gateway(home, only(THERE, DEFAULT_URL)).url == THERE
 
 
@@ -88,12 +88,14 @@ def test_the_default_address_is_the_last_resort(home: dict[str, str]) -> None:
     assert find_gateway(home, only(DEFAULT_URL)) == Gateway(DEFAULT_URL, "default address")
 
 
-def test_something_else_at_the_default_address_is_no_gateway(home: dict[str, str]) -> None:
+def test_another_server_at_the_default_address_is_not_a_gateway(home: dict[str, str]) -> None:
     with pytest.raises(CliError, match="no running stack"):
         find_gateway(home, lambda _: Probed.SILENT)
 
 
-def test_who_names_a_data_folder_means_no_other_stack(home: dict[str, str], tmp_path: Path) -> None:
+def test_with_a_data_folder_set_no_other_stack_is_used(
+    home: dict[str, str], tmp_path: Path
+) -> None:
     named = home | {"BRAID_DATA": str(tmp_path / "named")}
     StartedStacks(home).add(stack(tmp_path / "there", THERE))
     with pytest.raises(CliError, match="no stack runs there"):
@@ -102,19 +104,19 @@ def test_who_names_a_data_folder_means_no_other_stack(home: dict[str, str], tmp_
     assert find_gateway(named, only()).url == HERE
 
 
-def test_a_failure_says_all_that_was_tried(home: dict[str, str], tmp_path: Path) -> None:
+def test_the_error_lists_every_attempt(home: dict[str, str], tmp_path: Path) -> None:
     StartedStacks(home).add(stack(tmp_path / "there", THERE))
     with pytest.raises(CliError) as failed:
         find_gateway(home, only())
-    told = failed.value.line()
-    assert f"{tmp_path / 'work' / '.braid'}: no stack runs there" in told
-    assert f"{tmp_path / 'there'}: {THERE} does not answer" in told
-    assert f"{DEFAULT_URL}: no Braid gateway answers" in told
-    assert "`braid up`" in told
-    assert "BRAID_URL" in told
+    message = failed.value.line()
+    assert f"{tmp_path / 'work' / '.braid'}: no stack runs there" in message
+    assert f"{tmp_path / 'there'}: {THERE} does not answer" in message
+    assert f"{DEFAULT_URL}: no Braid gateway answers" in message
+    assert "`braid up`" in message
+    assert "BRAID_URL" in message
 
 
-def test_the_latest_ten_stacks_are_remembered_once_each(
+def test_the_last_ten_stacks_are_remembered_without_duplicates(
     home: dict[str, str], tmp_path: Path
 ) -> None:
     stacks = StartedStacks(home)
@@ -125,7 +127,7 @@ def test_the_latest_ten_stacks_are_remembered_once_each(
     ]
 
 
-def test_state_goes_to_the_home_without_a_folder_for_it(tmp_path: Path) -> None:
+def test_the_state_is_kept_in_the_home_folder_without_xdg_state_home(tmp_path: Path) -> None:
     stacks = StartedStacks({"HOME": str(tmp_path), "XDG_STATE_HOME": "relative"})
     stacks.add(stack(tmp_path / "a", HERE))
     assert (tmp_path / ".local" / "state" / "braid" / "stacks.json").exists()
@@ -133,14 +135,14 @@ def test_state_goes_to_the_home_without_a_folder_for_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "{}", "7", '["relative", 7, null]', "\x00"])
-def test_a_broken_state_is_no_state(home: dict[str, str], content: str) -> None:
+def test_a_malformed_state_file_is_ignored(home: dict[str, str], content: str) -> None:
     path = Path(home["XDG_STATE_HOME"]) / "braid" / "stacks.json"
     path.parent.mkdir(parents=True)
     path.write_text(content)
     assert StartedStacks(home).paths() == []
 
 
-def test_a_state_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
+def test_an_unwritable_state_file_is_ignored(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for environment in ({}, {"XDG_STATE_HOME": str(tmp_path / "file")}):
         stacks = StartedStacks(environment)
@@ -149,6 +151,6 @@ def test_a_state_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"addresses": 7}', '{"addresses": {}}'])
-def test_a_broken_file_of_a_running_stack_is_none(tmp_path: Path, content: str) -> None:
+def test_a_malformed_run_file_has_no_address(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
     assert running_url(tmp_path) == ""

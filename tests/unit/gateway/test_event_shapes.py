@@ -1,4 +1,4 @@
-"""What streams send is documented as objects, in the shapes that they have."""
+"""The OpenAPI document describes the events of streams, and the events conform to it."""
 
 from __future__ import annotations
 
@@ -29,18 +29,20 @@ STREAMS = [
 
 
 def document() -> dict[str, Any]:
-    """The OpenAPI document, for which nothing has to run."""
+    """Returns a new OpenAPI document; no tier has to run for it."""
     settings = GatewaySettings(_env_file=None)
-    nobody = cast("Clients", None)
-    return create_app(nobody, settings, Authenticator(None, allow_local=True)).openapi()
+    no_clients = cast("Clients", None)
+    return create_app(no_clients, settings, Authenticator(None, allow_local=True)).openapi()
 
 
-# It takes seconds to make one.
+# Generating a document takes seconds.
 first_document = functools.cache(document)
 
 
 @pytest.mark.parametrize(("path", "method", "shapes"), STREAMS)
-def test_a_stream_is_one_of_its_events(path: str, method: str, shapes: set[str]) -> None:
+def test_a_stream_is_documented_as_one_of_its_events(
+    path: str, method: str, shapes: set[str]
+) -> None:
     described = first_document()
     content = described["paths"][path][method]["responses"]["200"]["content"]
     schema = content["text/event-stream"]["schema"]
@@ -51,7 +53,7 @@ def test_a_stream_is_one_of_its_events(path: str, method: str, shapes: set[str])
         assert properties["data"]["$ref"].startswith("#/components/schemas/")
 
 
-def test_every_shape_that_is_referred_to_is_there_each_time_the_document_is_made() -> None:
+def test_every_generated_document_contains_all_referenced_schemas() -> None:
     for described in (first_document(), document()):
         names = set(re.findall(r"#/components/schemas/(\w+)", json.dumps(described)))
         assert names <= described["components"]["schemas"].keys()
@@ -68,11 +70,11 @@ def test_every_shape_that_is_referred_to_is_there_each_time_the_document_is_made
         (WatchEvent, "error", ERROR),
     ],
 )
-def test_what_is_sent_has_the_documented_shape(shape: Any, name: str, data: Any) -> None:
+def test_an_event_conforms_to_its_documented_schema(shape: Any, name: str, data: Any) -> None:
     TypeAdapter(shape).validate_python({"event": name, "data": data})
 
 
-def test_a_leg_that_is_sent_has_the_documented_shape() -> None:
+def test_a_leg_event_conforms_to_its_documented_schema() -> None:
     results = search_pb2.LegResults(
         report=report("graph", "OK"), vector_results=[CHUNK_HIT], graph_results=[FACT_HIT]
     )

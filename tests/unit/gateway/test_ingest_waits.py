@@ -1,4 +1,4 @@
-"""What `braid ingest` waits for: that search finds what was sent, and for a gateway that takes no more now."""
+"""`braid ingest` waits until its uploads are searchable, and while the gateway accepts no more."""
 
 from __future__ import annotations
 
@@ -32,48 +32,48 @@ JOB: dict[str, Any] = {
 }
 
 
-class Quiet:
-    """Bars that nobody looks at; `waits` is what they were told of waits."""
+class FakeProgress:
+    """A progress display without output; `waits` records the reported waits."""
 
     def __init__(self) -> None:
         self.waits: list[bool] = []
 
     def documents(self, total: int, searchable: int, graph_ready: int) -> None:
-        """Shown nowhere."""
+        """Does nothing."""
 
     def facts(self, total: int, done: int) -> None:
-        """Shown nowhere."""
+        """Does nothing."""
 
     def full(self, waits: bool) -> None:
-        """Notes it."""
+        """Records it."""
         self.waits.append(waits)
 
 
 class SlowGraph:
-    """A gateway that finds documents as soon as it is asked, and whose graph takes none before all were sent."""
+    """A gateway whose documents are searchable at the first poll, and in the graph once all were uploaded."""
 
     def __init__(self, expected: int) -> None:
         self.expected = expected
         self.jobs: dict[str, dict[str, Any]] = {}
-        self.most_unread = 0
-        self.most_asked = 0
+        self.max_unsearchable = 0
+        self.max_polled = 0
 
     def upload(self, name: str, data: bytes, kind: str, full: object) -> dict[str, Any]:
-        """Takes it."""
+        """Accepts the document."""
         self.jobs[name] = {**JOB, "id": name}
-        unread = sum(not job["documents_searchable"] for job in self.jobs.values())
-        self.most_unread = max(self.most_unread, unread)
+        unsearchable = sum(not job["documents_searchable"] for job in self.jobs.values())
+        self.max_unsearchable = max(self.max_unsearchable, unsearchable)
         return {"job": dict(self.jobs[name])}
 
     def latest_jobs(self, count: int) -> list[dict[str, Any]]:
-        """The last ones."""
+        """Returns the last jobs."""
         self.asked = 0
         return [self.job(name) for name in list(self.jobs)[-count:]]
 
     def job(self, name: str) -> dict[str, Any]:
-        """It is searchable; in the graph once all were sent."""
+        """Returns a job as searchable, and as in the graph once all documents were uploaded."""
         self.asked += 1
-        self.most_asked = max(self.most_asked, self.asked)
+        self.max_polled = max(self.max_polled, self.asked)
         job = self.jobs[name]
         job["documents_searchable"] = 1
         if len(self.jobs) == self.expected:
@@ -81,22 +81,22 @@ class SlowGraph:
         return dict(job)
 
 
-def test_a_slow_graph_holds_no_upload_back(tmp_path: Path) -> None:
+def test_a_slow_graph_does_not_delay_uploads(tmp_path: Path) -> None:
     file = tmp_path / "a.md"
     file.write_text("# A")
     count = 3 * PAGE
     gateway = SlowGraph(count)
     sources = [Source(file, f"{number}.md", "text/markdown") for number in range(count)]
-    run = Ingest(gateway, Quiet(), sleep=lambda _seconds: None)  # type: ignore[arg-type] # what it asks of an API
+    run = Ingest(gateway, FakeProgress(), sleep=lambda _seconds: None)  # type: ignore[arg-type] # a part of the API
     report = run.run(sources)
     assert (report.documents, report.graph_ready, report.failures) == (count, count, [])
-    assert gateway.most_unread == MAX_PENDING_UPLOADS
-    assert gateway.most_asked < 2 * PAGE
+    assert gateway.max_unsearchable == MAX_PENDING_UPLOADS
+    assert gateway.max_polled < 2 * PAGE
 
 
 @contextmanager
 def full_gateway(refusals: int) -> Iterator[str]:
-    """A gateway that refuses so many times with a wait of 2 s, and then takes what it is sent; its address."""
+    """Yields the address of a gateway that rejects this many requests with a wait of 2 s, then accepts them."""
     left = refusals
 
     class Handler(BaseHTTPRequestHandler):
@@ -112,7 +112,7 @@ def full_gateway(refusals: int) -> Iterator[str]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Tests are silent."""
+            """Does not log."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = Thread(target=server.serve_forever)
@@ -124,7 +124,7 @@ def full_gateway(refusals: int) -> Iterator[str]:
             thread.join()
 
 
-def test_a_job_is_followed_until_it_has_ended() -> None:
+def test_a_job_is_polled_until_it_ends() -> None:
     slept: list[float] = []
 
     class Gateway(Api):
@@ -139,9 +139,9 @@ def test_a_job_is_followed_until_it_has_ended() -> None:
     assert slept == [POLL_SECONDS] * 3
 
 
-def test_an_upload_waits_for_a_place_as_long_as_it_takes_and_says_so() -> None:
+def test_an_upload_waits_without_limit_while_the_gateway_is_full_and_reports_it() -> None:
     slept: list[float] = []
-    bars = Quiet()
+    bars = FakeProgress()
     with full_gateway(60) as url, Api(url, sleep=slept.append) as api:
         assert api.upload("a.md", b"# A", "text/markdown", bars.full) == {"job": {"id": "j"}}
     assert set(slept) == {2.0}
@@ -149,14 +149,14 @@ def test_an_upload_waits_for_a_place_as_long_as_it_takes_and_says_so() -> None:
     assert bars.waits == [True, False]
 
 
-class Given:
-    """A gateway that takes facts; `requests` are those of each request."""
+class FactsGateway:
+    """A gateway that accepts facts; `requests` holds the facts of each request."""
 
     def __init__(self) -> None:
         self.requests: list[list[dict[str, Any]]] = []
 
     def facts(self, facts: list[dict[str, Any]], full: object) -> dict[str, Any]:
-        """Takes them all."""
+        """Accepts all facts."""
         self.requests.append(facts)
         return {"added": len(facts), "unchanged": 0, "refused": []}
 
@@ -169,7 +169,7 @@ class Given:
         (2, 1, [1, 1]),
     ],
 )
-def test_facts_are_given_in_requests_of_bounded_count_and_size(
+def test_facts_are_sent_in_requests_of_bounded_count_and_size(
     tmp_path: Path,
     facts: int,
     most_bytes: int,
@@ -180,8 +180,8 @@ def test_facts_are_given_in_requests_of_bounded_count_and_size(
     line = '{"subject": "a", "relation": "R", "object": "b"}'.ljust(99) + "\n"
     file = tmp_path / "facts.jsonl"
     file.write_text(line * facts)
-    gateway = Given()
-    run = Ingest(gateway, Quiet())  # type: ignore[arg-type] # what it asks of an API
+    gateway = FactsGateway()
+    run = Ingest(gateway, FakeProgress())  # type: ignore[arg-type] # a part of the API
     report = run.run([Source(file, file.name, "application/jsonl")])
     assert [len(given) for given in gateway.requests] == counts
     assert report.facts_added == facts
@@ -191,19 +191,19 @@ def test_facts_are_given_in_requests_of_bounded_count_and_size(
     ("fact", "tries"),
     [({"subject": "a"}, 2), ({"subject": "\ud800"}, 0)],
 )
-def test_only_a_gateway_that_is_away_is_asked_again(
+def test_only_a_request_to_an_unavailable_gateway_is_retried(
     fact: dict[str, str], tries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = 0
 
-    def away(_transport: object, request: httpx.Request) -> httpx.Response:
+    def fail_once(_transport: object, request: httpx.Request) -> httpx.Response:
         nonlocal asked
         asked += 1
         if asked == 1:
             raise httpx.ConnectError("refused")
         return httpx.Response(200, json={})
 
-    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", away)
+    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", fail_once)
     slept: list[float] = []
     with Api("http://127.0.0.1:1", sleep=slept.append) as api:
         if tries:

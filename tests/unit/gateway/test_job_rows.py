@@ -1,4 +1,4 @@
-"""A job as a row of the list."""
+"""A job as a row of the job list."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NOW = datetime(2024, 4, 18, 12, tzinfo=UTC)
 
 
 def job(**values: Any) -> dict[str, Any]:
-    """A job of one document that is through, but for these values."""
+    """Returns a completed job of one document, changed by these values."""
     done = {
         "id": "j",
         "kind": "upload",
@@ -34,7 +34,7 @@ def job(**values: Any) -> dict[str, Any]:
     return done | values
 
 
-def test_a_job_tells_what_when_and_how_long() -> None:
+def test_a_row_shows_the_document_the_times_and_the_duration() -> None:
     assert job_row(job(source="notes.md"), NOW) == {
         "id": "j",
         "kind": "upload",
@@ -57,24 +57,26 @@ def test_a_job_tells_what_when_and_how_long() -> None:
         ({}, ""),
     ],
 )
-def test_a_job_is_named_by_its_title_file_or_document(named: dict[str, str], shown: str) -> None:
+def test_a_job_is_labeled_by_its_title_source_or_document_id(
+    named: dict[str, str], shown: str
+) -> None:
     assert job_row(job(**named), NOW)["document"] == shown
 
 
-def test_what_is_not_through_is_counted() -> None:
+def test_incomplete_documents_are_counted_by_stage() -> None:
     running = job(documents_total=40, documents_searchable=38, documents_graph_ready=30)
     assert job_row(running, NOW)["documents"] == "40: 38 searchable, 30 graph-ready"
     failed = job(documents_total=2, documents_searchable=2, documents_failed=2)
     assert job_row(failed, NOW)["documents"] == "2: 1 graph-ready, 2 failed"
 
 
-def test_work_on_no_documents_counts_none() -> None:
-    told = job(kind="delete", documents_total=0, started_at=None, ended_at=None)
-    row = job_row(told, NOW)
+def test_a_job_without_documents_shows_no_counts() -> None:
+    deletion = job(kind="delete", documents_total=0, started_at=None, ended_at=None)
+    row = job_row(deletion, NOW)
     assert (row["documents"], row["started"], row["ended"]) == ("", "", "")
 
 
-def test_a_reason_is_what_is_waited_for_or_what_failed_first() -> None:
+def test_the_reason_is_the_wait_or_the_first_failure() -> None:
     waits = job(waiting_for="neo4j cannot be reached now.")
     assert job_row(waits, NOW)["reason"] == "waits: neo4j cannot be reached now."
     failures = [{"id": "a.md", "reason": "is empty", "stage": "search"}]

@@ -1,4 +1,4 @@
-"""The text of a long JSON body comes out in pieces as a parser would read it; the rest stays as it was sent."""
+"""The text of a long JSON body is extracted in pieces as a parser would read it; the rest is unchanged."""
 
 from __future__ import annotations
 
@@ -17,32 +17,30 @@ from services.runtime.errors import InvalidFieldError
 BOUNDS = Bounds(size=10_000, values=100, piece=12)
 
 
-class ResponseSchema(BaseModel):
-    """What bodies here should be."""
+class BodySchema(BaseModel):
+    """The schema of the bodies in this file."""
 
     text: str
     other: Any = None
 
 
-def read_at_once(body: bytes) -> ResponseSchema | None:
-    """What a parser reads; None for what it refuses."""
+def parse_whole(body: bytes) -> BodySchema | None:
+    """Returns what a parser reads, or None if it rejects the body."""
     try:
-        return ResponseSchema.model_validate_json(body)
+        return BodySchema.model_validate_json(body)
     except ValidationError:
         return None
 
 
-def read_in_pieces(body: bytes) -> ResponseSchema | None:
-    """The same in pieces."""
+def parse_in_pieces(body: bytes) -> BodySchema | None:
+    """Returns the same, read in pieces."""
     try:
         rest, text = take_text(body, "text", BOUNDS)
-        shape = ResponseSchema.model_validate_json(rest)
+        shape = BodySchema.model_validate_json(rest)
     except (ValidationError, InvalidFieldError):
         return None
     assert text is None or all(piece and len(piece) <= BOUNDS.piece for piece in text)
-    return (
-        shape if text is None else ResponseSchema(text=b"".join(text).decode(), other=shape.other)
-    )
+    return shape if text is None else BodySchema(text=b"".join(text).decode(), other=shape.other)
 
 
 VALUES = st.recursive(
@@ -54,7 +52,7 @@ VALUES = st.recursive(
     max_leaves=6,
 )
 BODIES = st.fixed_dictionaries({"text": st.text(max_size=60)}, optional={"other": VALUES})
-# What stands in JSON, and what is nearly JSON.
+# Fragments of valid and of malformed JSON.
 PARTS = st.sampled_from(
     [
         *(
@@ -95,9 +93,9 @@ PARTS = st.sampled_from(
 @example({"text": "a😀é" * 20}, False)
 @example({"text": '"\\' * 30}, True)
 @example({"text": ""}, True)
-def test_a_text_comes_out_as_it_was_sent(body: dict[str, Any], escaped: bool) -> None:
+def test_a_text_is_extracted_unchanged(body: dict[str, Any], escaped: bool) -> None:
     sent = json.dumps(body, ensure_ascii=escaped).encode()
-    assert read_in_pieces(sent) == ResponseSchema(**body)
+    assert parse_in_pieces(sent) == BodySchema(**body)
 
 
 @given(st.lists(PARTS, max_size=24).map(lambda parts: "".join(parts).encode()))
@@ -109,16 +107,16 @@ def test_a_text_comes_out_as_it_was_sent(body: dict[str, Any], escaped: bool) ->
 @example(b'{"text":"aaaaaaaaaaaaaaaaaaaaaa')
 @example(b'{"text":"a"}}')
 @example(b'[{"text":"a"}]')
-def test_what_a_parser_reads_or_refuses_is_read_or_refused(body: bytes) -> None:
-    assert read_in_pieces(body) == read_at_once(body)
+def test_a_body_is_accepted_or_rejected_as_by_a_parser(body: bytes) -> None:
+    assert parse_in_pieces(body) == parse_whole(body)
 
 
 @given(st.binary(max_size=60))
 @example(b"\x80" * 30)
 @example(b"\xf0\x9f\x98" * 10)
-def test_bytes_that_are_no_text_are_refused(content: bytes) -> None:
+def test_invalid_utf8_is_rejected(content: bytes) -> None:
     body = b'{"text":"%b"}' % content
-    assert read_in_pieces(body) == read_at_once(body)
+    assert parse_in_pieces(body) == parse_whole(body)
 
 
 def test_the_rest_is_the_body_without_its_text() -> None:
@@ -139,20 +137,20 @@ def test_the_rest_is_the_body_without_its_text() -> None:
     ],
 )
 @pytest.mark.parametrize("place", ['{"text": "a", "other": %s}', '{"other": %s, "text": "a"}'])
-def test_little_may_stand_beside_a_text(place: str, other: str) -> None:
+def test_large_values_next_to_the_text_are_rejected(place: str, other: str) -> None:
     with pytest.raises(InvalidFieldError) as refused:
         take_text((place % other).encode(), "text", BOUNDS)
     assert [problem.field for problem in refused.value.fields] == ["body"]
 
 
-def test_any_values_that_are_few_enough_may_stand_beside_a_text() -> None:
+def test_values_next_to_the_text_are_accepted_up_to_the_limit() -> None:
     dense = ",".join(f'"{number}":{{}}' for number in range(BOUNDS.values))
     sent = b'{"text": "a", "other": {%b}}' % dense.encode()
     rest, text = take_text(sent, "text", BOUNDS)
     assert (len(rest), text) == (len(sent) - 1, [b"a"])
 
 
-def test_a_long_name_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_field_name_is_rejected_before_it_is_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     def read(_string: bytes) -> str:
         pytest.fail("read")
 
@@ -161,7 +159,7 @@ def test_a_long_name_is_refused_before_it_is_read(monkeypatch: pytest.MonkeyPatc
         take_text(b'{"%b": 1}' % (b"a" * BOUNDS.size), "text", BOUNDS)
 
 
-def test_a_text_may_be_as_long_as_it_likes() -> None:
+def test_the_length_of_the_text_is_not_limited() -> None:
     sent = json.dumps({"text": "a" * 10 * BOUNDS.size}).encode()
     _, text = take_text(sent, "text", BOUNDS)
     assert text is not None

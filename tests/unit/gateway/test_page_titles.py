@@ -1,4 +1,4 @@
-"""The name of a site goes from the titles of its pages where it repeats, and from no lone title."""
+"""A site name that repeats in the titles of pages is removed; the title of a single page is kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gateway.cli.ingest.files import Source, find, without_site_names
 
 
 def titles(paths: list[Path]) -> dict[str, str]:
-    """The titles given to pages by id; "" where a page keeps its own."""
+    """Returns the new titles of pages by id; "" if a page keeps its own."""
     return {one.id: one.title for one in without_site_names(find(paths)) if isinstance(one, Source)}
 
 
@@ -26,7 +26,7 @@ def page(folder: Path, name: str, title: str) -> Path:
 @pytest.mark.parametrize(
     "separator", [" — ", " | ", " - ", " \u00b7 ", "|\n  ", " &mdash; ", " :: "]
 )
-def test_an_ending_that_repeats_goes(tmp_path: Path, separator: str) -> None:
+def test_a_repeated_title_suffix_is_removed(tmp_path: Path, separator: str) -> None:
     for name in ("Install", "Upgrade", "Well-known issues"):
         page(tmp_path, f"{name}/index.html", f"{name}{separator}The Acme Site")
     page(tmp_path, "index.html", "The Acme Site")
@@ -38,13 +38,13 @@ def test_an_ending_that_repeats_goes(tmp_path: Path, separator: str) -> None:
     }
 
 
-def test_the_last_part_alone_goes(tmp_path: Path) -> None:
+def test_only_the_last_part_of_a_title_is_removed(tmp_path: Path) -> None:
     for name in ("a", "b", "c"):
         page(tmp_path, f"{name}.html", f"{name} - Guide - Acme")
     assert titles([tmp_path]) == {f"{name}.html": f"{name} - Guide" for name in ("a", "b", "c")}
 
 
-def test_a_page_that_is_named_alone_is_titled_as_with_its_folder(tmp_path: Path) -> None:
+def test_a_page_named_by_itself_gets_the_same_title_as_within_its_folder(tmp_path: Path) -> None:
     for name in ("a", "b", "c"):
         page(tmp_path, f"{name}.html", f"{name} - Acme")
     assert titles([tmp_path / "a.html"]) == {"a.html": "a"}
@@ -61,7 +61,7 @@ def test_a_page_that_is_named_alone_is_titled_as_with_its_folder(tmp_path: Path)
         ["- Acme", " - Acme", "| Acme"],
     ],
 )
-def test_other_titles_stay(tmp_path: Path, given: list[str]) -> None:
+def test_other_titles_are_kept(tmp_path: Path, given: list[str]) -> None:
     for number, title in enumerate(given):
         page(tmp_path, f"{number}.html", title)
     (tmp_path / "bad.html").write_bytes(b"<title>\xff - Acme</title>")

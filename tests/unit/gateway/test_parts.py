@@ -1,4 +1,4 @@
-"""JSON lines as uploads: parts of bounded size that hold every line once, and facts told apart."""
+"""JSON lines are split into uploads of bounded size that contain every line once, and into facts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def test_every_line_is_in_one_part_in_order(lines: list[bytes], most: int) -> No
 
 
 @given(lines=LINES, most=st.integers(1, 100))
-def test_a_part_is_no_larger_than_asked_unless_one_line_is(lines: list[bytes], most: int) -> None:
+def test_a_part_exceeds_the_maximum_size_only_with_a_single_line(
+    lines: list[bytes], most: int
+) -> None:
     for part in split((line + b"\n" for line in lines), most):
         assert isinstance(part, Part)
         assert len(part.data) <= most or len(part.lines) == 1
@@ -53,7 +55,7 @@ def test_a_line_with_subject_relation_and_object_is_a_fact() -> None:
 
 
 @pytest.mark.parametrize(("text", "fact"), [("A text.", False), ("", False), (None, True)])
-def test_a_line_is_a_fact_by_one_rule_at_every_door(text: str | None, fact: bool) -> None:
+def test_all_readers_recognize_a_fact_line_by_the_same_rule(text: str | None, fact: bool) -> None:
     line = json.dumps({"subject": "a", "relation": "R", "object": "b", "text": text}).encode()
     assert [isinstance(item, Fact) for item in split([line])] == [fact]
     assert is_fact_line(line) == fact
@@ -64,25 +66,25 @@ def test_a_line_is_a_fact_by_one_rule_at_every_door(text: str | None, fact: bool
         assert count_lines(line) == 1
 
 
-def test_a_document_that_only_talks_of_subjects_stays_a_document() -> None:
+def test_a_document_that_only_mentions_the_field_names_is_not_a_fact() -> None:
     text = json.dumps({"id": "x", "text": '"subject" "relation" "object"'}).encode()
     broken = b'{"subject": "relation" "object"'
     assert [type(item) for item in split([text, broken])] == [Part]
 
 
 @given(data=st.binary(max_size=200), most=st.integers(1, 50))
-def test_a_line_that_is_too_long_is_passed_over_and_the_others_are_as_they_were(
+def test_a_line_that_is_too_long_is_skipped_and_the_others_are_unchanged(
     data: bytes, most: int
 ) -> None:
     expected = [line if len(line) <= most else None for line in io.BytesIO(data)]
     assert list(read_lines(io.BytesIO(data), most)) == expected
 
 
-def test_a_line_that_is_too_long_is_told_by_its_number() -> None:
+def test_a_line_that_is_too_long_is_reported_with_its_number() -> None:
     assert [item for item in split([b"{}", None]) if isinstance(item, LongLine)] == [LongLine(2)]
 
 
-GIVEN = b'{"subject": "a", "relation": "R", "object": "b"}'
+VALID = b'{"subject": "a", "relation": "R", "object": "b"}'
 
 
 @pytest.mark.parametrize(
@@ -96,17 +98,17 @@ GIVEN = b'{"subject": "a", "relation": "R", "object": "b"}'
         (b'"fact": "%b"' % (b"x" * FACT_BYTES), "is longer than"),
     ],
 )
-def test_a_fact_that_no_request_can_carry_is_told_by_its_line_and_the_others_go_on(
+def test_an_invalid_fact_is_reported_with_its_line_and_the_others_are_kept(
     wrong: bytes, told: str
 ) -> None:
-    first, second, third = split([GIVEN, GIVEN[:-1] + b", " + wrong + b"}", GIVEN])
+    first, second, third = split([VALID, VALID[:-1] + b", " + wrong + b"}", VALID])
     assert isinstance(second, WrongFact)
     assert second.line == 2
     assert told in second.reason
     assert [item.line for item in (first, third) if isinstance(item, Fact)] == [1, 3]
 
 
-def test_a_fact_of_whole_characters_and_large_numbers_is_a_fact() -> None:
+def test_a_fact_with_surrogate_pairs_and_large_numbers_is_valid() -> None:
     line = (
         b'{"subject": "\\ud83d\\ude00", "relation": "R", "object": "b", "attributes": {"x": 1e308}}'
     )

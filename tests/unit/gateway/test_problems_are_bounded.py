@@ -1,4 +1,4 @@
-"""However much of a body is wrong, few problems are made of it: each takes memory, and time that others wait for."""
+"""The number of problems reported for a body is bounded: each one takes memory and time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MODULES = (facts_requests, search_requests, uploads, maintenance)
 FACT = {"subject": "a", "relation": "OWNS", "object": "b"}
 
 
-# Every body, and every part of one, that a route reads.
+# Every body, and every part of a body, that a route reads.
 BODIES: list[type[Body]] = [
     found
     for module in MODULES
@@ -37,14 +37,14 @@ BODIES: list[type[Body]] = [
 
 
 def problems(body: type[Body], value: dict[str, Any]) -> int:
-    """How many problems a value makes."""
+    """Returns the number of problems that a value causes."""
     with pytest.raises(ValidationError) as refused:
         body.model_validate(value)
     return refused.value.error_count()
 
 
 @pytest.mark.parametrize("body", BODIES)
-def test_unknown_fields_are_counted_before_they_are_named(body: type[Body]) -> None:
+def test_too_many_unknown_fields_are_a_single_problem(body: type[Body]) -> None:
     assert problems(body, {f"unknown {number}": 1 for number in range(5000)}) == 1
 
 
@@ -52,20 +52,20 @@ def test_unknown_fields_are_counted_before_they_are_named(body: type[Body]) -> N
     ("body", "field"), [(body, field) for body in BODIES for field in body.model_fields]
 )
 @pytest.mark.parametrize("item", [1, None, [], {}])
-def test_no_field_makes_a_problem_of_each_wrong_item(
+def test_no_field_reports_a_problem_for_each_invalid_item(
     body: type[Body], field: str, item: object
 ) -> None:
     wrong = {field: [item] * 5000, "unknown": 1}
     assert problems(body, wrong) <= len(body.model_fields) + 2
 
 
-def test_some_unknown_fields_are_named() -> None:
+def test_a_few_unknown_fields_are_reported_individually() -> None:
     with pytest.raises(ValidationError) as refused:
         Filter.model_validate({"colour": "red", "size": 1})
     assert [error["loc"] for error in refused.value.errors()] == [("colour",), ("size",)]
 
 
-def test_some_wrong_items_are_named() -> None:
+def test_a_few_invalid_items_are_reported_individually() -> None:
     with pytest.raises(ValidationError) as refused:
         Filter.model_validate({"document_ids": ["a", 1, "b", None]})
     places = [error["loc"] for error in refused.value.errors()]
@@ -79,7 +79,7 @@ def test_some_wrong_items_are_named() -> None:
         (ListJobsRequest.DESCRIPTOR, "states", jobs.MAX_STATES),
     ],
 )
-def test_lists_are_as_long_as_the_contract_takes(
+def test_the_maximum_length_of_lists_equals_that_of_the_contract(
     message: Descriptor, field: str, most: int
 ) -> None:
     options = message.fields_by_name[field].GetOptions()
@@ -87,17 +87,17 @@ def test_lists_are_as_long_as_the_contract_takes(
 
 
 def as_json(items: list[str]) -> bytes:
-    """Facts in one object."""
+    """Returns the facts as one object."""
     return b'{"facts": [%b]}' % ",".join(items).encode()
 
 
 def as_lines(items: list[str]) -> bytes:
-    """Facts as lines."""
+    """Returns the facts as lines."""
     return "\n".join(items).encode()
 
 
 @pytest.mark.parametrize(("read", "written"), [(read_json, as_json), (read_lines, as_lines)])
-def test_facts_are_read_until_as_many_are_wrong_as_are_told(
+def test_validation_of_facts_stops_at_the_maximum_number_of_problems(
     read: Callable[[bytes], list[FactBody]],
     written: Callable[[list[str]], bytes],
     monkeypatch: pytest.MonkeyPatch,
@@ -105,12 +105,12 @@ def test_facts_are_read_until_as_many_are_wrong_as_are_told(
     looked_at = 0
     validate = FactBody.model_validate
 
-    def counted(value: Any) -> FactBody:
+    def counting_validate(value: Any) -> FactBody:
         nonlocal looked_at
         looked_at += 1
         return validate(value)
 
-    monkeypatch.setattr(FactBody, "model_validate", counted)
+    monkeypatch.setattr(FactBody, "model_validate", counting_validate)
     with pytest.raises(InvalidFieldError) as refused:
         read(written([json.dumps(FACT), *["1"] * 10_000]))
     places = [f"facts[{place}]" for place in range(1, MAX_PROBLEMS + 1)]
@@ -118,14 +118,14 @@ def test_facts_are_read_until_as_many_are_wrong_as_are_told(
     assert looked_at == 1 + MAX_PROBLEMS
 
 
-def test_what_stands_beside_the_facts_is_told_with_what_is_wrong_in_them() -> None:
+def test_an_unknown_field_is_reported_together_with_invalid_facts() -> None:
     with pytest.raises(InvalidFieldError) as refused:
         read_json(json.dumps({"space": "other", "facts": [FACT, FACT | {"object": 1}]}).encode())
     assert [problem.field for problem in refused.value.fields] == ["facts[1].object", "space"]
 
 
 @pytest.mark.parametrize("body", [b"{}", b'{"facts": 5}', b'{"facts": {"a": 1}}'])
-def test_facts_that_are_no_list_are_told(body: bytes) -> None:
+def test_facts_that_are_not_a_list_are_rejected(body: bytes) -> None:
     with pytest.raises(InvalidFieldError) as refused:
         read_json(body)
     assert [problem.field for problem in refused.value.fields] == ["facts"]

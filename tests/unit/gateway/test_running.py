@@ -1,4 +1,4 @@
-"""However the command fails, it ends with a sentence and a code, and with `--json` with one object."""
+"""A failing command ends with a message and an exit code and, with `--json`, prints one object."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIELDS = (("limit", "is odd"),)
 
 
 def failing(error: BaseException) -> Callable[[], None]:
-    """A command that fails."""
+    """Returns a command that fails."""
 
     def command() -> None:
         raise error
@@ -26,8 +26,8 @@ def failing(error: BaseException) -> Callable[[], None]:
     return command
 
 
-def ran(command: Callable[[], object], *, as_json: bool = True) -> tuple[int, str, str]:
-    """A command's exit code, and what it printed."""
+def run_command(command: Callable[[], object], *, as_json: bool = True) -> tuple[int, str, str]:
+    """Returns a command's exit code, standard output and standard error."""
     out, err = io.StringIO(), io.StringIO()
     session = Session({}, Console(file=out), Console(file=err), as_json=as_json)
     return run(session, command), out.getvalue(), err.getvalue()
@@ -59,19 +59,19 @@ def ran(command: Callable[[], object], *, as_json: bool = True) -> tuple[int, st
         ),
     ],
 )
-def test_a_failure_is_a_sentence_and_for_programs_an_object(
+def test_a_failure_is_printed_as_a_message_and_with_json_as_an_object(
     error: Exception, code: int, told: dict[str, Any]
 ) -> None:
-    ended, out, err = ran(failing(error))
-    assert (ended, json.loads(out)) == (code, told)
+    exit_code, out, err = run_command(failing(error))
+    assert (exit_code, json.loads(out)) == (code, told)
     assert err.startswith(f"braid: {told['detail']}")
 
 
-def test_a_failure_prints_nothing_to_standard_output_where_no_json_is_asked_for() -> None:
-    assert ran(failing(CliError("no")), as_json=False) == (1, "", "braid: no\n")
+def test_without_json_a_failure_prints_nothing_to_standard_output() -> None:
+    assert run_command(failing(CliError("no")), as_json=False) == (1, "", "braid: no\n")
 
 
-def test_after_an_answer_a_failure_prints_no_second_object() -> None:
+def test_a_failure_after_a_result_prints_no_second_object() -> None:
     out = io.StringIO()
     session = Session({}, Console(file=out), Console(file=io.StringIO()), as_json=True)
 
@@ -83,29 +83,29 @@ def test_after_an_answer_a_failure_prints_no_second_object() -> None:
     assert json.loads(out.getvalue()) == {"job": 1}
 
 
-def test_ctrl_c_is_an_object_for_programs() -> None:
-    code, out, err = ran(lambda: 130)
+def test_with_json_an_interrupt_is_printed_as_an_object() -> None:
+    code, out, err = run_command(lambda: 130)
     assert (code, err) == (130, "")
     assert json.loads(out) == {"detail": "interrupted", "reason": "INTERRUPTED"}
 
 
 @pytest.mark.parametrize("code", [0, 1, 4])
-def test_a_command_that_ends_by_itself_prints_nothing_more(code: int) -> None:
-    assert ran(lambda: code) == (code, "", "")
+def test_a_command_that_returns_its_exit_code_prints_nothing_more(code: int) -> None:
+    assert run_command(lambda: code) == (code, "", "")
 
 
-def test_shell_completion_ends_the_program_by_itself() -> None:
-    assert ran(failing(SystemExit(0))) == (0, "", "")
+def test_a_system_exit_of_shell_completion_prints_nothing() -> None:
+    assert run_command(failing(SystemExit(0))) == (0, "", "")
 
 
-def test_a_wrong_call_is_one_line() -> None:
-    code, out, err = ran(failing(typer.BadParameter("must be a number")))
+def test_a_usage_error_is_printed_as_one_line() -> None:
+    code, out, err = run_command(failing(typer.BadParameter("must be a number")))
     assert (code, json.loads(out)["reason"]) == (2, "USAGE")
     assert err == "braid: Invalid value: must be a number.\n"
 
 
-def test_a_reader_that_has_gone_is_not_told_of() -> None:
-    assert ran(failing(BrokenPipeError()), as_json=False) == (1, "", "")
+def test_a_broken_pipe_prints_nothing() -> None:
+    assert run_command(failing(BrokenPipeError()), as_json=False) == (1, "", "")
 
 
 @pytest.mark.parametrize(
@@ -117,5 +117,5 @@ def test_a_reader_that_has_gone_is_not_told_of() -> None:
         (["search", "--", "--json"], False),
     ],
 )
-def test_json_is_asked_for_among_the_options(words: list[str], expected: bool) -> None:
+def test_json_is_recognized_only_among_the_options(words: list[str], expected: bool) -> None:
     assert wants_json(words) is expected

@@ -1,4 +1,4 @@
-"""Retrieved text cannot steer a terminal."""
+"""Retrieved text cannot control a terminal."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from gateway.cli.terminal_escape import line, styled
 
 
 @given(st.text())
-def test_a_line_holds_no_control_and_no_direction_marks(text: str) -> None:
+def test_a_line_contains_no_control_or_direction_characters(text: str) -> None:
     assert all(unicodedata.category(c) not in {"Cc", "Cf", "Zl", "Zp"} for c in line(text))
 
 
 @given(st.text(), st.integers(1, 20))
-def test_a_cut_line_is_no_longer_than_asked(text: str, most: int) -> None:
+def test_a_line_is_cut_to_its_maximum_length(text: str, most: int) -> None:
     assert len(line(text, most)) <= most
 
 
-def test_escapes_are_made_visible() -> None:
+def test_control_characters_are_replaced_by_visible_ones() -> None:
     assert line("a\x1b[2Jb\u202ec\nd") == "a\ufffd[2Jb\ufffdc d"
 
 
-def test_markup_is_shown_as_it_is() -> None:
+def test_markup_is_printed_literally() -> None:
     out = Console(file=io.StringIO(), width=80)
     out.print(styled("[red]not red[/red]"))
     assert isinstance(out.file, io.StringIO)
@@ -36,7 +36,7 @@ def test_markup_is_shown_as_it_is() -> None:
 
 
 @given(st.dictionaries(st.text(), st.text()))
-def test_json_stays_the_same_json_without_anything_that_a_terminal_obeys(
+def test_printed_json_is_equivalent_and_contains_only_printable_characters(
     value: dict[str, str],
 ) -> None:
     out = Console(file=io.StringIO())

@@ -1,4 +1,4 @@
-"""Whatever is refused, a caller reads plain sentences: no word of the frameworks, no regular expression."""
+"""Errors are plain sentences without the terms of the frameworks and without regular expressions."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from services.runtime.errors import FieldError
 FRAMEWORK = re.compile(
     r"Input should|Value error|Extra inputs|Field required|permitted|dictionary|instance|pydantic|pattern|[\\^$]"
 )
-# What an error of any kind may bring along.
+# The context values that errors may have.
 CONTEXT: dict[str, Any] = dict.fromkeys(
     ("min_length", "max_length", "gt", "ge", "lt", "le", "expected", "error"), "that"
 )
 
 
 @pytest.mark.parametrize("kind", get_args(ErrorType))
-def test_every_error_of_pydantic_is_told_in_plain_words(kind: str) -> None:
-    told = sentence({"type": kind, "msg": "Input should be an instance", "ctx": CONTEXT})
-    assert not FRAMEWORK.search(told)
-    assert re.match(r"must |is |that", told)
+def test_every_pydantic_error_has_a_plain_message(kind: str) -> None:
+    message = sentence({"type": kind, "msg": "Input should be an instance", "ctx": CONTEXT})
+    assert not FRAMEWORK.search(message)
+    assert re.match(r"must |is |that", message)
 
 
-def test_what_stands_in_a_sentence_is_in_the_errors_context() -> None:
+def test_the_message_contains_the_value_from_the_context_of_the_error() -> None:
     known = PydanticKnownError("less_than_equal", {"le": 5})
     assert sentence({"type": known.type, "msg": "", "ctx": known.context}) == "must be at most 5"
 
@@ -76,18 +76,18 @@ def test_what_stands_in_a_sentence_is_in_the_errors_context() -> None:
         (HybridSearch, [], [("body", "must be an object")]),
     ],
 )
-def test_a_wrong_body_is_told_in_plain_words(
+def test_an_invalid_body_has_plain_messages(
     body: type[Body], value: Any, problems: list[tuple[str, str]]
 ) -> None:
     with pytest.raises(ValidationError) as refused:
         body.model_validate(value)
-    # As the framework places them: within the body.
+    # The framework prefixes locations with "body".
     found = [error | {"loc": ("body", *error["loc"])} for error in refused.value.errors()]
     assert list(invalid(found).fields) == [FieldError(*one) for one in problems]
 
 
-def test_json_that_is_none_says_where_it_breaks_off() -> None:
+def test_malformed_json_is_reported_with_its_position() -> None:
     with pytest.raises(ValidationError) as refused:
         TypeAdapter(JsonObject).validate_json('{"a": }')
-    told = invalid(refused.value.errors()).fields[0].description
-    assert told == "is not valid JSON: expected value at line 1 column 7"
+    message = invalid(refused.value.errors()).fields[0].description
+    assert message == "is not valid JSON: expected value at line 1 column 7"

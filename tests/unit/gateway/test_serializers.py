@@ -1,4 +1,4 @@
-"""Every serializer of the gateway reads only fields that its message has: a full message passes through each."""
+"""Every serializer of the gateway reads only fields that its message has: each accepts a full message."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from gateway.rest.search import responses as search
 _MESSAGE = re.compile(r"(\w+)\.(\w+)")
 _DEPTH = 4
 _REAL = (FieldDescriptor.TYPE_DOUBLE, FieldDescriptor.TYPE_FLOAT)
-# Values of the other parameters of serializers, by their type.
+# Values of the serializers' other parameters, by type.
 _OTHERS: dict[str, Any] = {"float": 1.0, "int": 1, "bool": True, "str": "text"}
 
 
@@ -37,7 +37,7 @@ def modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def contracts_of(module: ModuleType) -> dict[str, ModuleType]:
-    """The modules of contracts that a module imports, for types alone as well, by the names that it has for them."""
+    """Returns the contract modules that a module imports (also those for type checking only), by their local names."""
     return {
         alias.asname or alias.name: importlib.import_module(f"{node.module}.{alias.name}")
         for node in ast.walk(ast.parse(inspect.getsource(module)))
@@ -48,9 +48,9 @@ def contracts_of(module: ModuleType) -> dict[str, ModuleType]:
 
 
 def serializers() -> Iterator[tuple[Callable[..., Any], dict[str, Any]]]:
-    """Functions of one message, and of plain values, that give JSON; with the arguments for each.
+    """Yields functions that turn messages and plain values into JSON, with the arguments for each.
 
-    A message stands there as its class.
+    A message is represented by its class.
     """
     for package in (gateway.rest, gateway.mcp):
         for module in modules(package):
@@ -82,8 +82,8 @@ def arguments_of(
     return arguments if messages else None
 
 
-def full(kind: type[Message], depth: int = _DEPTH) -> Any:
-    """A message with every field set."""
+def full_message(kind: type[Message], depth: int = _DEPTH) -> Any:
+    """Returns a message with every field set."""
     message = kind()
     for field in kind.DESCRIPTOR.fields:
         inner: Any = field.message_type
@@ -91,7 +91,7 @@ def full(kind: type[Message], depth: int = _DEPTH) -> Any:
             continue
         if inner is not None and depth == 0:
             continue
-        value = scalar(field) if inner is None else full(GetMessageClass(inner), depth - 1)
+        value = scalar(field) if inner is None else full_message(GetMessageClass(inner), depth - 1)
         if field.is_repeated:
             getattr(message, field.name).extend([value])
         elif inner is not None:
@@ -119,28 +119,32 @@ FOUND = list(serializers())
     FOUND,
     ids=[f"{function.__module__}.{function.__name__}" for function, _ in FOUND],
 )
-def test_a_serializer_takes_a_full_message(
+def test_a_serializer_accepts_a_full_message(
     serializer: Callable[..., Any], arguments: dict[str, Any]
 ) -> None:
-    made = {
-        name: full(value) if isinstance(value, type) else value for name, value in arguments.items()
+    values = {
+        name: full_message(value) if isinstance(value, type) else value
+        for name, value in arguments.items()
     }
-    assert json.dumps(serializer(**made))
+    assert json.dumps(serializer(**values))
 
 
-def test_the_serializers_of_all_searches_are_among_them() -> None:
+def test_the_serializers_of_all_searches_are_covered() -> None:
     names = {function for function, _ in FOUND}
     assert names >= {findings.found, search.chunk_hit, search.fact_hit, search.leg}
     assert len(FOUND) > 50
 
 
-def test_the_parts_of_a_score_are_fields_that_may_be_absent() -> None:
+def test_absent_parts_of_a_score_are_null() -> None:
     for hit, shown in (
-        (search.chunk_hit(full(chunks_pb2.ChunkHit)), search.chunk_hit(chunks_pb2.ChunkHit())),
-        (search.fact_hit(full(facts_pb2.FactHit)), search.fact_hit(facts_pb2.FactHit())),
+        (
+            search.chunk_hit(full_message(chunks_pb2.ChunkHit)),
+            search.chunk_hit(chunks_pb2.ChunkHit()),
+        ),
+        (search.fact_hit(full_message(facts_pb2.FactHit)), search.fact_hit(facts_pb2.FactHit())),
     ):
         assert None not in hit["scores"].values()
         assert set(shown["scores"].values()) == {None}
-    answer = findings_pb2.SearchFindingsResponse(hits=[full(findings_pb2.FindingHit)])
+    answer = findings_pb2.SearchFindingsResponse(hits=[full_message(findings_pb2.FindingHit)])
     page = findings.FindingPage.model_validate(findings.found(answer, 1.0, searched=True))
     assert None not in page.findings[0].scores.model_dump().values()  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""When a fact holds, happened or is mentioned, in the words of the command line."""
+"""The command line shows when a fact holds, happened or is mentioned."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DAY, LATER = "2024-04-18T00:00:00Z", "2024-06-10T00:00:00Z"
         ({"origin": "local"}, "mentioned"),
     ],
 )
-def test_a_fact_says_when(told: dict[str, Any], words: str) -> None:
+def test_a_fact_line_shows_its_period(told: dict[str, Any], words: str) -> None:
     fact = FACT | told
     assert span(fact) == words
     assert fact_line(fact).plain == f"{fact['fact']}  ({words})  {fact['origin']}"

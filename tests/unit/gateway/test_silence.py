@@ -1,4 +1,4 @@
-"""A client that falls silent before its body's end is answered; one whose body has ended may be silent."""
+"""A client that stalls before the end of its body gets a timeout; after the end it may be silent."""
 
 from __future__ import annotations
 
@@ -19,31 +19,33 @@ from services.runtime.identity import Authenticator
 PART: Message = {"type": "http.request", "body": b"a", "more_body": True}
 END: Message = {"type": "http.request", "body": b"b", "more_body": False}
 GONE: Message = {"type": "http.disconnect"}
-# More often than a timer that has run out needs to be seen.
-TURNS = 20
+# More event-loop iterations than an expired timer needs to fire.
+LOOP_ITERATIONS = 20
 
 
 class Client:
-    """Sends messages at once, and after them nothing for a while, or ever."""
+    """Sends messages immediately, then nothing for a while or forever."""
 
     def __init__(self, *messages: Message, at_last: Message | None = None) -> None:
         self._messages = list(messages)
         self._at_last = at_last
 
     async def receive(self) -> Message:
-        """The next message."""
+        """Returns the next message."""
         if self._messages:
             return self._messages.pop(0)
         if self._at_last is None:
             await asyncio.Event().wait()
-        for _ in range(TURNS):
+        for _ in range(LOOP_ITERATIONS):
             await asyncio.sleep(0)
         assert self._at_last is not None
         return self._at_last
 
 
-async def behind_the_door(app: Callable[[Receive], Awaitable[None]], client: Client) -> list[Any]:
-    """What a door that bears no silence at all answers a client with, which is let in to `app`."""
+async def send_through_middleware(
+    app: Callable[[Receive], Awaitable[None]], client: Client
+) -> list[Any]:
+    """Returns the messages sent to a client by middleware with an idle timeout of 0 in front of `app`."""
     sent: list[Message] = []
 
     async def inside(scope: Scope, receive: Receive, send: Send) -> None:
@@ -53,22 +55,22 @@ async def behind_the_door(app: Callable[[Receive], Awaitable[None]], client: Cli
         sent.append(message)
 
     authenticator = Authenticator(None, allow_local=True)
-    door = RequestMiddleware(
+    middleware = RequestMiddleware(
         inside, authenticator=authenticator, body_limit=lambda _path: 10, idle_seconds=0
     )
     scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
-    await door(scope, client.receive, send)
+    await middleware(scope, client.receive, send)
     return sent
 
 
 @pytest.mark.parametrize("messages", [(), (PART,), (PART, PART)])
-async def test_silence_before_a_bodys_end_is_answered_and_the_connection_closed(
+async def test_a_stalled_body_gets_a_408_and_the_connection_is_closed(
     messages: tuple[Message, ...],
 ) -> None:
     async def read(receive: Receive) -> None:
         await Request({"type": "http"}, receive).body()
 
-    start, body = await behind_the_door(read, Client(*messages))
+    start, body = await send_through_middleware(read, Client(*messages))
     headers = dict(start["headers"])
     problem = json.loads(body["body"])
     assert (start["status"], headers[b"connection"]) == (408, b"close")
@@ -79,18 +81,18 @@ async def test_silence_before_a_bodys_end_is_answered_and_the_connection_closed(
     assert problem["detail"]
 
 
-async def test_silence_after_a_bodys_end_is_none_of_the_doors_business() -> None:
+async def test_silence_after_the_end_of_a_body_is_allowed() -> None:
     seen: list[Message] = []
 
     async def read(receive: Receive) -> None:
         for _ in range(3):
             seen.append(await receive())
 
-    await behind_the_door(read, Client(PART, END, at_last=GONE))
+    await send_through_middleware(read, Client(PART, END, at_last=GONE))
     assert seen == [PART, END, GONE]
 
 
-async def test_who_waits_for_a_client_to_hang_up_does_not_mind_a_body_that_never_ends() -> None:
+async def test_waiting_for_a_disconnect_survives_a_stalled_body() -> None:
     stalled = 0
 
     async def wait(receive: Receive) -> None:
@@ -104,21 +106,24 @@ async def test_who_waits_for_a_client_to_hang_up_does_not_mind_a_body_that_never
 
         await wait_for_disconnect(counted)
 
-    assert await behind_the_door(wait, Client(PART, at_last=GONE)) == []
+    assert await send_through_middleware(wait, Client(PART, at_last=GONE)) == []
     assert stalled == 1
 
 
-async def test_a_large_body_that_no_route_asked_for_does_not_end_a_wait() -> None:
+async def test_an_unread_body_that_is_too_large_does_not_end_a_wait_for_a_disconnect() -> None:
     large: Message = {**PART, "body": b"x" * 11}
-    assert await behind_the_door(wait_for_disconnect, Client(large, END, END, at_last=GONE)) == []
+    assert (
+        await send_through_middleware(wait_for_disconnect, Client(large, END, END, at_last=GONE))
+        == []
+    )
 
 
-async def test_a_wait_that_was_broken_off_leaves_the_body_watched() -> None:
+async def test_a_cancelled_wait_for_a_disconnect_keeps_the_idle_timeout() -> None:
     async def read(receive: Receive) -> None:
         waiting = asyncio.create_task(wait_for_disconnect(receive))
         waiting.cancel()
         await asyncio.gather(waiting, return_exceptions=True)
         await Request({"type": "http"}, receive).body()
 
-    start, _ = await behind_the_door(read, Client(PART))
+    start, _ = await send_through_middleware(read, Client(PART))
     assert start["status"] == 408

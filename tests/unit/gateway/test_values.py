@@ -1,4 +1,4 @@
-"""What REST can carry, how the contracts' fields are called there, and how values are shown."""
+"""The values that REST accepts, the REST names of contract fields, and the encoding of values."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ JSON = st.recursive(
 
 
 @given(st.dictionaries(st.text(), JSON, max_size=3))
-def test_metadata_comes_back_as_it_was_sent(value: dict[str, Any]) -> None:
+def test_metadata_round_trips(value: dict[str, Any]) -> None:
     message = to_struct(value)
     assert message is not None
     assert json_encoding.struct(Struct.FromString(message.SerializeToString())) == value
 
 
 @pytest.mark.parametrize("number", [0, 1, -1, 2**53, -(2**53)])
-def test_a_whole_number_is_shown_without_a_fraction(number: int) -> None:
+def test_an_integer_is_encoded_without_a_fraction(number: int) -> None:
     message = to_struct({"n": number})
     assert message is not None
     assert encode(json_encoding.struct(message)) == b'{"n":%d}' % number
@@ -52,7 +52,7 @@ def test_a_whole_number_is_shown_without_a_fraction(number: int) -> None:
         ({"order": {"ids": [1, 2**60]}}, "metadata.order.ids[1]"),
     ],
 )
-def test_an_integer_that_would_arrive_as_another_is_refused_by_its_place(
+def test_an_integer_that_would_lose_precision_is_rejected_with_its_path(
     value: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(ValidationError) as refused:
@@ -62,12 +62,12 @@ def test_an_integer_that_would_arrive_as_another_is_refused_by_its_place(
 
 
 @pytest.mark.parametrize("value", [2**53, -(2**53), 1e300, 0.1, True, str(2**60)])
-def test_what_arrives_as_it_was_sent_is_taken(value: object) -> None:
+def test_a_value_that_keeps_its_precision_is_accepted(value: object) -> None:
     assert TypeAdapter(JsonObject).validate_python({"n": value}) == {"n": value}
 
 
-def within(kinds: list[type], innermost: object) -> dict[str, Any]:
-    """A value within as many objects and lists as there are `kinds`, all within an object."""
+def nested(kinds: list[type], innermost: object) -> dict[str, Any]:
+    """Returns a value nested in objects and lists as given by `kinds`, all in an object."""
     value = innermost
     for kind in kinds:
         value = {"a": value} if kind is dict else [value]
@@ -81,8 +81,10 @@ CONTAINERS = st.sampled_from([dict, list])
     kinds=st.lists(CONTAINERS, min_size=MAX_METADATA_DEPTH - 3, max_size=MAX_METADATA_DEPTH + 2),
     innermost=st.sampled_from([None, "text", {}, []]),
 )
-def test_metadata_may_be_as_deep_as_the_contract_says(kinds: list[type], innermost: object) -> None:
-    value = within(kinds, innermost)
+def test_rest_and_the_contract_have_the_same_maximum_depth_of_metadata(
+    kinds: list[type], innermost: object
+) -> None:
+    value = nested(kinds, innermost)
     message = to_struct(value)
     assert message is not None
     try:
@@ -95,8 +97,8 @@ def test_metadata_may_be_as_deep_as_the_contract_says(kinds: list[type], innermo
 
 
 @pytest.mark.parametrize("kind", [dict, list])
-def test_metadata_as_deep_as_it_may_be_survives_the_wire(kind: type) -> None:
-    value = within([kind] * (MAX_METADATA_DEPTH - 1), "text")
+def test_metadata_of_the_maximum_depth_can_be_serialized(kind: type) -> None:
+    value = nested([kind] * (MAX_METADATA_DEPTH - 1), "text")
     TypeAdapter(JsonObject).validate_python(value)
     message = to_struct(value)
     assert message is not None
@@ -106,8 +108,8 @@ def test_metadata_as_deep_as_it_may_be_survives_the_wire(kind: type) -> None:
     assert json_encoding.struct(received.search.filter.metadata) == value
 
 
-def counted(count: int) -> list[dict[str, Any]]:
-    """Objects of so many keys and values, each put together in another way."""
+def objects_of_size(count: int) -> list[dict[str, Any]]:
+    """Returns objects of this many keys and values, each with a different structure."""
     odd: dict[str, Any] = {"odd": []} if count % 2 else {}
     even: dict[str, Any] = {} if count % 2 else {"even": []}
     return [
@@ -119,22 +121,22 @@ def counted(count: int) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("place", range(4))
-def test_metadata_has_at_most_as_many_keys_and_values_as_documents_may(place: int) -> None:
+def test_rest_and_ingestion_have_the_same_maximum_number_of_metadata_values(place: int) -> None:
     read = TypeAdapter(JsonObject).validate_python
-    most, more = counted(MAX_VALUES)[place], counted(MAX_VALUES + 1)[place]
-    assert read(most) == most
-    check_values("", "", "", most)
+    largest, too_large = objects_of_size(MAX_VALUES)[place], objects_of_size(MAX_VALUES + 1)[place]
+    assert read(largest) == largest
+    check_values("", "", "", largest)
     with pytest.raises(ValidationError, match="at most 10000 keys and values"):
-        read(more)
+        read(too_large)
     with pytest.raises(UnreadableError, match="more than 10000 values"):
-        check_values("", "", "", more)
+        check_values("", "", "", too_large)
 
 
 @pytest.mark.parametrize("empty", [{}, []])
-def test_metadata_has_at_most_as_many_objects_and_lists(empty: object) -> None:
+def test_empty_objects_and_lists_count_as_metadata_values(empty: object) -> None:
     read = TypeAdapter(JsonObject).validate_python
-    most = {"a": [empty] * (MAX_VALUES - 1)}
-    assert read(most) == most
+    largest = {"a": [empty] * (MAX_VALUES - 1)}
+    assert read(largest) == largest
     with pytest.raises(ValidationError, match="at most 10000"):
         read({"a": [empty] * MAX_VALUES})
 
@@ -150,14 +152,14 @@ def test_metadata_has_at_most_as_many_objects_and_lists(empty: object) -> None:
         ("2024-04-18T10:00:00+02:00", "2024-04-18T08:00:00+00:00"),
     ],
 )
-def test_times_are_utc_unless_they_say_otherwise(text: str, shown: str) -> None:
+def test_times_without_a_zone_are_utc(text: str, shown: str) -> None:
     assert TypeAdapter(Instant).validate_python(text).isoformat() == shown
 
 
 @pytest.mark.parametrize(
     "told", ["2024", "20240101", "1700000000", "1.5e9", "-1", "", "soon", 2024, 1.5e9, True, []]
 )
-def test_what_is_neither_a_date_nor_a_time_is_refused_with_what_would_be(told: object) -> None:
+def test_a_value_that_is_no_date_or_time_is_rejected_with_an_example(told: object) -> None:
     expected = "must be a date or a time of RFC 3339, such as 2024-04-18"
     with pytest.raises(ValidationError, match=expected):
         TypeAdapter(Instant).validate_python(told)
@@ -186,7 +188,7 @@ def test_a_time_is_documented_as_a_date_time() -> None:
         ("search", "body"),
     ],
 )
-def test_fields_are_called_as_rest_calls_them(path: str, name: str) -> None:
+def test_contract_fields_are_mapped_to_their_rest_names(path: str, name: str) -> None:
     assert rest_name(path) == name
 
 

@@ -1,4 +1,4 @@
-"""Times as people read them."""
+"""Times in a form that people read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NOW = datetime(2024, 4, 18, 12, tzinfo=UTC)
     ("seconds", "told"),
     [(-1, "0.0 s"), (0.25, "0.2 s"), (59.9, "59 s"), (60, "1 min"), (7200, "2 h"), (1e6, "11 d")],
 )
-def test_a_duration_is_of_one_unit(seconds: float, told: str) -> None:
+def test_a_duration_is_shown_in_one_unit(seconds: float, told: str) -> None:
     assert duration(seconds) == told
 
 
@@ -25,12 +25,12 @@ def test_a_moment_is_shown_in_utc_with_its_age() -> None:
 
 
 @pytest.mark.parametrize("told", [None, "", "soon"])
-def test_what_is_no_time_is_empty(told: str | None) -> None:
+def test_an_invalid_time_is_shown_as_empty(told: str | None) -> None:
     assert (moment(told), age(told, NOW), moment_and_age(told, NOW)) == ("", "", "")
     assert between(told, "2024-04-18T12:00:00Z") == ""
 
 
-def test_a_time_to_come_by_this_machines_clock_has_no_age() -> None:
+def test_a_time_in_the_future_has_no_age() -> None:
     assert moment_and_age("2024-04-18T12:00:01Z", NOW) == "2024-04-18 12:00:01Z"
 
 

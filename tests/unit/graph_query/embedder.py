@@ -12,20 +12,20 @@ from tests.store_suite.graph.builders import DIMENSION, unit
 
 
 class CountingEmbedder:
-    """Embeds everything as the first axis, or fails."""
+    """Embeds every text as the unit vector of the first axis, or fails."""
 
     model = "model"
     dimension = DIMENSION
 
     def __init__(self, *, away: bool = False) -> None:
         self.calls = 0
-        self._away = away
+        self._unavailable = away
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
         self.calls += 1
-        if self._away:
+        if self._unavailable:
             raise EmbedderUnavailable("away")
         return np.array([unit(1) for _ in texts], dtype=np.float32)
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Does nothing: there are no resources."""

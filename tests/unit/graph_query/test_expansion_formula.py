@@ -1,4 +1,4 @@
-"""The fixed formula: weight × seed score × factor × 0.8 for each hop, duplicates, contradictions, cuts and counts."""
+"""The expansion formula: weight × seed score × factor × 0.8 per hop, duplicates, contradictions, limits, counts."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def edge(start: str, kind: str, end: str, strength: float = 1.0) -> Edge:
 
 
 def expanded(
-    seeds: dict[str, float], *levels: list[Edge], incident: int = 10, **how: object
+    seeds: dict[str, float], *levels: list[Edge], incident: int = 10, **options: object
 ) -> Expanded:
     padded = [*levels, *([[]] * (3 - len(levels)))]
     around = Neighborhood(padded, incident, truncated=False, revision=1, timed=False)
-    return expand(seeds, around, Ranking(**{"limit": 50, **how}))  # type: ignore[arg-type]
+    return expand(seeds, around, Ranking(**{"limit": 50, **options}))  # type: ignore[arg-type]
 
 
 def scores(found: Expanded) -> dict[str, Any]:
@@ -29,8 +29,8 @@ def scores(found: Expanded) -> dict[str, Any]:
 def test_a_neighbor_that_fixes_a_seed_of_095_gets_0456() -> None:
     found = expanded({"error": 0.95}, [edge("error", "FIXES", "fix")])
     assert scores(found) == {"error": 0.95, "fix": 0.456}
-    brought = found.items[1]
-    assert (brought.initial, len(brought.path)) == (None, 1)
+    neighbor = found.items[1]
+    assert (neighbor.initial, len(neighbor.path)) == (None, 1)
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_the_second_hop_multiplies_both_weights_and_decays_twice() -> None:
     assert [step.end for step in found.items[-1].path] == ["b", "c"]
 
 
-def test_of_several_ways_to_a_chunk_the_best_counts() -> None:
-    ways = [edge("a", "CAUSES", "c"), edge("b", "FIXES", "c"), edge("a", "FIXES", "b")]
-    found = expanded({"a": 0.9, "b": 0.8}, ways)
+def test_the_best_of_several_paths_to_a_chunk_counts() -> None:
+    paths = [edge("a", "CAUSES", "c"), edge("b", "FIXES", "c"), edge("a", "FIXES", "b")]
+    found = expanded({"a": 0.9, "b": 0.8}, paths)
     assert scores(found) == {"a": 0.9, "b": 0.8, "c": 0.8 * 0.6 * 0.8}
     assert len({item.chunk for item in found.items}) == len(found.items)
 
@@ -74,14 +74,14 @@ def test_a_weak_seed_is_raised_by_a_strong_one() -> None:
     assert found.items[1].initial == 0.1
 
 
-def test_a_contradiction_lowers_what_is_there_by_the_strongest_and_adds_nothing() -> None:
+def test_only_the_strongest_contradiction_lowers_a_score_and_none_adds_a_chunk() -> None:
     against = [edge("a", "CONTRADICTS", "b"), edge("c", "CONTRADICTS", "b")]
     found = expanded({"a": 1.0, "b": 0.9, "c": 0.5}, [*against, edge("a", "CONTRADICTS", "new")])
     assert scores(found) == {"a": 1.0, "b": 0.9 - 0.24, "c": 0.5}
     assert [step.start for step in found.items[1].penalty_path] == ["a"]
 
 
-def test_a_contradiction_is_taken_off_the_best_positive_score() -> None:
+def test_a_contradiction_is_subtracted_from_the_best_positive_score() -> None:
     level = [edge("a", "FIXES", "new"), edge("b", "CONTRADICTS", "new")]
     found = expanded({"a": 1.0, "b": 0.5}, level)
     assert scores(found)["new"] == 0.48 - 0.12
@@ -91,7 +91,7 @@ def test_no_score_falls_below_0() -> None:
     assert scores(expanded({"a": 1.0, "b": 0.1}, [edge("a", "CONTRADICTS", "b")]))["b"] == 0.0
 
 
-def test_a_walk_back_neither_raises_nor_contradicts_its_own_start() -> None:
+def test_a_path_back_to_its_seed_neither_raises_nor_lowers_the_seed() -> None:
     there, back = (
         [edge("a", "FIXES", "b")],
         [edge("b", "CONTRADICTS", "a"), edge("b", "FIXES", "a")],
@@ -105,14 +105,14 @@ def test_nothing_is_reached_through_a_contradiction() -> None:
     assert scores(found) == {"a": 1.0}
 
 
-def test_an_adaptive_factor_lets_weak_seeds_pass_on_more_of_their_score() -> None:
+def test_with_the_adaptive_factor_weak_seeds_pass_on_a_larger_share_of_their_score() -> None:
     level = [edge("a", "FIXES", "x"), edge("b", "FIXES", "y")]
     found = scores(expanded({"a": 1.0, "b": 0.5}, level, adaptive=True))
     assert found["x"] == 1.0 * 0.3 * 0.8
     assert found["y"] == 0.5 * 0.6 * 0.8
 
 
-def test_the_list_is_ranked_again_and_cut_and_counted() -> None:
+def test_the_results_are_reranked_limited_and_counted() -> None:
     level = [edge("a", "FIXES", "x"), edge("a", "RELATED", "y")]
     found = expanded({"a": 1.0, "b": 0.3}, level, limit=3, incident=4)
     assert [item.chunk for item in found.items] == ["a", "x", "y"]
@@ -121,7 +121,7 @@ def test_the_list_is_ranked_again_and_cut_and_counted() -> None:
     assert (stats.rate, stats.utilisation) == (1.0, 0.5)
 
 
-def test_context_leaves_the_ranking_as_it_is() -> None:
+def test_context_does_not_change_the_ranking() -> None:
     level = [edge("b", "FIXES", "x"), edge("b", "FIXES", "a"), edge("a", "CONTRADICTS", "b")]
     found = expanded({"b": 0.9, "a": 0.2}, level, keep=True)
     assert scores(found) == {"b": 0.9, "a": 0.2}

@@ -1,1 +1,1 @@
-"""Embedders: what they return, how they fail, what they remember."""
+"""Embedding models, rerankers and language models: results, failures and caching."""

@@ -12,7 +12,7 @@ from tests.stubs.openai_server import OpenAIStub
 
 @pytest.fixture(autouse=True)
 def clean_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No key, no proxy, no `.env` of whoever runs the tests."""
+    """Removes keys, proxies and `.env` of the user who runs the tests."""
     for name in os.environ:
         if name.upper().startswith(("EMBEDDING_", "OPENAI_", "XDG_")) or "PROXY" in name.upper():
             monkeypatch.delenv(name)

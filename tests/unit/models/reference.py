@@ -1,4 +1,4 @@
-"""all-MiniLM-L6-v2 in float32 by plain numpy, from the paper's formulas: what the int8 model is checked against."""
+"""all-MiniLM-L6-v2 in float32 with numpy, following the paper's formulas: the reference for the int8 model."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _erf = np.vectorize(math.erf, otypes=[np.float32])
 
 
 class Reference:
-    """One text at a time, slowly."""
+    """Embeds one text at a time, slowly."""
 
     def __init__(self, safetensors: Path) -> None:
         content = safetensors.read_bytes()
@@ -25,7 +25,7 @@ class Reference:
         self._data = content[8 + size :]
 
     def embed(self, ids: list[int]) -> Array:
-        """Mean of the last layer's states, of length 1."""
+        """Returns the mean of the last layer's states, normalized to length 1."""
         states = self._embeddings(ids)
         for number in range(LAYERS):
             states = self._layer(states, f"encoder.layer.{number}")
@@ -35,9 +35,9 @@ class Reference:
 
     def _embeddings(self, ids: list[int]) -> Array:
         words = self._weight("embeddings.word_embeddings.weight")[ids]
-        places = self._weight("embeddings.position_embeddings.weight")[: len(ids)]
+        positions = self._weight("embeddings.position_embeddings.weight")[: len(ids)]
         kind = self._weight("embeddings.token_type_embeddings.weight")[0]
-        return self._norm(words + places + kind, "embeddings.LayerNorm")
+        return self._norm(words + positions + kind, "embeddings.LayerNorm")
 
     def _layer(self, x: Array, name: str) -> Array:
         attended = self._dense(self._attention(x, name), f"{name}.attention.output.dense")
@@ -64,8 +64,8 @@ class Reference:
         return result
 
     def _norm(self, x: Array, name: str) -> Array:
-        centred = x - x.mean(axis=-1, keepdims=True)
-        scaled = centred / np.sqrt((centred**2).mean(axis=-1, keepdims=True) + EPSILON)
+        centered = x - x.mean(axis=-1, keepdims=True)
+        scaled = centered / np.sqrt((centered**2).mean(axis=-1, keepdims=True) + EPSILON)
         result: Array = scaled * self._weight(f"{name}.weight") + self._weight(f"{name}.bias")
         return result
 

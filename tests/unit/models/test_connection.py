@@ -1,4 +1,4 @@
-"""A client is built once and off the event loop, and is closed whenever its owner closes."""
+"""A client is built once, off the event loop, and is closed whenever its owner closes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.models.connection import Connection
 
 
 class Client:
-    """Remembers who built it, and how often it was closed."""
+    """Records the thread that built it, and how often it was closed."""
 
     def __init__(self) -> None:
         self.thread = threading.current_thread()
@@ -21,11 +21,11 @@ class Client:
         self.closed += 1
 
 
-class Maker:
-    """Builds clients once `allowed`; `started` when the first is being built."""
+class ClientFactory:
+    """Builds clients once `allowed` is set; sets `started` when the first build begins."""
 
     def __init__(self) -> None:
-        self.made: list[Client] = []
+        self.created: list[Client] = []
         self.allowed = threading.Event()
         self.started = asyncio.Event()
         self.failures = 0
@@ -37,89 +37,91 @@ class Maker:
         if self.failures:
             self.failures -= 1
             raise OSError("no certificates")
-        self.made.append(Client())
-        return self.made[-1]
+        self.created.append(Client())
+        return self.created[-1]
 
 
 @pytest.fixture
-async def maker() -> Maker:
-    return Maker()
+async def factory() -> ClientFactory:
+    return ClientFactory()
 
 
 @pytest.fixture
-async def connection(maker: Maker) -> Connection[Client]:
-    return Connection(maker.connect, lambda client: client.close())
+async def connection(factory: ClientFactory) -> Connection[Client]:
+    return Connection(factory.connect, lambda client: client.close())
 
 
 async def test_a_client_is_built_once_and_off_the_event_loop(
-    maker: Maker, connection: Connection[Client]
+    factory: ClientFactory, connection: Connection[Client]
 ) -> None:
-    maker.allowed.set()
+    factory.allowed.set()
     found = [await connection.client(), await connection.client()]
-    [client] = maker.made
+    [client] = factory.created
     assert found == [client, client]
     assert client.thread is not threading.current_thread()
 
 
-async def test_first_callers_at_the_same_time_share_one_client(
-    maker: Maker, connection: Connection[Client]
+async def test_concurrent_first_callers_share_one_client(
+    factory: ClientFactory, connection: Connection[Client]
 ) -> None:
     callers = [asyncio.create_task(connection.client()) for _ in range(2)]
-    await maker.started.wait()
-    maker.allowed.set()
+    await factory.started.wait()
+    factory.allowed.set()
     found = await asyncio.gather(*callers)
-    assert found == maker.made * 2
+    assert found == factory.created * 2
 
 
-async def test_a_client_that_is_being_built_is_closed_too(
-    maker: Maker, connection: Connection[Client]
+async def test_a_client_under_construction_is_also_closed(
+    factory: ClientFactory, connection: Connection[Client]
 ) -> None:
     caller = asyncio.create_task(connection.client())
-    await maker.started.wait()
+    await factory.started.wait()
     closing = asyncio.create_task(connection.close())
     await asyncio.sleep(0)
-    maker.allowed.set()
+    factory.allowed.set()
     await closing
     assert await caller is None
-    assert [client.closed for client in maker.made] == [1]
+    assert [client.closed for client in factory.created] == [1]
 
 
-async def test_what_was_built_for_a_caller_that_gave_up_is_for_the_next_one(
-    maker: Maker, connection: Connection[Client]
+async def test_a_client_built_for_a_cancelled_caller_is_used_for_the_next_one(
+    factory: ClientFactory, connection: Connection[Client]
 ) -> None:
     caller = asyncio.create_task(connection.client())
-    await maker.started.wait()
+    await factory.started.wait()
     caller.cancel()
     await asyncio.wait([caller])
-    maker.allowed.set()
-    assert [await connection.client()] == maker.made
+    factory.allowed.set()
+    assert [await connection.client()] == factory.created
     assert caller.cancelled()
 
 
-async def test_after_a_failure_it_is_tried_again(
-    maker: Maker, connection: Connection[Client]
+async def test_a_failed_build_is_retried_by_the_next_call(
+    factory: ClientFactory, connection: Connection[Client]
 ) -> None:
-    maker.allowed.set()
-    maker.failures = 1
+    factory.allowed.set()
+    factory.failures = 1
     with pytest.raises(OSError, match="no certificates"):
         await connection.client()
-    assert [await connection.client()] == maker.made
+    assert [await connection.client()] == factory.created
 
 
-async def test_a_failure_leaves_nothing_to_close(
-    maker: Maker, connection: Connection[Client]
+async def test_closing_after_a_failed_build_does_nothing(
+    factory: ClientFactory, connection: Connection[Client]
 ) -> None:
-    maker.allowed.set()
-    maker.failures = 1
+    factory.allowed.set()
+    factory.failures = 1
     with pytest.raises(OSError, match="no certificates"):
         await connection.client()
     await connection.close()
-    assert maker.made == []
+    assert factory.created == []
 
 
-async def test_once_closed_it_builds_nothing(maker: Maker, connection: Connection[Client]) -> None:
-    maker.allowed.set()
+async def test_a_closed_connection_builds_no_client(
+    factory: ClientFactory, connection: Connection[Client]
+) -> None:
+    factory.allowed.set()
     await connection.close()
     await connection.close()
     assert await connection.client() is None
-    assert maker.made == []
+    assert factory.created == []

@@ -1,4 +1,4 @@
-"""How long a provider asks to be left alone: whatever it says, a wait that can be kept, or none."""
+"""The retry delay that a provider requests is bounded, or ignored if it is invalid."""
 
 from __future__ import annotations
 
@@ -12,14 +12,16 @@ from hypothesis import strategies as st
 from services.models.retry_after import LONGEST_WAIT, retry_after
 
 DATES = st.datetimes(timezones=st.just(UTC)).map(format_datetime)
-NO_DATES = st.from_regex(r"Mon, \d{1,30} Jan \d{1,30} \d{1,3}:00:00 [+-]\d{1,30}", fullmatch=True)
+INVALID_DATES = st.from_regex(
+    r"Mon, \d{1,30} Jan \d{1,30} \d{1,3}:00:00 [+-]\d{1,30}", fullmatch=True
+)
 VALUES = st.one_of(
-    st.text(), st.floats().map(str), st.integers().map(lambda n: f"{n}e{n}"), DATES, NO_DATES
+    st.text(), st.floats().map(str), st.integers().map(lambda n: f"{n}e{n}"), DATES, INVALID_DATES
 )
 
 
 @given(VALUES)
-def test_whatever_is_told_is_a_wait_of_at_most_a_day_or_none(value: str) -> None:
+def test_any_header_gives_a_delay_of_at_most_a_day_or_none(value: str) -> None:
     wait = retry_after({"retry-after": value})
     assert wait is None or 0 <= wait <= LONGEST_WAIT
 
@@ -35,13 +37,13 @@ def test_whatever_is_told_is_a_wait_of_at_most_a_day_or_none(value: str) -> None
         (format_datetime(datetime(2001, 1, 1, tzinfo=UTC)), 0.0),
     ],
 )
-def test_waits_are_kept_to_what_is_of_use(value: str, wait: float) -> None:
+def test_delays_are_limited_to_a_useful_range(value: str, wait: float) -> None:
     assert retry_after({"retry-after": value}) == wait
 
 
 @pytest.mark.parametrize(
     "value", ["inf", "-inf", "nan", "1e400", "-1", "soon", "Mon, 01 Jan 99999999999999999999 00:00"]
 )
-def test_what_is_no_wait_is_as_if_it_were_not_told(value: str) -> None:
+def test_an_invalid_delay_is_ignored(value: str) -> None:
     assert retry_after({"retry-after": value}) is None
     assert retry_after({}) is None

@@ -1,4 +1,4 @@
-"""Shares of one provider: rates of their own, one circuit, one pause."""
+"""Shares of one provider have their own rate limits but a common circuit and pause."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.models.language.limited_model import Limits
 from services.models.throttle import Throttle
 
 
-async def test_a_pause_of_one_share_is_that_of_the_other() -> None:
+async def test_a_pause_of_one_share_applies_to_the_other() -> None:
     background = Throttle(Limits())
     questions = background.share(Limits())
     background.pause.extend(60.0)
@@ -21,14 +21,14 @@ async def test_a_pause_of_one_share_is_that_of_the_other() -> None:
     assert 59 < caught.value.retry_after <= 60
 
 
-async def test_a_short_pause_is_waited_for() -> None:
+async def test_a_call_waits_for_a_short_pause() -> None:
     throttle = Throttle(Limits())
     throttle.pause.extend(0.01)
     async with throttle.attempt(1, lambda _: True, max_wait=1.0):
         assert throttle.pause.left() <= 0
 
 
-async def test_a_full_share_does_not_hold_up_the_other() -> None:
+async def test_a_full_share_does_not_block_the_other() -> None:
     background = Throttle(Limits(max_concurrent=1))
     questions = background.share(Limits(max_concurrent=1))
     async with asyncio.timeout(5):
@@ -36,7 +36,7 @@ async def test_a_full_share_does_not_hold_up_the_other() -> None:
             pass
 
 
-async def test_what_opens_the_circuit_for_one_share_opens_it_for_all() -> None:
+async def test_an_open_circuit_of_one_share_applies_to_all_shares() -> None:
     background = Throttle(Limits())
     questions = background.share(Limits())
     for _ in range(5):

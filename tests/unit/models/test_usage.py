@@ -1,4 +1,4 @@
-"""Tokens and their cost are counted for each space; calls are timed by model and outcome."""
+"""Tokens and their cost are counted per space; calls are timed by model and outcome."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def points(reader: InMemoryMetricReader, name: str) -> list[tuple[dict[str, Any]
     return [(dict(point.attributes), point) for point in metric.data.data_points]
 
 
-def test_tokens_and_cost_are_each_spaces_own(
+def test_tokens_and_cost_are_counted_per_space(
     reader: InMemoryMetricReader, usage: ModelUsage
 ) -> None:
     with call_scope(ALICE):
@@ -57,7 +57,7 @@ def test_tokens_and_cost_are_each_spaces_own(
 
 
 class Provider:
-    """Answers, or fails, as the test says."""
+    """A provider whose answer or failure is determined by the test."""
 
     def __init__(self, ask: Callable[[], Completion]) -> None:
         self._ask = ask
@@ -69,7 +69,7 @@ class Provider:
         return
 
 
-async def test_a_language_models_answer_is_counted_as_the_provider_counts_it(
+async def test_tokens_of_a_language_model_are_counted_as_reported_by_the_provider(
     reader: InMemoryMetricReader, usage: ModelUsage
 ) -> None:
     model = LimitedModel(
@@ -85,7 +85,7 @@ async def test_a_language_models_answer_is_counted_as_the_provider_counts_it(
     assert point.count == 1
 
 
-async def test_a_failed_call_is_told_by_the_type_of_its_error(
+async def test_a_failed_call_has_the_type_of_its_error_as_outcome(
     reader: InMemoryMetricReader, usage: ModelUsage
 ) -> None:
     def fail() -> Completion:

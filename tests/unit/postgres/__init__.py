@@ -1,1 +1,1 @@
-"""The pool without a database."""
+"""Tests of the PostgreSQL helpers without a database."""

@@ -1,4 +1,4 @@
-"""A connection that the driver has lost count of is thrown away, and told as a database that is away."""
+"""A connection in an inconsistent state is discarded, and the database is reported as unavailable."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from services.postgres.pool import Pool, PoolLimits
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import BraidError, DeadlineError, StoreUnavailableError
 
-# What asyncpg says when the server was killed between the steps of a statement.
+# The error of asyncpg if the server was killed between the steps of a statement.
 LOST = asyncpg.InternalClientError(
     "cannot switch to state 12; another operation (2) is in progress"
 )
 
 
 class Connection:
-    """Fails every statement with an error of the driver's own."""
+    """Fails every statement with an error of the driver."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error
         self.terminated = False
-        self.thrown_away = asyncio.Event()
+        self.discarded = asyncio.Event()
 
-    async def fetchval(self, sql: str, *args: object, timeout: float) -> object:  # noqa: ASYNC109 - asyncpg's shape
+    async def fetchval(self, sql: str, *args: object, timeout: float) -> object:  # noqa: ASYNC109 - asyncpg's signature
         raise self.error
 
     def terminate(self) -> None:
         self.terminated = True
-        self.thrown_away.set()
+        self.discarded.set()
 
 
-class Connections:
+class DriverPool:
     """A driver's pool of one connection."""
 
     def __init__(self, connection: Connection) -> None:
@@ -48,19 +48,19 @@ class Connections:
     def get_size(self) -> int:
         return 0
 
-    async def acquire(self, *, timeout: float | None) -> Connection:  # noqa: ASYNC109 - asyncpg's shape
+    async def acquire(self, *, timeout: float | None) -> Connection:  # noqa: ASYNC109 - asyncpg's signature
         return self.connection
 
-    async def release(self, connection: Connection, *, timeout: float) -> None:  # noqa: ASYNC109 - asyncpg's shape
+    async def release(self, connection: Connection, *, timeout: float) -> None:  # noqa: ASYNC109 - asyncpg's signature
         self.released += 1
 
 
-def pool_over(connections: Connections) -> Pool:
+def pool_over(connections: DriverPool) -> Pool:
     return Pool(cast("asyncpg.Pool", connections), PoolLimits())
 
 
-async def test_a_server_that_dies_within_a_statement_is_unavailable() -> None:
-    connections = Connections(Connection(LOST))
+async def test_a_server_that_dies_during_a_statement_is_unavailable() -> None:
+    connections = DriverPool(Connection(LOST))
     with pytest.raises(StoreUnavailableError):
         async with pool_over(connections).session() as session:
             await session.value("select 1")
@@ -68,29 +68,29 @@ async def test_a_server_that_dies_within_a_statement_is_unavailable() -> None:
     assert connections.released == 1
 
 
-class Gone(Connection):
-    """The driver's pool took it back when it was lost."""
+class ReleasedConnection(Connection):
+    """A connection that the driver's pool has already released."""
 
     def terminate(self) -> None:
         raise asyncpg.InterfaceError("cannot call Connection.terminate(): it has been released")
 
 
-async def test_a_connection_that_the_driver_took_back_itself_is_no_defect() -> None:
+async def test_a_connection_that_the_driver_already_released_is_unavailable() -> None:
     with pytest.raises(StoreUnavailableError):
-        async with pool_over(Connections(Gone(LOST))).session() as session:
+        async with pool_over(DriverPool(ReleasedConnection(LOST))).session() as session:
             await session.value("select 1")
 
 
-async def test_another_defect_of_the_driver_stays_a_defect() -> None:
-    connections = Connections(Connection(asyncpg.InternalClientError("unexpected")))
+async def test_an_unexpected_driver_error_is_not_translated() -> None:
+    connections = DriverPool(Connection(asyncpg.InternalClientError("unexpected")))
     with pytest.raises(asyncpg.InternalClientError):
         async with pool_over(connections).session() as session:
             await session.value("select 1")
     assert connections.connection.terminated
 
 
-async def test_a_deadlocks_victim_may_try_again_on_the_same_connection() -> None:
-    connections = Connections(Connection(asyncpg.DeadlockDetectedError("deadlock detected")))
+async def test_a_deadlock_is_retryable_and_keeps_the_connection() -> None:
+    connections = DriverPool(Connection(asyncpg.DeadlockDetectedError("deadlock detected")))
     with pytest.raises(StoreUnavailableError):
         async with pool_over(connections).session() as session:
             await session.value("select 1")
@@ -98,56 +98,56 @@ async def test_a_deadlocks_victim_may_try_again_on_the_same_connection() -> None
     assert connections.released == 1
 
 
-class Connecting(Connections):
-    """No connection comes before the time for it is over."""
+class NeverConnecting(DriverPool):
+    """A pool that never connects in time."""
 
     def get_idle_size(self) -> int:
         return 0
 
-    async def acquire(self, *, timeout: float | None) -> Connection:  # noqa: ASYNC109 - asyncpg's shape
+    async def acquire(self, *, timeout: float | None) -> Connection:  # noqa: ASYNC109 - asyncpg's signature
         raise TimeoutError
 
 
 @pytest.mark.parametrize(("seconds", "error"), [(0.1, DeadlineError), (1, StoreUnavailableError)])
-async def test_who_leaves_no_time_to_connect_is_late_and_only_others_find_the_database_away(
+async def test_a_connect_timeout_is_a_deadline_error_if_the_caller_left_too_little_time(
     seconds: float, error: type[BraidError]
 ) -> None:
     deadline = asyncio.get_running_loop().time() + seconds
     call = CallContext("r", "/m", "s", "u", frozenset(), deadline)
     with call_scope(call), pytest.raises(error):
-        async with pool_over(Connecting(Connection(LOST))).session():
+        async with pool_over(NeverConnecting(Connection(LOST))).session():
             pass
 
 
-class Stuck(Connections):
-    """Gives connections back only when it is let, and then finds the server gone."""
+class SlowRelease(DriverPool):
+    """A pool that releases a connection only once `allowed` is set, and then finds the server gone."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection)
         self.reached = asyncio.Event()
-        self.let = asyncio.Event()
+        self.allowed = asyncio.Event()
 
-    async def release(self, connection: Connection, *, timeout: float) -> None:  # noqa: ASYNC109 - asyncpg's shape
+    async def release(self, connection: Connection, *, timeout: float) -> None:  # noqa: ASYNC109 - asyncpg's signature
         await asyncio.shield(self._release())  # as the driver does
 
     async def _release(self) -> None:
         self.reached.set()
-        await self.let.wait()
+        await self.allowed.wait()
         raise ConnectionResetError
 
 
-async def test_a_caller_who_goes_while_a_connection_is_given_back_leaves_nobodys_error() -> None:
-    told: list[dict[str, object]] = []
-    asyncio.get_running_loop().set_exception_handler(lambda _loop, about: told.append(about))
-    connections = Stuck(Connection(LOST))
+async def test_a_caller_cancelled_during_a_release_leaves_no_unhandled_error() -> None:
+    unhandled: list[dict[str, object]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _loop, about: unhandled.append(about))
+    connections = SlowRelease(Connection(LOST))
     call = asyncio.create_task(fail_within(pool_over(connections)))
     await connections.reached.wait()
     call.cancel()
     await asyncio.wait([call])
-    connections.let.set()
-    await connections.connection.thrown_away.wait()
+    connections.allowed.set()
+    await connections.connection.discarded.wait()
     gc.collect()
-    assert (call.cancelled(), told) == (True, [])
+    assert (call.cancelled(), unhandled) == (True, [])
 
 
 async def fail_within(pool: Pool) -> None:
@@ -155,6 +155,6 @@ async def fail_within(pool: Pool) -> None:
         raise LookupError
 
 
-def test_a_connection_that_goes_while_a_pool_is_counted_makes_nothing_negative() -> None:
-    stats = pool_over(Connections(Connection(LOST))).stats()
+def test_pool_statistics_are_never_negative() -> None:
+    stats = pool_over(DriverPool(Connection(LOST))).stats()
     assert (stats.used, stats.idle) == (0, 1)

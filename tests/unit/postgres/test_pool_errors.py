@@ -1,4 +1,4 @@
-"""What PostgreSQL says when it cannot serve is a store that is unavailable, not a defect."""
+"""Errors of PostgreSQL that mean it cannot serve are translated to an unavailable store."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from services.runtime.errors import StoreUnavailableError
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_a_database_without_what_it_needs_is_unavailable(error: Exception) -> None:
+def test_a_database_without_resources_or_connection_is_unavailable(error: Exception) -> None:
     with pytest.raises(StoreUnavailableError) as caught, translated_errors():
         raise error
     assert caught.value.retry_after
     assert caught.value.metadata == {"store": "postgresql"}
 
 
-def test_a_wrong_statement_stays_a_defect() -> None:
+def test_an_error_of_the_statement_is_not_translated() -> None:
     with pytest.raises(asyncpg.UniqueViolationError), translated_errors():
         raise asyncpg.UniqueViolationError("duplicate key")

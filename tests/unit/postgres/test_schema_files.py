@@ -1,4 +1,4 @@
-"""A migration that is in use somewhere is never edited: what changes is a new migration."""
+"""A released migration is never edited: a change is a new migration."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ PACKAGES = [f"services.{folder.parts[-3]}" for folder in sorted(SERVICES.glob("*
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_migrations_are_listed_with_the_checksum_that_they_landed_with(package: str) -> None:
+def test_every_migration_has_its_released_checksum(package: str) -> None:
     found = {migration.name: migration.checksum for migration in load_schema(package).migrations}
     assert found == released_checksums(package)

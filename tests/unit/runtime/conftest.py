@@ -1,4 +1,4 @@
-"""A small orchestrator over a real socket: what the runtime does around a call, seen by a real client."""
+"""A small orchestrator on a real socket, to test what the runtime does around a call."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ QUESTION = search_pb2.ComprehensiveSearchRequest(query="who owns it?")
 
 
 async def refused(call: Any) -> tuple[grpc.aio.AioRpcError, Any]:
-    """How a call fails, raw and as Braid's error."""
+    """Returns the error of a call, raw and as Braid's error."""
     with pytest.raises(grpc.aio.AioRpcError) as failure:
         await call
     return failure.value, error_from_rpc(failure.value)
@@ -34,7 +34,7 @@ async def refused(call: Any) -> tuple[grpc.aio.AioRpcError, Any]:
 
 @dataclass
 class Seen:
-    """What the servicers saw, and what they are told to do."""
+    """The calls that reached the servicers, and what each call does."""
 
     calls: list[CallContext] = field(default_factory=list)
     act: Callable[[], Awaitable[None]] | None = None
@@ -76,13 +76,13 @@ class Ingest(ingest_pb2_grpc.IngestServiceServicer):
 
 
 def services(seen: Seen, slots: AdmissionQueue | None = None) -> list[Service]:
-    """Both methods of the search in the same slots, where there are any."""
+    """Returns the services. Both search methods share `slots`, if given."""
     methods = ("ComprehensiveSearch", "StreamComprehensiveSearch")
     return [
         Service(
             "braid.agent.v1.SearchService",
             lambda server: search_pb2_grpc.add_SearchServiceServicer_to_server(
-                Search(seen),  # type: ignore[abstract] # what the tests call
+                Search(seen),  # type: ignore[abstract] # only what the tests call
                 server,
             ),
             dict.fromkeys(methods, slots) if slots else {},
@@ -116,7 +116,7 @@ class Harness:
 
 @pytest.fixture
 def exported(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemorySpanExporter]:
-    """Spans that have ended."""
+    """Exports the spans that have ended."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(exporter))
@@ -130,7 +130,7 @@ Start = Callable[..., Awaitable[Harness]]
 
 @pytest.fixture
 async def start() -> AsyncIterator[Start]:
-    """Starts servers with settings and probes of the test's choice, and ends them."""
+    """Starts servers with the given settings and probes, and stops them after the test."""
     running: list[Harness] = []
 
     async def begin(
@@ -157,5 +157,5 @@ async def start() -> AsyncIterator[Start]:
 
 @pytest.fixture
 async def harness(start: Start) -> Harness:
-    """A server on loopback without keys: callers are space `local`, user `local`."""
+    """A server on loopback without keys, so that every caller is user `local` of space `local`."""
     return await start()

@@ -1,4 +1,4 @@
-"""AdmissionQueue: so many at a time, a short queue of calls in front, and a refusal that says when to come again."""
+"""AdmissionQueue: a limited number of slots, a short queue, and refusals with a retry delay."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def call(seconds: float | None = None) -> CallContext:
     return CallContext("r", "m", "s", "u", frozenset(), deadline=deadline)
 
 
-def taking(slots: AdmissionQueue) -> asyncio.Task[None]:
-    """Takes a slot and gives it back."""
+def take_slot(slots: AdmissionQueue) -> asyncio.Task[None]:
+    """Starts a task that takes a slot and releases it."""
 
     async def take() -> None:
         async with slots.slot():
@@ -30,18 +30,18 @@ def taking(slots: AdmissionQueue) -> asyncio.Task[None]:
 
 @asynccontextmanager
 async def all_taken(limits: AdmissionLimits) -> AsyncIterator[AdmissionQueue]:
-    """AdmissionQueue of which none is free."""
+    """Yields an AdmissionQueue without a free slot."""
     slots = AdmissionQueue(limits)
-    held: list[AbstractAsyncContextManager[None]] = [slots.slot() for _ in range(limits.size)]
-    for one in held:
+    taken: list[AbstractAsyncContextManager[None]] = [slots.slot() for _ in range(limits.size)]
+    for one in taken:
         await one.__aenter__()
     yield slots
-    for one in held:
+    for one in taken:
         await one.__aexit__(None, None, None)
     assert slots.active == 0
 
 
-async def test_a_free_slot_is_had_at_once_and_given_back_on_an_error() -> None:
+async def test_a_free_slot_is_taken_at_once_and_released_on_an_error() -> None:
     slots = AdmissionQueue(AdmissionLimits(size=1, queue_size=0))
     with pytest.raises(ValueError, match="defect"):
         async with slots.slot():
@@ -51,7 +51,7 @@ async def test_a_free_slot_is_had_at_once_and_given_back_on_an_error() -> None:
         assert (slots.active, slots.waiting) == (1, 0)
 
 
-async def test_who_waits_gets_the_next_slot_in_turn() -> None:
+async def test_waiting_callers_get_slots_in_order() -> None:
     order: list[int] = []
 
     async def take(number: int) -> None:
@@ -66,23 +66,23 @@ async def test_who_waits_gets_the_next_slot_in_turn() -> None:
     assert order == [0, 1, 2, 3, 4]
 
 
-async def test_one_more_than_may_wait_is_refused_at_once_and_told_when_to_come_again() -> None:
+async def test_a_call_beyond_the_queue_is_refused_at_once_with_a_retry_delay() -> None:
     async with all_taken(AdmissionLimits(size=1, queue_size=1, queue_seconds=60)) as slots:
-        waiting = taking(slots)
+        waiting = take_slot(slots)
         await asyncio.sleep(0)
         with pytest.raises(OverloadedError) as refused:
-            await taking(slots)
+            await take_slot(slots)
         assert refused.value.retry_after == 60
         assert not waiting.done()
     await waiting
 
 
-async def test_a_call_that_waits_for_several_is_one_that_waits() -> None:
+async def test_a_call_that_waits_for_several_slots_counts_once() -> None:
     async with all_taken(AdmissionLimits(size=1, queue_size=1, queue_seconds=60)) as slots:
         with call_scope(call()):
-            first, second = taking(slots), taking(slots)
+            first, second = take_slot(slots), take_slot(slots)
         with call_scope(call()):
-            other = taking(slots)
+            other = take_slot(slots)
         with pytest.raises(OverloadedError):
             await other
         assert slots.waiting == 1
@@ -92,78 +92,76 @@ async def test_a_call_that_waits_for_several_is_one_that_waits() -> None:
     await second
 
 
-async def test_a_wait_that_is_too_long_is_an_overload() -> None:
+async def test_a_wait_beyond_the_limit_is_an_overload() -> None:
     async with all_taken(AdmissionLimits(size=1, queue_seconds=0.05)) as slots:
         with pytest.raises(OverloadedError):
-            await taking(slots)
+            await take_slot(slots)
         assert slots.waiting == 0
 
 
-async def test_a_callers_deadline_that_passes_in_the_queue_is_its_own() -> None:
+async def test_a_deadline_that_passes_in_the_queue_is_a_deadline_error() -> None:
     async with all_taken(AdmissionLimits(size=1, queue_seconds=60)) as slots:
         with call_scope(call(seconds=0.05)), pytest.raises(DeadlineError):
-            await taking(slots)
+            await take_slot(slots)
         assert slots.waiting == 0
 
 
-async def test_callers_who_are_refused_together_are_told_different_times_to_come_back() -> None:
+async def test_callers_that_are_refused_together_get_different_retry_delays() -> None:
     limits = AdmissionLimits(size=1, queue_size=0, queue_seconds=60, retry_seconds=1.0)
     async with all_taken(limits) as slots:
-        told = set()
+        delays = set()
         for _ in range(20):
             with pytest.raises(OverloadedError) as refused:
-                await taking(slots)
-            told.add(refused.value.retry_after)
-    assert len(told) > 10
-    assert all(0.5 <= seconds <= 1.5 for seconds in told if seconds is not None)
+                await take_slot(slots)
+            delays.add(refused.value.retry_after)
+    assert len(delays) > 10
+    assert all(0.5 <= seconds <= 1.5 for seconds in delays if seconds is not None)
 
 
-async def waited_in_vain(slots: AdmissionQueue) -> float:
-    """Seconds until a caller is refused."""
+async def wait_until_refused(slots: AdmissionQueue) -> float:
+    """Returns the seconds until a caller is refused."""
     loop = asyncio.get_running_loop()
     began = loop.time()
     with pytest.raises(OverloadedError):
-        await taking(slots)
+        await take_slot(slots)
     return loop.time() - began
 
 
-async def test_after_a_wait_in_vain_callers_are_refused_sooner() -> None:
+async def test_after_a_wait_has_timed_out_callers_are_refused_sooner() -> None:
     limits = AdmissionLimits(size=1, queue_seconds=0.4, adaptive=True)
     async with all_taken(limits) as slots:
-        slots.refuse_early()  # the queue is empty: a caller might wait
-        assert await waited_in_vain(slots) >= 0.4
-        assert await waited_in_vain(slots) < 0.2
+        slots.refuse_early()  # does not raise: the queue is empty, so a caller may wait
+        assert await wait_until_refused(slots) >= 0.4
+        assert await wait_until_refused(slots) < 0.2
 
 
-async def test_in_an_overload_a_quarter_of_the_slots_may_wait_and_others_are_refused_at_once() -> (
-    None
-):
+async def test_in_an_overload_only_a_quarter_as_many_callers_as_slots_may_wait() -> None:
     limits = AdmissionLimits(size=4, queue_seconds=0.2, adaptive=True)
     async with all_taken(limits) as slots:
-        await waited_in_vain(slots)
-        waiting = asyncio.create_task(waited_in_vain(slots))
+        await wait_until_refused(slots)
+        waiting = asyncio.create_task(wait_until_refused(slots))
         async with asyncio.timeout(1):
             while not slots.waiting:  # noqa: ASYNC110 - a wait has no event
                 await asyncio.sleep(0)
         with pytest.raises(OverloadedError):
             slots.refuse_early()
-        assert await waited_in_vain(slots) < 0.02
+        assert await wait_until_refused(slots) < 0.02
         await waiting
 
 
-async def test_an_overload_is_over_when_as_many_calls_as_there_are_slots_find_one() -> None:
+async def test_an_overload_ends_when_as_many_calls_as_slots_find_a_free_slot() -> None:
     limits = AdmissionLimits(size=2, queue_seconds=0.4, adaptive=True)
     slots = AdmissionQueue(limits)
     async with slots.slot(), slots.slot():
-        await waited_in_vain(slots)
+        await wait_until_refused(slots)
     for _ in range(2):
-        await taking(slots)
+        await take_slot(slots)
     async with slots.slot(), slots.slot():
-        assert await waited_in_vain(slots) >= 0.4
+        assert await wait_until_refused(slots) >= 0.4
 
 
-async def test_callers_who_all_get_their_slot_in_time_are_no_overload() -> None:
-    """Twice as many callers as slots, for longer than a wait may take."""
+async def test_a_burst_whose_callers_all_get_slots_in_time_is_no_overload() -> None:
+    """Twice as many callers as slots run for longer than the longest wait."""
     limits = AdmissionLimits(size=2, queue_seconds=0.2, adaptive=True)
     slots = AdmissionQueue(limits)
 

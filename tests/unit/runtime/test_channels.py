@@ -1,4 +1,4 @@
-"""What a call to another service carries along, and how its channel connects."""
+"""The metadata of calls to other services, and how their channels connect."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def settings(**given: object) -> RuntimeSettings:
     return RuntimeSettings.model_validate(given)
 
 
-def test_space_and_user_go_with_the_key_that_may_name_them() -> None:
+def test_space_and_user_are_sent_with_the_service_key() -> None:
     with call_scope(CALL):
         carried = dict(OutgoingMetadata.of(settings(service_key="k")).metadata())
     assert carried["authorization"] == "Bearer k"
@@ -34,14 +34,14 @@ def test_space_and_user_go_with_the_key_that_may_name_them() -> None:
     assert carried["x-request-id"] == "r1"
 
 
-def test_without_a_key_nothing_is_delegated() -> None:
+def test_without_a_service_key_no_space_or_user_is_sent() -> None:
     with call_scope(CALL):
         carried = dict(OutgoingMetadata.of(settings()).metadata())
     assert not {"authorization", "braid-space", "braid-user"} & set(carried)
 
 
-def test_a_process_that_authenticates_callers_needs_a_key_of_its_own(tmp_path: Path) -> None:
-    """Else the other side would serve every caller as space `local`."""
+def test_a_process_that_authenticates_callers_needs_a_service_key(tmp_path: Path) -> None:
+    """Otherwise the other service would serve every caller as space `local`."""
     with pytest.raises(ServiceKeyError, match="BRAID_SERVICE_KEY"):
         OutgoingMetadata.of(settings(api_keys_file=tmp_path / "keys.json"))
 
@@ -55,8 +55,8 @@ async def listening(serve: Serve) -> tuple[asyncio.Server, str]:
     return server, f"{host}:{port}"
 
 
-async def test_a_server_that_was_away_is_tried_several_times_a_second() -> None:
-    """A rollout goes on some seconds after a replica is ready: by then all its callers must have found it."""
+async def test_an_unavailable_server_is_tried_several_times_per_second() -> None:
+    """A rollout continues a few seconds after a replica is ready; by then all clients must be connected to it."""
     tried_at: asyncio.Queue[float] = asyncio.Queue()
 
     async def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -72,10 +72,10 @@ async def test_a_server_that_was_away_is_tried_several_times_a_second() -> None:
     assert median(later) < 0.4
 
 
-async def test_an_attempt_to_connect_may_take_longer_than_the_pause_between_two(
+async def test_a_connection_attempt_may_take_longer_than_the_retry_interval(
     harness: Harness,
 ) -> None:
-    """So long a TLS handshake takes on a busy machine."""
+    """A TLS handshake takes this long on a busy machine."""
     connections = 0
 
     async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,4 +1,4 @@
-"""What holds for every contract, read from the generated descriptors."""
+"""Rules that every contract follows, checked on the generated descriptors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from services.runtime.interceptors.authentication import required_scope
 from services.runtime.interceptors.violation_messages import PATTERNS
 from services.runtime.paging import encode_token
 
-# It keeps what it has compiled of a message's rules.
+# It caches the compiled rules of messages.
 _VALIDATOR = protovalidate.Validator()
 BLANKS = ["", " ", "\t\r\n\v\f", "\x85", "\u00a0", "\u2003\u2028\u2029", " \u3000 "]
 
@@ -46,7 +46,7 @@ def test_exactly_the_unary_reads_without_side_effects_are_retried() -> None:
         assert (named in config) == (read and unary), method.full_name
 
 
-def test_no_contract_with_a_service_is_left_out() -> None:
+def test_every_contract_with_a_service_is_listed() -> None:
     protos = Path(__file__).parents[3] / "protos"
     with_service = {
         path.relative_to(protos).as_posix()
@@ -57,7 +57,7 @@ def test_no_contract_with_a_service_is_left_out() -> None:
 
 
 @pytest.mark.parametrize("blank", BLANKS, ids=ascii)
-def test_what_must_not_be_blank_holds_more_than_any_white_space(blank: str) -> None:
+def test_fields_that_must_not_be_blank_reject_text_of_only_whitespace(blank: str) -> None:
     fields = list(_never_blank())
     assert "braid.agent.v1.ComprehensiveSearchRequest.query" in {
         field.full_name for field in fields
@@ -65,23 +65,23 @@ def test_what_must_not_be_blank_holds_more_than_any_white_space(blank: str) -> N
     for field in fields:
         optional = _rules(field).ignore == validate_pb2.IGNORE_IF_ZERO_VALUE
         if blank or not optional:
-            assert "string.not_blank" in _broken(field, blank), field.full_name
-        refused_for = set() if _may_hold(field, blank) else {"string.no_control"}
-        assert _broken(field, f"{blank}\u00e9{blank}") == refused_for, field.full_name
+            assert "string.not_blank" in _violated_rules(field, blank), field.full_name
+        refused_for = set() if _accepts(field, blank) else {"string.no_control"}
+        assert _violated_rules(field, f"{blank}\u00e9{blank}") == refused_for, field.full_name
 
 
-def test_no_chunk_is_blank_as_no_query_is() -> None:
+def test_the_content_of_a_chunk_must_not_be_blank() -> None:
     names = {field.full_name for field in _never_blank()}
     assert "braid.vector.v1.ChunkInput.content" in names
 
 
-def test_an_entitys_type_holds_no_nul() -> None:
+def test_an_entity_type_must_not_contain_nul() -> None:
     field = query_pb2.GetNeighborhoodRequest.DESCRIPTOR.fields_by_name["entity_type"]
-    assert _broken(field, "a\x00b") == {"string.not_contains"}
+    assert _violated_rules(field, "a\x00b") == {"string.not_contains"}
 
 
-def test_every_page_token_that_a_service_makes_may_be_sent_back() -> None:
-    """The longest position is a name of 1,000 characters, of which each may take six bytes, and an id."""
+def test_the_longest_possible_page_token_is_accepted() -> None:
+    """The longest position is a name of 1,000 characters, each of up to six bytes, and an id."""
     longest = len(encode_token(("query",), ["\x01" * 1_000, "0" * 36, 0]))
     tokens = [
         field
@@ -94,7 +94,7 @@ def test_every_page_token_that_a_service_makes_may_be_sent_back() -> None:
         assert _rules(field).string.max_len >= longest, field.full_name
 
 
-def test_no_model_is_named_with_a_nul() -> None:
+def test_a_model_name_must_not_contain_nul() -> None:
     messages: dict[str, Descriptor] = {}
     for method in methods():
         _gather(method.input_type, messages)
@@ -106,16 +106,16 @@ def test_no_model_is_named_with_a_nul() -> None:
     ]
     assert len(fields) > 3
     for field in fields:
-        assert _broken(field, "a\x00b") == {"string.not_contains"}, field.full_name
+        assert _violated_rules(field, "a\x00b") == {"string.not_contains"}, field.full_name
 
 
-def test_the_patterns_of_the_contracts_and_no_others_have_sentences_for_people() -> None:
+def test_exactly_the_patterns_of_the_contracts_have_readable_messages() -> None:
     patterns = {rules.pattern for _, rules in _string_rules() if rules.pattern}
     assert patterns == PATTERNS.keys()
 
 
 @pytest.mark.parametrize("name", ["types", "tags"])
-def test_no_memory_is_looked_for_by_a_text_with_a_nul(name: str) -> None:
+def test_filters_of_memories_must_not_contain_nul(name: str) -> None:
     messages: dict[str, Descriptor] = {}
     for method in methods():
         _gather(method.input_type, messages)
@@ -130,7 +130,7 @@ def test_no_memory_is_looked_for_by_a_text_with_a_nul(name: str) -> None:
         assert _rules(field).repeated.items.string.not_contains == "\x00", field.full_name
 
 
-def test_no_text_but_a_nul_character_is_forbidden_within_a_text() -> None:
+def test_nul_is_the_only_text_that_not_contains_rules_forbid() -> None:
     for field, rules in _string_rules():
         assert rules.not_contains in {"", "\x00"}, field.full_name
 
@@ -150,8 +150,8 @@ def _rules(field: FieldDescriptor) -> validate_pb2.FieldRules:
     return rules
 
 
-def _may_hold(field: FieldDescriptor, blank: str) -> bool:
-    """Whether the field takes these characters within a text: a few take no control characters."""
+def _accepts(field: FieldDescriptor, blank: str) -> bool:
+    """Returns whether the field accepts these characters within a text; a few fields reject control characters."""
     refuses = any(rule.id == "string.no_control" for rule in _rules(field).cel)
     return not (refuses and any(unicodedata.category(char) == "Cc" for char in blank))
 
@@ -165,8 +165,8 @@ def _gather(message: Descriptor, into: dict[str, Descriptor]) -> None:
             _gather(field.message_type, into)
 
 
-def _broken(field: FieldDescriptor, value: str) -> set[str]:
-    """Rules that the field breaks with the value."""
+def _violated_rules(field: FieldDescriptor, value: str) -> set[str]:
+    """Returns the rules that the field violates with the value."""
     assert field.containing_type is not None
     message = GetMessageClass(field.containing_type)(**{field.name: value})
     found = (broken.proto for broken in _VALIDATOR.collect_violations(message))
@@ -178,7 +178,7 @@ def _broken(field: FieldDescriptor, value: str) -> set[str]:
 
 
 def _string_rules() -> Iterator[tuple[FieldDescriptor, validate_pb2.StringRules]]:
-    """Every field with rules of its text, or of the texts in its list."""
+    """Yields every field with the rules of its text, and with those of the texts in its list."""
     messages: dict[str, Descriptor] = {}
     for method in methods():
         _gather(method.input_type, messages)

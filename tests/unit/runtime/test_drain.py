@@ -1,4 +1,4 @@
-"""The end of a process that serves: clients turn elsewhere, calls in progress end, new ones are refused."""
+"""Shutdown of a server: clients move to other replicas, running calls finish, and new calls are refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.unit.runtime.conftest import QUESTION, Seen, Start, services
 NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
-async def test_calls_in_progress_and_in_the_queue_end_before_the_server_does(start: Start) -> None:
+async def test_running_and_queued_calls_finish_before_the_server_stops(start: Start) -> None:
     harness = await start(read_concurrency=1, drain_seconds=5)
     arrived, done = asyncio.Semaphore(0), asyncio.Event()
 
@@ -51,21 +51,21 @@ async def test_calls_in_progress_and_in_the_queue_end_before_the_server_does(sta
     assert [answer.result_count for answer in answers] == [1, 1]
 
 
-async def test_health_says_not_serving_before_calls_are_refused(start: Start) -> None:
+async def test_health_is_not_serving_before_calls_are_refused(start: Start) -> None:
     harness = await start(drain_seconds=5, drain_delay_seconds=0.2)
     health: Any = health_pb2_grpc.HealthStub(harness.channel)
     watch = health.Watch(health_pb2.HealthCheckRequest(), timeout=5)
     await watch.read()
     stopping = asyncio.create_task(harness.server.stop())
     assert (await watch.read()).status == NOT_SERVING
-    # A client that does not watch health goes on calling meanwhile.
+    # A client that does not watch health continues to call meanwhile.
     async with grpc.aio.insecure_channel(f"127.0.0.1:{harness.server.port}") as channel:
         stub = search_pb2_grpc.SearchServiceStub(channel)
         await stub.ComprehensiveSearch(QUESTION, timeout=5)
     await stopping
 
 
-async def test_a_draining_process_refuses_new_calls_so_that_they_are_tried_elsewhere() -> None:
+async def test_a_draining_process_refuses_new_calls_with_a_retryable_error() -> None:
     limit = ConcurrencyStage(8)
     with limit.around(Call("/s/m", {}, None)):
         draining = asyncio.create_task(limit.drain(5))
@@ -77,7 +77,7 @@ async def test_a_draining_process_refuses_new_calls_so_that_they_are_tried_elsew
     assert refusal.value.retry_after == 0.5
 
 
-async def test_a_call_that_outlasts_the_drain_time_is_ended_to_be_made_elsewhere(
+async def test_a_call_that_outlasts_the_drain_time_ends_with_a_retryable_error(
     start: Start,
 ) -> None:
     harness = await start(drain_delay_seconds=0)
@@ -95,7 +95,7 @@ async def test_a_call_that_outlasts_the_drain_time_is_ended_to_be_made_elsewhere
             await asyncio.sleep(0.001)
         await harness.server.stop()
     with pytest.raises(grpc.aio.AioRpcError) as failure:
-        await call  # tried again by its channel, which finds no other replica
+        await call  # its channel retries it and finds no other replica
     assert failure.value.code() is grpc.StatusCode.UNAVAILABLE
     with pytest.raises(grpc.aio.AioRpcError) as failure:
         await stream.read()
@@ -103,14 +103,14 @@ async def test_a_call_that_outlasts_the_drain_time_is_ended_to_be_made_elsewhere
     assert (reason_name(error), error.retry_after) == ("STORE_UNAVAILABLE", 0.5)
 
 
-async def test_a_watched_server_stops_at_once_when_nothing_runs(start: Start) -> None:
+async def test_a_watched_server_stops_at_once_if_no_call_runs(start: Start) -> None:
     harness = await start(drain_seconds=60, drain_delay_seconds=0.05)
     await harness.search.ComprehensiveSearch(QUESTION, timeout=5)  # its channel watches health
     async with asyncio.timeout(2):
         await harness.server.stop()
 
 
-async def test_the_reason_of_bad_health_is_told_beside_it(start: Start) -> None:
+async def test_the_reason_for_not_serving_is_sent_with_the_health_status(start: Start) -> None:
     async def populating() -> None:
         raise StoreUnavailableError("neo4j", message="neo4j is still building an index.")
 
@@ -122,24 +122,24 @@ async def test_the_reason_of_bad_health_is_told_beside_it(start: Start) -> None:
     assert trailing["braid-health-reason"] == "neo4j is still building an index."
 
 
-async def test_what_a_process_does_without_is_told_while_it_serves() -> None:
-    away = ["An embedding provider does not answer (1 of 1)."]
-    monitor = HealthMonitor([], {}, lambda: away)
+async def test_a_serving_process_reports_missing_dependencies_with_its_health() -> None:
+    missing = ["An embedding provider does not answer (1 of 1)."]
+    monitor = HealthMonitor([], {}, lambda: missing)
     await monitor.poll()
-    told: list[Any] = []
+    trailing: list[Any] = []
 
     class Context:
         def set_trailing_metadata(self, metadata: Any) -> None:
-            told.append(metadata)
+            trailing.append(metadata)
 
     servicer: Any = monitor.servicer
     answer = await servicer.Check(health_pb2.HealthCheckRequest(), Context())
     assert answer.status == health_pb2.HealthCheckResponse.SERVING
-    assert told == [(("braid-health-reason", away[0]),)]
+    assert trailing == [(("braid-health-reason", missing[0]),)]
 
 
 class Replicas:
-    """Two servers of the same services, each on a port that it keeps."""
+    """Two servers with the same services, each of which keeps its port."""
 
     def __init__(self) -> None:
         self.seen = (Seen(), Seen())
@@ -194,9 +194,9 @@ async def test_two_replicas_share_the_calls_evenly() -> None:
     assert served == [50, 50]
 
 
-async def test_no_call_fails_while_replicas_are_restarted_one_after_the_other() -> None:
-    ended: Counter[str] = Counter()
-    over = asyncio.Event()
+async def test_no_call_fails_while_replicas_are_restarted_one_after_another() -> None:
+    outcomes: Counter[str] = Counter()
+    finished = asyncio.Event()
 
     async def pause() -> None:
         await asyncio.sleep(0.01)
@@ -207,12 +207,12 @@ async def test_no_call_fails_while_replicas_are_restarted_one_after_the_other() 
         stub = search_pb2_grpc.SearchServiceStub(channel)
 
         async def ask() -> None:
-            while not over.is_set():
+            while not finished.is_set():
                 try:
                     await stub.ComprehensiveSearch(QUESTION, timeout=5)
-                    ended["OK"] += 1
+                    outcomes["OK"] += 1
                 except grpc.aio.AioRpcError as error:
-                    ended[f"{error.code().name} {error_from_rpc(error).message}"] += 1
+                    outcomes[f"{error.code().name} {error_from_rpc(error).message}"] += 1
 
         callers = [asyncio.create_task(ask()) for _ in range(8)]
         for place in (0, 1, 0, 1):
@@ -221,6 +221,6 @@ async def test_no_call_fails_while_replicas_are_restarted_one_after_the_other() 
             async with asyncio.timeout(10):
                 while len(both.seen[place].calls) < before + 20:  # noqa: ASYNC110 - no event
                     await asyncio.sleep(0.01)
-        over.set()
+        finished.set()
         await asyncio.gather(*callers)
-    assert ended.keys() == {"OK"}
+    assert outcomes.keys() == {"OK"}

@@ -1,4 +1,4 @@
-"""Health that follows the stores."""
+"""Health follows the availability of the stores."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEARCH = "braid.agent.v1.SearchService"
 
 
 class Store:
-    """A store that answers, or does not."""
+    """A store that is available while `up` is true."""
 
     def __init__(self) -> None:
         self.up = True
@@ -42,7 +42,7 @@ async def monitored(monitor: HealthMonitor, service: str) -> int:
     return status
 
 
-async def test_a_server_is_serving_as_soon_as_it_starts_when_its_stores_answer(
+async def test_a_server_is_serving_from_its_start_if_its_stores_respond(
     start: Start,
 ) -> None:
     harness = await start(probes={"store": Store().probe})
@@ -57,7 +57,7 @@ async def test_a_server_without_its_store_is_not_serving(start: Start) -> None:
     assert await health_of(harness, SEARCH) == NOT_SERVING
 
 
-async def test_health_follows_the_store_both_ways() -> None:
+async def test_health_follows_the_store_down_and_up_again() -> None:
     store = Store()
     monitor = HealthMonitor([SEARCH], {"store": store.probe})
     seen = []
@@ -68,7 +68,7 @@ async def test_health_follows_the_store_both_ways() -> None:
     assert seen == [SERVING, NOT_SERVING, SERVING]
 
 
-async def test_a_draining_server_stays_not_serving_whatever_its_stores_say() -> None:
+async def test_a_draining_server_stays_not_serving_even_if_its_stores_respond() -> None:
     monitor = HealthMonitor([SEARCH], {"store": Store().probe})
     await monitor.poll()
     await monitor.drain()
@@ -85,7 +85,7 @@ async def test_reflection_lists_the_services_without_a_credential(harness: Harne
     assert {SEARCH, "braid.agent.v1.IngestService", "grpc.health.v1.Health"} <= names
 
 
-async def test_a_stopped_server_takes_no_calls(start: Start) -> None:
+async def test_a_stopped_server_accepts_no_calls(start: Start) -> None:
     harness = await start()
     await harness.server.stop()
     stub: Any = health_pb2_grpc.HealthStub(harness.channel)
@@ -94,10 +94,10 @@ async def test_a_stopped_server_takes_no_calls(start: Start) -> None:
     assert failure.value.code() is grpc.StatusCode.UNAVAILABLE
 
 
-async def test_the_health_of_all_services_is_listed_at_once(start: Start) -> None:
+async def test_the_health_of_all_services_is_listed_in_one_call(start: Start) -> None:
     harness = await start(probes={"store": Store().probe})
     stub: Any = health_pb2_grpc.HealthStub(harness.channel)
     messages: Any = health_pb2
     listed = await stub.List(messages.HealthListRequest(), timeout=5)
-    told = {name: answer.status for name, answer in listed.statuses.items()}
-    assert told == dict.fromkeys(("", SEARCH, "braid.agent.v1.IngestService"), SERVING)
+    statuses = {name: answer.status for name, answer in listed.statuses.items()}
+    assert statuses == dict.fromkeys(("", SEARCH, "braid.agent.v1.IngestService"), SERVING)

@@ -19,7 +19,7 @@ from services.runtime.healthcheck import is_serving
         (health_pb2.HealthCheckResponse.NOT_SERVING, False),
     ],
 )
-async def test_it_says_what_the_server_says(status: Any, expected: bool) -> None:
+async def test_it_reports_the_health_of_the_server(status: Any, expected: bool) -> None:
     server = grpc.aio.server()
     servicer = health.aio.HealthServicer()
     await servicer.set("", status)
@@ -32,5 +32,5 @@ async def test_it_says_what_the_server_says(status: Any, expected: bool) -> None
         await server.stop(None)
 
 
-async def test_a_server_that_does_not_answer_is_not_serving() -> None:
+async def test_a_server_that_does_not_respond_is_not_serving() -> None:
     assert not await asyncio.to_thread(is_serving, "127.0.0.1:1", {}, 0.5)

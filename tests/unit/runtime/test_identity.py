@@ -1,4 +1,4 @@
-"""Who a credential stands for."""
+"""The identity that a credential stands for."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ async def test_only_a_delegate_may_name_space_or_user(tmp_path: Path, name: str)
         await Authenticator(None, allow_local=True).identify({name.replace("_", "-"): "other"})
 
 
-async def test_a_delegate_names_space_and_user(tmp_path: Path) -> None:
+async def test_a_delegate_may_name_space_and_user(tmp_path: Path) -> None:
     keys = ring(tmp_path, {"hash": hash_key("d"), "scopes": ["read", "delegate"]})
     identity = await Authenticator(keys, allow_local=False).identify(
         bearer("d", braid_space="acme", braid_user="ann")
@@ -92,8 +92,8 @@ async def test_a_delegate_names_space_and_user(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("named", [{}, {"braid_space": ""}])
-async def test_a_delegate_names_a_space(tmp_path: Path, named: dict[str, str]) -> None:
-    """One that forgets to would act for all its users in the same one."""
+async def test_a_delegate_must_name_a_space(tmp_path: Path, named: dict[str, str]) -> None:
+    """Otherwise a delegate that omits it would act for all its users in one space."""
     keys = ring(tmp_path, {"hash": hash_key("d"), "scopes": ["read", "delegate"]})
     with pytest.raises(InvalidFieldError, match=r"metadata\.braid-space"):
         await Authenticator(keys, allow_local=True).identify(bearer("d", **named))
@@ -104,7 +104,7 @@ async def test_a_delegate_of_one_space_need_not_name_it(tmp_path: Path) -> None:
     assert (await Authenticator(keys, allow_local=False).identify(bearer("d"))).space == "acme"
 
 
-async def test_a_delegate_of_one_space_stays_in_it(tmp_path: Path) -> None:
+async def test_a_delegate_of_one_space_is_limited_to_it(tmp_path: Path) -> None:
     keys = ring(tmp_path, {"hash": hash_key("d"), "space": "acme", "scopes": ["delegate"]})
     authenticator = Authenticator(keys, allow_local=False)
     with pytest.raises(MissingScopeError, match="bound to another space") as refused:
@@ -115,14 +115,14 @@ async def test_a_delegate_of_one_space_stays_in_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("space", ["a b", "a/b", "ü", "x" * 65, "acme\n"])
-async def test_a_space_that_is_no_space_id_is_refused(tmp_path: Path, space: str) -> None:
+async def test_an_invalid_space_id_is_refused(tmp_path: Path, space: str) -> None:
     keys = ring(tmp_path, {"hash": hash_key("d"), "scopes": ["delegate"]})
     with pytest.raises(InvalidFieldError):
         await Authenticator(keys, allow_local=False).identify(bearer("d", braid_space=space))
 
 
 @pytest.mark.parametrize("user", ["José", "two words", "a" * 129, "x\ny"])
-async def test_a_user_that_call_metadata_cannot_hold_is_refused(tmp_path: Path, user: str) -> None:
+async def test_a_user_that_call_metadata_cannot_carry_is_refused(tmp_path: Path, user: str) -> None:
     keys = ring(tmp_path, {"hash": hash_key("d"), "scopes": ["read", "delegate"]})
     with pytest.raises(InvalidFieldError, match="printable ASCII characters without spaces"):
         await Authenticator(keys, allow_local=False).identify(
@@ -150,7 +150,7 @@ def test_keys_rotate_without_a_restart(tmp_path: Path) -> None:
     assert keys.find("new-and-longer").refusal == ""
 
 
-def test_a_broken_key_file_leaves_the_known_keys_in_force(tmp_path: Path) -> None:
+def test_a_broken_key_file_keeps_the_known_keys_valid(tmp_path: Path) -> None:
     now = [0.0]
     path = write_keys(tmp_path / "keys.json", {"hash": hash_key("old"), "space": "acme"})
     keys = KeyRing(path, clock=lambda: now[0])
@@ -161,7 +161,7 @@ def test_a_broken_key_file_leaves_the_known_keys_in_force(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"keys": [{"id": "a"}]}', '{"keys": [{"key": "s3"}]}'])
-def test_a_malformed_key_file_is_refused_without_its_content(tmp_path: Path, text: str) -> None:
+def test_the_error_for_a_malformed_key_file_does_not_quote_it(tmp_path: Path, text: str) -> None:
     path = tmp_path / "keys.json"
     path.write_text(text)
     with pytest.raises(KeyFileError) as failure:

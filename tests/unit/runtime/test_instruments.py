@@ -1,4 +1,4 @@
-"""Metrics are declared once, and their attributes take few values."""
+"""Metrics are declared once, and their attributes have few values."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from services.runtime.admission import AdmissionLimits, AdmissionQueue
 from services.runtime.instruments import INSTRUMENTS, Bounded, Kind
 from services.runtime.queue_metrics import observe_queues
 
-# Of unbounded sets, `Bounded` ones.
+# The number of spaces is unlimited; `Bounded` limits the values of the attribute.
 WITH_A_SPACE = {"braid.model.tokens", "braid.model.cost"}
 
 
-def test_each_metric_has_a_name_of_its_own_and_says_what_it_is() -> None:
+def test_each_metric_has_a_unique_name_and_a_description() -> None:
     names = [one.name for one in INSTRUMENTS]
     assert len(names) == len(set(names)) > 20
     for one in INSTRUMENTS:
@@ -24,7 +24,7 @@ def test_each_metric_has_a_name_of_its_own_and_says_what_it_is() -> None:
         assert (one.unit == "s") or one.kind is not Kind.HISTOGRAM
 
 
-def test_a_space_is_an_attribute_only_where_cost_is_counted() -> None:
+def test_only_token_and_cost_metrics_have_the_space_as_an_attribute() -> None:
     assert {one.name for one in INSTRUMENTS if "space" in one.attributes} == WITH_A_SPACE
 
 

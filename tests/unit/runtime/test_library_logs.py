@@ -1,4 +1,4 @@
-"""What libraries log comes in the format of Braid's own lines, and without what an error says."""
+"""Libraries log in the format of Braid's own lines, without the text of errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ except ValueError as error:
 """
 
 
-def test_a_line_of_a_library_is_json_and_repeats_no_errors_text() -> None:
+def test_a_log_line_of_a_library_is_json_without_the_text_of_errors() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROCESS], capture_output=True, text=True, check=True, timeout=60
     )

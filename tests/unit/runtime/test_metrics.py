@@ -20,7 +20,7 @@ def points(reader: InMemoryMetricReader) -> list[Any]:
     return list(metric.data.data_points)
 
 
-def test_each_method_and_code_has_its_count_and_times_in_milliseconds_resolution() -> None:
+def test_calls_are_counted_by_method_and_code_with_millisecond_buckets() -> None:
     reader = InMemoryMetricReader()
     provider = MeterProvider([reader])
     stage = MetricsStage(provider.get_meter("test"))
@@ -30,8 +30,11 @@ def test_each_method_and_code_has_its_count_and_times_in_milliseconds_resolution
             pass
     with pytest.raises(OverloadedError), stage.around(call):
         raise OverloadedError(1.0)
-    told = {point.attributes["rpc.code"]: point for point in points(reader)}
-    assert {code: point.count for code, point in told.items()} == {"OK": 2, "RESOURCE_EXHAUSTED": 1}
-    assert told["OK"].attributes["rpc.method"] == "/a.B/C"
-    assert told["OK"].explicit_bounds[0] == 0.001
+    by_code = {point.attributes["rpc.code"]: point for point in points(reader)}
+    assert {code: point.count for code, point in by_code.items()} == {
+        "OK": 2,
+        "RESOURCE_EXHAUSTED": 1,
+    }
+    assert by_code["OK"].attributes["rpc.method"] == "/a.B/C"
+    assert by_code["OK"].explicit_bounds[0] == 0.001
     provider.shutdown()

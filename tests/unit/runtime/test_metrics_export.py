@@ -1,4 +1,4 @@
-"""Measures and traces reach a collector where one is named; otherwise nothing of it is even loaded."""
+"""Metrics and traces are sent to a configured collector; without one, no exporter is loaded."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def collector() -> Iterator[Collector]:
 
 
 def run(endpoint: str, process: str = PROCESS, **more: str) -> str:
-    """A process that counts and traces a little, and ends; what it printed."""
+    """Runs a process that records some telemetry and exits; returns what it printed."""
     environment = os.environ | {"OTEL_EXPORTER_OTLP_ENDPOINT": endpoint} | more
     ended = subprocess.run(
         [sys.executable, "-c", process],
@@ -49,7 +49,7 @@ def run(endpoint: str, process: str = PROCESS, **more: str) -> str:
     return ended.stdout.strip()
 
 
-def test_a_named_collector_is_told_of_counts_and_traces(collector: Collector) -> None:
+def test_a_configured_collector_receives_metrics_and_traces(collector: Collector) -> None:
     assert run(collector.endpoint) == "True"
     counted = {name: metric.sum.data_points[0].as_int for name, metric in collector.metrics.items()}
     assert counted == {"braid.early": 1, "braid.late": 3}
@@ -57,11 +57,11 @@ def test_a_named_collector_is_told_of_counts_and_traces(collector: Collector) ->
     assert collector.services == {"vector_search"}
 
 
-def test_without_one_nothing_is_loaded_or_sent() -> None:
+def test_without_a_collector_no_exporter_is_loaded() -> None:
     assert run("") == "False"
 
 
-def test_a_collector_that_is_away_does_not_keep_a_process_from_ending() -> None:
+def test_an_unavailable_collector_does_not_prevent_a_process_from_exiting() -> None:
     started = time.monotonic()
     run("http://127.0.0.1:9")
     assert time.monotonic() - started < 20
@@ -83,22 +83,22 @@ print(urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics").read().decode()
 """
 
 
-def test_prometheus_reads_metrics_where_an_address_is_configured() -> None:
-    told = run("", SCRAPED, BRAID_METRICS_LISTEN="127.0.0.1:0")
-    [bucket] = [line for line in told.splitlines() if 'le="0.005"' in line]
+def test_metrics_are_served_to_prometheus_if_an_address_is_configured() -> None:
+    printed = run("", SCRAPED, BRAID_METRICS_LISTEN="127.0.0.1:0")
+    [bucket] = [line for line in printed.splitlines() if 'le="0.005"' in line]
     assert bucket.startswith("rpc_server_duration_seconds_bucket{")
     assert 'rpc_method="/a/B"' in bucket
     assert 'rpc_code="OK"' in bucket
     assert bucket.endswith(" 1.0")
 
 
-def test_attributes_that_are_not_declared_are_dropped() -> None:
-    told = run("", SCRAPED, BRAID_METRICS_LISTEN="127.0.0.1:0")
-    assert "rpc_server_duration_seconds_count" in told
-    assert "secret" not in told
+def test_undeclared_attributes_are_dropped() -> None:
+    printed = run("", SCRAPED, BRAID_METRICS_LISTEN="127.0.0.1:0")
+    assert "rpc_server_duration_seconds_count" in printed
+    assert "secret" not in printed
 
 
-def test_a_taken_address_ends_the_process_with_a_sentence() -> None:
+def test_an_address_in_use_ends_the_process_with_a_message() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         listen = f"127.0.0.1:{taken.getsockname()[1]}"
         ended = subprocess.run(

@@ -1,4 +1,4 @@
-"""What happens around every call, whatever its shape."""
+"""The stages around every call, unary or streaming."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ async def test_a_request_id_that_could_forge_a_log_line_is_replaced(
     assert harness.seen.calls[0].request_id != forged
 
 
-async def test_wrong_fields_are_named_and_the_handler_is_not_called(harness: Harness) -> None:
+async def test_invalid_fields_are_named_and_the_handler_is_not_called(harness: Harness) -> None:
     wrong = search_pb2.ComprehensiveSearchRequest(query=" ", limit=51, text_weight=1.1)
     raw, error = await refused(harness.search.ComprehensiveSearch(wrong, timeout=5))
     assert raw.code() is grpc.StatusCode.INVALID_ARGUMENT
@@ -86,13 +86,13 @@ async def test_a_limit_outside_1_to_50_is_refused(harness: Harness, limit: int) 
     assert [field.field for field in error.fields] == ["limit"]
 
 
-async def test_nul_bytes_are_refused_without_being_repeated(harness: Harness) -> None:
+async def test_nul_bytes_are_refused_and_not_repeated_in_the_message(harness: Harness) -> None:
     wrong = search_pb2.ComprehensiveSearchRequest(query="a\0b")
     _, error = await refused(harness.search.ComprehensiveSearch(wrong, timeout=5))
     assert "\0" not in error.message
 
 
-async def test_a_rule_over_the_whole_message_names_the_request(harness: Harness) -> None:
+async def test_a_violated_rule_of_the_whole_message_names_the_request(harness: Harness) -> None:
     wrong = search_pb2.ComprehensiveSearchRequest(query="q", use_vector=False, use_graph=False)
     _, error = await refused(harness.search.ComprehensiveSearch(wrong, timeout=5))
     assert error.fields == (FieldError("request", "use_vector and use_graph cannot both be false"),)
@@ -117,7 +117,9 @@ async def test_an_expected_error_keeps_its_code_reason_and_details(harness: Harn
     assert error.retry_after == 0.5
 
 
-async def test_a_defect_is_told_as_a_fixed_sentence_with_the_request_id(harness: Harness) -> None:
+async def test_an_unexpected_error_becomes_a_fixed_message_with_the_request_id(
+    harness: Harness,
+) -> None:
     async def act() -> None:
         raise ValueError("password=hunter2")
 
@@ -130,7 +132,7 @@ async def test_a_defect_is_told_as_a_fixed_sentence_with_the_request_id(harness:
     assert error.metadata["request_id"] == "find-me"
 
 
-async def test_a_stream_that_fails_half_way_ends_with_the_typed_error(harness: Harness) -> None:
+async def test_a_stream_that_fails_midway_ends_with_the_typed_error(harness: Harness) -> None:
     async def act() -> None:
         raise NotFoundError("document")
 
@@ -144,7 +146,7 @@ async def test_a_stream_that_fails_half_way_ends_with_the_typed_error(harness: H
     assert failure.value.code() is grpc.StatusCode.NOT_FOUND
 
 
-async def test_a_two_way_stream_passes_the_same_stages() -> None:
+async def test_a_bidirectional_stream_passes_the_same_stages() -> None:
     pipeline = build_pipeline(Authenticator(None, allow_local=True), limit=ConcurrencyStage(8))
     server = grpc.aio.server(interceptors=[pipeline])
     method = "IngestFacts"
@@ -200,7 +202,7 @@ class Broken(Stage):
         raise ValueError("password=hunter2")
 
 
-async def test_a_defect_of_a_stage_is_told_like_one_of_a_handler() -> None:
+async def test_an_unexpected_error_in_a_stage_is_reported_like_one_in_a_handler() -> None:
     server = grpc.aio.server(interceptors=[Pipeline([RequestIdStage(), Broken()])])
 
     async def never(request: Any, context: Any) -> Any:
@@ -220,7 +222,7 @@ async def test_a_defect_of_a_stage_is_told_like_one_of_a_handler() -> None:
     assert failure.value.details() == INTERNAL_MESSAGE
 
 
-async def test_an_error_that_cannot_be_told_is_one_of_the_service(harness: Harness) -> None:
+async def test_an_error_that_cannot_be_encoded_becomes_an_internal_error(harness: Harness) -> None:
     async def fail() -> None:
         raise OverloadedError(retry_after=float("inf"))
 
@@ -230,7 +232,7 @@ async def test_an_error_that_cannot_be_told_is_one_of_the_service(harness: Harne
     assert error.metadata["request_id"]
 
 
-async def test_a_call_beyond_the_limit_is_told_when_to_come_again_and_health_is_still_told(
+async def test_a_call_beyond_the_limit_gets_a_retry_delay_and_health_still_responds(
     start: Start,
 ) -> None:
     harness = await start(max_concurrent_calls=1)
@@ -246,7 +248,7 @@ async def test_a_call_beyond_the_limit_is_told_when_to_come_again_and_health_is_
     [upload] = [ingest_pb2.IngestDocumentRequest(data=b"x")]
     failure, error = await refused(harness.ingest.IngestDocument(parts(upload), timeout=5))
     health: Any = health_pb2_grpc.HealthStub(harness.channel)
-    told = await health.Check(health_pb2.HealthCheckRequest(), timeout=5)
+    health_answer = await health.Check(health_pb2.HealthCheckRequest(), timeout=5)
     done.set()
     await running
     assert (failure.code(), reason_name(error)) == (
@@ -254,11 +256,11 @@ async def test_a_call_beyond_the_limit_is_told_when_to_come_again_and_health_is_
         "OVERLOADED",
     )
     assert (error.retry_after, error.metadata["request_id"] != "") == (1.0, True)
-    assert told.status == health_pb2.HealthCheckResponse.SERVING
+    assert health_answer.status == health_pb2.HealthCheckResponse.SERVING
     await harness.search.ComprehensiveSearch(QUESTION, timeout=5)
 
 
-async def test_bytes_that_are_no_message_are_a_wrong_request(harness: Harness) -> None:
+async def test_bytes_that_cannot_be_parsed_are_an_invalid_request(harness: Harness) -> None:
     call: Any = harness.channel.unary_unary("/braid.agent.v1.SearchService/ComprehensiveSearch")
     failure, error = await refused(call(b"\xff\xff\xff", timeout=5))
     assert failure.code() is grpc.StatusCode.INVALID_ARGUMENT
@@ -266,7 +268,7 @@ async def test_bytes_that_are_no_message_are_a_wrong_request(harness: Harness) -
     assert not harness.seen.calls
 
 
-async def test_a_thousand_wrong_fields_are_told_as_wrong_fields(harness: Harness) -> None:
+async def test_a_thousand_invalid_fields_are_reported_as_invalid_fields(harness: Harness) -> None:
     async def refuse() -> None:
         raise InvalidFieldError(*(FieldError(f"values[{n}]", "is no number") for n in range(1000)))
 
@@ -276,7 +278,7 @@ async def test_a_thousand_wrong_fields_are_told_as_wrong_fields(harness: Harness
     assert error.fields[0] == ("values[0]", "is no number")
 
 
-async def test_a_search_that_found_no_leg_to_answer_is_not_tried_again(harness: Harness) -> None:
+async def test_a_search_whose_legs_all_failed_is_not_retried(harness: Harness) -> None:
     async def fail() -> None:
         raise AllLegsFailedError({"vector": "TIMED_OUT", "graph": "TIMED_OUT"})
 

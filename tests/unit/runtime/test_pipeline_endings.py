@@ -1,4 +1,4 @@
-"""How calls end that are not answered: deadlines, callers that leave or fall silent, errors that come too late."""
+"""Calls that end without an answer: deadlines, cancellation, stalled streams and late errors."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from services.runtime.status import error_from_rpc, reason_name
 from tests.unit.runtime.conftest import QUESTION, Harness, refused
 
 
-async def test_the_callers_deadline_bounds_the_handler(harness: Harness) -> None:
+async def test_the_callers_deadline_limits_the_handler(harness: Harness) -> None:
     left: list[float] = []
 
     async def act() -> None:
         left.append(remaining(30))
 
     harness.seen.act = act
-    await harness.channel.channel_ready()  # a connection's time is not the handler's
-    # gRPC carries a deadline in steps of a hundredth of it, and rounds up.
+    await harness.channel.channel_ready()  # the time to connect is not the handler's
+    # gRPC sends a deadline in steps of a hundredth of it and rounds up.
     await harness.search.ComprehensiveSearch(QUESTION, timeout=4.9)
     assert 4 < left[0] <= 5
 
 
-async def test_without_a_deadline_the_limit_is_the_services_own(harness: Harness) -> None:
+async def test_without_a_deadline_the_services_own_limit_applies(harness: Harness) -> None:
     left: list[float] = []
 
     async def act() -> None:
@@ -47,7 +47,7 @@ async def test_without_a_deadline_the_limit_is_the_services_own(harness: Harness
     assert left == [30]
 
 
-async def test_a_limit_of_the_service_that_passes_is_a_deadline_error(harness: Harness) -> None:
+async def test_a_timeout_of_the_service_is_a_deadline_error(harness: Harness) -> None:
     async def act() -> None:
         async with asyncio.timeout(0):
             await asyncio.Event().wait()
@@ -77,7 +77,7 @@ async def test_a_caller_that_cancels_stops_the_handler(harness: Harness) -> None
         await task
 
 
-async def test_a_caller_that_stops_in_the_middle_of_a_stream_is_not_waited_for() -> None:
+async def test_a_stalled_request_stream_ends_with_a_deadline_error() -> None:
     stages = build_pipeline(Authenticator(None, allow_local=True), limit=ConcurrencyStage(8)).stages
     server = grpc.aio.server(interceptors=[Pipeline(stages, idle_seconds=0.05)])
 
@@ -108,8 +108,8 @@ async def test_a_caller_that_stops_in_the_middle_of_a_stream_is_not_waited_for()
     assert reason_name(error_from_rpc(failure.value)) == "DEADLINE"
 
 
-class Over:
-    """The context of a call that has ended on the way: no status can be sent any more."""
+class EndedContext:
+    """The context of a call that has already ended, so that no status can be sent."""
 
     def invocation_metadata(self) -> tuple[tuple[str, str], ...]:
         return ()
@@ -121,15 +121,15 @@ class Over:
         raise grpc.aio.InternalError("Failed grpc_call_start_batch")
 
 
-async def test_an_error_of_a_call_that_is_over_is_told_to_nobody() -> None:
-    """gRPC would log it as a defect, with a trace, whenever a caller's deadline passes at that moment."""
+async def test_an_error_of_a_call_that_has_already_ended_is_dropped() -> None:
+    """Otherwise gRPC would log it with a stack trace whenever a caller's deadline passes at that moment."""
 
     async def fail(_request: object, _context: object) -> None:
         raise NotFoundError("document")
 
-    async def found(_details: object) -> object:
+    async def continuation(_details: object) -> object:
         return grpc.unary_unary_rpc_method_handler(fail)
 
     details: Any = SimpleNamespace(method="/braid.Any/Method")
-    handler = await Pipeline([]).intercept_service(found, details)
-    assert await handler.unary_unary(QUESTION, Over()) is None
+    handler = await Pipeline([]).intercept_service(continuation, details)
+    assert await handler.unary_unary(QUESTION, EndedContext()) is None

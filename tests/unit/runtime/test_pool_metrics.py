@@ -1,4 +1,4 @@
-"""Measures tell how full pools of connections are, under the names that OpenTelemetry gives to that."""
+"""Metrics report the use of connection pools under the names of OpenTelemetry's conventions."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ NAMES = {"db.client.connection." + name for name in ("count", "max", "pending_re
 
 
 class Pool:
-    """A pool that says what it is told to."""
+    """A pool with the given statistics."""
 
     def __init__(self, name: str, numbers: PoolStats) -> None:
         self.name = name
-        self.told = numbers
+        self.numbers = numbers
 
     def stats(self) -> PoolStats:
-        return self.told
+        return self.numbers
 
 
 @pytest.fixture
 def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemoryMetricReader]:
-    """Reads what is observed through the process's own meters."""
+    """Reads the metrics of the process's meters."""
     reader = InMemoryMetricReader()
     provider = MeterProvider([reader])
     monkeypatch.setattr(metrics, "get_meter", provider.get_meter)
@@ -45,7 +45,7 @@ def reader(monkeypatch: pytest.MonkeyPatch) -> Iterator[InMemoryMetricReader]:
 
 
 def read(reader: InMemoryMetricReader) -> dict[tuple[str, ...], int]:
-    """Numbers by what they are of: measure, pool, and state where it has one."""
+    """Returns values by metric, pool and, if there is one, state."""
     data: Any = reader.get_metrics_data()
     return {
         (metric.name.rpartition(".")[2], *point.attributes.values()): point.value
@@ -55,7 +55,7 @@ def read(reader: InMemoryMetricReader) -> dict[tuple[str, ...], int]:
     }
 
 
-def test_pools_are_told_of_by_name_as_they_are_when_they_are_read(
+def test_pools_are_reported_by_name_with_their_current_statistics(
     reader: InMemoryMetricReader,
 ) -> None:
     reads, writes = Pool("reads", PoolStats(10, 2, 3, 0)), Pool("writes", PoolStats(5, 5, 0, 7))
@@ -70,40 +70,40 @@ def test_pools_are_told_of_by_name_as_they_are_when_they_are_read(
         ("pending_requests", "reads"): 0,
         ("pending_requests", "writes"): 7,
     }
-    writes.told = PoolStats(5, 0, 5, 0)
+    writes.numbers = PoolStats(5, 0, 5, 0)
     later = read(reader)
     assert later["count", "writes", "idle"] == 5
     assert later["pending_requests", "writes"] == 0
 
 
-async def test_the_vector_tier_tells_of_its_pools(reader: InMemoryMetricReader) -> None:
+async def test_the_vector_tier_reports_its_pools(reader: InMemoryMetricReader) -> None:
     settings = VectorSettings(_env_file=None, database_url=NOWHERE, pool_size=3)
     store = await open_store(settings)
-    told = read(reader)
+    numbers = read(reader)
     await store.close()
-    assert {place[1] for place in told} == {"braid-vector-read", "braid-vector-write"}
-    assert told["max", "braid-vector-read"] == 3
+    assert {place[1] for place in numbers} == {"braid-vector-read", "braid-vector-write"}
+    assert numbers["max", "braid-vector-read"] == 3
 
 
-async def test_the_graph_tier_tells_of_its_pool(reader: InMemoryMetricReader) -> None:
+async def test_the_graph_tier_reports_its_pool(reader: InMemoryMetricReader) -> None:
     settings = GraphSettings(_env_file=None, neo4j_password=SecretStr("none"), pool_size=6)
     store = open_store_of_graph(settings)
-    told = read(reader)
+    numbers = read(reader)
     await store.close()
-    assert told == {
+    assert numbers == {
         ("count", "braid-graph", "used"): 0,
         ("max", "braid-graph"): 6,
         ("pending_requests", "braid-graph"): 0,
     }
 
 
-async def test_the_orchestrator_and_its_workers_tell_of_their_pool(
+async def test_the_database_of_the_orchestrator_and_its_workers_reports_its_pool(
     reader: InMemoryMetricReader,
 ) -> None:
     settings = AgentSettings(_env_file=None, database_url=NOWHERE, pool_size=4)
     async with open_database(settings, "braid-agent-worker"):
-        told = read(reader)
-    assert told == {
+        numbers = read(reader)
+    assert numbers == {
         ("count", "braid-agent-worker", "used"): 0,
         ("count", "braid-agent-worker", "idle"): 0,
         ("max", "braid-agent-worker"): 4,

@@ -1,4 +1,4 @@
-"""A method with slots: so many of its calls at a time; others wait a little while, and are refused after that."""
+"""A method with slots limits its concurrent calls; others wait for a short time and are then refused."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LIMITS = AdmissionLimits(size=2, queue_size=10, queue_seconds=0.2, retry_seconds
 
 @asynccontextmanager
 async def all_running(harness: Harness, count: int) -> AsyncIterator[asyncio.Event]:
-    """So many searches run until the event is set, or the block is left."""
+    """Runs `count` searches until the event is set or the block ends."""
     arrived, done = asyncio.Semaphore(0), asyncio.Event()
 
     async def wait() -> None:
@@ -41,31 +41,31 @@ def ask(harness: Harness, seconds: float = 5) -> Any:
     return harness.search.ComprehensiveSearch(QUESTION, timeout=seconds)
 
 
-async def until_waiting(slots: AdmissionQueue, count: int) -> None:
+async def wait_until_waiting(slots: AdmissionQueue, count: int) -> None:
     async with asyncio.timeout(5):
         while slots.waiting != count:  # noqa: ASYNC110 - a wait has no event
             await asyncio.sleep(0.001)
 
 
-async def until_held(slots: AdmissionQueue, count: int) -> None:
+async def wait_until_active(slots: AdmissionQueue, count: int) -> None:
     async with asyncio.timeout(5):
         while slots.active != count:  # noqa: ASYNC110 - a slot has no event
             await asyncio.sleep(0.001)
 
 
-async def test_a_call_that_waits_is_served_when_another_one_ends(start: Start) -> None:
+async def test_a_waiting_call_is_served_when_another_one_ends(start: Start) -> None:
     slots = AdmissionQueue(AdmissionLimits(size=2, queue_seconds=60))
     harness = await start(slots=slots)
     async with all_running(harness, 2) as done:
         third = asyncio.ensure_future(ask(harness))
-        await until_waiting(slots, 1)
+        await wait_until_waiting(slots, 1)
         assert (slots.active, len(harness.seen.calls)) == (2, 2)
         done.set()
         await third
     assert (slots.active, slots.waiting) == (0, 0)
 
 
-async def test_a_call_that_has_waited_its_time_is_refused_and_told_when_to_come_again(
+async def test_a_call_that_waited_too_long_is_refused_with_a_retry_delay(
     start: Start,
 ) -> None:
     harness = await start(slots=AdmissionQueue(LIMITS))
@@ -80,21 +80,21 @@ async def test_a_call_that_has_waited_its_time_is_refused_and_told_when_to_come_
     assert len(harness.seen.calls) == 2
 
 
-async def test_a_deadline_that_passes_in_the_queue_is_the_callers(start: Start) -> None:
+async def test_a_deadline_that_passes_in_the_queue_is_a_deadline_error(start: Start) -> None:
     harness = await start(slots=AdmissionQueue(AdmissionLimits(size=2, queue_seconds=60)))
     async with all_running(harness, 2):
         raw, _ = await refused(ask(harness, seconds=0.1))
     assert raw.code() is grpc.StatusCode.DEADLINE_EXCEEDED
 
 
-async def test_a_caller_who_leaves_the_queue_takes_no_slot(start: Start) -> None:
+async def test_a_caller_that_leaves_the_queue_takes_no_slot(start: Start) -> None:
     slots = AdmissionQueue(AdmissionLimits(size=2, queue_seconds=60))
     harness = await start(slots=slots)
     async with all_running(harness, 2):
         waiting = ask(harness)
-        await until_waiting(slots, 1)
+        await wait_until_waiting(slots, 1)
         waiting.cancel()
-        await until_waiting(slots, 0)
+        await wait_until_waiting(slots, 0)
     await ask(harness)
     assert slots.active == 0
 
@@ -107,7 +107,7 @@ async def test_bad_input_is_refused_without_a_wait(start: Start) -> None:
     assert error.fields == (FieldError("query", "must not be blank"),)
 
 
-async def test_a_method_that_streams_holds_its_slot_to_the_end_and_gives_it_back(
+async def test_a_streaming_call_holds_its_slot_until_it_ends(
     start: Start,
 ) -> None:
     slots = AdmissionQueue(LIMITS)
@@ -116,15 +116,15 @@ async def test_a_method_that_streams_holds_its_slot_to_the_end_and_gives_it_back
     parts = aiter(harness.search.StreamComprehensiveSearch(request, timeout=5))
     async with all_running(harness, 1):
         await anext(parts)
-        await until_held(slots, 2)
+        await wait_until_active(slots, 2)
         raw, _ = await refused(ask(harness))
         assert raw.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert len([part async for part in parts]) == 1
     assert slots.active == 0
 
 
-async def test_other_methods_neither_wait_nor_are_refused_for_those_that_do(start: Start) -> None:
-    """Calls in a queue do not count among those that a process serves at once."""
+async def test_queued_calls_do_not_delay_calls_of_other_methods(start: Start) -> None:
+    """Queued calls do not count toward the process's limit of concurrent calls."""
 
     async def upload() -> AsyncIterator[ingest_pb2.IngestDocumentRequest]:
         for _ in ():
@@ -134,13 +134,13 @@ async def test_other_methods_neither_wait_nor_are_refused_for_those_that_do(star
     harness = await start(slots=slots, max_concurrent_calls=1)
     async with all_running(harness, 2) as done:
         queued = [asyncio.ensure_future(ask(harness)) for _ in range(3)]
-        await until_waiting(slots, 3)
+        await wait_until_waiting(slots, 3)
         await harness.ingest.IngestDocument(upload(), timeout=5)
         done.set()
         await asyncio.gather(*queued)
 
 
-def test_searches_wait_for_two_hundred_milliseconds_unless_set_otherwise() -> None:
+def test_searches_wait_for_up_to_200_milliseconds_by_default() -> None:
     limits = RuntimeSettings(_env_file=None).search_limits()
     assert (limits.size, limits.queue_seconds, limits.retry_seconds) == (16, 0.2, 1.0)
     mine = RuntimeSettings(_env_file=None, search_concurrency=3, search_queue_seconds=0.05)

@@ -1,4 +1,4 @@
-"""Rates of keys and spaces: a call too many is refused with the time to wait, others go on."""
+"""Rate limits of keys and spaces: excess calls are refused with a retry delay, and other callers are served."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KEYS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def key_file(tmp_path: Path) -> Path:
-    """Keys that are their own names."""
+    """A file of keys, each of which has its name as its secret."""
     records = [{"id": name, "hash": hash_key(name), **record} for name, record in KEYS.items()]
     path = tmp_path / "keys.json"
     path.write_text(json.dumps({"keys": records}))
@@ -46,7 +46,7 @@ def ask(harness: Harness, key: str, **more: str) -> Any:
     return harness.search.ComprehensiveSearch(QUESTION, timeout=5, metadata=tuple(metadata.items()))
 
 
-async def test_a_key_that_asks_too_often_is_told_when_to_come_again_and_others_are_served(
+async def test_a_key_above_its_rate_gets_a_retry_delay_and_other_keys_are_served(
     start: Start, key_file: Path
 ) -> None:
     harness = await start(api_keys_file=key_file, rate_limit_per_key="2/hour")
@@ -69,7 +69,7 @@ async def test_the_keys_of_a_space_share_its_rate(start: Start, key_file: Path) 
     assert error.metadata["limit"] == "space"
 
 
-async def test_a_key_that_acts_for_others_counts_for_the_spaces_that_it_names(
+async def test_calls_of_a_delegate_count_for_the_spaces_that_it_names(
     start: Start, key_file: Path
 ) -> None:
     harness = await start(
@@ -81,7 +81,7 @@ async def test_a_key_that_acts_for_others_counts_for_the_spaces_that_it_names(
     assert error.metadata["limit"] == "space"
 
 
-async def test_what_another_process_has_counted_is_not_counted_again(
+async def test_a_call_that_another_process_has_counted_is_not_counted_again(
     start: Start, key_file: Path
 ) -> None:
     harness = await start(api_keys_file=key_file, rate_limit_per_space="1/hour")
@@ -93,7 +93,7 @@ async def test_what_another_process_has_counted_is_not_counted_again(
     assert len(harness.seen.calls) == 3
 
 
-async def test_a_key_of_a_space_cannot_say_that_it_was_counted(
+async def test_a_key_that_is_no_delegate_cannot_mark_its_calls_as_counted(
     start: Start, key_file: Path
 ) -> None:
     harness = await start(api_keys_file=key_file, rate_limit_per_key="1/hour")
@@ -111,14 +111,14 @@ async def test_a_stream_counts_as_one_call(start: Start, key_file: Path) -> None
     await refused(ask(harness, "ann"))
 
 
-async def test_health_is_told_however_often_it_is_asked(start: Start) -> None:
+async def test_health_checks_are_not_rate_limited(start: Start) -> None:
     harness = await start(rate_limit_per_space="1/hour")
     health: Any = health_pb2_grpc.HealthStub(harness.channel)
     answers = [await health.Check(health_pb2.HealthCheckRequest(), timeout=5) for _ in range(5)]
     assert {answer.status for answer in answers} == {health_pb2.HealthCheckResponse.SERVING}
 
 
-async def test_a_refusal_is_counted_once_by_the_kind_of_its_limit() -> None:
+async def test_a_refusal_is_counted_once_by_its_kind_of_limit() -> None:
     reader = InMemoryMetricReader()
     provider = MeterProvider([reader])
     rates = RateLimits(per_space="1/hour", meter=provider.get_meter("test"))
@@ -132,17 +132,17 @@ async def test_a_refusal_is_counted_once_by_the_kind_of_its_limit() -> None:
     provider.shutdown()
 
 
-async def test_without_a_rate_nothing_is_counted(start: Start) -> None:
+async def test_without_a_rate_no_call_is_refused(start: Start) -> None:
     harness = await start()
     for _ in range(5):
         await harness.search.ComprehensiveSearch(QUESTION, timeout=5)
 
 
-def test_several_rates_hold_at_once() -> None:
+def test_several_rates_are_read_from_one_setting() -> None:
     rates = [(rate.amount, rate.get_expiry()) for rate in parse_rates("50/second; 1000 per minute")]
     assert rates == [(50, 1), (1000, 60)]
 
 
-def test_a_rate_that_is_none_is_refused_at_the_start() -> None:
+def test_an_invalid_rate_is_refused_at_startup() -> None:
     with pytest.raises(ValueError, match="must be rates such as"):
         LimitSettings(rate_limit_per_key="fast")

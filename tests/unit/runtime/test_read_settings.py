@@ -1,4 +1,4 @@
-"""Wrong settings end a process in a line for each, by the name that the environment has for it."""
+"""Invalid settings end a process with one line for each, which names its environment variable."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from services.vector_search.__main__ import main as vector_search
 from services.vector_search.settings import VectorSettings
 
 PREFIXES = ("BRAID_", "EMBEDDING_", "LLM_", "NEO4J_", "DATABASE_")
-# What pydantic would say of a value that it shows.
+# An invalid value, which pydantic would show in its message.
 SECRET = "s3cret-value"
 
 
 @pytest.fixture(autouse=True)
 def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """None of the machine's own settings, and no `.env` file."""
+    """Removes the machine's own settings and any `.env` file."""
     monkeypatch.chdir(tmp_path)
     for name in os.environ:
         if name.startswith(PREFIXES):
             monkeypatch.delenv(name)
 
 
-def told_of(kind: type[BaseSettings]) -> list[str]:
-    """What is said of wrong settings."""
+def messages_for(kind: type[BaseSettings]) -> list[str]:
+    """Returns the lines that are printed for invalid settings."""
     with pytest.raises(SystemExit) as ended:
         read_settings(kind)
     return str(ended.value).splitlines()
 
 
-def test_settings_that_are_right_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_valid_settings_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BRAID_DRAIN_SECONDS", "7")
     assert read_settings(RuntimeSettings).drain_seconds == 7
 
@@ -65,27 +65,27 @@ def test_settings_that_are_right_are_read(monkeypatch: pytest.MonkeyPatch) -> No
         ),
     ],
 )
-def test_a_wrong_setting_is_told_by_its_name_without_its_value(
+def test_an_invalid_setting_is_reported_by_its_name_without_its_value(
     monkeypatch: pytest.MonkeyPatch, kind: type[BaseSettings], name: str, value: str, told: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    assert told_of(kind) == [f"{name} {told}"]
+    assert messages_for(kind) == [f"{name} {told}"]
 
 
-def test_each_wrong_setting_has_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_invalid_setting_has_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BRAID_VECTOR_POOL_SIZE", "abc")
-    assert told_of(VectorSettings) == [
+    assert messages_for(VectorSettings) == [
         "DATABASE_URL is needed",
         "BRAID_VECTOR_POOL_SIZE must be a whole number",
     ]
-    assert told_of(GraphSettings) == ["NEO4J_PASSWORD is needed"]
+    assert messages_for(GraphSettings) == ["NEO4J_PASSWORD is needed"]
 
 
-def test_settings_that_do_not_go_together_are_told_in_our_own_words(
+def test_settings_that_do_not_fit_together_are_reported_in_plain_words(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("EMBEDDING_PROVIDER", "openai")
-    assert told_of(EmbeddingSettings) == [
+    assert messages_for(EmbeddingSettings) == [
         "EMBEDDING_API_KEY or EMBEDDING_BASE_URL is needed for openai"
     ]
 
@@ -101,14 +101,16 @@ def test_settings_that_do_not_go_together_are_told_in_our_own_words(
         lambda: agent_orchestrator(["--worker"]),
     ],
 )
-def test_every_process_ends_so(monkeypatch: pytest.MonkeyPatch, main: Callable[[], object]) -> None:
+def test_every_process_exits_with_a_message_about_an_invalid_setting(
+    monkeypatch: pytest.MonkeyPatch, main: Callable[[], object]
+) -> None:
     monkeypatch.setenv("BRAID_LOG_LEVEL", SECRET)
     with pytest.raises(SystemExit, match=r"^BRAID_LOG_LEVEL must be 'debug', [^\n]*$"):
         main()
 
 
 @pytest.mark.parametrize("serve", [serve_orchestrator, serve_worker])
-async def test_what_the_orchestrator_reads_as_it_begins_to_serve_too(
+async def test_settings_that_the_orchestrator_reads_when_it_serves_are_reported_too(
     monkeypatch: pytest.MonkeyPatch, serve: Callable[..., object]
 ) -> None:
     monkeypatch.setenv("EMBEDDING_PROVIDER", "Local")

@@ -1,4 +1,4 @@
-"""Each RPC has a queue of its own: what floods one of them leaves the others alone."""
+"""Each RPC has its own queue, so that a flood of calls to one does not affect the others."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def test_every_rpc_of_every_service_has_a_queue() -> None:
         ("braid.agent.v1.IngestService/DeleteDocument", RpcClass.WRITE),
     ],
 )
-def test_the_contract_says_what_a_call_does(rpc: str, expected: RpcClass) -> None:
+def test_the_class_of_an_rpc_follows_from_its_contract(rpc: str, expected: RpcClass) -> None:
     [method] = [one for one in methods() if full_name(one) == f"/{rpc}"]
     assert class_of(method) is expected
 
 
-def test_classes_single_rpcs_and_shared_queues_have_sizes_of_their_own() -> None:
+def test_queue_sizes_are_set_by_class_by_single_rpc_or_by_shared_queue() -> None:
     shared = AdmissionQueue(AdmissionLimits(size=1))
     given = settings(
         read_concurrency=3,
@@ -65,12 +65,12 @@ def test_classes_single_rpcs_and_shared_queues_have_sizes_of_their_own() -> None
 
 
 @pytest.mark.parametrize("wrong", ["Nothing/Here=3", f"{SEARCH}/ComprehensiveSearch=0", SEARCH])
-def test_a_number_for_no_rpc_is_refused_at_the_start(wrong: str) -> None:
+def test_an_invalid_rpc_concurrency_is_refused_at_startup(wrong: str) -> None:
     with pytest.raises(ValueError, match="pairs of an RPC and a number"):
         settings(rpc_concurrency=wrong)
 
 
-async def test_an_rpc_at_its_limit_refuses_and_another_one_is_served(start: Start) -> None:
+async def test_an_rpc_at_its_limit_refuses_calls_while_another_one_is_served(start: Start) -> None:
     harness = await start(read_concurrency=1, rpc_queue_seconds=0.05)
     arrived, done = asyncio.Event(), asyncio.Event()
 
@@ -90,7 +90,7 @@ async def test_an_rpc_at_its_limit_refuses_and_another_one_is_served(start: Star
     assert error.retry_after > 0
 
 
-async def test_a_stream_that_is_one_too_many_is_refused_alike(start: Start) -> None:
+async def test_a_stream_beyond_the_limit_is_refused(start: Start) -> None:
     harness = await start(stream_concurrency=1, rpc_queue_seconds=0)
     arrived, done = asyncio.Event(), asyncio.Event()
 
@@ -110,7 +110,7 @@ async def test_a_stream_that_is_one_too_many_is_refused_alike(start: Start) -> N
     assert error.retry_after > 0
 
 
-async def test_a_call_without_a_deadline_gets_one(start: Start) -> None:
+async def test_a_call_without_a_deadline_gets_the_default_deadline(start: Start) -> None:
     harness = await start(default_deadline_seconds=0.05)
 
     async def hang() -> None:
@@ -123,7 +123,7 @@ async def test_a_call_without_a_deadline_gets_one(start: Start) -> None:
     assert call.deadline is not None
 
 
-async def test_a_stream_without_a_deadline_gets_one(start: Start) -> None:
+async def test_a_stream_without_a_deadline_gets_the_default_deadline(start: Start) -> None:
     harness = await start(default_stream_deadline_seconds=0.5)
 
     async def hang() -> None:

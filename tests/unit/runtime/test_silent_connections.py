@@ -1,4 +1,4 @@
-"""Connections that send nothing: they keep nobody from being served, and are closed after a while."""
+"""Connections that send nothing do not block other calls and are closed after a timeout."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.unit.runtime.conftest import QUESTION, Start
 SILENT = 300
 
 
-async def test_silent_connections_stop_nobody_and_are_closed(start: Start) -> None:
+async def test_silent_connections_block_no_calls_and_are_closed(start: Start) -> None:
     harness = await start(handshake_seconds=0.5)
     loop = asyncio.get_running_loop()
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""Errors to status and back."""
+"""Errors are converted to gRPC statuses and back."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_every_reason_of_the_contract_has_a_code() -> None:
 
 
 @pytest.mark.parametrize("letter", ["a", "é", "語", "😀"])
-def test_however_much_is_wrong_the_end_of_a_call_can_carry_it(letter: str) -> None:
+def test_the_status_of_many_invalid_fields_fits_into_the_trailers(letter: str) -> None:
     wrong = [
         FieldError(f"values[{n}]", f"must be a finite number {letter * 100}") for n in range(500)
     ]
@@ -59,26 +59,26 @@ def test_however_much_is_wrong_the_end_of_a_call_can_carry_it(letter: str) -> No
     assert len(details) * 4 / 3 + sentence < 8 * 1024
 
 
-def test_what_cannot_be_told_is_counted() -> None:
+def test_invalid_fields_that_do_not_fit_are_counted() -> None:
     wrong = [FieldError(f"values[{n}]", "must be a finite number") for n in range(500)]
-    told = error_from_rpc(failed(to_status(InvalidFieldError(*wrong), "r")))
-    assert told.fields[0] == wrong[0]
-    assert told.fields[-1] == (
+    received = error_from_rpc(failed(to_status(InvalidFieldError(*wrong), "r")))
+    assert received.fields[0] == wrong[0]
+    assert received.fields[-1] == (
         "request",
-        f"has {500 - len(told.fields) + 1} more fields that are wrong",
+        f"has {500 - len(received.fields) + 1} more fields that are wrong",
     )
 
 
-def test_a_message_that_is_too_large_is_no_overload() -> None:
-    """Waiting would not help."""
-    told = "CLIENT: Received message larger than max (20971520 vs. 16777216)"
+def test_a_message_that_is_too_large_is_not_an_overload() -> None:
+    """A retry would not help."""
+    received = "CLIENT: Received message larger than max (20971520 vs. 16777216)"
     error = grpc.aio.AioRpcError(
-        grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.aio.Metadata(), grpc.aio.Metadata(), told
+        grpc.StatusCode.RESOURCE_EXHAUSTED, grpc.aio.Metadata(), grpc.aio.Metadata(), received
     )
     assert reason_name(error_from_rpc(error)) == "INVALID_FIELD"
 
 
 def failed(status: grpc.Status) -> grpc.aio.AioRpcError:
-    """A call as its caller sees it end with a status."""
+    """Returns the error that a caller receives for a status."""
     trailing = grpc.aio.Metadata(*status.trailing_metadata)
     return grpc.aio.AioRpcError(status.code, grpc.aio.Metadata(), trailing, status.details)

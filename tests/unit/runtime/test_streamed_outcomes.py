@@ -1,4 +1,4 @@
-"""A call's outcome is the one its server gave it, also when the server ended it while a message was on its way."""
+"""A call's outcome is the server's status, even if the server ends the call while a message is being sent."""
 
 from __future__ import annotations
 
@@ -33,34 +33,38 @@ async def never() -> None:
     await asyncio.Event().wait()
 
 
-async def ending(call: Any) -> grpc.aio.AioRpcError:
+async def failure_of(call: Any) -> grpc.aio.AioRpcError:
     with pytest.raises(grpc.aio.AioRpcError) as failure:
         await outcome_of(call)
     return failure.value
 
 
-async def test_an_answer_is_passed_on(harness: Harness) -> None:
+async def test_an_answer_is_returned(harness: Harness) -> None:
     answer = await outcome_of(harness.ingest.IngestDocument(upload(2), timeout=5))
     assert isinstance(answer, ingest_pb2.IngestDocumentResponse)
 
 
-async def test_a_large_upload_that_is_refused_is_told_why(harness: Harness) -> None:
+async def test_a_large_upload_that_is_refused_fails_with_the_servers_reason(
+    harness: Harness,
+) -> None:
     harness.seen.act = refuse
     for _ in range(40):
-        failure = await ending(harness.ingest.IngestDocument(upload(25), timeout=20))
+        failure = await failure_of(harness.ingest.IngestDocument(upload(25), timeout=20))
         error = error_from_rpc(failure)
         assert reason_name(error) == "INVALID_FIELD"
         assert error.fields == (FieldError("content_type", "must be known"),)
 
 
-async def test_a_large_upload_whose_time_is_over_is_told_so(harness: Harness) -> None:
+async def test_a_large_upload_past_its_deadline_fails_with_deadline_exceeded(
+    harness: Harness,
+) -> None:
     harness.seen.act = never
-    failure = await ending(harness.ingest.IngestDocument(upload(100), timeout=0.2))
+    failure = await failure_of(harness.ingest.IngestDocument(upload(100), timeout=0.2))
     assert failure.code() is grpc.StatusCode.DEADLINE_EXCEEDED
 
 
-class Scripted:
-    """A call that is given one status after another, as gRPC's is by a server and by a message that was not sent."""
+class ScriptedCall:
+    """A call that gets several statuses in turn, as from a server and from a message that could not be sent."""
 
     def __init__(self, *statuses: tuple[grpc.StatusCode, str]) -> None:
         self._statuses = statuses
@@ -94,13 +98,13 @@ class Scripted:
     [[REFUSED], [REFUSED, NOT_SENT], [NOT_SENT, REFUSED]],
     ids=["alone", "before the message failed", "after the message failed"],
 )
-async def test_the_servers_status_stands_whenever_it_came(
+async def test_the_servers_status_is_used_whenever_it_arrives(
     statuses: list[tuple[grpc.StatusCode, str]],
 ) -> None:
-    failure = await ending(Scripted(*statuses))
+    failure = await failure_of(ScriptedCall(*statuses))
     assert (failure.code(), failure.details()) == REFUSED
 
 
-async def test_a_message_that_failed_alone_is_told_as_it_is() -> None:
-    failure = await ending(Scripted(NOT_SENT))
+async def test_a_failed_message_without_a_server_status_is_reported_unchanged() -> None:
+    failure = await failure_of(ScriptedCall(NOT_SENT))
     assert (failure.code(), failure.details()) == NOT_SENT

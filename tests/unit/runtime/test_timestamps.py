@@ -1,4 +1,4 @@
-"""Instants that no calendar has are found wherever they stand in a message."""
+"""Invalid timestamps are found anywhere in a message."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECONDS = st.integers(-(2**63), 2**63 - 1)
 NANOS = st.integers(-(2**31), 2**31 - 1)
 
 
-def test_wrong_instants_are_named_by_their_place() -> None:
+def test_invalid_timestamps_are_named_by_their_field_path() -> None:
     never = Timestamp(seconds=10**15)
     span = retrieval_pb2.TimeRange(start_time=never, end_time=Timestamp(nanos=-1))
     request = history_pb2.GetSnapshotRequest(
@@ -30,7 +30,7 @@ def test_wrong_instants_are_named_by_their_place() -> None:
 
 
 @given(seconds=SECONDS, nanos=NANOS)
-def test_what_is_let_through_is_a_datetime(seconds: int, nanos: int) -> None:
+def test_every_accepted_timestamp_can_be_converted_to_a_datetime(seconds: int, nanos: int) -> None:
     request = history_pb2.GetEntityHistoryRequest(
         since_time=Timestamp(seconds=seconds, nanos=nanos)
     )

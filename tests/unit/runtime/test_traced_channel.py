@@ -1,4 +1,4 @@
-"""Outgoing calls: a client span for each within a recorded trace, whatever becomes of it, and nothing elsewhere."""
+"""Each outgoing call within a recorded trace has a client span, however it ends; other calls have none."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ async def harness(exported: InMemorySpanExporter, start: Start) -> Harness:
     return await start()
 
 
-async def ended(
+async def ended_spans(
     exported: InMemorySpanExporter, kind: SpanKind, number: int = 1
 ) -> list[ReadableSpan]:
-    """The spans of a kind, once so many have ended: the other side ends its own for itself."""
+    """Returns the spans of a kind once `number` of them have ended; the server ends its own independently."""
     async with asyncio.timeout(5):
         while True:
             found = [one for one in exported.get_finished_spans() if one.kind is kind]
@@ -46,15 +46,15 @@ async def hang() -> None:
     await asyncio.Event().wait()
 
 
-async def test_a_call_has_a_span_between_its_callers_and_the_servers(
+async def test_a_call_has_a_client_span_between_those_of_caller_and_server(
     exported: InMemorySpanExporter, harness: Harness
 ) -> None:
     with root_span("asking") as asking:
         carrier: dict[str, str] = {"x-request-id": "r1"}
         propagate.inject(carrier)
         await harness.search.ComprehensiveSearch(ASKED, metadata=tuple(carrier.items()))
-    [client] = await ended(exported, SpanKind.CLIENT)
-    [server] = await ended(exported, SpanKind.SERVER)
+    [client] = await ended_spans(exported, SpanKind.CLIENT)
+    [server] = await ended_spans(exported, SpanKind.SERVER)
     assert client.parent is not None
     assert client.parent.span_id == asking.get_span_context().span_id
     assert server.parent is not None
@@ -72,14 +72,14 @@ async def test_a_call_has_a_span_between_its_callers_and_the_servers(
     assert harness.seen.calls[0].request_id == "r1"
 
 
-async def test_a_streamed_answer_is_one_span_until_it_has_ended(
+async def test_the_span_of_a_streamed_answer_lasts_until_the_stream_ends(
     exported: InMemorySpanExporter, harness: Harness
 ) -> None:
     with root_span("asking"):
         call = harness.search.StreamComprehensiveSearch(STREAMED)
         async for _ in call:
             assert not [one for one in exported.get_finished_spans() if one.kind is SpanKind.CLIENT]
-    [client] = await ended(exported, SpanKind.CLIENT)
+    [client] = await ended_spans(exported, SpanKind.CLIENT)
     assert (client.attributes or {})["rpc.grpc.status_code"] == 0
 
 
@@ -92,11 +92,11 @@ async def test_a_streamed_request_is_one_span(
 
     with root_span("asking"):
         await harness.ingest.IngestDocument(parts())
-    [client] = await ended(exported, SpanKind.CLIENT)
+    [client] = await ended_spans(exported, SpanKind.CLIENT)
     assert client.name == "braid.agent.v1.IngestService/IngestDocument"
 
 
-async def test_a_failed_call_says_its_code_and_nothing_of_its_error(
+async def test_the_span_of_a_failed_call_has_its_code_but_no_error_text(
     exported: InMemorySpanExporter, harness: Harness
 ) -> None:
     async def fail() -> None:
@@ -105,14 +105,14 @@ async def test_a_failed_call_says_its_code_and_nothing_of_its_error(
     harness.seen.act = fail
     with root_span("asking"), pytest.raises(grpc.aio.AioRpcError):
         await harness.search.ComprehensiveSearch(ASKED)
-    [client] = await ended(exported, SpanKind.CLIENT)
+    [client] = await ended_spans(exported, SpanKind.CLIENT)
     attributes = client.attributes or {}
     assert (attributes["rpc.grpc.status_code"], attributes["error.type"]) == (5, "NOT_FOUND")
     assert (client.status.is_ok, client.status.description) == (False, None)
     assert CANARY not in client.to_json()
 
 
-async def test_a_call_past_its_deadline_and_one_without_a_server_have_their_codes(
+async def test_spans_have_the_codes_of_deadline_exceeded_and_unavailable_calls(
     exported: InMemorySpanExporter, harness: Harness
 ) -> None:
     harness.seen.act = hang
@@ -121,14 +121,14 @@ async def test_a_call_past_its_deadline_and_one_without_a_server_have_their_code
     await harness.server.stop()
     with root_span("asking"), pytest.raises(grpc.aio.AioRpcError):
         await harness.search.ComprehensiveSearch(ASKED, timeout=5)
-    spans = await ended(exported, SpanKind.CLIENT, 2)
+    spans = await ended_spans(exported, SpanKind.CLIENT, 2)
     assert [(one.attributes or {})["error.type"] for one in spans] == [
         "DEADLINE_EXCEEDED",
         "UNAVAILABLE",
     ]
 
 
-async def test_calls_that_their_caller_gives_up_are_cancelled_spans(
+async def test_the_spans_of_canceled_calls_have_their_code(
     exported: InMemorySpanExporter, harness: Harness
 ) -> None:
     began: asyncio.Queue[None] = asyncio.Queue()
@@ -148,12 +148,12 @@ async def test_calls_that_their_caller_gives_up_are_cancelled_spans(
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-    spans = await ended(exported, SpanKind.CLIENT, 2)
+    spans = await ended_spans(exported, SpanKind.CLIENT, 2)
     assert {(one.attributes or {})["rpc.grpc.status_code"] for one in spans} == {1}
     assert not any(one.status.is_ok for one in spans)
 
 
-async def test_outside_of_a_recorded_trace_a_call_has_no_span(
+async def test_outside_a_recorded_trace_a_call_has_no_span(
     exported: InMemorySpanExporter, harness: Harness
 ) -> None:
     await harness.search.ComprehensiveSearch(QUESTION)
@@ -178,6 +178,8 @@ async def test_a_span_names_the_server_that_the_channel_was_opened_for(
         call: Any = channel.unary_unary("/braid.v1.Service/Method")
         with root_span("asking"):
             call(b"", timeout=5).cancel()
-        [client] = await ended(exported, SpanKind.CLIENT)
-    told = {name: value for name, value in (client.attributes or {}).items() if "server" in name}
-    assert told == server
+        [client] = await ended_spans(exported, SpanKind.CLIENT)
+    server_attributes = {
+        name: value for name, value in (client.attributes or {}).items() if "server" in name
+    }
+    assert server_attributes == server

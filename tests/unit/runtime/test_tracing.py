@@ -1,4 +1,4 @@
-"""Spans: within a recorded one only, and without what an error says."""
+"""Spans are recorded only within a recorded span, and without the text of errors."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ def by_name(exported: InMemorySpanExporter) -> dict[str, ReadableSpan]:
     return {one.name: one for one in exported.get_finished_spans()}
 
 
-def test_outside_of_a_recorded_span_there_is_none(exported: InMemorySpanExporter) -> None:
-    with span("leg vector") as made:
-        assert not made.is_recording()
+def test_outside_a_recorded_span_no_span_is_recorded(exported: InMemorySpanExporter) -> None:
+    with span("leg vector") as current:
+        assert not current.is_recording()
     assert exported.get_finished_spans() == ()
 
 
-def test_a_span_is_within_the_one_around_it(exported: InMemorySpanExporter) -> None:
+def test_a_span_is_a_child_of_the_span_around_it(exported: InMemorySpanExporter) -> None:
     with root_span("turn search"), span("postgresql add_job"), span("inner"):
         pass
     found = by_name(exported)
@@ -33,7 +33,7 @@ def test_a_span_is_within_the_one_around_it(exported: InMemorySpanExporter) -> N
     }
 
 
-def test_a_separate_span_is_not_the_current_one(exported: InMemorySpanExporter) -> None:
+def test_a_separate_span_does_not_become_the_current_one(exported: InMemorySpanExporter) -> None:
     with root_span("turn search"), separate_span("language gpt"), span("inner"):
         pass
     found = by_name(exported)
@@ -42,7 +42,7 @@ def test_a_separate_span_is_not_the_current_one(exported: InMemorySpanExporter) 
     assert parents == {"language gpt": root, "inner": root}
 
 
-def test_a_failed_span_has_its_errors_type_and_not_its_words(
+def test_a_failed_span_has_the_type_of_its_error_but_not_its_text(
     exported: InMemorySpanExporter,
 ) -> None:
     with pytest.raises(ValueError, match=CANARY), root_span("turn"), span("leg"):

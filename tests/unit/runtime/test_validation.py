@@ -1,4 +1,4 @@
-"""Which fields of a message are named as wrong, and that no message keeps the event loop with them."""
+"""Invalid fields of a message are named, within limits that keep the event loop responsive."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def stage() -> ValidationStage:
 
 
 def wrong(stage: ValidationStage, message: object) -> list[str]:
-    """The fields that are named, each once."""
+    """Returns the names of the invalid fields."""
     return [field for field, _ in errors(stage, message)]
 
 
@@ -37,17 +37,17 @@ def errors(stage: ValidationStage, message: object) -> tuple[FieldError, ...]:
 
 
 def fact(**fields: object) -> ingest_pb2.FactInput:
-    """A fact without a fault but for `fields`."""
+    """Returns a fact that is valid except for `fields`."""
     ends = {"subject": ingest_pb2.EntityInput(name="A"), "object": ingest_pb2.EntityInput(name="B")}
     return ingest_pb2.FactInput(**(ends | {"relation_type": "OWNS"} | fields))  # type: ignore[arg-type] # by name
 
 
-def test_every_wrong_field_of_a_small_message_is_named(stage: ValidationStage) -> None:
+def test_every_invalid_field_of_a_small_message_is_named(stage: ValidationStage) -> None:
     request = search_pb2.TextSearchRequest(query="", limit=51)
     assert wrong(stage, request) == ["query", "limit"]
 
 
-def test_the_order_of_a_range_is_told_without_the_names_of_its_fields(
+def test_a_reversed_range_is_reported_without_the_names_of_its_fields(
     stage: ValidationStage,
 ) -> None:
     span = retrieval_pb2.TimeRange(start_time=Timestamp(seconds=2), end_time=Timestamp(seconds=1))
@@ -55,14 +55,16 @@ def test_the_order_of_a_range_is_told_without_the_names_of_its_fields(
     assert errors(stage, request) == (FieldError("time.range", "the end must be after the start"),)
 
 
-def test_a_list_of_too_many_wrong_items_is_told_as_too_long_alone(stage: ValidationStage) -> None:
+def test_a_list_of_too_many_invalid_items_is_only_reported_as_too_long(
+    stage: ValidationStage,
+) -> None:
     request = search_pb2.TextSearchRequest(query="x")
     request.filter.document_ids.extend([""] * 1_000_000)
-    [(field, told)] = errors(stage, request)
-    assert (field, "1000" in told) == ("filter.document_ids", True)
+    [(field, description)] = errors(stage, request)
+    assert (field, "1000" in description) == ("filter.document_ids", True)
 
 
-def test_of_a_list_of_texts_in_a_large_message_the_first_wrong_one_is_named(
+def test_only_the_first_invalid_text_of_a_list_in_a_large_message_is_named(
     stage: ValidationStage,
 ) -> None:
     request = search_pb2.TextSearchRequest(query="x")
@@ -70,14 +72,14 @@ def test_of_a_list_of_texts_in_a_large_message_the_first_wrong_one_is_named(
     assert wrong(stage, request) == ["filter.document_ids[99]"]
 
 
-def test_of_a_vector_without_any_number_the_first_value_is_named(stage: ValidationStage) -> None:
+def test_only_the_first_invalid_value_of_a_vector_is_named(stage: ValidationStage) -> None:
     request = search_pb2.HybridSearchRequest(query="x")
     request.query_embedding.embedding_model = "m"
     request.query_embedding.values.extend([float("nan")] * 4_000)
     assert wrong(stage, request) == ["query_embedding.values[0]"]
 
 
-def test_each_wrong_item_of_a_large_message_is_named_by_its_first_wrong_field(
+def test_each_invalid_item_of_a_large_message_is_named_by_its_first_invalid_field(
     stage: ValidationStage,
 ) -> None:
     facts = [
@@ -90,29 +92,31 @@ def test_each_wrong_item_of_a_large_message_is_named_by_its_first_wrong_field(
     assert found == ["facts[1].subject", "facts[3].relation_type"]
 
 
-def test_no_more_fields_are_named_than_an_answer_can_carry(stage: ValidationStage) -> None:
+def test_at_most_50_invalid_fields_are_named(stage: ValidationStage) -> None:
     facts = [fact(relation_type="")] * 1_000
     assert len(wrong(stage, ingest_pb2.AddFactsRequest(facts=facts))) == 50
     never = [fact(valid_time=NEVER)] * 1_000
     assert len(wrong(stage, ingest_pb2.AddFactsRequest(facts=never))) == 50
 
 
-def test_what_is_no_instant_is_named_in_messages_of_any_size(stage: ValidationStage) -> None:
+def test_an_invalid_timestamp_is_named_in_messages_of_any_size(stage: ValidationStage) -> None:
     small = ingest_pb2.AddFactsRequest(facts=[fact(valid_time=NEVER)])
     large = ingest_pb2.AddFactsRequest(facts=[fact(statement=LONG), fact(valid_time=NEVER)])
     assert wrong(stage, small) == ["facts[0].valid_time"]
     assert wrong(stage, large) == ["facts[1].valid_time"]
 
 
-def test_a_list_of_too_many_facts_is_refused_before_each_is_looked_at(
+def test_a_list_of_too_many_facts_is_refused_before_its_items_are_checked(
     stage: ValidationStage,
 ) -> None:
     facts = [ingest_pb2.FactInput(valid_time=NEVER)] * 100_000
     assert wrong(stage, ingest_pb2.AddFactsRequest(facts=facts)) == ["facts"]
 
 
-def test_a_rule_that_stands_on_a_list_holds_in_messages_of_any_size(stage: ValidationStage) -> None:
-    """No message of the list is wrong by itself."""
+def test_a_rule_on_the_items_of_a_list_applies_in_messages_of_any_size(
+    stage: ValidationStage,
+) -> None:
+    """Each item of the list is valid by itself."""
     text, message = FieldDescriptorProto.TYPE_STRING, FieldDescriptorProto.TYPE_MESSAGE
     file = FileDescriptorProto(
         name="listed.proto", package="listed", dependency=["buf/validate/validate.proto"]
@@ -131,7 +135,9 @@ def test_a_rule_that_stands_on_a_list_holds_in_messages_of_any_size(stage: Valid
         assert wrong(stage, kind(items=[{"text": "x" * size}])) == ["items[0]"]
 
 
-def test_what_is_wrong_is_told_without_regular_expressions(stage: ValidationStage) -> None:
+def test_violated_patterns_are_described_without_regular_expressions(
+    stage: ValidationStage,
+) -> None:
     ends = {"subject": ingest_pb2.EntityInput(name="A\x00", type="9")}
     message = ingest_pb2.AddFactsRequest(facts=[fact(relation_type="-", **ends)])
     assert errors(stage, message) == (
@@ -148,6 +154,6 @@ def test_what_is_wrong_is_told_without_regular_expressions(stage: ValidationStag
     )
 
 
-def test_what_must_be_there_is_told_as_required(stage: ValidationStage) -> None:
+def test_a_missing_field_is_reported_as_required(stage: ValidationStage) -> None:
     nothing = ingest_pb2.AddEpisodeRequest()
     assert errors(stage, nothing) == (FieldError("episode", "is required"),)

@@ -23,7 +23,7 @@ scalars = st.one_of(st.text(max_size=20), st.integers(-(2**53), 2**53), st.none(
 
 
 @given(query=st.tuples(scalars, scalars), position=st.lists(scalars, min_size=1, max_size=3))
-def test_a_token_brings_back_its_position(query: tuple[str, int], position: list[str]) -> None:
+def test_a_token_restores_its_position(query: tuple[str, int], position: list[str]) -> None:
     token = encode_token(query, list(position))
     assert decode_token(token, query, length=len(position)) == position
 
@@ -35,14 +35,14 @@ def test_a_token_of_another_query_is_refused() -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_text_as_a_token_is_refused_as_a_field(token: str) -> None:
+def test_any_text_as_a_token_is_a_field_error(token: str) -> None:
     with pytest.raises(InvalidFieldError) as failure:
         decode_token(token, ("Person",), length=1, field="cursor")
     assert failure.value.fields[0].field == "cursor"
 
 
 @pytest.mark.parametrize("body", [[], {}, "x", 1, None, [1], ["a", "b", "c"], ["a", {"b": 1}]])
-def test_well_formed_json_that_is_no_token_is_refused(body: object) -> None:
+def test_well_formed_json_that_is_not_a_token_is_refused(body: object) -> None:
     token = base64.urlsafe_b64encode(json.dumps(body).encode()).decode()
     with pytest.raises(InvalidFieldError):
         decode_token(token, ("Person",), length=1)
@@ -54,15 +54,15 @@ def test_a_position_of_another_length_is_refused() -> None:
 
 
 @given(st.lists(st.text(max_size=8), max_size=4), st.lists(st.text(max_size=8), max_size=4))
-def test_two_lists_share_a_uuid_only_when_they_are_equal(a: list[str], b: list[str]) -> None:
+def test_two_lists_share_a_uuid_only_if_they_are_equal(a: list[str], b: list[str]) -> None:
     assert (derived_uuid(*a) == derived_uuid(*b)) == (a == b)
 
 
 @given(parts=st.lists(st.text(), max_size=4))
-def test_a_derived_uuid_is_the_standards_of_the_parts_as_json(parts: list[str]) -> None:
+def test_a_derived_uuid_is_the_uuid5_of_its_parts_as_json(parts: list[str]) -> None:
     namespace = uuid.UUID("6d7a2c1e-5b0f-5c43-9e0a-0b6f5f1d4a11")
-    told = json.dumps(parts, ensure_ascii=False)
-    assert derived_uuid(*parts) == str(uuid.uuid5(namespace, told))
+    serialized = json.dumps(parts, ensure_ascii=False)
+    assert derived_uuid(*parts) == str(uuid.uuid5(namespace, serialized))
 
 
 def test_a_chunk_id_depends_on_space_document_content_and_occurrence() -> None:
@@ -93,7 +93,7 @@ def test_a_space_id_is_matched_in_full(space: str, *, valid: bool) -> None:
 
 
 @given(st.datetimes(min_value=datetime(1, 1, 2), max_value=datetime(9999, 12, 30)))  # noqa: DTZ001
-def test_an_instant_survives_the_way_through_a_timestamp(naive: datetime) -> None:
+def test_an_instant_survives_conversion_to_a_timestamp(naive: datetime) -> None:
     instant = naive.replace(tzinfo=timezone(timedelta(hours=-7)))
     if datetime(1, 1, 3, tzinfo=UTC) < instant < datetime(9999, 12, 29, tzinfo=UTC):
         assert to_datetime(to_timestamp(instant)) == instant
@@ -104,7 +104,7 @@ def test_a_naive_datetime_is_refused() -> None:
         to_timestamp(datetime(2024, 1, 1))  # noqa: DTZ001
 
 
-def test_queries_are_read_by_name_and_must_say_what_they_answer(
+def test_queries_are_read_by_name_and_must_have_a_description(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "a_package_of_queries"
@@ -121,18 +121,18 @@ def test_queries_are_read_by_name_and_must_say_what_they_answer(
 
 
 @pytest.mark.parametrize("listen", ["127.0.0.1:1", "[::1]:1", "localhost:1", "unix:/run/x"])
-def test_loopback_may_be_listened_on_without_authentication(listen: str) -> None:
+def test_loopback_addresses_need_no_authentication(listen: str) -> None:
     check_listen(listen, authenticated=False)
 
 
 @pytest.mark.parametrize("listen", ["0.0.0.0:1", "[::]:1", "10.0.0.1:1", "example:1", ":1"])
-def test_beyond_loopback_needs_authentication(listen: str) -> None:
+def test_addresses_beyond_loopback_need_authentication(listen: str) -> None:
     with pytest.raises(ListenError):
         check_listen(listen, authenticated=False)
     check_listen(listen, authenticated=True)
 
 
-def test_half_a_character_in_a_token_is_refused() -> None:
+def test_a_lone_surrogate_in_a_token_is_refused() -> None:
     whole = base64.urlsafe_b64decode(encode_token(("q",), ["x"]) + "==")
     half = base64.urlsafe_b64encode(whole.replace(b'"x"', b'"\\ud800"')).decode()
     with pytest.raises(InvalidFieldError):
@@ -142,12 +142,12 @@ def test_half_a_character_in_a_token_is_refused() -> None:
 @pytest.mark.parametrize(
     "end", [datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)]
 )
-def test_the_ends_of_time_are_the_instants_next_to_them(end: datetime) -> None:
-    """PostgreSQL's driver takes them themselves for infinity."""
+def test_the_first_and_last_instants_are_moved_by_a_microsecond(end: datetime) -> None:
+    """PostgreSQL's driver treats the limits themselves as infinity."""
     assert abs(to_datetime(to_timestamp(end)) - end) == timedelta(microseconds=1)
 
 
 @pytest.mark.parametrize("listen", ["127.0.0.1:65536", "127.0.0.1:", "127.0.0.1:http", "localhost"])
-def test_a_port_that_there_is_not_is_refused(listen: str) -> None:
+def test_an_invalid_or_missing_port_is_refused(listen: str) -> None:
     with pytest.raises(ListenError):
         check_listen(listen, authenticated=True)

@@ -1,4 +1,4 @@
-"""The proxy that stands for broken networks and stuck processes does what each fault is called."""
+"""The proxy that simulates broken networks and hung processes implements each fault."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
 
 @pytest.fixture
 async def proxy() -> AsyncIterator[FaultyProxy]:
-    """In front of a server that sends back what it is sent."""
+    """A proxy in front of an echo server."""
     server = await asyncio.start_server(echo, "127.0.0.1", 0)
     target = Endpoint("127.0.0.1", server.sockets[0].getsockname()[1])
     async with FaultyProxy(target, slow_seconds=SLOW_SECONDS).listening(LOOPBACK) as proxy:
@@ -32,13 +32,13 @@ async def proxy() -> AsyncIterator[FaultyProxy]:
 
 
 class Caller:
-    """Connections through the proxy, closed at the end."""
+    """Opens connections through the proxy, and closes them at the end."""
 
     def __init__(self) -> None:
         self._opened: list[asyncio.StreamWriter] = []
 
     async def connect(self, at: Endpoint) -> Connection:
-        """One connection to a TCP address or a Unix socket."""
+        """Opens a connection to a TCP address or a Unix socket."""
         if at.path:
             reader, writer = await asyncio.open_unix_connection(at.path)
         else:
@@ -47,7 +47,7 @@ class Caller:
         return Connection(reader, writer)
 
     def close(self) -> None:
-        """Closes what was opened."""
+        """Closes all connections."""
         for writer in self._opened:
             writer.close()
 
@@ -60,13 +60,13 @@ async def caller() -> AsyncIterator[Caller]:
 
 
 class Connection:
-    """One connection; a peer that has closed it is a ConnectionResetError."""
+    """One connection; raises ConnectionResetError if the peer closed it."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
 
     async def ask(self, text: bytes) -> bytes:
-        """What comes back first."""
+        """Sends the text and returns the first bytes of the response."""
         self._writer.write(text)
         answer = await asyncio.wait_for(self._reader.read(1024), 5)
         if not answer:
@@ -74,11 +74,11 @@ class Connection:
         return answer
 
 
-async def test_a_healthy_one_carries_everything(proxy: FaultyProxy, caller: Caller) -> None:
+async def test_a_healthy_proxy_forwards_everything(proxy: FaultyProxy, caller: Caller) -> None:
     assert await (await caller.connect(proxy.at)).ask(b"hello") == b"hello"
 
 
-async def test_a_slow_one_delays_both_ways(proxy: FaultyProxy, caller: Caller) -> None:
+async def test_a_slow_proxy_delays_both_directions(proxy: FaultyProxy, caller: Caller) -> None:
     connection = await caller.connect(proxy.at)
     await proxy.break_as(Fault.SLOW)
     loop = asyncio.get_running_loop()
@@ -87,7 +87,7 @@ async def test_a_slow_one_delays_both_ways(proxy: FaultyProxy, caller: Caller) -
     assert loop.time() - began >= 2 * SLOW_SECONDS
 
 
-async def test_a_refusing_one_ends_connections_and_takes_none_until_it_is_healed(
+async def test_a_refusing_proxy_ends_connections_and_accepts_none_until_it_is_healed(
     proxy: FaultyProxy, caller: Caller
 ) -> None:
     connection = await caller.connect(proxy.at)
@@ -101,7 +101,7 @@ async def test_a_refusing_one_ends_connections_and_takes_none_until_it_is_healed
     assert await (await caller.connect(proxy.at)).ask(b"hello") == b"hello"
 
 
-async def test_a_cut_one_ends_in_the_middle_of_an_answer(
+async def test_a_cutting_proxy_ends_connections_in_the_middle_of_a_response(
     proxy: FaultyProxy, caller: Caller
 ) -> None:
     connection = await caller.connect(proxy.at)
@@ -111,21 +111,21 @@ async def test_a_cut_one_ends_in_the_middle_of_an_answer(
         await connection.ask(b"more")
 
 
-async def test_a_hanging_one_keeps_what_it_was_sent_until_it_is_healed(
+async def test_a_hanging_proxy_holds_data_until_it_is_healed(
     proxy: FaultyProxy, caller: Caller
 ) -> None:
     connection = await caller.connect(proxy.at)
     await proxy.break_as(Fault.BLACKHOLE)
-    asked = asyncio.create_task(connection.ask(b"hello"))
+    pending = asyncio.create_task(connection.ask(b"hello"))
     connected = await caller.connect(proxy.at)  # connections are accepted, as by a stopped process
-    done, _ = await asyncio.wait({asked}, timeout=0.2)
+    done, _ = await asyncio.wait({pending}, timeout=0.2)
     assert not done
     await proxy.heal()
-    assert await asked == b"hello"
+    assert await pending == b"hello"
     assert await connected.ask(b"too") == b"too"
 
 
-async def test_it_also_stands_before_a_unix_socket(tmp_path: Path, caller: Caller) -> None:
+async def test_the_proxy_also_works_for_unix_sockets(tmp_path: Path, caller: Caller) -> None:
     server = await asyncio.start_unix_server(echo, tmp_path / "there")
     target = Endpoint(path=str(tmp_path / "there"))
     async with FaultyProxy(target).listening(Endpoint(path=str(tmp_path / "here"))) as proxy:

@@ -1,4 +1,4 @@
-"""An embedder for tests: a direction for each known word, and switches that take it away or make it hang."""
+"""An embedder for tests with a direction for each known word, which can be made unavailable or hang."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 from services.models.embedding.vectors import Matrix
 from services.models.errors import EmbedderUnavailable
 
-_WAYS = {"north": 0, "east": 1, "up": 2}
+_DIRECTIONS = {"north": 0, "east": 1, "up": 2}
 
 
 class CompassEmbedder:
-    """Vectors of the words north, east and up in a text; other words point a little everywhere."""
+    """Embeds the words north, east and up as directions; other words point slightly in every direction."""
 
     def __init__(self, model: str = "compass", dimension: int = 3) -> None:
         self.model = model
@@ -24,7 +24,7 @@ class CompassEmbedder:
         self.texts: list[str] = []
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """One row a text."""
+        """Returns one row per text."""
         if self.down:
             raise EmbedderUnavailable("switched off")
         if self.stuck:
@@ -33,18 +33,18 @@ class CompassEmbedder:
         return np.array([self._vector(text) for text in texts], dtype=np.float32)
 
     async def close(self) -> None:
-        """Nothing to free."""
+        """Does nothing."""
 
     def _vector(self, text: str) -> Matrix:
         vector = np.full(self.dimension, 0.01, dtype=np.float32)
         for word in text.lower().split():
-            if word in _WAYS:
-                vector[_WAYS[word]] += 1
+            if word in _DIRECTIONS:
+                vector[_DIRECTIONS[word]] += 1
         return np.asarray(vector / np.linalg.norm(vector), dtype=np.float32)
 
 
 class Unlisted:
-    """An embedder that tells its dimension from its first answer on."""
+    """An embedder whose dimension is unknown before its first answer."""
 
     def __init__(self, inner: CompassEmbedder) -> None:
         self.inner = inner

@@ -1,4 +1,4 @@
-"""Given vectors are brought to length 1, and refused when they cannot be."""
+"""Given vectors are normalized to length 1 and refused if that is impossible."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FLOATS = st.floats(width=32, allow_nan=False, allow_infinity=False)
 
 
 @given(st.lists(FLOATS, min_size=1, max_size=64).filter(lambda v: max(map(abs, v)) > 1e-30))
-def test_any_finite_vector_gets_length_1(values: list[float]) -> None:
+def test_any_finite_vector_is_normalized_to_length_1(values: list[float]) -> None:
     vector = unit_vector(values, "field")
     assert vector.dtype == np.float32
     assert float(np.linalg.norm(vector.astype(np.float64))) == pytest.approx(1, abs=1e-4)

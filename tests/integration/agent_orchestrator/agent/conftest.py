@@ -1,4 +1,4 @@
-"""The agent over real sockets: a language model behind a stub of its provider's API, a fallback behind another."""
+"""The agent over real sockets, with stub provider APIs for its language model and its fallback model."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from tests.stubs.openai_server import OpenAIStub
 
 
 @dataclass
-class Asked:
-    """A run's events by kind."""
+class AgentRun:
+    """The events of a run, accessible by kind."""
 
     events: list[agent_pb2.RunEvent] = field(default_factory=list)
 
     @property
     def kinds(self) -> list[str]:
-        """The kinds of the events in order."""
+        """The kind of each event, in order."""
         return [event.WhichOneof("event") or "" for event in self.events]
 
     def of(self, kind: str) -> list[Any]:
-        """What events of a kind say."""
+        """The payloads of the events of a kind."""
         return [getattr(e, kind) for e in self.events if e.WhichOneof("event") == kind]
 
     @property
     def done(self) -> agent_pb2.RunDone:
-        """The end, which must be an answer."""
+        """The payload of the last event; the run must have ended with an answer."""
         assert self.kinds[-1] == "done", self.events[-1]
         return self.events[-1].done
 
     @property
     def streamed(self) -> str:
-        """The text as a reader has it at the end."""
+        """The streamed text as a reader sees it at the end."""
         parts: list[str] = []
         for text in self.of("text"):
             parts = [text.text] if text.restart else [*parts, text.text]
@@ -55,19 +55,19 @@ class Asked:
 
 @dataclass
 class Agent:
-    """The service as a caller has it."""
+    """A client of the agent service."""
 
     stub: agent_pb2_grpc.AgentServiceStub
 
-    async def ask(self, question: str, metadata: Metadata = ALICE, **more: Any) -> Asked:
-        """Asks and reads to the end."""
-        asked = Asked()
+    async def ask(self, question: str, metadata: Metadata = ALICE, **more: Any) -> AgentRun:
+        """Asks a question and reads all events."""
+        asked = AgentRun()
         async for answer in self.open(question, metadata, **more):
             asked.events.append(answer.event)
         return asked
 
     def open(self, question: str, metadata: Metadata = ALICE, **more: Any) -> Any:
-        """The open call. What is asked is not read for the entity memory: that would ask the scripted model, too."""
+        """Opens the call. Entity extraction is off, because it would also call the scripted model."""
         request = agent_pb2.AskRequest(**{"question": question, "skip_memory": True, **more})
         return self.stub.Ask(request, metadata=metadata, timeout=30)
 
@@ -86,7 +86,7 @@ class Model:
     script: ChatScript
 
     def says(self, *turns: Turn) -> None:
-        """What it answers, request by request."""
+        """Scripts the model's replies, one for each request."""
         self.script.turns = turns
 
 
@@ -99,26 +99,26 @@ async def _scripted() -> AsyncIterator[Model]:
 
 @pytest.fixture
 async def model() -> AsyncIterator[Model]:
-    """The first model."""
+    """The primary model."""
     async for one in _scripted():
         yield one
 
 
 @pytest.fixture
 async def fallback() -> AsyncIterator[Model]:
-    """The model that is asked where the first one gives no answer; OpenAI's API."""
+    """The fallback model, behind OpenAI's API."""
     async for one in _scripted():
         yield one
 
 
 @pytest.fixture(params=["openai", "anthropic"])
 def provider(request: pytest.FixtureRequest) -> str:
-    """The first model's provider."""
+    """The primary model's provider."""
     return str(request.param)
 
 
 def model_settings(model: Model, provider: str, name: str = "") -> dict[str, Any]:
-    """Settings of a scripted model; it is given up soon."""
+    """Settings of a scripted model, with short timeouts and retries."""
     url = model.server.base_url
     return {
         "_env_file": None,
@@ -133,7 +133,7 @@ def model_settings(model: Model, provider: str, name: str = "") -> dict[str, Any
 
 @pytest.fixture
 def with_models(model: Model, fallback: Model, provider: str) -> AgentOptions:
-    """The first model and the fallback."""
+    """Options with the primary and the fallback model."""
     return AgentOptions(
         AnswerSettings.model_construct(),
         (
@@ -144,12 +144,12 @@ def with_models(model: Model, fallback: Model, provider: str) -> AgentOptions:
 
 
 async def read(call: Any) -> list[Any]:
-    """All answers of a streaming call."""
+    """All responses of a streaming call."""
     return [answer async for answer in call]
 
 
 async def code_of(call: Any) -> grpc.StatusCode:
-    """How a call fails."""
+    """The status code that a call fails with."""
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await (read(call) if hasattr(call, "read") else call)
     return caught.value.code()

@@ -1,4 +1,4 @@
-"""What the scripted tiers say of a small company."""
+"""Sample data of a small company for the scripted tiers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def day(text: str) -> Timestamp:
 
 
 def chunk(chunk_id: str = CHUNK, text: str = TEXT) -> chunks_pb2.Chunk:
-    """A passage of the document on owners."""
+    """A passage of the document about owners."""
     return chunks_pb2.Chunk(
         id=chunk_id,
         document_id="owners",
@@ -75,8 +75,8 @@ ENTITY = facts_pb2.Entity(
 )
 
 
-def tell_the_story(world: World) -> None:
-    """Both tiers know who owned the Ledger Service and who owns it."""
+def script_ledger_owners(world: World) -> None:
+    """Scripts both tiers with the former and the current owner of the Ledger Service."""
     hits = [
         chunks_pb2.ChunkHit(chunk=chunk(LATER_CHUNK, LATER_TEXT), score=0.9),
         chunks_pb2.ChunkHit(chunk=chunk(), score=0.6),

@@ -1,4 +1,4 @@
-"""A question over gRPC: its events, from the first to the last."""
+"""The events of a question over gRPC, from the first to the last."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ async def ask(world: World, question: str) -> list[agent_pb2.RunEvent]:
     return [answer.event async for answer in call]
 
 
-async def test_a_question_is_answered_with_what_the_tools_found(answers: World) -> None:
+async def test_a_question_is_answered_from_tool_results(answers: World) -> None:
     events = await ask(answers, "What is c1?")
     kinds = [event.WhichOneof("event") for event in events]
     assert kinds[0] == "started"

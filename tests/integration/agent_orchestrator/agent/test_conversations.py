@@ -1,4 +1,4 @@
-"""Conversations: kept for their user alone, used as context, answered one question at a time."""
+"""Conversations belong to one user, give later questions their context, and process one question at a time."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from services.runtime.channels import open_channel
 from services.runtime.server import start_server
 from tests.integration.agent_orchestrator.agent.conftest import (
     Agent,
-    Asked,
+    AgentRun,
     Model,
     code_of,
 )
-from tests.integration.agent_orchestrator.agent.samples import tell_the_story
+from tests.integration.agent_orchestrator.agent.samples import script_ledger_owners
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
 from tests.stubs.chat_models import Turn
 from tests.stubs.openai_server import Reply
@@ -49,7 +49,7 @@ def agent_options(with_models: AgentOptions) -> AgentOptions:
 
 @pytest.fixture
 def story(world: World) -> World:
-    tell_the_story(world)
+    script_ledger_owners(world)
     return world
 
 
@@ -67,21 +67,23 @@ async def messages_of(agent: Agent, conversation_id: str) -> list[agent_pb2.Mess
     return list(found.messages)
 
 
-def said_to(model: Model) -> list[str]:
-    """What the model was sent last, without instructions."""
+def messages_sent_to(model: Model) -> list[str]:
+    """The messages of the last request to the model, without the system prompt."""
     messages = model.script.asked[-1]["messages"]
     return [message["content"] for message in messages if message["role"] != "system"]
 
 
 async def rest_of(call: Any) -> list[agent_pb2.RunEvent]:
-    """The events that are still to be read."""
+    """The remaining events of a call."""
     events = []
     while (answer := await call.read()) is not grpc.aio.EOF:
         events.append(answer.event)
     return events
 
 
-async def test_a_turn_is_kept_with_its_sources(agent: Agent, model: Model, story: World) -> None:
+async def test_a_question_and_its_answer_are_stored_with_sources(
+    agent: Agent, model: Model, story: World
+) -> None:
     model.says(Turn(tools=[SEARCH]), Turn("Jonas Weber [1]."))
     conversation = await new_conversation(agent)
     asked = await agent.ask(QUESTION, conversation_id=conversation)
@@ -97,31 +99,33 @@ async def test_a_turn_is_kept_with_its_sources(agent: Agent, model: Model, story
     ]
 
 
-async def test_a_follow_up_has_the_turns_before_it(
+async def test_a_follow_up_includes_the_earlier_messages(
     agent: Agent, model: Model, story: World
 ) -> None:
     conversation = await new_conversation(agent)
     model.says(Turn("Jonas Weber."))
     await agent.ask(QUESTION, conversation_id=conversation)
     await agent.ask("And since when?", conversation_id=conversation)
-    told = said_to(model)
-    assert told == [QUESTION, "Jonas Weber.", "And since when?"]
+    received = messages_sent_to(model)
+    assert received == [QUESTION, "Jonas Weber.", "And since when?"]
 
 
-async def test_a_caller_may_keep_the_turns_itself(agent: Agent, model: Model, story: World) -> None:
+async def test_a_caller_can_supply_the_prior_messages(
+    agent: Agent, model: Model, story: World
+) -> None:
     before = [
         agent_pb2.PriorMessage(role=agent_pb2.MESSAGE_ROLE_USER, text="Hello"),
         agent_pb2.PriorMessage(role=agent_pb2.MESSAGE_ROLE_ASSISTANT, text="Hi."),
     ]
     await agent.ask(QUESTION, prior_messages=before)
-    told = said_to(model)
-    assert told == ["Hello", "Hi.", QUESTION]
+    received = messages_sent_to(model)
+    assert received == ["Hello", "Hi.", QUESTION]
 
 
-async def test_older_turns_are_summarised_by_the_language_model(
+async def test_older_messages_are_summarized_by_the_language_model(
     agent: Agent, model: Model, story: World
 ) -> None:
-    model.server.routes["/v1/chat/completions"] = _streams_or_summarises(model)
+    model.server.routes["/v1/chat/completions"] = _stream_or_summarize(model)
     conversation = await new_conversation(agent)
     model.says(Turn(f"Long. {'word ' * 60}"))
     for number in range(4):
@@ -131,7 +135,7 @@ async def test_older_turns_are_summarised_by_the_language_model(
             await agent.ask("More?", conversation_id=conversation)
 
 
-def _streams_or_summarises(model: Model) -> Any:
+def _stream_or_summarize(model: Model) -> Any:
     streams = model.script.routes()["/v1/chat/completions"]
 
     def answer(request: dict[str, Any]) -> Any:
@@ -147,7 +151,7 @@ def _streams_or_summarises(model: Model) -> Any:
     return answer
 
 
-async def test_what_fits_no_more_is_left_out_and_said_so(
+async def test_messages_beyond_the_token_limit_are_omitted_with_a_notice(
     agent: Agent, model: Model, story: World
 ) -> None:
     before = [
@@ -161,7 +165,7 @@ async def test_what_fits_no_more_is_left_out_and_said_so(
     assert notice.message in asked.done.answer
 
 
-async def test_titles_are_changed_and_conversations_deleted(agent: Agent, story: World) -> None:
+async def test_conversations_can_be_renamed_and_deleted(agent: Agent, story: World) -> None:
     conversation = await new_conversation(agent, "First")
     renamed = await agent.stub.RenameConversation(
         agent_pb2.RenameConversationRequest(conversation_id=conversation, title="Second"),
@@ -175,7 +179,9 @@ async def test_titles_are_changed_and_conversations_deleted(agent: Agent, story:
     assert await code_of(gone) is grpc.StatusCode.NOT_FOUND
 
 
-async def test_lists_come_in_pages(agent: Agent, story: World) -> None:
+async def test_conversations_and_messages_are_paged_newest_first(
+    agent: Agent, story: World
+) -> None:
     made = [await new_conversation(agent, str(number)) for number in range(5)]
     found: list[str] = []
     token = ""
@@ -204,7 +210,9 @@ async def test_lists_come_in_pages(agent: Agent, story: World) -> None:
     assert numbers == [4, 3, 2, 1]
 
 
-async def test_nothing_of_another_user_can_be_reached(agent: Agent, story: World) -> None:
+async def test_a_user_cannot_access_another_users_conversations_or_runs(
+    agent: Agent, story: World
+) -> None:
     conversation = await new_conversation(agent)
     asked = await agent.ask(QUESTION, conversation_id=conversation)
     named: dict[str, Any] = {"conversation_id": conversation}
@@ -233,20 +241,20 @@ async def test_a_second_question_waits_for_the_first_one(
     conversation = await new_conversation(agent)
     first, second = await asyncio.gather(
         agent.ask("First?", conversation_id=conversation),
-        _after(story, agent.ask("Second?", conversation_id=conversation)),
+        _after_the_search_started(story, agent.ask("Second?", conversation_id=conversation)),
     )
     assert (first.done.answer, second.done.answer) == ("First.", "Second.")
     texts = [message.text for message in await messages_of(agent, conversation)]
     assert texts == ["First?", "First.", "Second?", "Second."]
 
 
-async def _after(world: World, work: Any) -> Asked:
+async def _after_the_search_started(world: World, work: Any) -> AgentRun:
     await world.vector.script.seen.wait()
-    asked: Asked = await work
+    asked: AgentRun = await work
     return asked
 
 
-async def test_a_second_question_that_waits_too_long_gets_a_clear_error(
+async def test_a_second_question_that_waits_too_long_is_rejected(
     agent: Agent, model: Model, story: World
 ) -> None:
     model.says(Turn(tools=[SEARCH]))
@@ -262,7 +270,7 @@ async def test_a_second_question_that_waits_too_long_gets_a_clear_error(
     first.cancel()
 
 
-async def test_cancelling_a_run_stops_its_tools_and_frees_the_conversation(
+async def test_canceling_a_run_stops_its_tools_and_frees_the_conversation(
     agent: Agent, model: Model, story: World
 ) -> None:
     model.says(Turn(tools=[SEARCH]), Turn("Then."))
@@ -279,7 +287,7 @@ async def test_cancelling_a_run_stops_its_tools_and_frees_the_conversation(
     assert (await agent.ask("Again?", conversation_id=conversation)).done.answer == "Then."
 
 
-async def test_a_run_goes_on_for_a_reader_that_comes_back(
+async def test_a_run_continues_for_a_reader_that_reconnects(
     agent: Agent, model: Model, story: World
 ) -> None:
     model.says(Turn(tools=[SEARCH]), Turn("Done."))
@@ -297,7 +305,7 @@ async def test_a_run_goes_on_for_a_reader_that_comes_back(
 
 
 @pytest.mark.parametrize("at_once", [True, False])
-async def test_a_run_that_nobody_reads_is_stopped(
+async def test_a_run_without_readers_is_stopped(
     agent: Agent, model: Model, story: World, at_once: bool
 ) -> None:
     model.says(Turn(tools=[SEARCH]))
@@ -326,7 +334,7 @@ async def replica(world: World) -> AsyncIterator[Agent]:
         yield Agent(agent_pb2_grpc.AgentServiceStub(channel))
 
 
-async def test_another_replica_resumes_and_stops_a_run(
+async def test_another_replica_can_resume_and_cancel_a_run(
     agent: Agent, replica: Agent, model: Model, story: World
 ) -> None:
     model.says(Turn(tools=[SEARCH]))
@@ -344,7 +352,7 @@ async def test_another_replica_resumes_and_stops_a_run(
     assert theirs[-1].done.end == agent_pb2.RUN_END_CANCELLED
 
 
-async def test_a_run_that_is_read_through_another_replica_goes_on_and_ends_with_its_reader(
+async def test_a_run_read_through_another_replica_continues_until_that_reader_leaves(
     agent: Agent, replica: Agent, model: Model, story: World
 ) -> None:
     model.says(Turn(tools=[SEARCH]))
@@ -357,7 +365,7 @@ async def test_a_run_that_is_read_through_another_replica_goes_on_and_ends_with_
     )
     await following.read()
     call.cancel()
-    # Longer than an unread run goes on.
+    # Longer than a run without readers continues.
     with pytest.raises(TimeoutError):
         await asyncio.wait_for(story.vector.script.cancelled.wait(), 1.0)
     following.cancel()

@@ -1,4 +1,4 @@
-"""The agent's loop over the APIs of OpenAI and Anthropic: tools, streams, refusals, limits, cut connections."""
+"""The agent's loop over the OpenAI and Anthropic APIs: tools, streams, refusals, limits and dropped connections."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def agent_options(with_models: AgentOptions) -> AgentOptions:
 
 
 def sent_to(model: Model) -> str:
-    """Everything that the model was sent."""
+    """All requests to the model, as JSON."""
     return json.dumps(model.script.asked)
 
 
@@ -44,7 +44,7 @@ async def test_a_model_calls_tools_and_answers_from_them(
     assert usage.input_token_count > 0
 
 
-async def test_several_tools_of_one_turn_run_side_by_side(
+async def test_tool_calls_of_one_response_run_concurrently(
     agent: Agent, model: Model, answers: World
 ) -> None:
     facts = ("search_knowledge_graph", {"query": "Who?"})
@@ -56,7 +56,7 @@ async def test_several_tools_of_one_turn_run_side_by_side(
     assert max(called) < min(returned)
 
 
-async def test_what_a_model_says_before_it_calls_tools_is_no_part_of_the_answer(
+async def test_text_before_a_tool_call_is_not_part_of_the_answer(
     agent: Agent, model: Model, answers: World
 ) -> None:
     model.says(Turn("Let me look.", tools=[SEARCH]), Turn("Found [1]."))
@@ -64,7 +64,7 @@ async def test_what_a_model_says_before_it_calls_tools_is_no_part_of_the_answer(
     assert asked.done.answer == asked.streamed == "Found [1]."
 
 
-async def test_arguments_out_of_bounds_are_sent_back(
+async def test_out_of_range_arguments_are_returned_to_the_model(
     agent: Agent, model: Model, answers: World
 ) -> None:
     wrong = ("comprehensive_search", {"query": "What?", "limit": 5000})
@@ -84,7 +84,7 @@ async def test_arguments_out_of_bounds_are_sent_back(
         pytest.param(SEARCH, id="a loop"),
     ],
 )
-async def test_a_model_that_never_comes_to_an_answer_is_given_up(
+async def test_a_model_that_never_answers_is_replaced_by_the_fallback(
     agent: Agent, model: Model, fallback: Model, answers: World, call: Any
 ) -> None:
     model.says(Turn(tools=[call]))
@@ -97,7 +97,7 @@ async def test_a_model_that_never_comes_to_an_answer_is_given_up(
     assert len(model.script.asked) <= 13
 
 
-async def test_a_model_that_is_away_is_replaced_by_the_next_and_that_by_the_planner(
+async def test_an_unavailable_model_is_replaced_by_the_fallback_and_then_by_the_planner(
     agent: Agent, model: Model, fallback: Model, answers: World
 ) -> None:
     model.server.answer_always(server_error(503))
@@ -109,16 +109,14 @@ async def test_a_model_that_is_away_is_replaced_by_the_next_and_that_by_the_plan
     assert asked.done.answer == asked.streamed
 
 
-async def test_a_rate_limit_is_waited_for_when_it_is_short(
-    agent: Agent, model: Model, answers: World
-) -> None:
+async def test_a_short_rate_limit_is_waited_out(agent: Agent, model: Model, answers: World) -> None:
     model.says(Turn("At last."))
     model.server.answer_next(rate_limited(0.01))
     asked = await agent.ask("What is c1?")
     assert (asked.done.answer, asked.of("notice")) == ("At last.", [])
 
 
-async def test_a_long_rate_limit_goes_to_the_next_model_at_once(
+async def test_a_long_rate_limit_switches_to_the_fallback_at_once(
     agent: Agent, model: Model, fallback: Model, answers: World
 ) -> None:
     model.server.answer_always(rate_limited(600))
@@ -128,11 +126,11 @@ async def test_a_long_rate_limit_goes_to_the_next_model_at_once(
     assert len(model.server.requests) == 1
     again = await agent.ask("What is c1, again?")
     assert again.done.model == "stub-fallback"
-    # Nobody asks before the wait that the provider asked for is over.
+    # The provider is not called before its retry delay has passed.
     assert len(model.server.requests) == 1
 
 
-async def test_a_wait_that_the_provider_asked_for_holds_for_reranking_as_well(
+async def test_a_providers_retry_delay_also_applies_to_reranking(
     agent: Agent, model: Model, fallback: Model, answers: World
 ) -> None:
     model.server.answer_always(rate_limited(600))
@@ -146,7 +144,7 @@ async def test_a_wait_that_the_provider_asked_for_holds_for_reranking_as_well(
     assert len(model.server.requests) == 1
 
 
-async def test_a_connection_that_is_cut_in_mid_answer_is_no_answer(
+async def test_a_partial_answer_of_a_dropped_connection_is_discarded(
     agent: Agent, model: Model, fallback: Model, answers: World
 ) -> None:
     model.says(Turn("The owner of it is", cut=True))
@@ -157,7 +155,7 @@ async def test_a_connection_that_is_cut_in_mid_answer_is_no_answer(
     assert "The owner" not in asked.done.answer
 
 
-async def test_a_refusal_goes_to_the_next_model(
+async def test_a_refusal_switches_to_the_fallback(
     agent: Agent, model: Model, fallback: Model, answers: World
 ) -> None:
     model.says(Turn(refuses=True))
@@ -166,7 +164,7 @@ async def test_a_refusal_goes_to_the_next_model(
     assert asked.done.answer.startswith("The other one.")
 
 
-async def test_an_answer_that_is_no_answer_of_the_api_goes_to_the_next_model(
+async def test_an_invalid_api_response_switches_to_the_fallback(
     agent: Agent, model: Model, fallback: Model, answers: World
 ) -> None:
     model.server.answer_always(raw(b"<html>proxy</html>"))
@@ -175,7 +173,7 @@ async def test_an_answer_that_is_no_answer_of_the_api_goes_to_the_next_model(
     assert asked.done.answer.startswith("The other one.")
 
 
-async def test_the_clock_and_the_zone_are_told_and_no_secret_is_logged(
+async def test_the_model_receives_the_time_zone_and_no_secret_is_logged(
     agent: Agent, model: Model, answers: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model.says(Turn("Then."))
@@ -191,7 +189,7 @@ INJECTED = (
 )
 
 
-async def test_a_tool_call_that_a_document_asks_for_is_not_made(
+async def test_a_tool_call_requested_by_a_document_is_not_executed(
     agent: Agent, model: Model, answers: World
 ) -> None:
     answers.vector.answer.hits[0].chunk.content = INJECTED
@@ -204,7 +202,7 @@ async def test_a_tool_call_that_a_document_asks_for_is_not_made(
     assert asked.done.answer == "It is a chunk [1]."
 
 
-async def test_what_a_document_says_stays_within_its_delimiters(
+async def test_document_text_stays_within_its_delimiters(
     agent: Agent, model: Model, answers: World
 ) -> None:
     answers.vector.answer.hits[0].chunk.content = INJECTED

@@ -1,4 +1,4 @@
-"""Parts of the system that are away: an answer that says what was unavailable, never a failure."""
+"""When parts of the system are unavailable, the agent still answers and names them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from services.runtime.channels import open_channel
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import start_server
 from tests.integration.agent_orchestrator.agent.conftest import Agent
-from tests.integration.agent_orchestrator.agent.samples import LATER_TEXT, tell_the_story
+from tests.integration.agent_orchestrator.agent.samples import LATER_TEXT, script_ledger_owners
 from tests.integration.agent_orchestrator.conftest import World
 from tests.stubs.faulty_proxy import Endpoint, Fault, FaultyProxy
 from tests.stubs.graph_tier import serve_graph
@@ -26,19 +26,21 @@ from tests.stubs.script import fail
 
 QUESTION = "Who owns the Ledger Service?"
 LEG_BUDGET = AgentSettings(_env_file=None).leg_seconds
-# What a busy machine adds to it.
+# Allowance for a busy machine.
 SLACK = 1.5
 NOWHERE = "postgresql://braid_agent@127.0.0.1:1/nowhere"
 
 
 @pytest.fixture
 def story(world: World) -> World:
-    tell_the_story(world)
+    script_ledger_owners(world)
     return world
 
 
 @pytest.mark.parametrize("stops", [True, False])
-async def test_without_the_graph_documents_answer(agent: Agent, story: World, stops: bool) -> None:
+async def test_without_the_graph_the_answer_comes_from_documents(
+    agent: Agent, story: World, stops: bool
+) -> None:
     if stops:
         await story.stop_graph()
     else:
@@ -51,7 +53,7 @@ async def test_without_the_graph_documents_answer(agent: Agent, story: World, st
 
 
 @pytest.mark.parametrize("stops", [True, False])
-async def test_without_the_documents_the_graph_answers(
+async def test_without_documents_the_answer_comes_from_the_graph(
     agent: Agent, story: World, stops: bool
 ) -> None:
     if stops:
@@ -63,7 +65,9 @@ async def test_without_the_documents_the_graph_answers(
     assert "Jonas Weber" in asked.done.answer
 
 
-async def test_without_both_it_says_so_of_both(agent: Agent, story: World) -> None:
+async def test_without_either_tier_the_answer_reports_both_as_unavailable(
+    agent: Agent, story: World
+) -> None:
     await story.stop_graph()
     await story.stop_vector()
     asked = await agent.ask(QUESTION)
@@ -73,17 +77,17 @@ async def test_without_both_it_says_so_of_both(agent: Agent, story: World) -> No
 
 @pytest.fixture
 async def hung_graph(story: World) -> AsyncIterator[FaultyProxy]:
-    """The graph tier behind a way to it on which nothing passes."""
+    """The graph tier behind a proxy that drops all traffic."""
     port = story.graph_server.port
     await story.stop_graph()
     story.graph_server = await serve_graph(story.graph, story.runtime)
     tier = Endpoint("127.0.0.1", story.graph_server.port)
-    async with FaultyProxy(tier).listening(Endpoint("127.0.0.1", port)) as way:
-        await way.break_as(Fault.BLACKHOLE)
-        yield way
+    async with FaultyProxy(tier).listening(Endpoint("127.0.0.1", port)) as proxy:
+        await proxy.break_as(Fault.BLACKHOLE)
+        yield proxy
 
 
-async def test_a_tier_that_hangs_costs_a_question_one_budget_and_the_next_ones_nothing(
+async def test_a_hung_tier_costs_one_leg_budget_and_does_not_delay_later_questions(
     agent: Agent, hung_graph: FaultyProxy
 ) -> None:
     loop = asyncio.get_running_loop()
@@ -103,7 +107,7 @@ async def test_a_tier_that_hangs_costs_a_question_one_budget_and_the_next_ones_n
             await asyncio.sleep(0.05)
 
 
-async def test_a_database_that_fails_in_mid_run_in_no_known_way_keeps_no_reader_waiting(
+async def test_an_unexpected_database_failure_mid_run_does_not_block_the_reader(
     agent: Agent, story: World
 ) -> None:
     owner = await asyncpg.connect(story.database.dsn("braid_agent_migrator"))
@@ -117,15 +121,15 @@ async def test_a_database_that_fails_in_mid_run_in_no_known_way_keeps_no_reader_
         async with asyncio.timeout(10):
             asked = await agent.ask(QUESTION)
     finally:
-        # The database is shared with the tests that follow.
+        # Later tests use the same database.
         await owner.execute("alter table agent_run_event_elsewhere rename to agent_run_event")
         await owner.close()
     assert "Jonas Weber" in asked.done.answer
 
 
 @pytest.fixture
-async def homeless(story: World) -> AsyncIterator[Agent]:
-    """An orchestrator whose own database is away."""
+async def agent_without_database(story: World) -> AsyncIterator[Agent]:
+    """An orchestrator whose own database is unavailable."""
     settings = story.agent.model_copy(update={"database_url": SecretStr(NOWHERE)})
     async with AsyncExitStack() as stack:
         embedders = Embedders(story.embedder, story.embedder)
@@ -139,10 +143,12 @@ async def homeless(story: World) -> AsyncIterator[Agent]:
         yield Agent(agent_pb2_grpc.AgentServiceStub(channel))
 
 
-async def test_without_its_database_a_question_is_answered_alone(homeless: Agent) -> None:
-    asked = await homeless.ask(QUESTION)
+async def test_without_its_database_the_agent_answers_without_conversations(
+    agent_without_database: Agent,
+) -> None:
+    asked = await agent_without_database.ask(QUESTION)
     assert "Jonas Weber" in asked.done.answer
-    kept = await homeless.ask(QUESTION, conversation_id=str(uuid.uuid4()))
+    kept = await agent_without_database.ask(QUESTION, conversation_id=str(uuid.uuid4()))
     assert "Jonas Weber" in kept.done.answer
     (notice,) = kept.of("notice")
     assert notice.unavailable == "conversations"

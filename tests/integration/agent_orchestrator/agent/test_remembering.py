@@ -1,4 +1,4 @@
-"""What users say in a conversation is remembered: saved after the answer, found by the next question, theirs alone."""
+"""Statements in a conversation are stored in the user's entity memory and found by the user's later questions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from braid.agent.v1 import agent_pb2, entity_memory_pb2_grpc
 from braid.agent.v1 import entity_memory_pb2 as memory_pb2
-from tests.integration.agent_orchestrator.agent.conftest import Agent, Asked
+from tests.integration.agent_orchestrator.agent.conftest import Agent, AgentRun
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, Metadata, World
 
 USE = "I use Grafana for monitoring."
@@ -20,12 +20,12 @@ async def conversation(agent: Agent, who: Metadata = ALICE) -> str:
     return str(made.conversation.id)
 
 
-async def say(agent: Agent, text: str, where: str, who: Metadata = ALICE, **more: bool) -> Asked:
-    """A turn that may be remembered."""
+async def say(agent: Agent, text: str, where: str, who: Metadata = ALICE, **more: bool) -> AgentRun:
+    """Asks with the entity memory on."""
     return await agent.ask(text, who, **{"conversation_id": where, "skip_memory": False, **more})
 
 
-def tools(asked: Asked) -> set[str]:
+def tools(asked: AgentRun) -> set[str]:
     return {call.tool for call in asked.of("tool_call")}
 
 
@@ -34,7 +34,7 @@ def memory(world: World) -> entity_memory_pb2_grpc.EntityMemoryServiceStub:
     return entity_memory_pb2_grpc.EntityMemoryServiceStub(world.channel)
 
 
-async def test_what_was_said_is_found_by_the_next_question(agent: Agent, answers: World) -> None:
+async def test_a_statement_is_found_by_the_next_question(agent: Agent, answers: World) -> None:
     where = await conversation(agent)
     await say(agent, USE, where)
     asked = await say(agent, QUESTION, where)
@@ -44,7 +44,7 @@ async def test_what_was_said_is_found_by_the_next_question(agent: Agent, answers
     assert source.quote == USE
 
 
-async def test_another_conversation_of_the_user_knows_it_and_another_user_does_not(
+async def test_statements_are_shared_between_a_users_conversations_but_not_between_users(
     agent: Agent, answers: World
 ) -> None:
     await say(agent, USE, await conversation(agent))
@@ -55,7 +55,9 @@ async def test_another_conversation_of_the_user_knows_it_and_another_user_does_n
     assert tools(stranger) == {"query_graph"}
 
 
-async def test_colleagues_are_answered_from_the_memory(agent: Agent, answers: World) -> None:
+async def test_a_question_about_colleagues_is_answered_from_memory(
+    agent: Agent, answers: World
+) -> None:
     where = await conversation(agent)
     await say(agent, "I work with Sarah and Tariq.", where)
     asked = await say(agent, "Who do I work with?", where)
@@ -65,7 +67,7 @@ async def test_colleagues_are_answered_from_the_memory(agent: Agent, answers: Wo
     }
 
 
-async def test_what_is_taken_back_is_forgotten(agent: Agent, answers: World) -> None:
+async def test_a_withdrawn_statement_is_forgotten(agent: Agent, answers: World) -> None:
     where = await conversation(agent)
     await say(agent, USE, where)
     await say(agent, "We no longer use Grafana.", where)
@@ -73,7 +75,7 @@ async def test_what_is_taken_back_is_forgotten(agent: Agent, answers: World) -> 
     assert "You use Grafana" not in asked.done.answer
 
 
-async def test_a_turn_that_is_not_to_be_remembered_leaves_nothing(
+async def test_a_question_with_skip_memory_stores_nothing(
     agent: Agent, answers: World, memory: entity_memory_pb2_grpc.EntityMemoryServiceStub
 ) -> None:
     where = await conversation(agent)
@@ -84,7 +86,7 @@ async def test_a_turn_that_is_not_to_be_remembered_leaves_nothing(
     assert [hit.entity.name for hit in found.hits] == []
 
 
-async def test_where_it_was_said_outlives_the_conversation(
+async def test_the_source_of_an_entity_outlives_its_conversation(
     agent: Agent, answers: World, memory: entity_memory_pb2_grpc.EntityMemoryServiceStub
 ) -> None:
     where = await conversation(agent)
@@ -98,10 +100,10 @@ async def test_where_it_was_said_outlives_the_conversation(
     assert hit.entity.first_seen.message_id == said.run_id
 
 
-async def test_nobody_waits_for_a_turn_to_be_read(
+async def test_a_statement_is_stored_without_another_question(
     agent: Agent, answers: World, memory: entity_memory_pb2_grpc.EntityMemoryServiceStub
 ) -> None:
-    """The answer ends before the turn is read; what it says is there soon after, without another question."""
+    """Extraction runs after the answer; the entity is stored soon afterwards, without another question."""
     await say(agent, USE, await conversation(agent))
     async with asyncio.timeout(20):
         while not (  # noqa: ASYNC110 - the memory has no event to wait for

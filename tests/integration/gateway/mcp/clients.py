@@ -19,7 +19,7 @@ Era = Literal["legacy", "auto"]
 async def http_client(
     url: str, key: str = "", era: Era = "auto", query: str = "", seconds: float = 20
 ) -> AsyncIterator[Client]:
-    """A client of `/mcp`; `era` is the protocol's: `auto` finds the latest one."""
+    """Opens a client of `/mcp`; `era` is the generation of the protocol: `auto` selects the latest one."""
     headers = {"authorization": f"Bearer {key}"} if key else {}
     async with httpx2.AsyncClient(headers=headers, timeout=seconds) as http:
         transport = streamable_http_client(f"{url}/mcp{query}", http_client=http)
@@ -28,7 +28,7 @@ async def http_client(
 
 
 def value_of(result: CallToolResult) -> dict[str, Any]:
-    """A result's structured content, which is what its text says too."""
+    """Returns a result's structured content, which its text must equal."""
     assert not result.is_error, text_of(result)
     value = result.structured_content
     assert isinstance(value, dict)
@@ -37,13 +37,13 @@ def value_of(result: CallToolResult) -> dict[str, Any]:
 
 
 def text_of(result: CallToolResult) -> str:
-    """A result's text."""
+    """Returns a result's text."""
     (content,) = result.content
     assert isinstance(content, TextContent)
     return content.text
 
 
 def failure_of(result: CallToolResult) -> str:
-    """The sentence of a result that is an error."""
+    """Returns the text of a result that is an error."""
     assert result.is_error
     return text_of(result)

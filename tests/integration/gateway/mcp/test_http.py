@@ -1,4 +1,4 @@
-"""MCP at `/mcp`: the SDK's client over a socket, both eras of the protocol, two spaces."""
+"""MCP at `/mcp`: the SDK's client over a socket, both generations of the protocol, two spaces."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUERY = {"query": "who caused INC-104?", "mode": "hybrid"}
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_search_says_what_it_searched_and_what_it_found(served: Served, era: Era) -> None:
+async def test_a_search_returns_the_searched_legs_and_the_results(served: Served, era: Era) -> None:
     served.script.answer("HybridSearch", FOUND)
     async with http_client(served.url, era=era) as client:
         found = value_of(await client.call_tool("search", QUERY | {"as_of": "2024-04-18"}))
@@ -71,7 +71,7 @@ async def test_each_key_reads_its_own_space(guarded: Served, era: Era) -> None:
         assert guarded.script.seen[-1].call.space == space
 
 
-async def test_without_a_key_nothing_is_served(guarded: Served) -> None:
+async def test_a_request_without_a_key_is_refused(guarded: Served) -> None:
     answer = await guarded.http.post("/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "ping"})
     assert answer.status_code == 401
     assert answer.json()["reason"] == "INVALID_CREDENTIAL"
@@ -86,7 +86,7 @@ async def test_the_default_profile_has_at_most_eight_tools(served: Served) -> No
     assert all(tool.output_schema and tool.description for tool in tools)
 
 
-async def test_the_other_profile_has_each_tool_on_its_own(served: Served) -> None:
+async def test_the_profile_all_has_each_tool_separately(served: Served) -> None:
     async with http_client(served.url, query="?profile=all") as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
     assert {"neighborhood", "history", "snapshot", "diff", "paths", "job_state"} <= names
@@ -94,7 +94,7 @@ async def test_the_other_profile_has_each_tool_on_its_own(served: Served) -> Non
 
 
 @pytest.mark.parametrize(("key", "query"), [("reader", ""), ("writer", "?read_only=true")])
-async def test_who_may_only_read_is_offered_no_tool_that_writes(
+async def test_a_read_only_caller_is_offered_no_tool_that_writes(
     guarded: Served, key: str, query: str
 ) -> None:
     async with http_client(guarded.url, key, query=query) as client:
@@ -105,7 +105,7 @@ async def test_who_may_only_read_is_offered_no_tool_that_writes(
     assert not guarded.script.seen
 
 
-async def test_an_unknown_parameter_of_the_address_is_named(served: Served) -> None:
+async def test_unknown_query_parameters_are_named(served: Served) -> None:
     answer = await served.http.post("/mcp?porfile=all&read_only=1", json={})
     assert answer.status_code == 422
     assert {one["field"] for one in answer.json()["fields"]} == {"porfile", "read_only"}
@@ -124,7 +124,7 @@ async def test_an_unknown_parameter_of_the_address_is_named(served: Served) -> N
         ({"query": {"a": 1}}, "query"),
     ],
 )
-async def test_wrong_arguments_are_named_by_field(
+async def test_invalid_arguments_are_refused_naming_the_field(
     served: Served, arguments: dict[str, object], field: str
 ) -> None:
     async with http_client(served.url) as client:
@@ -134,13 +134,15 @@ async def test_wrong_arguments_are_named_by_field(
     assert not served.script.seen
 
 
-async def test_an_unknown_tool_is_refused_with_the_names_that_there_are(served: Served) -> None:
+async def test_an_unknown_tool_is_refused_with_the_names_of_the_available_ones(
+    served: Served,
+) -> None:
     async with http_client(served.url) as client:
         with pytest.raises(MCPError, match="There is no tool of this name; there are: search"):
             await client.call_tool("drop_everything", {})
 
 
-async def test_a_cursor_goes_on_with_its_own_query_alone(guarded: Served) -> None:
+async def test_a_cursor_is_valid_only_for_its_query_and_space(guarded: Served) -> None:
     long = [_hit(number, "word " * 300) for number in range(4)]
     guarded.script.answer(
         "HybridSearch",
@@ -172,7 +174,7 @@ async def test_a_cursor_goes_on_with_its_own_query_alone(guarded: Served) -> Non
         (legs_pb2.LEG_STATUS_UNAVAILABLE, "could_not_search"),
     ],
 )
-async def test_no_match_and_could_not_look_differ(
+async def test_no_match_is_distinguished_from_a_failed_search(
     served: Served, status: legs_pb2.LegStatus.ValueType, expected: str
 ) -> None:
     served.script.answer("SearchFacts", query_pb2.SearchFactsResponse(status=status))
@@ -182,7 +184,7 @@ async def test_no_match_and_could_not_look_differ(
     assert ("not known" in answer["message"]) == (expected == "could_not_search")
 
 
-async def test_a_service_that_is_away_is_an_error_with_its_reason(served: Served) -> None:
+async def test_an_error_of_a_service_is_returned_with_its_reason(served: Served) -> None:
     served.script.fail("GetNeighborhood", NotFoundError("entity"))
     async with http_client(served.url) as client:
         failure = failure_of(await client.call_tool("entity", {"entity": "Nobody"}))
@@ -198,7 +200,7 @@ async def test_an_argument_of_another_view_is_refused_by_name(served: Served) ->
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_a_client_that_leaves_in_mid_call_ends_the_call_behind_it(
+async def test_a_client_that_cancels_a_call_cancels_the_rpc_behind_it(
     served: Served, era: Era
 ) -> None:
     served.script.hang("HybridSearch")
@@ -269,7 +271,7 @@ async def test_documents_are_resources(served: Served) -> None:
     }
 
 
-async def test_prompts_name_what_is_missing(served: Served) -> None:
+async def test_prompts_are_listed_and_name_a_missing_argument(served: Served) -> None:
     async with http_client(served.url) as client:
         names = [one.name for one in (await client.list_prompts()).prompts]
         prompt = await client.get_prompt("what_changed", {"entity": "A", "since": "2024-01-01"})
@@ -279,7 +281,7 @@ async def test_prompts_name_what_is_missing(served: Served) -> None:
     assert "between 2024-01-01 and now" in str(prompt.messages[0].content)
 
 
-async def test_twenty_clients_at_once_are_all_answered(served: Served) -> None:
+async def test_twenty_concurrent_clients_are_all_answered(served: Served) -> None:
     served.script.answer("HybridSearch", FOUND)
 
     async def one() -> str:
@@ -289,7 +291,7 @@ async def test_twenty_clients_at_once_are_all_answered(served: Served) -> None:
     assert await asyncio.gather(*(one() for _ in range(20))) == ["found"] * 20
 
 
-async def test_a_comprehensive_search_says_which_leg_was_away(served: Served) -> None:
+async def test_a_comprehensive_search_names_the_unavailable_leg(served: Served) -> None:
     answer = search_pb2.ComprehensiveSearchResponse(
         results=[search_pb2.SearchResult(id="c", title="T", content="C", facts=[FACT])],
         legs=[
@@ -332,8 +334,8 @@ async def test_memories_are_saved_and_found_for_the_calling_user(guarded: Served
     )
     guarded.script.answer("QueryEntities", entity_memory_pb2.QueryEntitiesResponse())
     async with http_client(guarded.url, "writer") as client:
-        told = {"view": "save", "text": "I work with Dana Fox."}
-        saved = value_of(await client.call_tool("memory", told))
+        arguments = {"view": "save", "text": "I work with Dana Fox."}
+        saved = value_of(await client.call_tool("memory", arguments))
         found = value_of(await client.call_tool("memory", {"query": "who do I work with?"}))
     assert saved["status"] == "done"
     assert found["memories"] == saved["memories"]
@@ -341,7 +343,7 @@ async def test_memories_are_saved_and_found_for_the_calling_user(guarded: Served
     assert {one.call.user for one in guarded.script.seen} == {"bob"}
 
 
-async def test_who_may_only_read_may_query_the_memory(guarded: Served) -> None:
+async def test_a_read_only_caller_can_query_the_memory(guarded: Served) -> None:
     async with http_client(guarded.url, "reader") as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         wrong = failure_of(await client.call_tool("memory_query", {"limit": 0}))
@@ -359,7 +361,7 @@ async def test_a_relation_needs_its_target(guarded: Served) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_an_answer_comes_with_its_sources_and_the_tools_as_progress(
+async def test_an_answer_has_its_sources_and_reports_tool_calls_as_progress(
     served: Served, era: Era
 ) -> None:
     events = [
@@ -387,7 +389,7 @@ async def test_an_answer_comes_with_its_sources_and_the_tools_as_progress(
     assert served.script.seen[-1].message.cancel_on_disconnect
 
 
-async def test_a_long_answer_goes_on_in_the_same_run(served: Served) -> None:
+async def test_a_long_answer_is_continued_in_the_same_run(served: Served) -> None:
     text = " ".join(f"Sentence {number} says something." for number in range(200))
     events = [
         agent_pb2.RunEvent(started=agent_pb2.RunStarted(run_id=JOB_ID)),

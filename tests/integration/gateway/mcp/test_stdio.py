@@ -1,4 +1,4 @@
-"""`braid mcp` as an assistant starts it: the SDK's client at its standard input and output."""
+"""`braid mcp` as an assistant starts it, with the SDK's client on its standard input and output."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ QUERY = {"query": "who caused INC-104?", "mode": "hybrid"}
 
 
 def started(url: str, key: str = "", *options: str) -> StdioServerParameters:
-    """The command as an assistant's configuration has it."""
+    """Returns the command as in an assistant's configuration."""
     return StdioServerParameters(
         command=sys.executable,
         args=["-m", "gateway.cli", "mcp", *options],
@@ -43,7 +43,7 @@ async def test_each_key_reads_its_own_space(guarded: Served, era: Era) -> None:
         assert guarded.script.seen[-1].call.space == space
 
 
-async def test_options_choose_the_profile_and_reading_alone(guarded: Served) -> None:
+async def test_options_select_the_profile_and_read_only_mode(guarded: Served) -> None:
     parameters = started(guarded.url, "writer", "--profile", "all", "--read-only")
     async with Client(stdio_client(parameters)) as client:
         names = {tool.name for tool in (await client.list_tools()).tools}
@@ -52,7 +52,7 @@ async def test_options_choose_the_profile_and_reading_alone(guarded: Served) -> 
 
 
 @pytest.mark.parametrize("era", ["auto", "legacy"])
-async def test_a_cancelled_request_ends_the_call_behind_it(served: Served, era: Era) -> None:
+async def test_a_canceled_request_cancels_the_rpc_behind_it(served: Served, era: Era) -> None:
     served.script.hang("HybridSearch")
     async with Client(stdio_client(started(served.url)), mode=era) as client:
         asking = asyncio.create_task(client.call_tool("search", QUERY))
@@ -63,14 +63,14 @@ async def test_a_cancelled_request_ends_the_call_behind_it(served: Served, era: 
             await served.script.cancelled.wait()
 
 
-async def test_a_key_that_is_unknown_is_said_in_the_gateways_words(guarded: Served) -> None:
+async def test_an_unknown_key_is_reported_with_the_gateways_message(guarded: Served) -> None:
     refused = pytest.RaisesExc(MCPError, match="A valid API key or token is needed")
     with pytest.RaisesGroup(refused, flatten_subgroups=True):
         async with Client(stdio_client(started(guarded.url, "nobody"))):
             pass
 
 
-async def test_without_a_gateway_the_command_ends_and_says_so(tmp_path: Path) -> None:
+async def test_without_a_gateway_the_command_exits_and_reports_it(tmp_path: Path) -> None:
     environment = {"HOME": str(tmp_path), "BRAID_DATA": str(tmp_path), "PATH": os.environ["PATH"]}
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -82,7 +82,7 @@ async def test_without_a_gateway_the_command_ends_and_says_so(tmp_path: Path) ->
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
-    out, complaint = await process.communicate()
+    out, error_output = await process.communicate()
     assert process.returncode == 5
     assert out == b""
-    assert b"no running stack found" in complaint
+    assert b"no running stack found" in error_output

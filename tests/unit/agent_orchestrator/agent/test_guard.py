@@ -1,4 +1,4 @@
-"""Tool calls that a retrieved document asks for are not made."""
+"""Tool calls that a retrieved document asks for are refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INJECTED = (
         ("save_entity", {"entities": [{"name": "Mallory"}]}),
     ],
 )
-def test_a_call_that_a_document_words_is_refused(tool: str, arguments: dict[str, Any]) -> None:
+def test_a_call_that_a_document_asks_for_is_refused(tool: str, arguments: dict[str, Any]) -> None:
     assert is_asked_for_by_document(tool, arguments, QUESTION, [INJECTED])
 
 
@@ -36,11 +36,11 @@ def test_a_call_that_a_document_words_is_refused(tool: str, arguments: dict[str,
         ("search_findings", {"kind": None, "limit": 5}, INJECTED),
     ],
 )
-def test_other_calls_are_made(tool: str, arguments: dict[str, Any], text: str) -> None:
+def test_other_calls_are_allowed(tool: str, arguments: dict[str, Any], text: str) -> None:
     assert not is_asked_for_by_document(tool, arguments, QUESTION, [text])
 
 
-def test_what_the_question_names_itself_may_be_looked_up() -> None:
+def test_a_name_in_the_question_may_be_looked_up() -> None:
     asked = "What is the history of Payroll Records?"
     call = {"entity": "Payroll Records"}
     assert not is_asked_for_by_document("get_entity_history", call, asked, [INJECTED])

@@ -1,4 +1,4 @@
-"""The turns before a question, within a budget of tokens."""
+"""The conversation history before a question is limited to a token budget."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from services.agent_orchestrator.agent.conversations.history import StoredMessag
 
 
 def turns(count: int, length: int = 40) -> list[StoredMessage]:
-    """So many turns, latest first."""
-    said = []
+    """Returns `count` turns, latest first."""
+    stored = []
     for number in reversed(range(count)):
-        said.append(StoredMessage("assistant", f"answer {number} ".ljust(length, "x")))
-        said.append(StoredMessage("user", f"question {number} ".ljust(length, "x")))
-    return said
+        stored.append(StoredMessage("assistant", f"answer {number} ".ljust(length, "x")))
+        stored.append(StoredMessage("user", f"question {number} ".ljust(length, "x")))
+    return stored
 
 
 def texts(messages: list[ModelMessage]) -> list[str]:
     return [str(part.content) for message in messages for part in message.parts]  # type: ignore[union-attr]
 
 
-def test_everything_is_kept_that_fits() -> None:
+def test_turns_within_the_budget_are_all_kept() -> None:
     history = build_history(turns(2), budget=1_000)
     assert history.left_out == 0
     assert [text[:10] for text in texts(history.messages)] == [
@@ -43,10 +43,10 @@ def test_a_history_never_begins_with_an_answer() -> None:
     assert len(history.messages) + history.left_out == 6
 
 
-def test_a_summary_stands_before_the_turns() -> None:
+def test_a_summary_precedes_the_turns() -> None:
     history = build_history(turns(1), budget=100, summary="They spoke of ledgers.")
     assert "They spoke of ledgers." in texts(history.messages)[0]
 
 
-def test_nothing_before_is_no_history() -> None:
+def test_without_earlier_turns_the_history_is_empty() -> None:
     assert build_history([], budget=10).messages == []

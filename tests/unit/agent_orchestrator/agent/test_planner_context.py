@@ -1,4 +1,4 @@
-"""The planner looks up what a question names once, all parts at once, and ahead of its first step."""
+"""Before its first step, the planner looks up the names in all parts of a question concurrently, each part once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIRST, SECOND = "Who owns Atlas?", "What does Beacon use?"
 
 
 class Tiers:
-    """Answers a look-up once as many of them are under way as `together` says."""
+    """Answers look-ups when `together` of them are in flight."""
 
     def __init__(self, together: int) -> None:
         self.asked: list[str] = []
@@ -27,7 +27,7 @@ class Tiers:
     async def link_entities(
         self, request: entities_pb2.LinkEntitiesRequest
     ) -> entities_pb2.LinkEntitiesResponse:
-        """One entity, named by the last capitalised word."""
+        """Returns one entity, named after the last capitalized word."""
         self.asked.append(request.text)
         await self._barrier.wait()
         name = [word for word in request.text.split() if word[0].isupper()][-1].rstrip("?")
@@ -49,7 +49,7 @@ def run_with(tiers: Tiers) -> AgentDependencies:
     )
 
 
-async def test_the_parts_of_a_question_are_looked_up_at_once_and_once() -> None:
+async def test_the_parts_of_a_question_are_looked_up_concurrently_and_once() -> None:
     tiers = Tiers(together=2)
     deps = run_with(tiers)
     async with asyncio.timeout(5), linking_ahead(deps, TWO_PARTS):
@@ -59,7 +59,7 @@ async def test_the_parts_of_a_question_are_looked_up_at_once_and_once() -> None:
     assert tiers.asked == [FIRST, SECOND]
 
 
-async def test_a_look_up_that_nothing_waits_for_ends_with_the_run() -> None:
+async def test_pending_look_ups_are_canceled_when_the_run_ends() -> None:
     deps = run_with(Tiers(together=3))
     with pytest.raises(ZeroDivisionError):
         async with linking_ahead(deps, TWO_PARTS):

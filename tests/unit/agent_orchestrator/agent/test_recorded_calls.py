@@ -1,4 +1,4 @@
-"""What the agent's models and tools take is recorded: tokens, durations and outcomes, never a text."""
+"""Metrics of the agent's model and tool calls: tokens, durations and outcomes, but no text."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def metrics_of(reader: InMemoryMetricReader) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("streamed", [False, True])
-async def test_an_answers_tokens_are_counted_however_it_is_read(*, streamed: bool) -> None:
+async def test_tokens_are_counted_for_plain_and_streamed_answers(*, streamed: bool) -> None:
     reader = InMemoryMetricReader()
     usage = ModelUsage(
         "language", "gpt", Prices(input=1.0), MeterProvider([reader]).get_meter("test")
     )
-    patience = RetryTimeouts(retry=1.0, attempt=10.0)
+    timeouts = RetryTimeouts(retry=1.0, attempt=10.0)
     model = ThrottledModel(
-        TestModel(custom_output_text="It is open."), Throttle(Limits()), patience, usage
+        TestModel(custom_output_text="It is open."), Throttle(Limits()), timeouts, usage
     )
     agent = Agent(model)
     if streamed:
@@ -53,7 +53,7 @@ async def test_an_answers_tokens_are_counted_however_it_is_read(*, streamed: boo
     assert dict(call.attributes) == {"kind": "language", "model": "gpt", "outcome": "ok"}
 
 
-async def test_a_tools_call_is_told_by_its_name_and_how_it_ended() -> None:
+async def test_a_tool_call_is_recorded_with_its_name_and_outcome() -> None:
     reader = InMemoryMetricReader()
     duration = histogram(TOOL_DURATION, MeterProvider([reader]).get_meter("test"))
 

@@ -1,4 +1,4 @@
-"""Which tools a profile has, and that a missing one is warned about."""
+"""The tools of each profile, and the warning about a missing tool."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from services.agent_orchestrator.agent.toolsets import EXPECTED, missing_tools
 
 
-def test_the_profile_search_has_its_four_tools_under_their_names() -> None:
+def test_the_search_profile_has_its_four_tools() -> None:
     assert set(EXPECTED["search"]) == {
         "vector_search",
         "graph_search",
@@ -16,12 +16,12 @@ def test_the_profile_search_has_its_four_tools_under_their_names() -> None:
     }
 
 
-def test_one_of_the_two_names_of_fact_search_is_in_each_profile() -> None:
+def test_each_profile_has_fact_search_under_exactly_one_of_its_two_names() -> None:
     for names in EXPECTED.values():
         assert len({"search_knowledge_graph", "graph_search"} & set(names)) == 1
 
 
-def test_a_missing_tool_is_warned_about(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_tool_is_logged(capsys: pytest.CaptureFixture[str]) -> None:
     present = [name for name in EXPECTED["search"] if name != "graph_search"]
     assert missing_tools("search", present) == ("graph_search",)
     logged = capsys.readouterr().out

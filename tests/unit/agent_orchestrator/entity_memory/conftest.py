@@ -1,4 +1,4 @@
-"""The gazetteer, read once."""
+"""The gazetteer, loaded once per session."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The constructions of the clause grammar, one by one: what each of them saves, and what it does not."""
+"""The constructions of the clause grammar: what each one saves and what it does not save."""
 
 import pytest
 
@@ -228,13 +228,13 @@ def test_a_statement_about_others_is_saved(
         pytest.param("Tell my boss that I use Docker.", id="message to others"),
     ],
 )
-def test_nothing_is_saved_from_what_is_not_stated_as_a_fact(
+def test_nothing_is_saved_from_a_sentence_that_does_not_state_a_fact(
     known_names: KnownNames, turn: str
 ) -> None:
     assert facts(known_names, turn) == set()
 
 
-def test_role_play_lasts_until_it_is_over(known_names: KnownNames) -> None:
+def test_statements_in_a_role_play_are_ignored_until_it_ends(known_names: KnownNames) -> None:
     turns = ["Let's role-play.", "I work at NASA.", "Back to reality.", "I use Docker."]
 
     assert facts(known_names, *turns) == user("USES", "Docker")
@@ -279,7 +279,7 @@ def test_later_turns_continue_and_correct_earlier_ones(
     assert facts(known_names, *turns) == expected
 
 
-def test_a_turn_names_what_it_takes_back(known_names: KnownNames) -> None:
+def test_a_negated_statement_is_returned_as_retracted(known_names: KnownNames) -> None:
     conversation = Conversation(known_names)
 
     retracted = conversation.read("We no longer use Kafka.").retracted
@@ -304,7 +304,7 @@ def test_a_turn_names_what_it_takes_back(known_names: KnownNames) -> None:
         ("Ana is part of the Lunar programme.", "Ana", EntityType.PERSON),
     ],
 )
-def test_the_sentence_decides_the_type(
+def test_the_sentence_determines_the_entity_type(
     known_names: KnownNames, turn: str, name: str, expected: EntityType
 ) -> None:
     types = {each.name: each.type for each in read_turns([turn], known_names).entities}
@@ -332,7 +332,9 @@ def test_names_are_kept_as_written_without_article_title_or_project(
     assert [each.name for each in read_turns([turn], known_names).entities] == [name]
 
 
-def test_what_is_stated_is_surer_than_what_is_implied(known_names: KnownNames) -> None:
+def test_a_stated_relationship_has_a_higher_confidence_than_an_implied_one(
+    known_names: KnownNames,
+) -> None:
     stated = read_turns(["I use Logseq."], known_names).relationships[0]
     implied = read_turns(["I take notes in Logseq."], known_names).relationships[0]
 

@@ -1,4 +1,4 @@
-"""From text that is not the user's own statement nothing is saved, and no text makes the extractor fail."""
+"""Nothing is saved from text that is not the user's own statement, and no text makes the extractor fail."""
 
 import time
 
@@ -66,7 +66,7 @@ def test_any_text_is_read_without_failure(text: str) -> None:
 
 @given(st.lists(st.sampled_from(WORDS), max_size=60))
 @settings(max_examples=500, deadline=None)
-def test_any_order_of_words_is_read_without_failure(words: list[str]) -> None:
+def test_words_in_any_order_are_read_without_failure(words: list[str]) -> None:
     found = read_turns([" ".join(words)], KNOWN_NAMES)
 
     assert all(relationship.confidence >= 0.7 for relationship in found.relationships)
@@ -85,7 +85,7 @@ def test_text_inside_quotes_or_code_is_never_saved(statement: str, quote: str, a
 
 
 @pytest.mark.parametrize("statement", STATEMENTS)
-def test_a_statement_that_is_repeated_is_saved_once(statement: str) -> None:
+def test_a_repeated_statement_is_saved_once(statement: str) -> None:
     once = read_turns([statement], KNOWN_NAMES)
     twice = read_turns([statement, statement], KNOWN_NAMES)
 
@@ -98,7 +98,7 @@ def test_a_statement_that_is_repeated_is_saved_once(statement: str) -> None:
     "unit",
     ["I use Docker and ", "a ", "Ana, ", '"', "(", "I use X. ", "that we use ", "\n> ", "'a "],
 )
-def test_a_turn_of_100_kb_takes_bounded_time(unit: str) -> None:
+def test_a_turn_of_100_kb_is_read_in_bounded_time(unit: str) -> None:
     turn = unit * (100_000 // len(unit))
     started = time.process_time()
 

@@ -1,4 +1,4 @@
-"""Turns read by a language model: a real HTTP stub answers, and what it says is checked before it is saved."""
+"""Extraction from turns by a language model: its answer, here from an HTTP stub, is validated before it is saved."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ USES_GRAFANA = {
 GRAFANA = {"name": "Grafana", "type": "tool"}
 
 
-def said(text: str) -> Answer:
-    """A chat completion with this text."""
+def completion(text: str) -> Answer:
+    """Returns a chat completion with this text."""
     choice = {
         "index": 0,
         "finish_reason": "stop",
@@ -38,12 +38,12 @@ def said(text: str) -> Answer:
     return lambda _: Reply(body=json.dumps(body).encode())
 
 
-def memory(
+def extraction_completion(
     *relationships: Any, entities: tuple[Any, ...] = (GRAFANA,), retracted: tuple[Any, ...] = ()
 ) -> Answer:
-    """An answer of the asked shape."""
+    """Returns a chat completion that matches the requested schema."""
     answer = {"entities": entities, "relationships": relationships, "retracted": retracted}
-    return said(json.dumps(answer))
+    return completion(json.dumps(answer))
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def names(found: tuple[NewRelationship, ...]) -> list[tuple[str, str, str]]:
 
 
 async def test_a_turn_in_any_language_is_read(stub: OpenAIStub, extractor: ModelExtractor) -> None:
-    stub.answer_next(memory(USES_GRAFANA))
+    stub.answer_next(extraction_completion(USES_GRAFANA))
     news = await extractor.read(["Hallo!", "Ich nutze Grafana zur Überwachung."])
     assert names(news.relationships) == [("User", "USES", "Grafana")]
     [saved] = news.relationships
@@ -81,25 +81,27 @@ async def test_a_turn_in_any_language_is_read(stub: OpenAIStub, extractor: Model
     assert "<earlier_turn>\nHallo!" in request.json["messages"][-1]["content"]
 
 
-async def test_what_a_turn_takes_back_is_named(stub: OpenAIStub, extractor: ModelExtractor) -> None:
-    stub.answer_next(memory(retracted=(USES_GRAFANA,)))
+async def test_relationships_that_a_turn_withdraws_are_returned_as_retracted(
+    stub: OpenAIStub, extractor: ModelExtractor
+) -> None:
+    stub.answer_next(extraction_completion(retracted=(USES_GRAFANA,)))
     news = await extractor.read(["Grafana nutzen wir nicht mehr."])
     assert (news.relationships, names(news.retracted)) == ((), [("User", "USES", "Grafana")])
 
 
-async def test_names_that_nobody_wrote_are_not_saved(
+async def test_names_absent_from_the_conversation_are_not_saved(
     stub: OpenAIStub, extractor: ModelExtractor
 ) -> None:
     invented = USES_GRAFANA | {"target": "Prometheus"}
-    stub.answer_next(memory(USES_GRAFANA, invented))
+    stub.answer_next(extraction_completion(USES_GRAFANA, invented))
     news = await extractor.read(["Ich nutze Grafana."])
     assert names(news.relationships) == [("User", "USES", "Grafana")]
 
 
-async def test_a_pronoun_may_stand_for_a_name_of_an_earlier_turn(
+async def test_a_pronoun_may_refer_to_a_name_in_an_earlier_turn(
     stub: OpenAIStub, extractor: ModelExtractor
 ) -> None:
-    stub.answer_next(memory(USES_GRAFANA))
+    stub.answer_next(extraction_completion(USES_GRAFANA))
     news = await extractor.read(["Kennst du Grafana?", "Das nutze ich."])
     assert names(news.relationships) == [("User", "USES", "Grafana")]
 
@@ -107,16 +109,18 @@ async def test_a_pronoun_may_stand_for_a_name_of_an_earlier_turn(
 @pytest.mark.parametrize(
     "answer",
     [
-        pytest.param(said("I saved it."), id="prose"),
-        pytest.param(said('{"entities": ['), id="cut JSON"),
-        pytest.param(said('{"entities": []}'), id="part missing"),
-        pytest.param(memory(USES_GRAFANA | {"type": "LIKES"}), id="unknown type"),
-        pytest.param(memory(USES_GRAFANA | {"confidence": 7}), id="confidence above 1"),
-        pytest.param(memory(USES_GRAFANA | {"target": "x" * 201}), id="long name"),
-        pytest.param(memory(*[USES_GRAFANA] * 51), id="too many"),
+        pytest.param(completion("I saved it."), id="prose"),
+        pytest.param(completion('{"entities": ['), id="cut JSON"),
+        pytest.param(completion('{"entities": []}'), id="part missing"),
+        pytest.param(extraction_completion(USES_GRAFANA | {"type": "LIKES"}), id="unknown type"),
+        pytest.param(
+            extraction_completion(USES_GRAFANA | {"confidence": 7}), id="confidence above 1"
+        ),
+        pytest.param(extraction_completion(USES_GRAFANA | {"target": "x" * 201}), id="long name"),
+        pytest.param(extraction_completion(*[USES_GRAFANA] * 51), id="too many"),
     ],
 )
-async def test_an_answer_of_another_shape_leaves_the_turn_to_the_grammar(
+async def test_an_invalid_answer_falls_back_to_the_grammar(
     stub: OpenAIStub, extractor: ModelExtractor, answer: Answer
 ) -> None:
     stub.answer_next(answer)
@@ -125,15 +129,15 @@ async def test_an_answer_of_another_shape_leaves_the_turn_to_the_grammar(
 
 
 @pytest.mark.parametrize("name", [" ", "a\x07b", "user"])
-async def test_a_name_that_is_none_is_left_out(
+async def test_an_invalid_name_is_left_out(
     stub: OpenAIStub, extractor: ModelExtractor, name: str
 ) -> None:
-    stub.answer_next(memory(USES_GRAFANA, USES_GRAFANA | {"target": name}))
+    stub.answer_next(extraction_completion(USES_GRAFANA, USES_GRAFANA | {"target": name}))
     news = await extractor.read([f"I use Grafana and {name}."])
     assert names(news.relationships) == [("User", "USES", "Grafana")]
 
 
-async def test_a_model_that_is_away_puts_the_turn_off(
+async def test_a_failing_model_raises_language_model_unavailable(
     stub: OpenAIStub, extractor: ModelExtractor
 ) -> None:
     stub.answer_always(server_error(400))
@@ -141,9 +145,9 @@ async def test_a_model_that_is_away_puts_the_turn_off(
         await extractor.read(["I use Vim."])
 
 
-async def test_a_long_turn_is_cut_before_it_is_sent(
+async def test_a_long_turn_is_truncated_before_it_is_sent(
     stub: OpenAIStub, extractor: ModelExtractor
 ) -> None:
-    stub.answer_next(memory(entities=()))
+    stub.answer_next(extraction_completion(entities=()))
     await extractor.read(["x " * 50_000])
     assert len(stub.requests[0].json["messages"][-1]["content"]) < 21_000

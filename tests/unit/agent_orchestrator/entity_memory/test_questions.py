@@ -1,4 +1,4 @@
-"""Which relationships answer a question in plain words, and in which order."""
+"""Which relationships answer a question in natural language, and in which order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def end(name: str, type_: EntityType = EntityType.TOOL) -> End:
     return End(name.lower(), name, type_)
 
 
-def said(source: End, type_: RelationshipType, target: End, context: str) -> Relationship:
+def relationship(source: End, type_: RelationshipType, target: End, context: str) -> Relationship:
     seen = Provenance("c1", "m1")
     id_ = f"{source.id} {type_} {target.id}"
     return Relationship(id_, source, type_, target, context, 0.95, 1, seen, seen, WHEN, WHEN, None)
@@ -30,14 +30,14 @@ def said(source: End, type_: RelationshipType, target: End, context: str) -> Rel
 R, T = RelationshipType, EntityType
 WIND = end("Windrose", T.PROJECT)
 MEMORY = [
-    said(USER, R.USES, end("Grafana"), SPLIT),
-    said(USER, R.USES, end("Terraform"), SPLIT),
-    said(USER, R.PREFERS, end("Nix"), "I prefer Nix."),
-    said(USER, R.WORKS_WITH, end("Ahmed", T.PERSON), "Ahmed is my colleague."),
-    said(USER, R.KNOWS, end("Jules", T.PERSON), "My friend Jules lives next door."),
-    said(WIND, R.USES, end("Julia"), WINDROSE),
-    said(WIND, R.USES, end("Kubernetes"), WINDROSE),
-    said(USER, R.WORKS_ON, WIND, "I maintain Windrose."),
+    relationship(USER, R.USES, end("Grafana"), SPLIT),
+    relationship(USER, R.USES, end("Terraform"), SPLIT),
+    relationship(USER, R.PREFERS, end("Nix"), "I prefer Nix."),
+    relationship(USER, R.WORKS_WITH, end("Ahmed", T.PERSON), "Ahmed is my colleague."),
+    relationship(USER, R.KNOWS, end("Jules", T.PERSON), "My friend Jules lives next door."),
+    relationship(WIND, R.USES, end("Julia"), WINDROSE),
+    relationship(WIND, R.USES, end("Kubernetes"), WINDROSE),
+    relationship(USER, R.WORKS_ON, WIND, "I maintain Windrose."),
 ]
 NAMES = [
     Name(one.id, one.name, one.name.lower(), (), (), one.type)
@@ -47,7 +47,7 @@ NAMES = [
 
 
 def answers(text: str, type_: RelationshipType | None = None) -> list[str]:
-    """The names that answer, best first. Every word of it means the same to the model: nothing decides by meaning."""
+    """Returns the answering names, best first. All names are equally similar to the question, so only words decide."""
     question = read_question(text, NAMES, type_, None)
     around = set(question.named)
     candidates = [
@@ -56,9 +56,10 @@ def answers(text: str, type_: RelationshipType | None = None) -> list[str]:
         if (around and {one.source.id, one.target.id} & around)
         or (not around and (one.source.is_user or not question.is_first_person))
     ]
-    meaning = {one.id: 0.1 for one in NAMES}
+    similarity = {one.id: 0.1 for one in NAMES}
     return [
-        one.answer for one in rank(question, candidates, meaning, strict=["type"] if type_ else [])
+        one.answer
+        for one in rank(question, candidates, similarity, strict=["type"] if type_ else [])
     ]
 
 
@@ -80,10 +81,10 @@ def test_the_best_answer_comes_first(text: str, first: str) -> None:
     assert answers(text)[0] == first
 
 
-def test_a_given_type_leaves_out_what_is_of_another_one() -> None:
+def test_a_requested_type_excludes_relationships_of_other_types() -> None:
     assert answers("Who do I know outside of work?", R.KNOWS) == ["Jules"]
 
 
 @pytest.mark.parametrize("text", ["What do I use for cooking?", "Which car do I use for racing?"])
-def test_what_is_about_something_else_is_no_answer(text: str) -> None:
+def test_a_question_about_an_unmentioned_topic_has_no_answer(text: str) -> None:
     assert answers(text) == []

@@ -1,4 +1,4 @@
-"""The filter of a search for passages that a path reached."""
+"""The search filter also applies to passages that were reached by a path."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ CHUNK = chunks_pb2.Chunk(
     "metadata",
     [{}, {"team": "ops"}, {"tags": ["b"]}, {"tags": ["b", "a"]}, {"at": {"year": 2024}}],
 )
-def test_metadata_contains_what_is_wanted(metadata: dict[str, Any]) -> None:
+def test_a_chunk_whose_metadata_contains_the_filter_passes(metadata: dict[str, Any]) -> None:
     assert passes(CHUNK, chunks_pb2.ChunkFilter(metadata=struct(metadata)))
 
 
 @pytest.mark.parametrize(
     "metadata", [{"team": "dev"}, {"tags": ["c"]}, {"at": {"year": 1}}, {"team": {"a": 1}}]
 )
-def test_metadata_lacks_what_is_wanted(metadata: dict[str, Any]) -> None:
+def test_a_chunk_whose_metadata_lacks_the_filter_is_excluded(metadata: dict[str, Any]) -> None:
     assert not passes(CHUNK, chunks_pb2.ChunkFilter(metadata=struct(metadata)))
 
 
-def test_documents_are_those_named() -> None:
+def test_a_document_filter_passes_only_chunks_of_its_documents() -> None:
     assert passes(CHUNK, chunks_pb2.ChunkFilter(document_ids=["d0", "d1"]))
     assert not passes(CHUNK, chunks_pb2.ChunkFilter(document_ids=["d0"]))
     assert passes(CHUNK, None)

@@ -1,4 +1,4 @@
-"""The first places of an expanded list go to passages that cover the question together."""
+"""The first places of an expanded list go to passages that together cover the question."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def ids(found: list[ReachedPassage]) -> list[str]:
     return [one.chunk_id for one in found]
 
 
-def test_a_passage_with_another_part_of_the_question_comes_before_one_with_the_same_part() -> None:
+def test_a_passage_covering_a_new_part_of_the_question_precedes_a_redundant_one() -> None:
     assert ids(cover(QUESTION, reached("river", "again", "waterfall"), TEXTS)) == [
         "river",
         "waterfall",
@@ -29,18 +29,18 @@ def test_a_passage_with_another_part_of_the_question_comes_before_one_with_the_s
     ]
 
 
-def test_a_much_better_value_counts_more_than_words() -> None:
+def test_a_much_higher_value_outweighs_coverage() -> None:
     order = reached("river", "again", "waterfall", step=4)
     assert ids(cover(QUESTION, order, TEXTS)) == ["river", "again", "waterfall"]
 
 
-def test_beyond_the_first_places_the_order_stays() -> None:
+def test_the_order_beyond_the_first_places_is_unchanged() -> None:
     names = [f"p{number}" for number in range(PLACES + 9)]
     assert ids(cover(QUESTION, reached(*names), {})) == names
     assert cover(QUESTION, [], {}) == []
 
 
-def test_once_two_passages_cover_the_question_weakly_supported_ones_follow_by_relevance() -> None:
+def test_once_the_question_is_covered_weakly_supported_passages_follow_by_relevance() -> None:
     texts = {"ferry": "The ferry sails from the harbour.", "late": "It was late because of fog."}
     found = [
         ReachedPassage("ferry", 12.0, 0.9, None),
@@ -55,7 +55,7 @@ def test_once_two_passages_cover_the_question_weakly_supported_ones_follow_by_re
     assert ids(cover(question, found, partly)) == ["ferry", "late", "near", "far", "similar"]
 
 
-def test_a_question_of_common_words_changes_nothing() -> None:
+def test_a_question_of_common_words_keeps_the_order() -> None:
     assert ids(cover("who is it", reached("river", "waterfall"), TEXTS)) == ["river", "waterfall"]
 
 

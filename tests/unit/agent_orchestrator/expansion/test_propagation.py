@@ -1,4 +1,4 @@
-"""The walk over small graphs: what it reaches, in which order, by which path, and what it does at the edges."""
+"""Propagation over small graphs: the reached passages, their order and paths, and edge cases."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def graph(
     seeds: Iterable[str] = (),
     frequency: Mapping[str, int] | None = None,
 ) -> Neighborhood:
-    """Passages with their relevance, and who names whom; an entity is titled when a passage is about it."""
+    """Returns passages with their relevance and mentions. An entity is titled if a passage is about it."""
     rows = list(mentions)
     names = sorted({entity for _, entity, _ in rows} | set(asked))
     place = {name: number for number, name in enumerate(passages)}
@@ -52,7 +52,7 @@ def order(around: Neighborhood, *, evidence: bool = True) -> list[str]:
     return [around.passages[one.passage].id for one in found]
 
 
-# A film, its director, whose mother is asked about, and a passage that is only similar to the question.
+# A film, its director, the director's mother (who is asked for), and a passage that is only similar to the question.
 BRIDGE = graph(
     {"film": 0.6, "similar": 0.5, "weak": 0.3, "director": 0.2, "mother": 0.25, "far": 0.1},
     [
@@ -74,17 +74,17 @@ def test_a_passage_that_a_seed_names_comes_before_one_that_is_only_similar() -> 
     assert order(BRIDGE).index("director") < order(BRIDGE).index("similar")
 
 
-def test_what_nothing_leads_to_is_not_listed() -> None:
+def test_an_unreachable_passage_is_not_listed() -> None:
     assert "far" not in order(BRIDGE)
 
 
-def test_values_fall_along_the_list_and_are_not_negative() -> None:
+def test_values_decrease_along_the_list_and_are_not_negative() -> None:
     values = [one.value for one in Propagation(BRIDGE).ordered(evidence=True)]
     assert values == sorted(values, reverse=True)
     assert values[-1] >= 0
 
 
-def test_evidence_lifts_what_a_relevant_passage_names() -> None:
+def test_evidence_raises_passages_about_entities_that_a_relevant_passage_names() -> None:
     with_evidence = {
         BRIDGE.passages[one.passage].id: one.value
         for one in Propagation(BRIDGE).ordered(evidence=True)
@@ -97,7 +97,7 @@ def test_evidence_lifts_what_a_relevant_passage_names() -> None:
     assert with_evidence["similar"] == pytest.approx(without["similar"])
 
 
-def test_a_path_begins_at_the_question_or_at_a_seed() -> None:
+def test_a_path_starts_at_an_entity_of_the_question_or_at_a_seed() -> None:
     walk = Propagation(BRIDGE)
     place = {one.id: number for number, one in enumerate(BRIDGE.passages)}
     way = walk.way(place["mother"])
@@ -110,7 +110,7 @@ def test_a_path_begins_at_the_question_or_at_a_seed() -> None:
     assert BRIDGE.entities[asked.entity or 0].name == "The Film"
 
 
-def test_cycles_end() -> None:
+def test_propagation_ends_on_a_cycle() -> None:
     ring = [
         (f"p{number}", f"E{other}", kind)
         for number in range(4)
@@ -123,7 +123,7 @@ def test_cycles_end() -> None:
     assert len(walk.way(3).hops) <= 3
 
 
-def test_an_entity_that_too_many_passages_name_leads_to_those_about_it_alone() -> None:
+def test_a_too_frequent_entity_leads_only_to_passages_about_it() -> None:
     rows = [("seed", "Hub", NAME), ("hub", "Hub", ABOUT), ("other", "Hub", NAME)]
     around = graph(
         {"seed": 0.5, "hub": 0.2, "other": 0.4}, rows, seeds=["seed"], frequency={"Hub": 10_000}
@@ -131,7 +131,7 @@ def test_an_entity_that_too_many_passages_name_leads_to_those_about_it_alone() -
     assert order(around) == ["seed", "hub"]
 
 
-def test_of_the_passages_about_one_name_the_most_relevant_take_part() -> None:
+def test_only_the_most_relevant_passages_about_a_name_are_followed() -> None:
     count = 2 * MAX_ABOUT
     passages = {f"p{number:02}": number / 100 for number in range(count)} | {"seed": 0.9}
     rows = [(name, "Name", ABOUT) for name in passages if name != "seed"]
@@ -140,7 +140,7 @@ def test_of_the_passages_about_one_name_the_most_relevant_take_part() -> None:
     assert reached == {f"p{number:02}" for number in range(MAX_ABOUT, count)}
 
 
-def test_a_rare_name_in_the_question_leads_further_than_a_frequent_one() -> None:
+def test_a_rare_name_in_the_question_counts_more_than_a_frequent_one() -> None:
     around = graph(
         {"rare": 0.3, "frequent": 0.3},
         [("rare", "Rare Name", ABOUT), ("frequent", "Frequent Name", ABOUT)],
@@ -151,7 +151,7 @@ def test_a_rare_name_in_the_question_leads_further_than_a_frequent_one() -> None
     assert order(around) == ["rare", "frequent"]
 
 
-def test_names_that_only_facts_give_are_as_weak_as_phrases() -> None:
+def test_names_known_only_from_facts_weigh_as_little_as_phrases() -> None:
     def ranked(kind: int) -> float:
         around = graph(
             {"seed": 0.5, "title": 0.2, "word": 0.2},
@@ -169,7 +169,7 @@ def test_names_that_only_facts_give_are_as_weak_as_phrases() -> None:
     assert ranked(NAME) == pytest.approx(ranked(PHRASE))
 
 
-def test_counts_the_mentions_that_seeds_have_and_those_that_are_followed() -> None:
+def test_mentions_in_seeds_and_followed_mentions_are_counted() -> None:
     around = graph(
         {"seed": 0.5, "other": 0.2},
         [("seed", "Shared", NAME), ("other", "Shared", NAME), ("seed", "Hub", NAME)],
@@ -188,7 +188,7 @@ def test_passages_without_mentions_keep_the_order_of_their_relevance() -> None:
     assert order(around)[:2] == ["a", "b"]
 
 
-def test_the_largest_neighborhood_takes_some_milliseconds() -> None:
+def test_the_largest_neighborhood_takes_less_than_two_seconds() -> None:
     count, each = 2_000, 12
     passages = {f"p{number}": (number % 97) / 100 for number in range(count)}
     rows = [
@@ -203,7 +203,7 @@ def test_the_largest_neighborhood_takes_some_milliseconds() -> None:
     assert time.process_time() - began < 2.0
 
 
-def test_a_frequent_name_that_only_facts_give_leads_nowhere() -> None:
+def test_a_frequent_name_known_only_from_facts_is_not_followed() -> None:
     rows = [("seed", "committee", NAME), ("other", "committee", NAME)]
     passages = {"seed": 0.5, "other": 0.4}
     for frequency, reached in ((2, ["other", "seed"]), (7, ["seed"])):

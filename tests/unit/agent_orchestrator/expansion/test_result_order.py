@@ -1,4 +1,4 @@
-"""The expanded list: order, displayed scores, shares, and what is left where it was."""
+"""The expanded result list: order, displayed scores, shares, and results that keep their place."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def shown(results: list[search_pb2.SearchResult]) -> list[tuple[str, float]]:
     return [(one.id, round(one.score, 3)) for one in results]
 
 
-def test_the_order_is_that_of_the_expansion_and_scores_fall_along_it() -> None:
+def test_results_follow_the_expansion_order_with_decreasing_scores() -> None:
     results = [result("a", 0.6), result("b", 0.5)]
     fresh = {"c": result("c", 0.2)}
     found = arrange(
@@ -47,29 +47,29 @@ def test_the_shares_of_the_contributions_add_up_to_the_score() -> None:
     assert found[0].expansion.seed_id == "a"
 
 
-def test_passages_that_were_not_ordered_follow() -> None:
+def test_passages_outside_the_expansion_order_come_last() -> None:
     results = [result("a", 0.6), result("b", 0.5), result("d", 0.4)]
     found = arrange(results, [reached("b", 9)], {}, frozenset("abd"))
     assert shown(found) == [("b", 0.5), ("a", 0.5), ("d", 0.4)]
 
 
-def test_a_fact_without_a_passage_stands_where_its_score_puts_it() -> None:
+def test_a_fact_without_a_passage_is_placed_by_its_score() -> None:
     results = [result("a", 0.6), result("fact", 0.55), result("b", 0.5)]
     found = arrange(results, [reached("b", 9), reached("a", 8)], {}, frozenset("ab"))
     assert shown(found) == [("b", 0.6), ("fact", 0.55), ("a", 0.5)]
 
 
-def test_what_was_reached_and_cannot_be_read_is_not_listed() -> None:
+def test_a_reached_passage_that_cannot_be_read_is_not_listed() -> None:
     found = arrange([result("a", 0.6)], [reached("a", 9), reached("gone", 8)], {}, frozenset("a"))
     assert [one.id for one in found] == ["a"]
 
 
-def test_nothing_reached_changes_nothing() -> None:
+def test_without_reached_passages_the_list_is_unchanged() -> None:
     results = [result("a", 0.6), result("b", 0.5)]
     assert shown(arrange(results, [], {}, frozenset("ab"))) == [("a", 0.6), ("b", 0.5)]
 
 
-def test_the_formulas_values_are_the_scores() -> None:
+def test_the_values_of_the_fixed_formula_are_the_scores() -> None:
     found = arrange(
         [result("a", 0.95)],
         [reached("a", 0.95), reached("c", 0.456)],
@@ -80,7 +80,7 @@ def test_the_formulas_values_are_the_scores() -> None:
     assert shown(found) == [("a", 0.95), ("c", 0.456)]
 
 
-def test_counts_what_came_and_went() -> None:
+def test_the_report_counts_new_kept_and_dropped_results() -> None:
     report = expansion_pb2.ExpansionReport()
     report_lists(report, ["a", "b"], ["a", "c", "d"])
     counts = (report.initial_count, report.expanded_count, report.new_count)
@@ -97,7 +97,7 @@ def supported(name: str, score: float) -> search_pb2.SearchResult:
 
 
 @pytest.mark.parametrize("direct", [result("a", 0.9), supported("a", 0.5)])
-def test_a_first_result_that_answers_directly_stays_before_what_paths_reach(
+def test_a_direct_answer_in_first_place_stays_before_reached_passages(
     direct: search_pb2.SearchResult,
 ) -> None:
     fresh = {"c": result("c", 0.2)}
@@ -106,7 +106,7 @@ def test_a_first_result_that_answers_directly_stays_before_what_paths_reach(
     assert [one.id for one in found] == ["a", "c", "b"]
 
 
-def test_a_passage_with_a_fact_that_is_far_from_the_question_is_ordered_like_others() -> None:
+def test_a_passage_supported_by_an_irrelevant_fact_is_ordered_like_others() -> None:
     found = result("a", 0.5)
     found.contributions.add(leg=legs_pb2.LEG_GRAPH, rank=1, score=0.4, share=0.02)
     listed = arrange(

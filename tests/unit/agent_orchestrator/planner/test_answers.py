@@ -1,4 +1,4 @@
-"""Answers composed from tool results: what is quoted, cited and dated, and when nothing answers."""
+"""Answers composed from tool results: quotes, citations, dates, and the reply if nothing answers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def owns(
     return replace(item, **more)
 
 
-def found(tool: str, *items: ResultItem, **more: Any) -> ToolResult:
+def tool_result(tool: str, *items: ResultItem, **more: Any) -> ToolResult:
     return replace(ToolResult(tool, "ok", "acme", items=items, total_count=len(items)), **more)
 
 
@@ -68,9 +68,10 @@ def answer(
     return compose([AnsweredPart(asked, results)], introduce=introduce)
 
 
-def test_a_current_fact_is_quoted_with_date_source_and_mark() -> None:
+def test_a_current_fact_is_quoted_with_its_date_source_and_citation_number() -> None:
     draft = answer(
-        "Who owns the Ledger Service?", found("search_knowledge_graph", owns("Ada", "2025-03-01"))
+        "Who owns the Ledger Service?",
+        tool_result("search_knowledge_graph", owns("Ada", "2025-03-01")),
     )
     assert (
         draft.text == "Ada owns the Ledger Service (since 1 March 2025). [1] (Note on Ada · wiki)"
@@ -78,7 +79,7 @@ def test_a_current_fact_is_quoted_with_date_source_and_mark() -> None:
     assert draft.cited[0].citations[0].document_id == "Ada.md"
 
 
-def test_facts_of_another_relation_or_end_are_left_out() -> None:
+def test_facts_of_another_relation_or_direction_are_left_out() -> None:
     uses = owns("Ada", None, relation="USES", text="The Ledger Service uses PostgreSQL.")
     other = owns(
         "Bo",
@@ -89,26 +90,26 @@ def test_facts_of_another_relation_or_end_are_left_out() -> None:
     )
     draft = answer(
         "Who owns the Ledger Service?",
-        found("search_knowledge_graph", uses, other, owns("Ada", "2025-03-01")),
+        tool_result("search_knowledge_graph", uses, other, owns("Ada", "2025-03-01")),
     )
     assert "PostgreSQL" not in draft.text
     assert "Archive" not in draft.text
 
 
-def test_contradictory_sources_stand_side_by_side_with_their_dates() -> None:
+def test_contradictory_sources_are_both_quoted_with_their_dates() -> None:
     draft = answer(
         "Who owns the Ledger Service?",
-        found("search_knowledge_graph", owns("Ada", "2025-03-01"), owns("Bo", "2025-06-01")),
+        tool_result("search_knowledge_graph", owns("Ada", "2025-03-01"), owns("Bo", "2025-06-01")),
     )
     assert draft.text.splitlines()[0] == "The sources name more than one:"
     assert "since 1 March 2025" in draft.text
     assert "since 1 June 2025" in draft.text
 
 
-def test_a_past_state_is_headed_by_its_time_and_said_as_ended() -> None:
+def test_a_past_state_is_introduced_by_its_time_and_marked_as_ended() -> None:
     draft = answer(
         "Who owned the Ledger Service in January 2024?",
-        found(
+        tool_result(
             "get_snapshot",
             owns("Ada", "2023-02-01", "2024-06-10", kind="state"),
             as_of=day("2024-01-01"),
@@ -119,7 +120,7 @@ def test_a_past_state_is_headed_by_its_time_and_said_as_ended() -> None:
     assert "(ended: from 1 February 2023 until 10 June 2024)" in draft.text
 
 
-def test_then_and_now_are_two_paragraphs() -> None:
+def test_past_and_present_parts_are_separate_paragraphs() -> None:
     then = read_question(
         "Who owned the Ledger Service in 2023?", [KnownEntity("Ledger Service")], CLOCK
     )
@@ -129,14 +130,14 @@ def test_then_and_now_are_two_paragraphs() -> None:
             AnsweredPart(
                 then,
                 (
-                    found(
+                    tool_result(
                         "get_snapshot",
                         owns("Ada", "2023-02-01", "2024-06-10", kind="state"),
                         as_of=day("2023-01-01"),
                     ),
                 ),
             ),
-            AnsweredPart(now, (found("search_knowledge_graph", owns("Bo", "2024-06-10")),)),
+            AnsweredPart(now, (tool_result("search_knowledge_graph", owns("Bo", "2024-06-10")),)),
         ],
         introduce=False,
     )
@@ -145,10 +146,10 @@ def test_then_and_now_are_two_paragraphs() -> None:
     assert "Bo" in second
 
 
-def test_a_history_is_told_in_the_order_of_time() -> None:
+def test_a_history_is_in_chronological_order() -> None:
     draft = answer(
         "How has ownership of the Ledger Service changed?",
-        found(
+        tool_result(
             "get_entity_history",
             owns("Bo", "2024-06-10"),
             owns("Ada", "2023-02-01", "2024-06-10"),
@@ -159,7 +160,7 @@ def test_a_history_is_told_in_the_order_of_time() -> None:
     assert draft.text.index("Ada") < draft.text.index("Bo")
 
 
-def test_an_event_in_the_history_chooses_what_held_then() -> None:
+def test_only_facts_that_held_at_the_time_of_the_named_event_are_quoted() -> None:
     event = owns(
         "Ledger Service",
         "2024-04-18",
@@ -170,7 +171,7 @@ def test_an_event_in_the_history_chooses_what_held_then() -> None:
     )
     draft = answer(
         "Who owned the Ledger Service when INC-104 began?",
-        found(
+        tool_result(
             "get_entity_history",
             owns("Ada", "2023-02-01", "2024-06-10"),
             event,
@@ -182,24 +183,24 @@ def test_an_event_in_the_history_chooses_what_held_then() -> None:
     assert "Bo" not in draft.text
 
 
-def test_a_long_history_says_how_much_there_is() -> None:
+def test_a_long_history_states_the_total_number_of_facts() -> None:
     facts = [
         owns(f"Person{number}", f"20{number + 10}-01-01", f"20{number + 11}-01-01")
         for number in range(15)
     ]
     draft = answer(
         "Show me the history of the Ledger Service",
-        found(
+        tool_result(
             "get_entity_history", *facts, entity="Ledger Service", total_count=40, next_page="token"
         ),
     )
     assert "These are 12 of 40 facts." in draft.text
 
 
-def test_changes_are_named_by_what_happened() -> None:
+def test_changes_are_labeled_as_new_or_ended() -> None:
     draft = answer(
         "What changed between 2023 and 2025?",
-        found(
+        tool_result(
             "diff_graph",
             owns("Bo", "2024-06-10", kind="change", change="added"),
             owns("Ada", "2023-02-01", "2024-06-10", kind="change", change="ended"),
@@ -213,9 +214,11 @@ def test_changes_are_named_by_what_happened() -> None:
     assert "Ended: Ada" in draft.text
 
 
-def test_a_sentence_that_answers_is_quoted_with_its_place_in_the_document() -> None:
+def test_an_answering_sentence_is_quoted_with_its_position_in_the_document() -> None:
     draft = answer(
-        "How long are backups kept?", found("comprehensive_search", passage(RUNBOOK)), names=()
+        "How long are backups kept?",
+        tool_result("comprehensive_search", passage(RUNBOOK)),
+        names=(),
     )
     assert (
         "“Backups are taken each night and are kept for ninety days.” [1] (Runbook · wiki)"
@@ -236,7 +239,9 @@ def test_documents_that_differ_are_quoted_with_their_dates() -> None:
         valid_from=day("2025-10-06"),
     )
     draft = answer(
-        "How quickly are alerts acknowledged?", found("comprehensive_search", old, new), names=()
+        "How quickly are alerts acknowledged?",
+        tool_result("comprehensive_search", old, new),
+        names=(),
     )
     assert "fifteen minutes.” [1] (First · wiki), 4 September 2023" in draft.text
     assert "five minutes.” [2] (Second · wiki), 6 October 2025" in draft.text
@@ -251,17 +256,17 @@ def test_documents_that_differ_are_quoted_with_their_dates() -> None:
         "Which colour has the door?",
     ],
 )
-def test_what_nothing_answers_is_not_guessed(question: str) -> None:
-    draft = answer(question, found("comprehensive_search", passage(RUNBOOK)), names=())
+def test_a_question_without_an_answer_in_the_sources_gets_no_guess(question: str) -> None:
+    draft = answer(question, tool_result("comprehensive_search", passage(RUNBOOK)), names=())
     assert draft.text == NOTHING_ANSWERS
     assert draft.cited == []
     assert not draft.has_answer
 
 
-def test_homonyms_are_asked_back() -> None:
+def test_homonyms_lead_to_a_clarifying_question() -> None:
     draft = answer(
         "How has Mercury changed?",
-        found(
+        tool_result(
             "get_entity_history",
             status="ambiguous",
             entity="Mercury",
@@ -292,38 +297,38 @@ def test_homonyms_are_asked_back() -> None:
         ),
     ],
 )
-def test_what_could_not_be_looked_up_is_said_and_documents_answer(
+def test_a_failed_graph_search_is_mentioned_and_documents_answer(
     result: dict[str, Any], said: str
 ) -> None:
     draft = answer(
         "What does the Ledger Service keep?",
-        found("search_knowledge_graph", passage(RUNBOOK), **result),
+        tool_result("search_knowledge_graph", passage(RUNBOOK), **result),
     )
     assert draft.paragraphs[0] == said
     assert "keeps the books" in draft.text
 
 
-def test_documents_that_are_away_are_not_said_to_be_silent() -> None:
+def test_unavailable_documents_are_reported_as_unavailable() -> None:
     draft = answer(
         "How long are backups kept?",
-        found("hybrid_search", status="unavailable", unavailable=("documents",)),
+        tool_result("hybrid_search", status="unavailable", unavailable=("documents",)),
         names=(),
     )
     assert draft.text == "The documents cannot be searched now."
 
 
-def test_the_planner_introduces_itself_when_asked_to() -> None:
-    result = found("search_knowledge_graph", owns("Ada", "2025-03-01"))
+def test_the_planner_introduces_itself_on_request() -> None:
+    result = tool_result("search_knowledge_graph", owns("Ada", "2025-03-01"))
     assert answer("Who owns the Ledger Service?", result, introduce=True).text.endswith(
         INTRODUCTION
     )
 
 
-def test_one_source_has_one_number() -> None:
+def test_a_source_that_is_cited_twice_has_one_number() -> None:
     item = owns("Ada", "2025-03-01")
     second = replace(item, object="Archive", text="Ada owns the Archive.")
     draft = answer(
-        "What does Ada own?", found("search_knowledge_graph", item, second), names=("Ada",)
+        "What does Ada own?", tool_result("search_knowledge_graph", item, second), names=("Ada",)
     )
     assert draft.text.count("[1]") == 2
     assert len(draft.cited) == 1

@@ -1,4 +1,4 @@
-"""Dates in questions: what a text means against a fixed clock, in local days."""
+"""Dates in questions, resolved against a fixed clock in local time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NOW_TEXT = "2026-11-24 11:00"
 
 
 def local(text: str, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> tuple[str | None, str | None]:
-    """Start and end in local time."""
+    """Returns the start and end in local time."""
     found = resolve_time(text, now, zone)
     start, end = (
         None if one is None else one.astimezone(zone).strftime("%Y-%m-%d %H:%M")
@@ -28,7 +28,7 @@ def local(text: str, now: datetime = NOW, zone: ZoneInfo = BERLIN) -> tuple[str 
 
 
 @pytest.mark.parametrize("row", question_rows(None, OWN), ids=lambda row: row["id"])
-def test_labelled_expressions(row: dict[str, str]) -> None:
+def test_labeled_expressions_are_resolved_as_expected(row: dict[str, str]) -> None:
     assert resolved(row) == expected(row)
 
 
@@ -61,7 +61,9 @@ def test_labelled_expressions(row: dict[str, str]) -> None:
         ("5.3.2024", "2024-03-05 00:00", "2024-03-06 00:00"),
     ],
 )
-def test_expressions(text: str, start: str | None, end: str | None) -> None:
+def test_an_expression_is_resolved_to_a_range_of_local_time(
+    text: str, start: str | None, end: str | None
+) -> None:
     assert local(text) == (start, end)
 
 
@@ -84,11 +86,11 @@ def test_expressions(text: str, start: str | None, end: str | None) -> None:
         "[" * 500,
     ],
 )
-def test_what_only_looks_like_a_time(text: str) -> None:
+def test_text_that_only_resembles_a_time_is_ignored(text: str) -> None:
     assert resolve_time(text, NOW, BERLIN) == TimeRange(None, None)
 
 
-def test_the_zone_decides_the_day() -> None:
+def test_the_time_zone_determines_the_day() -> None:
     now = datetime(2025, 12, 31, 23, 30, tzinfo=UTC)
     assert local("today", now, ZoneInfo("Asia/Tokyo")) == ("2026-01-01 00:00", "2026-01-02 00:00")
     assert local("today", now, ZoneInfo("America/New_York")) == (
@@ -104,7 +106,7 @@ def test_hours_are_elapsed_time_across_a_clock_change() -> None:
     )
 
 
-def test_a_named_zone_wins_over_the_callers() -> None:
+def test_a_named_time_zone_overrides_the_callers() -> None:
     found = resolve_time("as of 14:00Z on 5 March 2024", NOW, BERLIN)
     assert found.end == datetime(2024, 3, 5, 14, tzinfo=UTC)
     found = resolve_time("since 9:00 New York time on 5 March 2024", NOW, BERLIN)
@@ -116,7 +118,7 @@ def test_a_date_that_names_a_document_is_marked() -> None:
     assert found.names_document
 
 
-def test_every_time_is_found_with_its_place_and_sense() -> None:
+def test_each_time_is_found_with_its_position_and_kind() -> None:
     text = "Compare Q1 2024 with the state as of March 2025"
     found = find_times(text, NOW, BERLIN)
     assert [(one.kind, text[one.start : one.end]) for one in found] == [

@@ -1,4 +1,4 @@
-"""The planner inside Pydantic AI's loop: real tools, real streams, no provider."""
+"""The planner as a model in Pydantic AI's loop, with real tools and streams and without a provider."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CLOCK = Clock(datetime(2026, 11, 24, 10, tzinfo=UTC), ZoneInfo("UTC"))
 
 @dataclass
 class Deps:
-    """What the tools find, and what they were asked."""
+    """The results that the tools return, and a record of their calls."""
 
     facts: tuple[ResultItem, ...] = ()
     passages: tuple[ResultItem, ...] = ()
@@ -89,7 +89,7 @@ ADA = ResultItem(
 async def run(
     question: str, deps: Deps, history: Sequence[ModelMessage] = ()
 ) -> tuple[str, list[str]]:
-    """The answer, and the ids of the calls on the way to it."""
+    """Returns the answer and the ids of the tool calls made for it."""
     calls: list[str] = []
     text = ""
     async with AGENT.run_stream_events(
@@ -103,7 +103,7 @@ async def run(
     return text, calls
 
 
-async def test_a_question_leads_to_a_call_and_the_call_to_a_cited_answer() -> None:
+async def test_a_question_leads_to_a_tool_call_and_a_cited_answer() -> None:
     deps = Deps(facts=(ADA,))
     text, calls = await run("Who owns the Ledger?", deps)
     assert text.startswith("Ada owns the Ledger. [1]")
@@ -112,14 +112,14 @@ async def test_a_question_leads_to_a_call_and_the_call_to_a_cited_answer() -> No
     assert deps.cited[0].citations[0].document_id == "d1"
 
 
-async def test_documents_are_asked_once_where_the_graph_has_no_answer() -> None:
+async def test_documents_are_searched_once_if_the_graph_has_no_answer() -> None:
     deps = Deps(passages=(cited("The Ledger is owned by Bo."),))
     text, _ = await run("Who owns the Ledger?", deps)
     assert deps.asked == ["graph", "documents"]
     assert "owned by Bo" in text
 
 
-async def test_two_steps_without_an_answer_end_in_saying_so() -> None:
+async def test_after_two_steps_without_an_answer_the_planner_says_so() -> None:
     deps = Deps()
     text, _ = await run("Who owns the Ledger?", deps)
     assert text.startswith(NOTHING_ANSWERS)
@@ -127,21 +127,21 @@ async def test_two_steps_without_an_answer_end_in_saying_so() -> None:
     assert deps.cited == []
 
 
-async def test_a_call_that_is_sent_back_is_no_answer() -> None:
+async def test_a_rejected_tool_call_does_not_count_as_an_answer() -> None:
     deps = Deps(refuse=True, passages=(cited("Ada owns the Ledger."),))
     text, _ = await run("Who owns the Ledger?", deps)
     assert deps.asked == ["graph", "documents"]
     assert "Ada owns the Ledger" in text
 
 
-async def test_small_talk_calls_nothing() -> None:
+async def test_small_talk_calls_no_tool() -> None:
     deps = Deps()
     text, calls = await run("Hello there!", deps)
     assert calls == []
     assert text.endswith(INTRODUCTION)
 
 
-async def test_the_introduction_is_said_once_in_a_conversation() -> None:
+async def test_the_introduction_appears_once_per_conversation() -> None:
     history: list[ModelMessage] = [
         ModelRequest(parts=[UserPromptPart("Who owns the Ledger?")]),
         ModelResponse(parts=[TextPart(f"Ada owns the Ledger. [1]\n\n{INTRODUCTION}")]),
@@ -152,7 +152,7 @@ async def test_the_introduction_is_said_once_in_a_conversation() -> None:
     assert "Ada owns the Ledger" in text
 
 
-async def test_a_very_long_question_is_asked_within_the_tools_bounds() -> None:
+async def test_a_very_long_question_is_searched_and_answered() -> None:
     deps = Deps()
     text, _ = await run("What is a ledger? " + "and so on " * 10_000, deps)
     assert deps.asked

@@ -1,4 +1,4 @@
-"""A long history is shown in pages, as the user asks for them."""
+"""A long history is shown page by page, at the user's request."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ TOTAL, TOOL_PAGE = 70, 50
         "go on!",
     ],
 )
-def test_the_next_page_is_asked_for(text: str) -> None:
+def test_requests_for_the_next_page_are_recognized(text: str) -> None:
     assert page_step(text) == 1
 
 
 @pytest.mark.parametrize("text", ["older", "Show me the earlier ones.", "previous page", "go back"])
-def test_the_page_before_is_asked_for(text: str) -> None:
+def test_requests_for_the_previous_page_are_recognized(text: str) -> None:
     assert page_step(text) == -1
 
 
@@ -63,7 +63,7 @@ def test_the_page_before_is_asked_for(text: str) -> None:
         "",
     ],
 )
-def test_other_questions_ask_for_no_page(text: str) -> None:
+def test_other_questions_are_not_page_requests(text: str) -> None:
     assert page_step(text) == 0
 
 
@@ -78,7 +78,7 @@ def test_other_questions_ask_for_no_page(text: str) -> None:
         (["more"], None),
     ],
 )
-def test_pages_count_from_the_question_that_they_continue(
+def test_pages_are_counted_from_the_question_that_they_continue(
     asked: list[str], expected: tuple[int, int] | None
 ) -> None:
     assert requested_page(asked[-1], asked[:-1]) == expected
@@ -100,7 +100,7 @@ def fact(number: int) -> ResultItem:
 
 @dataclass
 class Deps:
-    """The pages that the tool was asked for."""
+    """Records the pages that were requested from the tool."""
 
     pages: list[str | None] = field(default_factory=list)
 
@@ -108,7 +108,7 @@ class Deps:
 async def get_entity_history(
     ctx: RunContext[Deps], entity: str, page: str | None = None
 ) -> ToolReturn[str]:
-    """A history in pages of 50; the first one begins with what holds now."""
+    """Returns a history in pages of 50. The first page begins with the current fact."""
     ctx.deps.pages.append(page)
     facts = [fact(number) for number in range(TOTAL)]
     if page is None:
@@ -140,7 +140,7 @@ AGENT = Agent(
 
 
 async def answer(question: str, earlier: Sequence[str]) -> tuple[str, list[str | None]]:
-    """The answer after these questions, and the pages that were read for it."""
+    """Returns the answer after these earlier questions, and the pages that were read for it."""
     history: list[ModelMessage] = []
     for text in earlier:
         history.append(ModelRequest([UserPromptPart(text)]))
@@ -157,7 +157,7 @@ def owners(text: str) -> list[int]:
     return [int(line[7:9]) for line in text.splitlines() if line.startswith("- Owner")]
 
 
-async def test_the_first_answer_has_the_summary_and_says_how_to_go_on() -> None:
+async def test_the_first_answer_has_the_summary_and_explains_how_to_continue() -> None:
     text, pages = await answer(QUESTION, [])
     assert "Ledger: Facts: 70." in text
     assert owners(text) == list(range(12))
@@ -172,13 +172,13 @@ async def test_each_request_shows_the_next_facts() -> None:
     assert pages == [None]
 
 
-async def test_later_pages_are_read_up_to_the_one_that_is_asked_for() -> None:
+async def test_tool_pages_are_read_up_to_the_requested_one() -> None:
     text, pages = await answer("more", [QUESTION, "more", "more", "more"])
     assert owners(text) == list(range(48, 60))
     assert pages == [None, "second"]
 
 
-async def test_after_the_last_page_it_says_that_there_is_no_more() -> None:
+async def test_after_the_last_page_the_answer_says_that_no_facts_are_left() -> None:
     last, _ = await answer("more", [QUESTION, *["more"] * 4])
     assert owners(last) == list(range(60, 70))
     assert "show more" not in last
@@ -186,6 +186,6 @@ async def test_after_the_last_page_it_says_that_there_is_no_more() -> None:
     assert "There are no more facts about Ledger." in after
 
 
-async def test_older_goes_back() -> None:
+async def test_older_shows_the_previous_page() -> None:
     text, _ = await answer("older", [QUESTION, "more", "more"])
     assert owners(text) == list(range(12, 24))

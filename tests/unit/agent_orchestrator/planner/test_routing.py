@@ -1,4 +1,4 @@
-"""Questions and the calls that they lead to."""
+"""Questions and the tool calls that they lead to."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ async def calls(question: str, *before: Turn, tools: Sequence[str] = TOOLS) -> l
 
 
 @pytest.mark.parametrize("row", question_rows(None, OWN), ids=lambda row: row["id"])
-async def test_labelled_questions(row: dict[str, list[str]]) -> None:
+async def test_labeled_questions_lead_to_the_expected_tools(row: dict[str, list[str]]) -> None:
     called = [call.tool for call in await calls(str(row["question"]))]
     assert is_right(called, row["tools"], row["avoid"])
 
 
-async def test_a_relationship_is_asked_with_its_entity() -> None:
+async def test_a_question_about_a_relationship_is_searched_with_its_entity() -> None:
     (call,) = await calls("Could you tell me who owns the payments service?")
     assert call == ToolCall(
         "search_knowledge_graph",
@@ -50,7 +50,7 @@ async def test_a_relationship_is_asked_with_its_entity() -> None:
     )
 
 
-async def test_as_of_becomes_the_last_instant_before_its_end() -> None:
+async def test_as_of_a_period_means_the_last_instant_of_the_period() -> None:
     (call,) = await calls("Who owned the Payments Service as of March 2024?")
     assert call.arguments == {
         "reference_time": "2024-03-31T23:59:59.999999+00:00",
@@ -58,21 +58,21 @@ async def test_as_of_becomes_the_last_instant_before_its_end() -> None:
     }
 
 
-async def test_a_span_of_time_becomes_a_range() -> None:
+async def test_a_period_becomes_a_time_range() -> None:
     (call,) = await calls("Who owned the Payments Service in January 2024?")
     assert call.tool == "get_snapshot"
     assert call.arguments["reference_time"] == "2024-01-01T00:00:00+00:00"
     assert call.arguments["reference_end"] == "2024-02-01T00:00:00+00:00"
 
 
-async def test_since_bounds_a_history() -> None:
+async def test_since_limits_the_start_of_a_history() -> None:
     (call,) = await calls("How has the owner of the Ledger Service changed since 2024?")
     assert call == ToolCall(
         "get_entity_history", {"entity": "Ledger Service", "since": "2024-01-01T00:00:00+00:00"}
     )
 
 
-async def test_two_times_become_a_difference_and_now_is_left_open() -> None:
+async def test_two_times_become_a_diff_and_an_end_of_now_is_omitted() -> None:
     (call,) = await calls("What changed between January and June 2024?")
     assert call.arguments == {
         "before": "2024-01-01T00:00:00+00:00",
@@ -82,13 +82,13 @@ async def test_two_times_become_a_difference_and_now_is_left_open() -> None:
     assert call.arguments == {"before": "2026-01-01T00:00:00+00:00"}
 
 
-async def test_two_parts_are_two_calls_and_it_is_the_entity_of_the_first() -> None:
+async def test_two_parts_become_two_calls_and_it_refers_to_the_entity_of_the_first() -> None:
     then, now = await calls("Who owned the Payments Service in 2023, and who owns it now?")
     assert (then.tool, now.tool) == ("get_snapshot", "search_knowledge_graph")
     assert now.arguments["entity_name"] == "Payments Service"
 
 
-async def test_an_event_marks_a_time_and_is_not_the_topic() -> None:
+async def test_a_named_event_sets_the_time_and_is_not_the_topic() -> None:
     (call,) = await calls("Who owned the Ledger Service when INC-104 began?")
     assert call == ToolCall("get_entity_history", {"entity": "Ledger Service"})
 
@@ -103,7 +103,7 @@ async def test_an_event_marks_a_time_and_is_not_the_topic() -> None:
         ("and how has that changed?", "get_entity_history", "Payments Service"),
     ],
 )
-async def test_follow_ups_take_the_last_named_entity(
+async def test_follow_ups_refer_to_the_last_named_entity(
     follow_up: str, tool: str, entity: str
 ) -> None:
     (call,) = await calls(follow_up, Turn("Who owns the Payments Service?", "Ada Lovelace."))
@@ -111,14 +111,14 @@ async def test_follow_ups_take_the_last_named_entity(
     assert entity in (call.arguments.get("entity_name"), call.arguments.get("entity"))
 
 
-async def test_a_personal_pronoun_takes_the_person_of_the_answer() -> None:
+async def test_a_personal_pronoun_refers_to_the_person_in_the_answer() -> None:
     (call,) = await calls(
         "What else does she own?", Turn("Who owns the Payments Service?", "Ada Lovelace owns it.")
     )
     assert call.arguments["entity_name"] == "Ada Lovelace"
 
 
-async def test_a_profile_without_the_tool_gets_the_nearest_one() -> None:
+async def test_a_profile_without_the_tool_uses_the_closest_one() -> None:
     (call,) = await calls(
         "Who owned the Payments Service as of March 2024?", tools=["graph_search", "hybrid_search"]
     )
@@ -127,24 +127,24 @@ async def test_a_profile_without_the_tool_gets_the_nearest_one() -> None:
     assert call.arguments["reference_time"] == "2024-03-31T23:59:59.999999+00:00"
 
 
-async def test_another_language_goes_to_search_as_it_is() -> None:
+async def test_a_question_in_another_language_is_searched_unchanged() -> None:
     question = "Wer leitet das Team, und seit wann?"
     assert await calls(question) == [ToolCall("comprehensive_search", {"query": question})]
 
 
-async def test_findings_are_filtered_by_what_the_question_says() -> None:
+async def test_findings_are_filtered_by_the_conditions_in_the_question() -> None:
     (call,) = await calls("Which findings about the Ledger Service have confidence above 80 %?")
     assert call.tool == "search_findings"
     assert call.arguments["min_confidence"] == 0.8
     assert call.arguments["about_entity"] == "Ledger Service"
 
 
-async def test_a_relation_type_is_passed_as_it_is_written() -> None:
+async def test_a_relation_type_is_passed_as_written() -> None:
     (call,) = await calls("List DEPENDS_ON relationships of the Payments Service")
     assert call.arguments["relationship_type"] == "DEPENDS_ON"
 
 
-def test_names_are_guessed_from_capitals_and_codes() -> None:
+def test_names_are_recognized_by_capital_letters_and_codes() -> None:
     text = "Compare what INC-2024 and the Search Service have to do with Ada Lovelace in March"
     assert [entity.name for entity in capitalised_names(text)] == [
         "INC-2024",
@@ -153,7 +153,7 @@ def test_names_are_guessed_from_capitals_and_codes() -> None:
     ]
 
 
-def test_politeness_is_no_part_of_a_question() -> None:
+def test_polite_phrases_are_removed_from_a_question() -> None:
     assert question_parts("Hi! Could you please tell me who owns it? Thanks!") == [
         "Hi!",
         "who owns it?",

@@ -1,4 +1,4 @@
-"""Reranking of a result list: order, displayed scores, models that are missing or fail."""
+"""Reranking of a result list: order, displayed scores, and missing or failing models."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def results(*texts: str) -> list[search_pb2.SearchResult]:
     return made
 
 
-async def test_the_model_decides_the_order_and_scores_fall_along_it() -> None:
+async def test_the_model_determines_the_order_and_scores_decrease_along_it() -> None:
     reranking = Reranking({LOCAL: Shortest()}, NONE)
     found, report = await reranking.rerank(LOCAL, "q", results("ccc", "a", "bb"), Budget(5))
     assert [one.id for one in found] == ["a", "bb", "ccc"]
@@ -56,7 +56,7 @@ async def test_the_model_decides_the_order_and_scores_fall_along_it() -> None:
     assert sum(part.share for part in found[0].contributions) == pytest.approx(found[0].score)
 
 
-async def test_only_the_best_are_reranked() -> None:
+async def test_only_the_best_results_are_reranked() -> None:
     texts = ["x" * (MAX_RERANKED + 9 - number) for number in range(MAX_RERANKED + 2)]
     found, _ = await Reranking({LOCAL: Shortest()}, NONE).rerank(
         LOCAL, "q", results(*texts), Budget(5)
@@ -65,7 +65,7 @@ async def test_only_the_best_are_reranked() -> None:
     assert found[0].id == texts[MAX_RERANKED - 1]
 
 
-async def test_a_model_that_fails_leaves_the_list_as_it_is() -> None:
+async def test_a_failing_model_leaves_the_list_unchanged() -> None:
     reranking = Reranking({LOCAL: Shortest(fails=True)}, NONE)
     found, report = await reranking.rerank(LOCAL, "q", results("ccc", "a"), Budget(5))
     assert [one.id for one in found] == ["ccc", "a"]
@@ -73,7 +73,7 @@ async def test_a_model_that_fails_leaves_the_list_as_it_is() -> None:
     assert report.reason == legs_pb2.LEG_REASON_RERANKER_UNAVAILABLE
 
 
-def test_a_mode_without_a_model_is_refused_and_the_setting_is_the_default() -> None:
+def test_a_mode_without_a_model_is_rejected_and_the_setting_is_the_default() -> None:
     reranking = Reranking({LOCAL: Shortest()}, LOCAL)
     assert reranking.mode(reranking_pb2.RERANK_MODE_UNSPECIFIED) == LOCAL
     assert reranking.mode(NONE) == NONE

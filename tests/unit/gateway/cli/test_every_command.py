@@ -1,4 +1,4 @@
-"""Every command ends with the documented exit code, one line on standard error, and with `--json` one object."""
+"""Every command ends with the documented exit code, one line on standard error and, with `--json`, one object."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from gateway.cli.app import invoke
 from gateway.cli.session import Session, wants_json
 from tests.unit.gateway.cli.test_grammar import ALL, WITHOUT_JSON
 
-ASKING = [words for words in ALL if words not in {"up", "mcp"} and not words.startswith("keys ")]
-# What a command needs, by the name of its parameter.
-GIVEN = {"as_of": "2024-01-01", "since": "2024-01-01", "at": "2024-01-01"}
+REMOTE = [words for words in ALL if words not in {"up", "mcp"} and not words.startswith("keys ")]
+# Values of required parameters, by the parameter's name.
+REQUIRED_VALUES = {"as_of": "2024-01-01", "since": "2024-01-01", "at": "2024-01-01"}
 
 
 def braid(*words: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error."""
+    """Returns the exit code, standard output and standard error."""
     out, err = io.StringIO(), io.StringIO()
     consoles = Console(file=out, width=200), Console(file=err, width=200)
     environment = {"BRAID_URL": "http://127.0.0.1:1"}
@@ -32,10 +32,10 @@ def braid(*words: str) -> tuple[int, str, str]:
 
 @pytest.fixture
 def call(words: str, tmp_path: Path) -> list[str]:
-    """The command with all that it requires."""
+    """Returns the command with all its required parameters."""
     file = tmp_path / "file.md"
     file.write_text("{}")
-    given = GIVEN | {"file": str(file), "paths": str(file)}
+    given = REQUIRED_VALUES | {"file": str(file), "paths": str(file)}
     called = words.split()
     for parameter in ALL[words].params:
         if not parameter.required:
@@ -48,7 +48,7 @@ def call(words: str, tmp_path: Path) -> list[str]:
 
 @pytest.fixture
 def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str], None]:
-    """Has every request answered with a failure."""
+    """Makes every request fail."""
 
     def refuse_all(status: int, reason: str) -> None:
         body = {"detail": "No.", "reason": reason, "request_id": "r-1"}
@@ -59,28 +59,28 @@ def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str], None]:
     return refuse_all
 
 
-@pytest.mark.parametrize("words", ASKING)
-def test_what_the_gateway_refuses_is_a_line_and_an_exit_code(
+@pytest.mark.parametrize("words", REMOTE)
+def test_an_error_of_the_gateway_is_printed_as_one_line_with_an_exit_code(
     refuse: Callable[[int, str], None], call: list[str]
 ) -> None:
     refuse(504, "DEADLINE")
-    ended, out, err = braid(*call)
-    assert (ended, out) == (5, "")
+    code, out, err = braid(*call)
+    assert (code, out) == (5, "")
     assert err.splitlines()[-1:] == ["braid: No. (DEADLINE, request r-1)"]
 
 
-@pytest.mark.parametrize("words", ASKING)
-def test_for_programs_a_failure_is_an_object(
+@pytest.mark.parametrize("words", REMOTE)
+def test_with_json_an_error_is_printed_as_an_object(
     refuse: Callable[[int, str], None], call: list[str]
 ) -> None:
     refuse(403, "MISSING_SCOPE")
-    ended, out, _ = braid(*call, "--json")
+    code, out, _ = braid(*call, "--json")
     failure: dict[str, Any] = json.loads(out)
-    assert (ended, failure["reason"], failure["request_id"]) == (6, "MISSING_SCOPE", "r-1")
+    assert (code, failure["reason"], failure["request_id"]) == (6, "MISSING_SCOPE", "r-1")
 
 
 @pytest.mark.parametrize("words", ALL)
-def test_a_wrong_option_is_a_line_an_object_and_exit_code_2(words: str) -> None:
+def test_an_unknown_option_exits_with_2_and_prints_a_line_or_an_object(words: str) -> None:
     code, out, err = braid(*words.split(), "--no-such-option")
     assert (code, out, len(err.splitlines())) == (2, "", 1)
     assert f"Try `braid {words} --help`." in err
@@ -90,6 +90,6 @@ def test_a_wrong_option_is_a_line_an_object_and_exit_code_2(words: str) -> None:
 
 
 @pytest.mark.parametrize("words", ALL)
-def test_help_is_exit_code_0(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_exits_with_0(words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert braid(*words.split(), "--help")[0] == 0
     assert f"Usage: braid {words}" in capsys.readouterr().out

@@ -1,4 +1,4 @@
-"""`braid` has one grammar: `braid VERB …` for what everybody does, `braid NOUN VERB …` for the rest."""
+"""`braid` has one grammar: `braid VERB …` for common commands, `braid NOUN VERB …` for the others."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ VERBS = {
     *("check", "reembed", "reextract"),  # the space
     "end",  # facts
 }
-# Where the second word names what is shown.
+# Commands whose second word names what they show.
 VIEWS = {
     *("graph entities", "graph neighborhood", "graph history"),
     *("graph snapshot", "graph diff", "graph paths"),
     *("documents versions", "jobs dead", "memories stats", "memories types"),
 }
-# It speaks MCP on its standard output.
+# `braid mcp` speaks MCP on its standard output.
 WITHOUT_JSON = {"mcp"}
 
 
 def commands() -> Iterator[tuple[str, Any]]:
-    """Every command by its words."""
+    """Yields every command by its words."""
 
     def walk(words: str, command: Any) -> Iterator[tuple[str, Any]]:
         for name, child in getattr(command, "commands", {}).items():
@@ -64,14 +64,14 @@ def test_commands_are_verbs_or_nouns_with_verbs() -> None:
 
 
 @pytest.mark.parametrize("words", OTHER_NAMES)
-def test_a_hidden_command_is_another_name_of_one_that_is_shown(words: str) -> None:
+def test_a_hidden_command_is_an_alias_of_a_visible_one(words: str) -> None:
     group = words.split(maxsplit=1)[0]
     shown = [command.help for name, command in ALL.items() if name.startswith(f"{group} ")]
     assert OTHER_NAMES[words].help in shown
 
 
 @pytest.mark.parametrize("words", ALL)
-def test_a_command_says_what_it_does_and_what_each_of_its_options_means(words: str) -> None:
+def test_a_command_and_each_of_its_options_has_a_help_text(words: str) -> None:
     command = ALL[words]
     assert re.fullmatch(r"[A-Z].*\.", command.help.split("\n")[0]), words
     unexplained = [one.name for one in command.params if not getattr(one, "help", None)]
@@ -79,29 +79,29 @@ def test_a_command_says_what_it_does_and_what_each_of_its_options_means(words: s
 
 
 @pytest.mark.parametrize("words", ALL)
-def test_a_command_prints_json_where_it_is_asked_to(words: str) -> None:
+def test_every_command_but_mcp_has_a_json_option(words: str) -> None:
     assert ("--json" in options(ALL[words])) == (words not in WITHOUT_JSON)
 
 
-# A key file is short.
+# `keys list` has no pages: a key file is short.
 @pytest.mark.parametrize("words", [w for w in ALL if w.endswith(" list") and w != "keys list"])
-def test_a_list_has_pages(words: str) -> None:
+def test_list_commands_are_paged(words: str) -> None:
     assert {"--limit", "--cursor"} <= set(options(ALL[words]))
 
 
 @pytest.mark.parametrize("words", ALL)
-def test_the_reference_names_the_command(words: str) -> None:
+def test_the_reference_documents_every_command(words: str) -> None:
     assert f"`braid {words}" in REFERENCE
 
 
-def test_the_reference_names_no_other_command() -> None:
+def test_the_reference_documents_no_unknown_command() -> None:
     examples = re.findall(r"`braid ([^`]*)`", REFERENCE)
     named = [re.match(r"[a-z]+( [a-z]+)?", example) for example in examples]
     words = {found[0] for found in named if found}
     assert {one for one in words if one not in ALL and one.split()[0] not in TOP} == set()
 
 
-def test_exit_codes_are_the_same_in_the_code_in_help_and_in_the_reference() -> None:
+def test_exit_codes_are_the_same_in_code_help_and_reference() -> None:
     rows = re.findall(r"^\| (\d+) \| (.*) \|$", REFERENCE, re.MULTILINE)
     assert {int(code): meaning for code, meaning in rows} == {
         code.value: meaning for code, meaning in MEANINGS.items()
@@ -123,7 +123,7 @@ def test_exit_codes_are_the_same_in_the_code_in_help_and_in_the_reference() -> N
         ("INTERNAL", 1),
     ],
 )
-def test_each_reason_has_its_exit_code(reason: str, code: int) -> None:
+def test_each_error_reason_maps_to_an_exit_code(reason: str, code: int) -> None:
     assert exit_codes.of_reason(reason) == code
 
 
@@ -139,7 +139,7 @@ def test_each_reason_has_its_exit_code(reason: str, code: int) -> None:
         ([], ExitCode.OK),
     ],
 )
-def test_a_search_that_could_not_look_everywhere_has_another_code_than_one_that_found_nothing(
+def test_an_incomplete_search_has_a_different_exit_code_than_an_empty_one(
     statuses: list[str], code: ExitCode
 ) -> None:
     assert exit_codes.of_legs([{"status": status} for status in statuses]) == code

@@ -1,4 +1,4 @@
-"""`braid keys`: what it prints, and that services obey it without a restart."""
+"""`braid keys`: its output, and that its changes apply to services without a restart."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ def file(tmp_path: Path) -> Path:
 
 
 class Braid:
-    """The command over one key file."""
+    """The command, run on one key file."""
 
     def __init__(self, environment: dict[str, str]) -> None:
         self._environment = environment
 
     def __call__(self, *words: str) -> tuple[int, str, str]:
-        """Exit code, standard output and standard error."""
+        """Returns the exit code, standard output and standard error."""
         out, err = io.StringIO(), io.StringIO()
         consoles = Console(file=out, width=200), Console(file=err, width=200)
         session = Session(self._environment, *consoles, as_json=wants_json(words))
         return invoke(session, ["keys", *words]), out.getvalue(), err.getvalue()
 
     def json(self, *words: str) -> dict[str, Any]:
-        """The object that a command prints."""
+        """Returns the object that a command prints."""
         code, out, _ = self(*words, "--json")
         assert code == 0
         found: dict[str, Any] = json.loads(out)
@@ -57,25 +57,25 @@ def test_a_key_is_printed_once_and_accepted(braid: Braid, file: Path) -> None:
     assert key["key"] not in "".join(map(str, listed)) + json.dumps(braid.json("list"))
 
 
-def test_for_people_the_key_has_a_line_and_a_warning(braid: Braid) -> None:
+def test_without_json_the_key_is_printed_with_a_warning(braid: Braid) -> None:
     code, out, err = braid("create", "search", "--space", "acme")
     assert code == 0
     assert out.splitlines()[-1].startswith("key: brd_")
     assert err == "The key is shown this once: only its hash is stored.\n"
 
 
-def test_a_key_reads_by_default_and_never_ends(braid: Braid) -> None:
+def test_a_key_has_read_scope_and_no_expiry_by_default(braid: Braid) -> None:
     key = braid.json("create", "search", "--space", "acme")
     assert (key["scopes"], key["expires"]) == (["read"], None)
 
 
 @pytest.mark.parametrize("expires", ["90d", "12h", "2999-01-01", "2999-01-01T00:00:00+02:00"])
-def test_a_key_may_end_after_a_span_or_at_a_time(braid: Braid, expires: str) -> None:
+def test_the_expiry_of_a_key_may_be_a_duration_or_a_time(braid: Braid, expires: str) -> None:
     key = braid.json("create", "search", "--space", "acme", "--expires", expires)
     assert key["expires"].endswith("+00:00")
 
 
-def test_a_rotated_key_is_another_one_and_a_revoked_one_ends(braid: Braid, file: Path) -> None:
+def test_rotation_replaces_a_key_and_revocation_invalidates_it(braid: Braid, file: Path) -> None:
     first = braid.json("create", "search", "--space", "acme")["key"]
     second = braid.json("rotate", "search", "--grace", "1h")["key"]
     assert [KeyRing(file).find(key).refusal for key in (first, second)] == ["", ""]
@@ -102,18 +102,18 @@ def test_a_rotated_key_is_another_one_and_a_revoked_one_ends(braid: Braid, file:
         (("revoke", "nobody"), 3, None),
     ],
 )
-def test_what_is_wrong_is_named_and_changes_nothing(
+def test_an_invalid_argument_is_named_and_changes_nothing(
     braid: Braid, file: Path, words: tuple[str, ...], code: int, field: str | None
 ) -> None:
     braid.json("create", "search", "--space", "acme")
     before = file.read_text()
-    ended, out, _ = braid(*words, "--json")
+    exit_code, out, _ = braid(*words, "--json")
     fields = [one["field"] for one in json.loads(out).get("fields", [])]
-    assert (ended, fields) == (code, [field] if field else [])
+    assert (exit_code, fields) == (code, [field] if field else [])
     assert file.read_text() == before
 
 
-def test_the_file_may_be_named_and_else_is_that_of_the_local_stack(tmp_path: Path) -> None:
+def test_the_key_file_defaults_to_the_one_of_the_local_stack(tmp_path: Path) -> None:
     named, data = tmp_path / "named.json", tmp_path / "data"
     braid = Braid({"BRAID_DATA": str(data)})
     assert braid("list")[0] == 2

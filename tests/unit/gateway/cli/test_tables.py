@@ -1,4 +1,4 @@
-"""Tables fit the terminal, and ids stay whole; colours are for terminals."""
+"""Tables fit the terminal and keep ids whole; colors are used only on terminals."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def test_no_line_is_wider_than_the_terminal_and_ids_are_whole(width: int) -> Non
     assert sum(ID in line for line in lines) == 2
 
 
-def test_where_columns_fit_rows_are_lines_of_a_table() -> None:
+def test_rows_are_table_lines_if_the_columns_fit() -> None:
     assert shown(120)[0].split() == ["id", "state", "reason"]
 
 
-def test_in_a_narrow_terminal_each_field_has_a_line() -> None:
+def test_in_a_narrow_terminal_each_field_is_on_its_own_line() -> None:
     assert [line.rstrip() for line in shown(40)[:3]] == [
         "id: " + ID,
         "state: FAILED",
@@ -45,7 +45,7 @@ def test_in_a_narrow_terminal_each_field_has_a_line() -> None:
     ]
 
 
-def test_into_a_file_rows_are_lines_of_any_length() -> None:
+def test_in_a_file_rows_are_lines_of_any_length() -> None:
     out = io.StringIO()
     show_table(console(out, {}), COLUMNS, [ROW])
     assert len(out.getvalue().splitlines()) == 2
@@ -59,7 +59,7 @@ def test_into_a_file_rows_are_lines_of_any_length() -> None:
         (io.StringIO(), {"TERM": "xterm-256color"}, False),
     ],
 )
-def test_colours_are_for_terminals_and_no_color_is_respected(
+def test_colors_are_used_only_on_terminals_and_without_no_color(
     stream: io.StringIO,
     environment: dict[str, str],
     coloured: bool,

@@ -1,4 +1,4 @@
-"""Results fit an assistant's context: cut between items, continued by a cursor, nothing lost on the way."""
+"""Results fit an assistant's context: they are split between items and continued by a cursor without loss."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Answer = Callable[[Any], Message]
 
 
 def client_of(**graph: Answer) -> Client:
-    """A client of a server in this process, whose graph tier answers with these functions."""
+    """Returns a client of an in-process server whose graph tier responds with these functions."""
     settings = GatewaySettings(_env_file=None)
     clients = cast("Clients", SimpleNamespace(graph=SimpleNamespace(**_stubs(graph))))
     caller = ToolCaller(
@@ -56,7 +56,7 @@ def _stubs(answers: dict[str, Answer]) -> dict[str, Any]:
 
 
 def fact(number: int, text: str = "") -> facts_pb2.Fact:
-    """A fact with a number in it."""
+    """Returns a fact that contains the number."""
     return facts_pb2.Fact(
         statement=f"Statement {number} {text}",
         relation_type="OWNS",
@@ -66,7 +66,7 @@ def fact(number: int, text: str = "") -> facts_pb2.Fact:
 
 
 def paged_facts(request: structure_pb2.ListFactsRequest) -> structure_pb2.ListFactsResponse:
-    """Ninety facts in pages, as the graph tier answers."""
+    """Returns a page of ninety facts, as the graph tier does."""
     begin = int(request.page_token or 0)
     end = min(90, begin + request.page_size)
     return structure_pb2.ListFactsResponse(
@@ -75,7 +75,7 @@ def paged_facts(request: structure_pb2.ListFactsRequest) -> structure_pb2.ListFa
     )
 
 
-async def test_a_long_list_is_read_whole_by_following_its_cursor() -> None:
+async def test_a_long_list_is_read_completely_by_following_its_cursor() -> None:
     seen: list[str] = []
     pages = 0
     arguments: dict[str, Any] = {"limit": 40}
@@ -98,7 +98,7 @@ async def test_a_long_list_is_read_whole_by_following_its_cursor() -> None:
     assert page["message"].startswith("Showing the last")
 
 
-async def test_an_item_that_alone_is_too_long_is_cut_and_says_so() -> None:
+async def test_a_single_item_that_is_too_long_is_cut_and_marked() -> None:
     def long(_: Any) -> structure_pb2.ListFactsResponse:
         return structure_pb2.ListFactsResponse(facts=[fact(1, '"\n' * 9000), fact(2)])
 
@@ -114,14 +114,14 @@ async def test_an_item_that_alone_is_too_long_is_cut_and_says_so() -> None:
     assert page["next_cursor"]
 
 
-async def test_markup_and_direction_marks_stay_what_they_are() -> None:
+async def test_markup_and_direction_marks_are_not_changed() -> None:
     async with client_of(ListFacts=paged_facts) as client:
         page = (await client.call_tool("list_facts", {"limit": 1})).structured_content
     assert isinstance(page, dict)
     assert page["facts"][0]["subject"] == HOSTILE
 
 
-async def test_an_empty_answer_names_its_space_and_time() -> None:
+async def test_an_empty_result_names_its_space_and_time() -> None:
     async with client_of(ListFacts=lambda _: structure_pb2.ListFactsResponse()) as client:
         arguments = {"as_of": "2020-01-01/..", "known_at": "2024-01-01"}
         page = (await client.call_tool("list_facts", arguments)).structured_content
@@ -135,7 +135,7 @@ async def test_an_empty_answer_names_its_space_and_time() -> None:
     }
 
 
-async def test_a_defect_is_answered_with_a_fixed_sentence_and_the_requests_id() -> None:
+async def test_an_internal_error_is_reported_by_a_fixed_message_and_the_request_id() -> None:
     def defect(_: Any) -> Message:
         raise RuntimeError("the secret of the text")
 
@@ -148,7 +148,7 @@ async def test_a_defect_is_answered_with_a_fixed_sentence_and_the_requests_id() 
     assert "r-1" in content.text
 
 
-async def test_several_entities_of_a_name_are_offered_to_choose_from() -> None:
+async def test_entities_of_the_same_name_are_listed_as_choices() -> None:
     def ambiguous(_: Any) -> structure_pb2.FindPathsResponse:
         refs = [facts_pb2.EntityRef(name="Atlas", type=kind, id=kind) for kind in ("A", "B")]
         return structure_pb2.FindPathsResponse(source_homonyms=refs)
@@ -161,7 +161,7 @@ async def test_several_entities_of_a_name_are_offered_to_choose_from() -> None:
     assert [one["type"] for one in page["source_choices"]] == ["A", "B"]
 
 
-async def test_a_search_for_paths_that_was_given_up_is_no_answer() -> None:
+async def test_an_incomplete_path_search_has_the_status_could_not_search() -> None:
     async with client_of(
         FindPaths=lambda _: structure_pb2.FindPathsResponse(incomplete=True)
     ) as client:
@@ -189,12 +189,12 @@ async def test_neighbors_beyond_the_limit_are_counted() -> None:
 
 
 @given(token=st.text(), shown=st.integers(min_value=0, max_value=10_000))
-def test_a_cursor_is_read_as_it_was_written(token: str, shown: int) -> None:
+def test_a_cursor_round_trips(token: str, shown: int) -> None:
     cursor = Cursor("query")
     assert cursor.read(cursor.write(Position(token, shown))) == Position(token, shown)
 
 
 @given(cursor=st.text(min_size=1))
-def test_any_other_text_is_refused(cursor: str) -> None:
+def test_an_invalid_cursor_is_rejected(cursor: str) -> None:
     with pytest.raises(InvalidFieldError, match="cursor: "):
         Cursor("query").read(cursor)

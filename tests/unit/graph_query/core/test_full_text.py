@@ -1,4 +1,4 @@
-"""Full-text queries: whatever the text, only quoted words reach the index."""
+"""Full-text queries contain only quoted words, whatever the text."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from services.graph_query.core.full_text import (
 
 
 @given(st.text(max_size=200))
-def test_no_text_breaks_out_of_its_quotes(text: str) -> None:
+def test_no_text_escapes_its_quotes(text: str) -> None:
     query = words_query("space", ("fact",), query_terms(text))
     assert query == "" or re.fullmatch(r'\+group_id:"space"\^0 \+\((fact:"\w+" ?)+\)', query)
 
 
-def test_stop_words_alone_ask_for_nothing() -> None:
+def test_a_text_of_stop_words_gives_an_empty_query() -> None:
     assert words_query("space", ("fact",), query_terms("who is the")) == ""
 
 
 @pytest.mark.parametrize("space", ["the", "a", "no-of", "_-_"])
-def test_a_space_that_the_analyzer_would_drop_stays_out_of_the_query(space: str) -> None:
+def test_a_space_that_the_analyzer_would_drop_is_left_out_of_the_query(space: str) -> None:
     assert words_query(space, ("fact",), ["term"]) == '+(fact:"term")'
 
 
-def test_phrases_are_split_into_queries_that_the_index_takes() -> None:
+def test_phrases_are_split_into_queries_of_bounded_size() -> None:
     queries = list(phrase_queries("s", [f"name {number}" for number in range(1_100)]))
     assert len(queries) == 3
     assert max(query.count("words:") for query in queries) == 500
 
 
-def test_a_question_names_runs_of_its_words_but_no_lone_small_word() -> None:
+def test_name_candidates_are_word_sequences_without_single_stop_words() -> None:
     keys = name_candidates("Who is Anna Bell?")
     assert keys[0] == "who is anna bell"
     assert {"anna bell", "anna", "bell"} <= set(keys)

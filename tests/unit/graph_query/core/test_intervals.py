@@ -1,4 +1,4 @@
-"""Half-open ranges and years, as exact in the Middle Ages as they are today."""
+"""Half-open ranges and years, exact for every date from year 1 to 9999."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _DATES = st.datetimes(timezones=st.just(UTC))
 
 
 @given(_DATES)
-def test_what_begins_where_a_range_ends_is_outside_it(end: datetime) -> None:
+def test_a_start_at_the_end_of_a_range_is_outside_it(end: datetime) -> None:
     _, until = range_bounds(None, end)
     assert until < start_of(end)
 
 
 @given(_DATES, _DATES)
-def test_what_begins_within_a_range_is_inside_it(one: datetime, other: datetime) -> None:
+def test_a_start_at_the_start_of_a_range_is_inside_it(one: datetime, other: datetime) -> None:
     begin, end = sorted((one, other))
     since, until = range_bounds(begin, end)
     assert since <= start_of(begin)
@@ -30,18 +30,18 @@ def test_what_begins_within_a_range_is_inside_it(one: datetime, other: datetime)
 
 
 @pytest.mark.parametrize("year", [2, 900, 1066, 1426, 1970, 2020, 2515, 4000, 9_999])
-def test_what_ends_as_a_year_begins_ended_in_the_year_before(year: int) -> None:
+def test_an_end_at_the_start_of_a_year_counts_for_the_previous_year(year: int) -> None:
     assert _ended(datetime(year, 1, 1, tzinfo=UTC)) == {year - 1}
     assert _ended(datetime(year, 1, 1, 0, 0, 1, tzinfo=UTC)) == {year}
 
 
 @given(_DATES)
-def test_every_date_has_a_year(end: datetime) -> None:
+def test_every_end_date_counts_for_one_year(end: datetime) -> None:
     assert len(_ended(end)) == 1
 
 
 def _ended(end: datetime) -> set[int | None]:
-    """The years in whose rows something that ends then is counted as ended."""
+    """Returns the years in whose rows a fact with this end is counted as ended."""
     moment = FactSummary("uuid", "OWNS", -OPEN, end_of(end), 0.0)
     summary = summarize(EntityHistory(None), [moment], 0.0)
     return {row.year for row in summary.periods if row.ended}

@@ -1,4 +1,4 @@
-"""Words without accents, and in pairs of letters where a script has no spaces."""
+"""Words are normalized to have no accents, and split into pairs of letters in scripts without spaces."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from services.graph_query.core.names import STOP_WORDS
         ("plain", "plain"),
     ],
 )
-def test_accents_go_and_other_letters_stay(word: str, plain: str) -> None:
+def test_accents_are_removed_and_other_letters_are_kept(word: str, plain: str) -> None:
     assert plain_word(word) == plain
 
 
-def test_an_index_gets_what_differs_alone() -> None:
+def test_only_words_that_differ_are_added_to_the_index() -> None:
     assert added_words("Anna runs the cafe.") is None
     assert added_words("Anna runs the Caf\u00e9 \u2014 \u201cso\u201d.") == "cafe"
     assert added_words("\u65e5\u672c\u306e\u8239") is None
     assert added_words("\uc11c\uc6b8\uc5d0") == "\uc11c\uc6b8 \uc6b8\uc5d0 \uc11c \uc6b8 \uc5d0"
 
 
-def test_parts_of_runs_are_what_may_be_a_name() -> None:
+def test_parts_of_runs_are_candidates_for_names() -> None:
     assert list(parts_of_runs("ab \u65e5\u672c\u306e", 8)) == [
         "\u65e5\u672c",
         "\u65e5\u672c\u306e",
@@ -50,7 +50,7 @@ def test_parts_of_runs_are_what_may_be_a_name() -> None:
 
 
 @given(st.text(max_size=60))
-def test_a_text_has_every_term_that_its_words_are_looked_for_by(text: str) -> None:
+def test_the_words_of_a_text_include_all_its_query_terms(text: str) -> None:
     terms = set(query_terms(text))
     assert terms <= all_words(text)
     assert not terms & STOP_WORDS

@@ -1,4 +1,4 @@
-"""Which relation names the contract takes, and which of them are one relation."""
+"""Which relation names the contract accepts, and which of them denote the same relation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from services.graph_query.ontology.domain import Ontology, RelationType
 OPENIE = Path("../shared/eval/multihop/musique_train100/openie.jsonl.gz")
 VALIDATOR = protovalidate.Validator()
 MARKS = "_-'.,()’‐‑–"
-# Letters, marks and digits that both libraries know, whichever version of Unicode they have.
+# Letters, marks and digits that both libraries know in every Unicode version.
 LETTERS = st.characters(max_codepoint=0x2FFF, categories=("Lu", "Ll", "Lo"))
 ACCENTS = st.characters(min_codepoint=0x300, max_codepoint=0x36F, categories=["Mn"])
 DIGITS = st.characters(max_codepoint=0x2FFF, categories=["Nd"])
@@ -41,12 +41,12 @@ CASED = st.text(
 
 
 def end(name: str) -> ingest_pb2.EntityInput:
-    """One end of a fact."""
+    """Returns one end of a fact."""
     return ingest_pb2.EntityInput(name=name)
 
 
-def refusals(relation: str) -> list[str]:
-    """What is wrong with the name as a fact's and as an ontology's relation."""
+def violations_of(relation: str) -> list[str]:
+    """Returns the violations of the name as the relation of a fact and of an ontology."""
     messages: tuple[Message, ...] = (
         ingest_pb2.FactInput(subject=end("a"), relation_type=relation, object=end("b")),
         ontology_pb2.RelationType(name=relation),
@@ -56,8 +56,8 @@ def refusals(relation: str) -> list[str]:
 
 
 @given(name=NAMES)
-def test_letters_of_any_script_digits_and_marks_are_a_name(name: str) -> None:
-    assert refusals(name) == []
+def test_letters_of_any_script_digits_and_marks_form_a_valid_name(name: str) -> None:
+    assert violations_of(name) == []
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_letters_of_any_script_digits_and_marks_are_a_name(name: str) -> None:
         "يملك",
     ],
 )
-def test_names_of_the_world_are_taken(name: str) -> None:
-    assert refusals(name) == []
+def test_names_in_various_scripts_are_accepted(name: str) -> None:
+    assert violations_of(name) == []
 
 
 @pytest.mark.parametrize(
@@ -114,8 +114,8 @@ def test_names_of_the_world_are_taken(name: str) -> None:
         "a🙂",
     ],
 )
-def test_names_without_a_letter_and_other_characters_are_refused(name: str) -> None:
-    assert len(refusals(name)) == 2
+def test_names_without_a_letter_or_with_other_characters_are_rejected(name: str) -> None:
+    assert len(violations_of(name)) == 2
 
 
 @given(
@@ -123,20 +123,20 @@ def test_names_without_a_letter_and_other_characters_are_refused(name: str) -> N
     char=st.characters(categories=("Cc", "Zl", "Zp", "Sm", "Sc", "Sk", "So"), max_codepoint=0x2FFF),
     after=NAMES,
 )
-def test_a_control_character_or_symbol_anywhere_is_refused(
+def test_a_control_character_or_symbol_at_any_position_is_rejected(
     before: str, char: str, after: str
 ) -> None:
-    assert len(refusals(f"{before[:20]}{char}{after[:20]}")) == 2
+    assert len(violations_of(f"{before[:20]}{char}{after[:20]}")) == 2
 
 
-def test_a_name_has_a_longest_length() -> None:
-    assert refusals("a" * 64) == []
-    assert refusals("a" * 200) == ["must be at most 64 characters"]
-    assert len(refusals("a" * 201)) == 2
+def test_a_name_has_a_maximum_length() -> None:
+    assert violations_of("a" * 64) == []
+    assert violations_of("a" * 200) == ["must be at most 64 characters"]
+    assert len(violations_of("a" * 201)) == 2
 
 
 @pytest.mark.skipif(not OPENIE.exists(), reason="the evaluation data are not beside the checkout")
-def test_all_relations_that_a_model_read_in_wikipedia_are_names() -> None:
+def test_all_relations_that_a_model_extracted_from_wikipedia_are_valid() -> None:
     with gzip.open(OPENIE) as lines:
         triples = [triple for line in lines for triple in json.loads(line)["triples"]]
     facts = [
@@ -149,24 +149,24 @@ def test_all_relations_that_a_model_read_in_wikipedia_are_names() -> None:
 
 
 @given(name=st.one_of(NAMES, st.text(max_size=40)))
-def test_the_key_of_a_key_is_itself(name: str) -> None:
+def test_the_relation_key_is_idempotent(name: str) -> None:
     assert relation_key(relation_key(name)) == relation_key(name)
 
 
 @given(name=NAMES)
-def test_a_name_has_a_key_and_one_form_of_unicode(name: str) -> None:
+def test_a_name_has_a_key_that_does_not_depend_on_its_unicode_form(name: str) -> None:
     assert relation_key(name)
     assert len({relation_key(unicodedata.normalize(form, name)) for form in ("NFC", "NFD")}) == 1
     assert relation_key(clean_relation(name)) == relation_key(name)
 
 
 @given(name=CASED)
-def test_letter_case_makes_no_other_relation(name: str) -> None:
+def test_letter_case_does_not_distinguish_relations(name: str) -> None:
     assert relation_key(name.upper()) == relation_key(name.lower()) == relation_key(name)
 
 
 @given(name=st.text(st.sampled_from("aeinouсовαει "), min_size=1), accents=st.lists(ACCENTS))
-def test_accents_make_no_other_relation(name: str, accents: list[str]) -> None:
+def test_accents_do_not_distinguish_relations(name: str, accents: list[str]) -> None:
     marked = "".join(
         char + (accents[place % len(accents)] if accents and char != " " else "")
         for place, char in enumerate(name)
@@ -187,7 +187,7 @@ def test_accents_make_no_other_relation(name: str, accents: list[str]) -> None:
         ("مُدِير", "مدير"),
     ],
 )
-def test_two_spellings_of_one_relation(one: str, other: str) -> None:
+def test_spellings_of_the_same_relation_have_the_same_key_and_term(one: str, other: str) -> None:
     assert relation_key(one) == relation_key(other)
     assert relation_term(one) == relation_term(other)
 
@@ -196,16 +196,16 @@ def test_two_spellings_of_one_relation(one: str, other: str) -> None:
     ("one", "other"),
     [("OWNS", "OWN"), ("かき", "がき"), ("क़लम", "कलम"), ("มา", "ม่า"), ("co-founder", "cofounder")],
 )
-def test_two_relations(one: str, other: str) -> None:
+def test_different_relations_have_different_keys(one: str, other: str) -> None:
     assert relation_key(one) != relation_key(other)
 
 
-def test_accents_alone_are_not_the_filter_that_lets_all_pass() -> None:
+def test_the_key_of_a_lone_accent_is_not_the_empty_filter() -> None:
     assert relation_key("\u0301") != ""
     assert relation_key("  ") == ""
 
 
-def test_spellings_of_a_relation_are_one_fact_and_one_of_an_ontology() -> None:
+def test_spellings_of_a_relation_are_the_same_fact_and_ontology_relation() -> None:
     first, second = (
         fact_uuid("s", ("a", "b"), name, (0.0, 1.0)) for name in ("Fiancée of", "FIANCEE OF")
     )
@@ -215,12 +215,12 @@ def test_spellings_of_a_relation_are_one_fact_and_one_of_an_ontology() -> None:
     assert strict.misfit("fiance of", "", "") is not None
 
 
-def test_a_clause_by_relation_is_a_filter_that_no_name_breaks_out_of() -> None:
+def test_the_relation_clause_is_a_filter_of_quoted_words() -> None:
     assert relation_clause("") == relation_clause(relation_key("of the")) == ""
     assert relation_clause("editor-in-chief").endswith('name:"editor in chief")^0')
     assert relation_clause("владеет") == f' +braid_ends:"{relation_term("Владеет")}"^0'
 
 
-def test_a_given_fact_keeps_its_relation_as_it_was_written() -> None:
+def test_a_given_fact_keeps_the_spelling_of_its_relation() -> None:
     fact = GivenFact(EntityName("a"), clean_relation("Fiancée  of"), EntityName("b"), "a b")
     assert fact.relation == "Fiancée of"

@@ -1,4 +1,4 @@
-"""Spelling: the name that is shown depends on what is there, not on who came first."""
+"""The displayed spelling of a name depends on the known spellings and not on their order."""
 
 from __future__ import annotations
 
@@ -25,27 +25,29 @@ TYPES = st.frozensets(st.sampled_from(["Band", "Element", "Planet"]))
         (Spelling(Source.TEXT, "Lothair II"), Spelling(Source.TEXT, "Lothair Ii")),
     ],
 )
-def test_titles_come_first_then_facts_and_mixed_case_before_plain(
+def test_titles_take_precedence_over_facts_and_mixed_case_over_plain(
     better: Spelling, worse: Spelling
 ) -> None:
     assert best([worse, better]) == best([better, worse]) == better
 
 
 @given(st.text(min_size=1), st.text(min_size=1), st.sampled_from(["", "Band"]))
-def test_given_ends_survive_being_stored(subject: str, target: str, kind: str) -> None:
+def test_given_ends_round_trip_through_their_stored_form(
+    subject: str, target: str, kind: str
+) -> None:
     ends = GivenEnds.of(fact(EntityName(subject, kind), "IS", target))
     assert GivenEnds.decode(ends.encode()) == ends
 
 
 @given(TYPES)
-def test_one_entity_of_a_name_always_has_the_plain_uuid(types: frozenset[str]) -> None:
+def test_one_entity_of_a_name_always_has_the_untyped_uuid(types: frozenset[str]) -> None:
     found = homonyms("s", "mercury", types)
     assert list(found) == (sorted(types) or [""])
     assert next(iter(found.values())) == homonyms("s", "mercury", ())[""]
 
 
 @given(TYPES, TYPES)
-def test_types_that_come_and_go_leave_the_entities_that_they_found(
+def test_adding_and_removing_types_restores_the_original_entities(
     stored: frozenset[str], more: frozenset[str]
 ) -> None:
     ends = [EntityName("Mercury", kind) for kind in sorted(more)]

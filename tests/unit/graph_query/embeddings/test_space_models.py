@@ -1,4 +1,4 @@
-"""The space's recorded model wins over the configured one, and its vectors keep their length."""
+"""A space is embedded with its recorded model instead of the configured one, and its vectors keep their length."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ def store() -> FakeGraphStore:
 
 
 def models(store: FakeGraphStore, *others: StubEmbedder) -> SpaceModels:
-    """The model `stub` of four values, and others beside it."""
+    """Returns the model `stub` with four values, and the other models."""
     return SpaceModels(store.embeddings, StubModels(others=others))
 
 
 async def with_vectors(store: FakeGraphStore) -> None:
-    """A space that is embedded with the former model."""
+    """Adds a fact that is embedded with the former model."""
     result = fact("Anna", "OWNS", "Shop", embedding=(1.0, 0.0, 0.0))
     await store.add_facts(SPACE, [result], "former")
 
 
-def given(*vectors: list[float], model: str = "") -> ingest_pb2.AddFactsRequest:
-    """Facts with vectors."""
+def add_facts_request(*vectors: list[float], model: str = "") -> ingest_pb2.AddFactsRequest:
+    """Returns a request to add facts with vectors."""
     facts = [
         ingest_pb2.FactInput(
             subject=ingest_pb2.EntityInput(name="Anna"),
@@ -58,10 +58,10 @@ def given(*vectors: list[float], model: str = "") -> ingest_pb2.AddFactsRequest:
     return ingest_pb2.AddFactsRequest(facts=facts, embedding_model=model)
 
 
-async def taken(
+async def take_all(
     store: FakeGraphStore, *requests: ingest_pb2.AddFactsRequest
 ) -> tuple[int, list[str]]:
-    """How many facts were added, and why others were not."""
+    """Returns how many facts were added, and why the others were rejected."""
     async with FactIntake(store, SPACE, models(store)) as intake:
         for request in requests:
             await intake.take(request)
@@ -72,13 +72,13 @@ async def test_a_space_is_embedded_with_its_own_model(store: FakeGraphStore) -> 
     assert (await models(store, FORMER).embedder(SPACE)).model == "stub"
     await with_vectors(store)
     assert (await models(store, FORMER).embedder(SPACE)).model == "former"
-    made = await models(store, FORMER).embed(SPACE, ["text"])
-    assert made is not None
-    assert (made.model, made.rows.shape) == ("former", (1, 3))
+    embedded = await models(store, FORMER).embed(SPACE, ["text"])
+    assert embedded is not None
+    assert (embedded.model, embedded.rows.shape) == ("former", (1, 3))
 
 
 @pytest.mark.parametrize("others", [(), (StubEmbedder("former", 5),)])
-async def test_a_model_that_is_not_to_be_had_as_the_space_has_it_embeds_nothing(
+async def test_nothing_is_embedded_if_the_spaces_model_is_unavailable_or_differs_in_length(
     store: FakeGraphStore, others: tuple[StubEmbedder, ...]
 ) -> None:
     await with_vectors(store)
@@ -87,21 +87,21 @@ async def test_a_model_that_is_not_to_be_had_as_the_space_has_it_embeds_nothing(
     assert await models(store, *others).embed(SPACE, ["text"]) is None
 
 
-async def test_a_space_is_embedded_with_vectors_as_long_as_it_has_them(
+async def test_a_space_is_embedded_with_vectors_of_its_recorded_length(
     store: FakeGraphStore,
 ) -> None:
-    """Of a former model, and of the configured one where the settings ask for others by now."""
+    """Both for a former model and for a configured model whose configured length has changed."""
     await with_vectors(store)
     for own in ("stub", "former"):
         longer = StubEmbedder("former", 5)
-        beside = StubModels(own, 5, others=[longer, StubEmbedder("former", 3)])
-        made = await SpaceModels(store.embeddings, beside).embed(SPACE, ["text"])
-        assert made is not None
-        assert (made.model, made.rows.shape) == ("former", (1, 3))
-        assert beside.texts == longer.texts == []
+        registry = StubModels(own, 5, others=[longer, StubEmbedder("former", 3)])
+        embedded = await SpaceModels(store.embeddings, registry).embed(SPACE, ["text"])
+        assert embedded is not None
+        assert (embedded.model, embedded.rows.shape) == ("former", (1, 3))
+        assert registry.texts == longer.texts == []
 
 
-async def test_a_space_that_changes_over_is_embedded_later(
+async def test_a_space_is_not_embedded_during_a_model_migration(
     store: FakeGraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def changing(_self: FakeEmbeddings, _space: str) -> Vectors:
@@ -113,45 +113,55 @@ async def test_a_space_that_changes_over_is_embedded_later(
     assert await models(store).embed(SPACE, ["text"]) is None
 
 
-async def test_given_vectors_are_as_long_as_the_spaces_own(store: FakeGraphStore) -> None:
+async def test_given_vectors_must_have_the_length_of_the_spaces_vectors(
+    store: FakeGraphStore,
+) -> None:
     await with_vectors(store)
-    good, bad = given([1.0, 0.0, 0.0], model="former"), given([1.0, 0.0, 0.0, 0.0], model="former")
-    assert await taken(store, good, bad) == (1, ["embedding must have 3 values"])
+    good, bad = (
+        add_facts_request([1.0, 0.0, 0.0], model="former"),
+        add_facts_request([1.0, 0.0, 0.0, 0.0], model="former"),
+    )
+    assert await take_all(store, good, bad) == (1, ["embedding must have 3 values"])
 
 
-async def test_the_first_vectors_of_the_configured_model_are_as_long_as_it_makes_them(
+async def test_the_first_vectors_of_the_configured_model_must_have_its_length(
     store: FakeGraphStore,
 ) -> None:
-    request = given([1.0] * 4, [1.0] * 3, model="stub")
-    assert await taken(store, request) == (1, ["embedding must have 4 values"])
+    request = add_facts_request([1.0] * 4, [1.0] * 3, model="stub")
+    assert await take_all(store, request) == (1, ["embedding must have 4 values"])
 
 
-async def test_the_first_vector_of_any_other_model_tells_how_long_they_are(
+async def test_the_first_vector_of_an_unknown_model_determines_the_length(
     store: FakeGraphStore,
 ) -> None:
-    first, second = given([1.0] * 7, [1.0] * 6, model="any"), given([1.0] * 6, model="any")
+    first, second = (
+        add_facts_request([1.0] * 7, [1.0] * 6, model="any"),
+        add_facts_request([1.0] * 6, model="any"),
+    )
     text = "embedding must have 7 values"
-    assert await taken(store, first, second) == (1, [text, text])
+    assert await take_all(store, first, second) == (1, [text, text])
     assert (await store.embeddings.vectors(SPACE)).dimension == 7
 
 
-async def test_a_vector_that_no_index_takes_is_refused(store: FakeGraphStore) -> None:
-    request = given([1.0] * (MAX_DIMENSION + 1), [1.0] * MAX_DIMENSION, model="any")
+async def test_a_vector_that_is_too_long_for_an_index_is_rejected(store: FakeGraphStore) -> None:
+    request = add_facts_request([1.0] * (MAX_DIMENSION + 1), [1.0] * MAX_DIMENSION, model="any")
     reason = f"embedding must have at most {MAX_DIMENSION} values"
-    assert await taken(store, request) == (1, [reason])
+    assert await take_all(store, request) == (1, [reason])
 
 
-async def test_a_fact_that_is_refused_does_not_tell_how_long_vectors_are(
+async def test_a_rejected_fact_does_not_determine_the_length_of_vectors(
     store: FakeGraphStore,
 ) -> None:
-    late, zeros, good = (given(one, model="any") for one in ([1.0] * 2, [0.0] * 3, [1.0] * 7))
+    late, zeros, good = (
+        add_facts_request(one, model="any") for one in ([1.0] * 2, [0.0] * 3, [1.0] * 7)
+    )
     late.facts[0].valid_time.seconds = late.facts[0].invalid_time.seconds = 1
-    several = given([0.0] * 5, [1.0] * 7, model="any")
+    several = add_facts_request([0.0] * 5, [1.0] * 7, model="any")
     refused = [
         "must end after the time since when it holds",
         *["embedding must not be all zeros"] * 2,
     ]
-    assert await taken(store, late, zeros, several, good) == (2, refused)
+    assert await take_all(store, late, zeros, several, good) == (2, refused)
     assert (await store.embeddings.vectors(SPACE)).dimension == 7
 
 
@@ -166,7 +176,7 @@ async def test_findings_are_embedded_with_the_spaces_model(store: FakeGraphStore
 
 
 @pytest.mark.parametrize("others", [(), (StubEmbedder("former", 5),)])
-async def test_findings_go_without_vectors_where_the_spaces_model_is_not_to_be_had(
+async def test_findings_are_stored_without_vectors_if_the_spaces_model_is_unavailable(
     store: FakeGraphStore, others: tuple[StubEmbedder, ...]
 ) -> None:
     await with_vectors(store)
@@ -175,7 +185,7 @@ async def test_findings_go_without_vectors_where_the_spaces_model_is_not_to_be_h
     assert (await store.findings.finding_state(SPACE)).model == "former"
 
 
-async def test_given_vectors_of_findings_are_of_one_length(store: FakeGraphStore) -> None:
+async def test_given_vectors_of_findings_must_have_the_same_length(store: FakeGraphStore) -> None:
     intake = FindingIntake(store.findings, models(store))
     rows = [finding(f"F{n}", embedding=(1.0,) * n) for n in (2, 3)]
     with pytest.raises(InvalidFieldError) as failed:
@@ -186,7 +196,7 @@ async def test_given_vectors_of_findings_are_of_one_length(store: FakeGraphStore
         await intake.add(SPACE, rows[1:], "any")
 
 
-async def test_a_finding_beside_given_vectors_is_embedded_with_the_configured_or_the_spaces_model_alone(
+async def test_findings_next_to_given_vectors_are_embedded_only_with_the_spaces_model(
     store: FakeGraphStore,
 ) -> None:
     named = StubEmbedder("named", 3)
@@ -201,7 +211,7 @@ async def test_a_finding_beside_given_vectors_is_embedded_with_the_configured_or
     assert (await intake.add("third", rows, "former")).without_vector == 0
 
 
-async def test_nothing_is_embedded_that_the_space_does_not_take(store: FakeGraphStore) -> None:
+async def test_nothing_is_embedded_that_the_space_would_reject(store: FakeGraphStore) -> None:
     await with_vectors(store)
     configured, longer = StubEmbedder("stub"), StubEmbedder("former", 5)
     assert await SpaceModels(store.embeddings, configured).embed(SPACE, ["text"], "stub") is None
@@ -209,7 +219,7 @@ async def test_nothing_is_embedded_that_the_space_does_not_take(store: FakeGraph
     assert configured.texts == longer.texts == []
 
 
-async def test_a_space_whose_texts_go_without_vectors_is_warned_of_once(
+async def test_a_space_whose_texts_get_no_vectors_is_logged_once(
     store: FakeGraphStore,
 ) -> None:
     await with_vectors(store)
@@ -221,7 +231,9 @@ async def test_a_space_whose_texts_go_without_vectors_is_warned_of_once(
     assert "length" in logs[0]["reason"]
 
 
-async def test_a_text_is_read_with_vectors_of_the_spaces_model(store: FakeGraphStore) -> None:
+async def test_a_text_is_extracted_with_the_embedder_of_the_spaces_model(
+    store: FakeGraphStore,
+) -> None:
     used = []
 
     class Reader:

@@ -1,4 +1,4 @@
-"""Which known names stand in a text, and where."""
+"""Which known names occur in a text, and where."""
 
 from __future__ import annotations
 
@@ -14,38 +14,42 @@ from services.graph_query.entities.linking import Text
 NAMES = ("Anna Bell", "Bell", "Payments Service", "C++", "C#", "may", "Nats Streaming Core")
 
 
-def linked(text: str, *names: str) -> list[tuple[str, str]]:
-    """Names with the words that they are found in."""
+def linked_names(text: str, *names: str) -> list[tuple[str, str]]:
+    """Returns the names with the words in which they were found."""
     known: dict[str, list[NamedEntity]] = {}
     for name in names:
         known.setdefault(link_key(name), []).append(NamedEntity(name_key(name), name))
     content = Text.of(unicodedata.normalize("NFC", text))
-    return [(place.uuid, place.text) for place in content.places(known) if place.text in text]
+    return [
+        (position.uuid, position.text)
+        for position in content.places(known)
+        if position.text in text
+    ]
 
 
 def test_the_longest_name_wins() -> None:
-    assert linked("Did Anna Bell call?", *NAMES) == [("Anna Bell", "Anna Bell")]
+    assert linked_names("Did Anna Bell call?", *NAMES) == [("Anna Bell", "Anna Bell")]
 
 
-def test_a_name_of_two_words_may_be_written_small_and_one_of_one_word_not() -> None:
-    assert linked("the payments service of bell", *NAMES) == [
+def test_names_of_two_words_match_in_lower_case_but_single_words_do_not() -> None:
+    assert linked_names("the payments service of bell", *NAMES) == [
         ("Payments Service", "payments service")
     ]
-    assert linked("Bell and May came", *NAMES) == [("Bell", "Bell")]
+    assert linked_names("Bell and May came", *NAMES) == [("Bell", "Bell")]
 
 
-def test_symbols_tell_names_apart_that_share_their_words() -> None:
-    assert linked("It is C# or C++.", *NAMES) == [("C#", "C"), ("C++", "C")]
+def test_symbols_distinguish_names_with_the_same_words() -> None:
+    assert linked_names("It is C# or C++.", *NAMES) == [("C#", "C"), ("C++", "C")]
 
 
-def test_no_name_reaches_over_the_end_of_a_sentence() -> None:
-    assert linked("She met Anna. Bell rang.", "Anna Bell") == []
+def test_a_name_does_not_extend_across_sentences() -> None:
+    assert linked_names("She met Anna. Bell rang.", "Anna Bell") == []
 
 
 @given(st.text(max_size=300))
-def test_any_text_is_cut_into_places_that_are_there(text: str) -> None:
+def test_the_positions_of_names_match_the_text(text: str) -> None:
     content = unicodedata.normalize("NFC", text)
-    cut = Text.of(content)
-    known = {key: [NamedEntity(key, "one")] for key in cut.candidates()}
-    for place in cut.places(known):
-        assert content[place.start : place.end] == place.text
+    parsed = Text.of(content)
+    known = {key: [NamedEntity(key, "one")] for key in parsed.candidates()}
+    for position in parsed.places(known):
+        assert content[position.start : position.end] == position.text

@@ -1,4 +1,4 @@
-"""The search from both ends finds what looking at every way finds."""
+"""The bidirectional search finds the same paths as an exhaustive search."""
 
 from __future__ import annotations
 
@@ -26,23 +26,30 @@ def graph_of(pairs: list[tuple[str, str]]) -> Graph:
     return graph
 
 
-async def found_in(graph: Graph, ends: tuple[str, str], hops: int, limit: int) -> list[str]:
+async def paths_between(graph: Graph, ends: tuple[str, str], hops: int, limit: int) -> list[str]:
     async def steps(frontier: Sequence[str], _limit: int) -> list[Step]:
         return [Step(a, b, len(graph[b])) for a in frontier for b in sorted(graph[a])]
 
     found = await shortest(ends, steps, hops, limit)
     assert not found.incomplete
-    return ["".join(way) for way in found.ways]
+    return ["".join(path) for path in found.ways]
 
 
-def every_way(graph: Graph, ends: tuple[str, str], hops: int) -> list[str]:
-    """All shortest ways, by length alone, in the order that is promised."""
+def all_shortest_paths(graph: Graph, ends: tuple[str, str], hops: int) -> list[str]:
+    """Returns all shortest paths in the documented order."""
     ways = [ends[0]]
     for _ in range(hops + 1):
-        there = [way for way in ways if way[-1] == ends[1]]
-        if there:
-            return sorted(there, key=lambda way: (sum(len(graph[one]) for one in way[1:-1]), way))
-        ways = [way + after for way in ways for after in graph[way[-1]] if after not in way]
+        complete = [path for path in ways if path[-1] == ends[1]]
+        if complete:
+            return sorted(
+                complete, key=lambda path: (sum(len(graph[one]) for one in path[1:-1]), path)
+            )
+        ways = [
+            path + successor
+            for path in ways
+            for successor in graph[path[-1]]
+            if successor not in path
+        ]
     return []
 
 
@@ -52,14 +59,19 @@ def every_way(graph: Graph, ends: tuple[str, str], hops: int) -> list[str]:
     hops=st.integers(1, 6),
     limit=st.integers(1, 5),
 )
-async def test_the_best_of_the_shortest_ways_are_found(
+async def test_the_best_of_the_shortest_paths_are_found(
     pairs: list[tuple[str, str]], ends: tuple[str, str], hops: int, limit: int
 ) -> None:
     graph = graph_of(pairs)
-    assert await found_in(graph, ends, hops, limit) == every_way(graph, ends, hops)[:limit]
+    assert (
+        await paths_between(graph, ends, hops, limit)
+        == all_shortest_paths(graph, ends, hops)[:limit]
+    )
 
 
-async def test_a_search_that_is_given_up_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_search_that_exceeds_its_step_limit_is_marked_incomplete(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(paths, "MAX_STEPS", 2_000)
 
     async def steps(frontier: Sequence[str], limit: int) -> list[Step]:

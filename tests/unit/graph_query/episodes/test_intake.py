@@ -1,4 +1,4 @@
-"""When episodes are read by a language model, which is paid for."""
+"""When episodes are sent to the language model, whose calls cost money."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tests.stubs.embedders import StubEmbedder
 
 
 def models_of(store: FakeGraphStore) -> SpaceModels:
-    """The model `new`, and no other."""
+    """Returns only the model `new`."""
     return SpaceModels(store.embeddings, StubEmbedder(model="new"))
 
 
 class CountingReader:
-    """Reads nothing in every text, and counts them."""
+    """Extracts nothing from every text, and counts the texts."""
 
     def __init__(self) -> None:
         self.read_texts = 0
@@ -34,7 +34,7 @@ class CountingReader:
         return ExtractionResult()
 
 
-async def test_no_text_is_read_for_a_space_that_would_refuse_the_vectors() -> None:
+async def test_no_text_is_extracted_for_a_space_that_would_reject_the_vectors() -> None:
     store, reader, space = FakeGraphStore(), CountingReader(), new_space()
     await store.add_facts(space, [fact("Ada", "KNOWS", "Bob", embedding=unit(1))], "old")
     note = passage(space, "d1", "Note", "Ada knows Bob.")
@@ -44,7 +44,7 @@ async def test_no_text_is_read_for_a_space_that_would_refuse_the_vectors() -> No
     assert (await store.stats(space)).episodes == 0
 
 
-async def test_a_text_is_read_once() -> None:
+async def test_a_text_is_extracted_only_once() -> None:
     store, reader, space = FakeGraphStore(), CountingReader(), new_space()
     intake = EpisodeIntake(store, reader, models_of(store))
     note = passage(space, "d1", "Note", "Ada knows Bob.")

@@ -1,4 +1,4 @@
-"""A history in numbers."""
+"""The summary of an entity's history in numbers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from services.graph_query.core.intervals import OPEN
 from services.graph_query.history.domain import EntityHistory, FactSummary
 from services.graph_query.history.summary import period_bounds, summarize
 
-LIFE = EntityHistory(Entity("e", "Anna Bell"), first_seen=5.0)
+HISTORY = EntityHistory(Entity("e", "Anna Bell"), first_seen=5.0)
 
 
 def year(number: int) -> float:
@@ -25,34 +25,34 @@ def moment(
     return FactSummary(uuid, relation, since, until, created)
 
 
-def test_what_holds_is_told_the_latest_first() -> None:
+def test_current_facts_are_listed_latest_first() -> None:
     moments = [moment("a", year(2000)), moment("b", year(2005)), moment("c", until=year(2001))]
-    result = summarize(LIFE, moments, year(2010))
+    result = summarize(HISTORY, moments, year(2010))
     assert result.current == ("b", "a")
     assert (result.total, result.current_total) == (3, 2)
     assert (result.earliest, result.unchanged_since) == (year(2000), year(2005))
     assert not result.never_changed
 
 
-def test_without_any_date_nothing_has_changed_since_no_time() -> None:
-    result = summarize(LIFE, [moment("a")], year(2010))
+def test_a_history_without_dates_has_never_changed() -> None:
+    result = summarize(HISTORY, [moment("a")], year(2010))
     assert (result.never_changed, result.unchanged_since, result.earliest) == (True, None, None)
     assert result.first_seen == 5.0
 
 
-def test_an_end_in_the_future_is_no_change_yet() -> None:
-    result = summarize(LIFE, [moment("a", year(2000), year(2030))], year(2010))
+def test_an_end_in_the_future_is_not_a_change() -> None:
+    result = summarize(HISTORY, [moment("a", year(2000), year(2030))], year(2010))
     assert (result.never_changed, result.unchanged_since) == (True, year(2000))
 
 
-def test_nothing_at_all_never_changed() -> None:
-    result = summarize(LIFE, [], year(2010))
+def test_an_empty_history_has_no_last_change() -> None:
+    result = summarize(HISTORY, [], year(2010))
     assert (result.total, result.never_changed, result.periods) == (0, True, ())
 
 
-def test_periods_are_years_decades_or_centuries_by_the_length_of_the_history() -> None:
+def test_the_length_of_periods_depends_on_the_length_of_the_history() -> None:
     for last, length in ((2019, 1), (2020, 10), (2199, 10), (2200, 100)):
-        result = summarize(LIFE, [moment("a", year(2000)), moment("b", year(last))], year(2300))
+        result = summarize(HISTORY, [moment("a", year(2000)), moment("b", year(last))], year(2300))
         assert {period.length for period in result.periods} == {length}
 
 
@@ -73,9 +73,9 @@ instants = st.integers(1, 9_998).map(year)
         max_size=30,
     )
 )
-def test_periods_count_every_start_and_every_end_once(moments: list[FactSummary]) -> None:
+def test_periods_count_every_start_and_end_once(moments: list[FactSummary]) -> None:
     moments = [one for one in moments if one.valid_until < year(9_999) or one.valid_until == OPEN]
-    result = summarize(LIFE, moments, year(2000))
+    result = summarize(HISTORY, moments, year(2000))
     if not result.truncated:
         assert sum(period.began for period in result.periods) == len(moments)
         assert sum(period.ended for period in result.periods) == len(moments)

@@ -1,4 +1,4 @@
-"""Findings read by a language model: a real HTTP stub answers, and what it says is taken with care."""
+"""Findings extracted by a language model, which an HTTP stub simulates, are validated and linked."""
 
 from __future__ import annotations
 
@@ -55,8 +55,8 @@ MOVED = {
 }
 
 
-def said(text: str) -> Answer:
-    """A chat completion with this text."""
+def chat_completion(text: str) -> Answer:
+    """Returns a chat completion with this text."""
     message = {"role": "assistant", "content": text}
     choice = {"index": 0, "finish_reason": "stop", "message": message}
     body = {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": [choice]}
@@ -64,8 +64,8 @@ def said(text: str) -> Answer:
 
 
 def findings(*items: Any) -> Answer:
-    """An answer of the asked shape."""
-    return said(json.dumps({"findings": items}))
+    """Returns an answer of the requested shape."""
+    return chat_completion(json.dumps({"findings": items}))
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ async def model(stub: OpenAIStub) -> AsyncIterator[LanguageModel]:
 
 @asynccontextmanager
 async def model_of(stub: OpenAIStub, **limits: Any) -> AsyncIterator[LanguageModel]:
-    """A model with these limits in seconds; else with those of a user, which leave time to load its library."""
+    """Yields a model with these limits in seconds; the default limits leave time to load its library."""
     settings = LanguageModelSettings(
         _env_file=None, base_url=stub.base_url, api_key=SecretStr("sk-test"), **limits
     )
@@ -94,15 +94,15 @@ async def model_of(stub: OpenAIStub, **limits: Any) -> AsyncIterator[LanguageMod
         await found.close()
 
 
-async def extracted(model: LanguageModel, note: Passage = NOTE) -> list[GivenFinding]:
+async def extract(model: LanguageModel, note: Passage = NOTE) -> list[GivenFinding]:
     return await FindingExtractor(model).extract("s", note)
 
 
-async def test_findings_intents_and_outcomes_come_with_their_fields(
+async def test_findings_intents_and_outcomes_have_their_fields(
     stub: OpenAIStub, model: LanguageModel
 ) -> None:
     stub.answer_always(findings(CAUSE, MOVE, MOVED))
-    cause, move, moved = await extracted(model)
+    cause, move, moved = await extract(model)
     assert (cause.fields.kind, cause.fields.type) == (FindingKind.FINDING, "cause")
     assert (cause.fields.confidence, cause.fields.methodology) == (0.95, "log review")
     assert (move.fields.priority, move.fields.owner) == (3, "Anna Bell")
@@ -112,33 +112,33 @@ async def test_findings_intents_and_outcomes_come_with_their_fields(
     assert {one.episodes for one in (cause, move, moved)} == {(NOTE.uuid,)}
 
 
-async def test_only_names_that_stand_in_the_passage_are_linked(
+async def test_only_names_that_occur_in_the_passage_are_linked(
     stub: OpenAIStub, model: LanguageModel
 ) -> None:
     stub.answer_always(findings(CAUSE))
-    (cause,) = await extracted(model)
+    (cause,) = await extract(model)
     assert [end.name for end in cause.about] == ["Payments", "anna bell"]
 
 
-async def test_a_statement_about_another_is_linked_to_it_in_the_store(
+async def test_a_finding_about_another_finding_is_linked_to_it_in_the_store(
     stub: OpenAIStub, model: LanguageModel
 ) -> None:
     stub.answer_always(findings(CAUSE, MOVE, MOVED))
     store = FakeGraphStore()
     await store.add_episodes("s", [NOTE])
     for _ in range(2):
-        added = await store.findings.add_findings("s", await extracted(model), "")
+        added = await store.findings.add_findings("s", await extract(model), "")
     assert (added.added, added.unchanged, added.refused) == (0, 3, ())
     only = FindingFilter(about_findings=(added.uuids[1],))
     (about,) = await store.findings.list_findings("s", only, None, 10)
     assert about.uuid == added.uuids[2]
 
 
-async def test_the_passage_is_data_in_a_message_of_its_own(
+async def test_the_passage_is_sent_as_data_in_a_separate_message(
     stub: OpenAIStub, model: LanguageModel
 ) -> None:
     stub.answer_always(findings())
-    assert await extracted(model) == []
+    assert await extract(model) == []
     system, user = stub.requests[0].json["messages"]
     assert json.loads(user["content"]) == {"title": "Payments", "passage": TEXT}
     assert "IGNORE" not in system["content"]
@@ -157,41 +157,41 @@ async def test_the_passage_is_data_in_a_message_of_its_own(
         None,
     ],
 )
-async def test_a_statement_out_of_bounds_is_left_out_and_the_others_stay(
+async def test_an_invalid_finding_is_left_out_and_the_others_are_kept(
     stub: OpenAIStub, model: LanguageModel, item: object
 ) -> None:
     stub.answer_always(findings(item, MOVE))
-    assert [one.fields.statement for one in await extracted(model)] == ["Move it by May"]
+    assert [one.fields.statement for one in await extract(model)] == ["Move it by May"]
 
 
-async def test_what_some_models_put_around_an_answer_is_taken_off(
+async def test_text_and_code_fences_around_an_answer_are_removed(
     stub: OpenAIStub, model: LanguageModel
 ) -> None:
-    stub.answer_always(said(f"Sure:\n```json\n{json.dumps({'findings': [MOVE]})}\n```"))
-    assert len(await extracted(model)) == 1
+    stub.answer_always(chat_completion(f"Sure:\n```json\n{json.dumps({'findings': [MOVE]})}\n```"))
+    assert len(await extract(model)) == 1
 
 
-async def test_a_malformed_answer_is_asked_for_once_more(
+async def test_a_malformed_answer_is_requested_once_more(
     stub: OpenAIStub, model: LanguageModel
 ) -> None:
-    stub.answer_next(said("I cannot"), findings(MOVE))
-    assert len(await extracted(model)) == 1
+    stub.answer_next(chat_completion("I cannot"), findings(MOVE))
+    assert len(await extract(model)) == 1
     assert len(stub.requests) == 2
 
 
-async def test_no_answer_at_all_is_an_outage_of_the_model(stub: OpenAIStub) -> None:
+async def test_a_server_error_means_that_the_model_is_unavailable(stub: OpenAIStub) -> None:
     stub.answer_always(server_error())
     async with model_of(stub, seconds=2) as model:
         with pytest.raises(LanguageModelUnavailable) as failed:
-            await extracted(model)
+            await extract(model)
     assert not is_unusable(failed.value)
 
 
-@pytest.mark.parametrize("answer", [said("no"), said('{"findings": 3}')])
-async def test_an_answer_of_another_shape_is_none_that_can_be_used(
+@pytest.mark.parametrize("answer", [chat_completion("no"), chat_completion('{"findings": 3}')])
+async def test_an_answer_of_the_wrong_shape_is_unusable(
     stub: OpenAIStub, model: LanguageModel, answer: Answer
 ) -> None:
     stub.answer_always(answer)
     with pytest.raises(LanguageModelUnavailable) as failed:
-        await extracted(model)
+        await extract(model)
     assert is_unusable(failed.value)

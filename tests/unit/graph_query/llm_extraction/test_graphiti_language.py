@@ -1,4 +1,4 @@
-"""What Graphiti is answered: of the wanted shape, or told to be unusable."""
+"""Graphiti gets answers of the requested shape, or the error that the answer is unusable."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from tests.stubs.openai_server import Answer, OpenAIStub, raw
 Ask = Callable[[], Awaitable[dict[str, Any]]]
 
 
-class Named(BaseModel):
-    """What is asked for."""
+class NamesAnswer(BaseModel):
+    """The requested answer."""
 
     names: list[str]
 
 
-def saying(text: str) -> Answer:
+def chat_completion(text: str) -> Answer:
     message = {"role": "assistant", "content": text}
     return raw(json.dumps({"choices": [{"finish_reason": "stop", "message": message}]}).encode())
 
@@ -39,7 +39,7 @@ async def stub() -> AsyncIterator[OpenAIStub]:
 @pytest.fixture
 async def ask(stub: OpenAIStub) -> AsyncIterator[Ask]:
     load_session()
-    from graphiti_core.prompts.models import Message  # noqa: PLC0415 - loaded quietly
+    from graphiti_core.prompts.models import Message  # noqa: PLC0415 - after load_session()
 
     from services.graph_query.llm_extraction.graphiti_language import GraphitiLanguage  # noqa: PLC0415
 
@@ -50,12 +50,12 @@ async def ask(stub: OpenAIStub) -> AsyncIterator[Ask]:
     assert model is not None
     language = GraphitiLanguage(model, Failures())
     question = Message(role="user", content="Who is named?")
-    yield lambda: language.generate_response([question], Named)
+    yield lambda: language.generate_response([question], NamesAnswer)
     await model.close()
 
 
-async def test_an_answer_comes_in_the_wanted_shape(ask: Ask, stub: OpenAIStub) -> None:
-    stub.answer_always(saying('{"names": ["Ada"], "more": 1}'))
+async def test_an_answer_is_returned_in_the_requested_shape(ask: Ask, stub: OpenAIStub) -> None:
+    stub.answer_always(chat_completion('{"names": ["Ada"], "more": 1}'))
     assert await ask() == {"names": ["Ada"]}
 
 
@@ -64,10 +64,10 @@ async def test_an_answer_comes_in_the_wanted_shape(ask: Ask, stub: OpenAIStub) -
     ["no JSON", '["Ada"]', '{"names": 1}', '{"names": ' + "[" * 100_000, '{"names": ["\\ud800"]}'],
     ids=["no JSON", "no object", "another shape", "nested too deep", "no text"],
 )
-async def test_another_answer_is_asked_for_once_more_and_then_unusable(
+async def test_an_answer_of_the_wrong_shape_is_requested_once_more_and_then_unusable(
     ask: Ask, stub: OpenAIStub, text: str
 ) -> None:
-    stub.answer_always(saying(text))
+    stub.answer_always(chat_completion(text))
     with pytest.raises(AnswerUnusable) as failed:
         await ask()
     assert failed.value.cause == "malformed answer"

@@ -1,4 +1,4 @@
-"""What Graphiti searches while it reads an episode: each of its own searches asks the tier's, of one space alone."""
+"""Graphiti's searches during extraction are answered by the tier's searches within one space."""
 
 from __future__ import annotations
 
@@ -47,67 +47,67 @@ def known_fact(source: str, target: str, **more: Any) -> KnownFact:
 
 
 @dataclass
-class Known:
-    """A graph that answers every question with the same, and notes each."""
+class FakeKnownGraph:
+    """A graph that answers every search with the same results, and records the searches."""
 
     facts: list[KnownFact] = field(default_factory=list)
     entities_known: list[KnownEntity] = field(default_factory=list)
-    asked: list[tuple[Any, ...]] = field(default_factory=list)
-    away: bool = False
+    searches: list[tuple[Any, ...]] = field(default_factory=list)
+    unavailable: bool = False
 
-    def _note(self, *question: Any) -> None:
-        self.asked.append(question)
-        if self.away:
+    def _record(self, *search: Any) -> None:
+        self.searches.append(search)
+        if self.unavailable:
             raise StoreUnavailableError("neo4j")
 
     async def named(self, names: Sequence[str]) -> list[KnownEntity]:
-        self._note("named", list(names))
+        self._record("named", list(names))
         return self.entities_known
 
     async def entities(self, uuids: Sequence[str]) -> list[KnownEntity]:
-        self._note("entities", list(uuids))
+        self._record("entities", list(uuids))
         return self.entities_known
 
     async def entities_like(
         self, vector: Sequence[float], limit: int, least: float
     ) -> list[KnownEntity]:
-        self._note("entities_like", list(vector), limit, least)
+        self._record("entities_like", list(vector), limit, least)
         return self.entities_known
 
     async def entities_in(self, query: str, limit: int) -> list[KnownEntity]:
-        self._note("entities_in", query, limit)
+        self._record("entities_in", query, limit)
         return self.entities_known
 
     async def facts_like(
         self, vector: Sequence[float], limit: int, least: float
     ) -> list[KnownFact]:
-        self._note("facts_like", list(vector), limit, least)
+        self._record("facts_like", list(vector), limit, least)
         return self.facts
 
     async def facts_with(self, query: str, limit: int) -> list[KnownFact]:
-        self._note("facts_with", query, limit)
+        self._record("facts_with", query, limit)
         return self.facts
 
     async def facts_between(
         self, sources: Sequence[str], targets: Sequence[str], vector: Sequence[float], limit: int
     ) -> list[KnownFact]:
-        self._note("facts_between", list(sources), list(targets), list(vector), limit)
+        self._record("facts_between", list(sources), list(targets), list(vector), limit)
         return self.facts
 
     async def episodes_with(self, query: str, limit: int) -> list[KnownEpisode]:
-        self._note("episodes_with", query, limit)
+        self._record("episodes_with", query, limit)
         return [EPISODE]
 
     async def episodes_before(self, document_id: str, limit: int) -> list[KnownEpisode]:
-        self._note("episodes_before", document_id, limit)
+        self._record("episodes_before", document_id, limit)
         return []
 
 
 @dataclass
-class Asked:
-    """Graphiti's searches, the driver that they are given, and the graph behind it."""
+class GraphitiSearches:
+    """Graphiti's searches, the driver that they use, and the graph behind it."""
 
-    known: Known
+    known: FakeKnownGraph
     failures: Failures
     search: BraidSearch
     driver: ReadingDriver
@@ -116,51 +116,57 @@ class Asked:
 
 
 @pytest.fixture
-def asked() -> Asked:
+def searches() -> GraphitiSearches:
     load_session()
-    from graphiti_core.search import search_filters, search_utils  # noqa: PLC0415 - loaded quietly
+    from graphiti_core.search import search_filters, search_utils  # noqa: PLC0415 - after load_session()
 
     from services.graph_query.llm_extraction.graphiti_driver import BraidOperations, ReadingDriver  # noqa: PLC0415
     from services.graph_query.llm_extraction.graphiti_search import BraidSearch  # noqa: PLC0415
 
-    known, failures = Known(), Failures()
+    known, failures = FakeKnownGraph(), Failures()
     search = BraidSearch(SPACE, known, failures)
     episode = search.episode(EPISODE)
     operations = BraidOperations(known, search, failures, episode, "note")
     driver = ReadingDriver(search, operations)
-    return Asked(known, failures, search, driver, search_utils, search_filters.SearchFilters)
-
-
-async def test_facts_between_two_entities_are_all_compared(asked: Asked) -> None:
-    asked.known.facts = [known_fact("a", "b")]
-    found = await asked.utils.edge_similarity_search(
-        asked.driver, [1.0, 0.0], "a", "b", asked.filters(), [SPACE], 5, 0.6
+    return GraphitiSearches(
+        known, failures, search, driver, search_utils, search_filters.SearchFilters
     )
-    assert asked.known.asked == [("facts_between", ["a"], ["b"], [1.0, 0.0], 5)]
+
+
+async def test_facts_between_two_entities_are_searched_by_their_ends(
+    searches: GraphitiSearches,
+) -> None:
+    searches.known.facts = [known_fact("a", "b")]
+    found = await searches.utils.edge_similarity_search(
+        searches.driver, [1.0, 0.0], "a", "b", searches.filters(), [SPACE], 5, 0.6
+    )
+    assert searches.known.searches == [("facts_between", ["a"], ["b"], [1.0, 0.0], 5)]
     assert [(one.uuid, one.group_id, one.fact) for one in found] == [("a-b", SPACE, "a knows b")]
 
 
-async def test_facts_are_found_by_words_and_by_similarity(asked: Asked) -> None:
-    asked.known.facts = [known_fact("a", "b")]
-    await asked.utils.edge_fulltext_search(asked.driver, "who knows", asked.filters(), [SPACE], 5)
-    await asked.utils.edge_similarity_search(
-        asked.driver, [1.0, 0.0], None, None, asked.filters(), [SPACE], 5, 0.6
+async def test_facts_are_searched_by_words_and_by_similarity(searches: GraphitiSearches) -> None:
+    searches.known.facts = [known_fact("a", "b")]
+    await searches.utils.edge_fulltext_search(
+        searches.driver, "who knows", searches.filters(), [SPACE], 5
     )
-    assert asked.known.asked == [
+    await searches.utils.edge_similarity_search(
+        searches.driver, [1.0, 0.0], None, None, searches.filters(), [SPACE], 5, 0.6
+    )
+    assert searches.known.searches == [
         ("facts_with", "who knows", 5),
         ("facts_like", [1.0, 0.0], 5, 0.6),
     ]
 
 
-async def test_entities_are_found_by_what_names_them_and_by_similarity(asked: Asked) -> None:
-    asked.known.entities_known = [entity("Ada", "Person"), entity("Guild")]
-    by_words = await asked.utils.node_fulltext_search(
-        asked.driver, "Ada and the Guild", asked.filters(), [SPACE], 5
+async def test_entities_are_searched_by_name_and_by_similarity(searches: GraphitiSearches) -> None:
+    searches.known.entities_known = [entity("Ada", "Person"), entity("Guild")]
+    by_words = await searches.utils.node_fulltext_search(
+        searches.driver, "Ada and the Guild", searches.filters(), [SPACE], 5
     )
-    await asked.utils.node_similarity_search(
-        asked.driver, [1.0, 0.0], asked.filters(), [SPACE], 5, 0.6
+    await searches.utils.node_similarity_search(
+        searches.driver, [1.0, 0.0], searches.filters(), [SPACE], 5, 0.6
     )
-    assert asked.known.asked == [
+    assert searches.known.searches == [
         ("entities_in", "Ada and the Guild", 5),
         ("entities_like", [1.0, 0.0], 5, 0.6),
     ]
@@ -170,21 +176,21 @@ async def test_entities_are_found_by_what_names_them_and_by_similarity(asked: As
     ]
 
 
-async def test_episodes_are_found_by_words(asked: Asked) -> None:
-    [found] = await asked.utils.episode_fulltext_search(
-        asked.driver, "Ada", asked.filters(), [SPACE], 3
+async def test_episodes_are_searched_by_words(searches: GraphitiSearches) -> None:
+    [found] = await searches.utils.episode_fulltext_search(
+        searches.driver, "Ada", searches.filters(), [SPACE], 3
     )
-    assert asked.known.asked == [("episodes_with", "Ada", 3)]
+    assert searches.known.searches == [("episodes_with", "Ada", 3)]
     assert (found.uuid, found.content, found.group_id) == ("e", "Ada knows Bob.", SPACE)
 
 
 @pytest.mark.parametrize("groups", [None, [], ["theirs"]])
-async def test_no_search_is_asked_of_another_space_or_of_all(
-    asked: Asked, groups: list[str] | None
+async def test_a_search_of_another_space_or_of_all_spaces_finds_nothing(
+    searches: GraphitiSearches, groups: list[str] | None
 ) -> None:
-    none = asked.filters()
-    utils, driver = asked.utils, asked.driver
-    asked.known.facts, asked.known.entities_known = [known_fact("a", "b")], [entity("Ada")]
+    none = searches.filters()
+    utils, driver = searches.utils, searches.driver
+    searches.known.facts, searches.known.entities_known = [known_fact("a", "b")], [entity("Ada")]
     for found in (
         await utils.edge_fulltext_search(driver, "a", none, groups, 5),
         await utils.edge_similarity_search(driver, [1.0], None, None, none, groups, 5, 0.6),
@@ -193,38 +199,40 @@ async def test_no_search_is_asked_of_another_space_or_of_all(
         await utils.episode_fulltext_search(driver, "a", none, groups, 5),
     ):
         assert found == []
-    assert asked.known.asked == []
+    assert searches.known.searches == []
 
 
-async def test_a_filter_acts_on_what_a_deeper_search_finds(asked: Asked) -> None:
-    asked.known.facts = [known_fact("a", other) for other in "bcd"]
-    only = asked.filters(edge_uuids=["a-d"])
-    found = await asked.utils.edge_fulltext_search(asked.driver, "who", only, [SPACE], 1)
+async def test_a_filter_is_applied_to_a_deeper_search(searches: GraphitiSearches) -> None:
+    searches.known.facts = [known_fact("a", other) for other in "bcd"]
+    only = searches.filters(edge_uuids=["a-d"])
+    found = await searches.utils.edge_fulltext_search(searches.driver, "who", only, [SPACE], 1)
     assert [one.uuid for one in found] == ["a-d"]
-    [(_, _, depth)] = asked.known.asked
-    assert depth > len(asked.known.facts)
+    [(_, _, depth)] = searches.known.searches
+    assert depth > len(searches.known.facts)
 
 
-async def test_facts_that_were_found_are_kept_as_they_were_then(asked: Asked) -> None:
+async def test_a_found_fact_is_kept_as_first_read(searches: GraphitiSearches) -> None:
     first = known_fact("a", "b")
-    asked.known.facts = [first]
-    await asked.utils.edge_fulltext_search(asked.driver, "a", asked.filters(), [SPACE], 5)
-    asked.known.facts = [known_fact("a", "b", fact="changed since")]
-    await asked.utils.edge_fulltext_search(asked.driver, "a", asked.filters(), [SPACE], 5)
-    assert asked.search.facts == {"a-b": first}
+    searches.known.facts = [first]
+    await searches.utils.edge_fulltext_search(searches.driver, "a", searches.filters(), [SPACE], 5)
+    searches.known.facts = [known_fact("a", "b", fact="changed since")]
+    await searches.utils.edge_fulltext_search(searches.driver, "a", searches.filters(), [SPACE], 5)
+    assert searches.search.facts == {"a-b": first}
 
 
-async def test_after_a_failure_nothing_more_is_asked(asked: Asked) -> None:
-    asked.known.away = True
+async def test_after_a_failure_no_further_search_is_sent(searches: GraphitiSearches) -> None:
+    searches.known.unavailable = True
     for _ in range(2):
         with pytest.raises(StoreUnavailableError):
-            await asked.utils.node_fulltext_search(asked.driver, "a", asked.filters(), [SPACE], 5)
-    assert len(asked.known.asked) == 1
-    assert isinstance(asked.failures.first, StoreUnavailableError)
+            await searches.utils.node_fulltext_search(
+                searches.driver, "a", searches.filters(), [SPACE], 5
+            )
+    assert len(searches.known.searches) == 1
+    assert isinstance(searches.failures.first, StoreUnavailableError)
 
 
-async def test_graphiti_runs_no_query_of_its_own(asked: Asked) -> None:
+async def test_queries_by_graphiti_are_rejected(searches: GraphitiSearches) -> None:
     with pytest.raises(RefusedError):
-        asked.driver.execute_query("match (n) return n")
+        searches.driver.execute_query("match (n) return n")
     with pytest.raises(RefusedError):
-        await asked.driver.session().run("match (n) return n")
+        await searches.driver.session().run("match (n) return n")

@@ -1,4 +1,4 @@
-"""Work in a thread while something else goes on."""
+"""Running work in a thread while the calling block continues."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from services.graph_query.neo4j.run_in_thread import run_in_thread
 PATIENCE = 10.0
 
 
-async def test_the_work_goes_on_while_the_block_does() -> None:
+async def test_the_work_and_the_block_run_concurrently() -> None:
     result = threading.Event()
     async with run_in_thread(result.wait, PATIENCE) as running:
         result.set()
         assert await running
 
 
-async def test_what_the_work_fails_with_is_told_where_its_result_is_awaited() -> None:
+async def test_an_error_of_the_work_is_raised_where_its_result_is_awaited() -> None:
     with pytest.raises(ValueError, match="invalid literal"):
         async with run_in_thread(int, "no number") as running:
             await running
 
 
-async def test_a_block_that_fails_leaves_no_work_behind() -> None:
+async def test_a_failing_block_waits_for_the_work_to_end() -> None:
     value, ended = threading.Event(), threading.Event()
 
     def work() -> None:

@@ -1,4 +1,4 @@
-"""Warming: queries are warmed once Neo4j is up, and again when it has been away."""
+"""Queries are warmed up when Neo4j becomes available, and again after it was unavailable."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from services.graph_query.neo4j.warm_up import (
 from services.runtime.errors import DeadlineError, StoreUnavailableError
 
 
-class Stage:
-    """Notes what is warmed; refuses while Neo4j is away."""
+class FakeWarmUp:
+    """Records the queries that are warmed up; fails while Neo4j is unavailable."""
 
     def __init__(self) -> None:
         self.warmed: list[str] = []
-        self.away = False
+        self.unavailable = False
 
     async def warm_up(self, name: str) -> None:
-        if self.away:
+        if self.unavailable:
             raise StoreUnavailableError("neo4j")
         self.warmed.append(name)
 
@@ -39,7 +39,7 @@ async def running(warmer: QueryPlanWarmer) -> AsyncIterator[None]:
 
 async def until(holds: Callable[[], bool]) -> None:
     async with asyncio.timeout(5):
-        while not holds():  # noqa: ASYNC110 - nothing tells of a round's end
+        while not holds():  # noqa: ASYNC110 - the end of a round has no event
             await asyncio.sleep(0)
 
 
@@ -49,43 +49,43 @@ def test_every_warmed_query_exists() -> None:
     assert set(SEARCH_QUERIES) <= set(WARMED_QUERIES)
 
 
-async def test_nothing_is_rehearsed_before_the_schema_is_there() -> None:
-    stage = Stage()
-    warmer = QueryPlanWarmer(stage.warm_up, PendingPlans(), ["a"])
+async def test_nothing_is_warmed_up_before_the_schema_exists() -> None:
+    store = FakeWarmUp()
+    warmer = QueryPlanWarmer(store.warm_up, PendingPlans(), ["a"])
     async with running(warmer):
         warmer.note(answers=True)
         await asyncio.sleep(0)
-    assert stage.warmed == []
+    assert store.warmed == []
 
 
-async def test_each_query_is_rehearsed_in_order_and_again_after_an_outage() -> None:
-    stage = Stage()
-    warmer = QueryPlanWarmer(stage.warm_up, PendingPlans(), ["a", "b"])
+async def test_each_query_is_warmed_up_in_order_and_again_after_an_outage() -> None:
+    store = FakeWarmUp()
+    warmer = QueryPlanWarmer(store.warm_up, PendingPlans(), ["a", "b"])
     async with running(warmer):
         warmer.start()
         await until(lambda: warmer.rounds == 1)
         for answers in (True, False, False, True, True):
             warmer.note(answers=answers)
         await until(lambda: warmer.rounds == 2)
-    assert stage.warmed == ["a", "b", "a", "b"]
+    assert store.warmed == ["a", "b", "a", "b"]
 
 
-async def test_an_outage_during_a_round_leaves_the_rest_to_the_next() -> None:
-    stage = Stage()
-    warmer = QueryPlanWarmer(stage.warm_up, PendingPlans(), ["a"])
+async def test_an_outage_during_a_round_leaves_the_rest_to_the_next_round() -> None:
+    store = FakeWarmUp()
+    warmer = QueryPlanWarmer(store.warm_up, PendingPlans(), ["a"])
     async with running(warmer):
-        stage.away = True
+        store.unavailable = True
         warmer.start()
         await asyncio.sleep(0)
         warmer.note(answers=False)
-        stage.away = False
+        store.unavailable = False
         warmer.note(answers=True)
         await until(lambda: warmer.rounds == 1)
-    assert stage.warmed == ["a"]
+    assert store.warmed == ["a"]
 
 
-class Slow(Stage):
-    """A rehearsal ends when it is told to."""
+class SlowWarmUp(FakeWarmUp):
+    """Each warm-up ends only when `done` is released."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -96,32 +96,32 @@ class Slow(Stage):
         await self.done.acquire()
 
 
-async def test_each_search_waits_for_its_own_plan_and_for_no_other() -> None:
-    stage = Slow()
+async def test_each_search_waits_only_for_its_own_plan() -> None:
+    store = SlowWarmUp()
     pending = PendingPlans()
-    warmer = QueryPlanWarmer(stage.warm_up, pending, ["a", "b", "write"], ["a", "b"])
+    warmer = QueryPlanWarmer(store.warm_up, pending, ["a", "b", "write"], ["a", "b"])
     assert "a" not in pending
     async with running(warmer):
         warmer.start()
-        await until(lambda: stage.warmed == ["a"])
+        await until(lambda: store.warmed == ["a"])
         assert "write" not in pending
         waiting = [asyncio.create_task(pending.wait(name)) for name in ("a", "b")]
-        stage.done.release()
+        store.done.release()
         await until(waiting[0].done)
-        assert stage.warmed == ["a", "b"]
+        assert store.warmed == ["a", "b"]
         assert "b" in pending
         assert not waiting[1].done()
-        stage.done.release()
+        store.done.release()
         async with asyncio.timeout(5):
             await waiting[1]
         assert "b" not in pending
 
 
-async def test_no_search_waits_for_a_store_that_went_away_again() -> None:
-    stage = Stage()
-    stage.away = True
+async def test_no_search_waits_for_a_warm_up_that_failed() -> None:
+    store = FakeWarmUp()
+    store.unavailable = True
     pending = PendingPlans()
-    warmer = QueryPlanWarmer(stage.warm_up, pending, ["a", "b", "c"], ["a", "b", "c"])
+    warmer = QueryPlanWarmer(store.warm_up, pending, ["a", "b", "c"], ["a", "b", "c"])
     pending.add(["a"])
     async with running(warmer):
         warmer.start()
@@ -131,36 +131,36 @@ async def test_no_search_waits_for_a_store_that_went_away_again() -> None:
     assert warmer.rounds == 0
 
 
-async def test_nothing_but_what_searches_need_is_rehearsed_while_something_is_written() -> None:
-    stage = Stage()
-    warmer = QueryPlanWarmer(stage.warm_up, PendingPlans(), ["a", "b"], ["a"])
+async def test_only_search_queries_are_warmed_up_during_a_write() -> None:
+    store = FakeWarmUp()
+    warmer = QueryPlanWarmer(store.warm_up, PendingPlans(), ["a", "b"], ["a"])
     async with running(warmer):
         with warmer.pause_for_write(), warmer.pause_for_write():
             warmer.start()
-            await until(lambda: stage.warmed == ["a"])
+            await until(lambda: store.warmed == ["a"])
             for _ in range(10):
                 await asyncio.sleep(0)
-            assert stage.warmed == ["a"]
+            assert store.warmed == ["a"]
         await until(lambda: warmer.rounds == 1)
-    assert stage.warmed == ["a", "b"]
+    assert store.warmed == ["a", "b"]
 
 
-async def test_writes_without_end_hold_a_round_up_and_do_not_stop_it() -> None:
-    stage = Stage()
-    warmer = QueryPlanWarmer(stage.warm_up, PendingPlans(), ["a", "b"], max_pause_seconds=0.01)
+async def test_continuous_writes_delay_a_round_but_do_not_block_it() -> None:
+    store = FakeWarmUp()
+    warmer = QueryPlanWarmer(store.warm_up, PendingPlans(), ["a", "b"], max_pause_seconds=0.01)
     async with running(warmer):
         with warmer.pause_for_write():
             warmer.start()
             await until(lambda: warmer.rounds == 1)
-    assert stage.warmed == ["a", "b"]
+    assert store.warmed == ["a", "b"]
 
 
-async def test_a_round_that_a_busy_store_ends_early_is_followed_by_another() -> None:
-    late = iter([DeadlineError(), None])
+async def test_a_round_interrupted_by_a_timeout_is_repeated() -> None:
+    outcomes = iter([DeadlineError(), None])
     warmed: list[str] = []
 
     async def warm_up(name: str) -> None:
-        if error := next(late, None):
+        if error := next(outcomes, None):
             raise error
         warmed.append(name)
 

@@ -1,4 +1,4 @@
-"""A list by vectors that is late for the caller's deadline is left out, and that is said."""
+"""A vector list that would exceed the caller's deadline is left out, and the answer reports it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SEARCH = FactSearch("who owns payments", 5, FactFilter(-OPEN, OPEN))
 
 
 class SlowVectors(FakeGraphStore):
-    """A store whose vectors can be made to take for ever, or longer than it allows a query."""
+    """A store whose vector search can hang, or exceed the store's own time limit."""
 
     stuck = False
     over = False
@@ -40,10 +40,10 @@ class SlowVectors(FakeGraphStore):
 
 
 class StuckEmbedder(CountingEmbedder):
-    """An embedder whose provider does not answer."""
+    """An embedder whose provider does not respond."""
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """Never."""
+        """Never returns."""
         await asyncio.Event().wait()
         return await super().embed(texts)
 
@@ -63,7 +63,7 @@ def call(seconds: float) -> CallContext:
 
 @pytest.mark.parametrize("trouble", ["stuck", "over"])
 @pytest.mark.parametrize("known", [True, False])
-async def test_words_answer_within_the_deadline_and_the_answer_says_what_is_missing(
+async def test_a_search_by_words_meets_the_deadline_and_reports_the_missing_vectors(
     store: SlowVectors, trouble: str, known: bool
 ) -> None:
     searcher = FactSearcher(store, CountingEmbedder())
@@ -84,14 +84,16 @@ async def test_words_answer_within_the_deadline_and_the_answer_says_what_is_miss
     )
 
 
-async def test_vectors_in_time_are_part_of_the_answer(store: SlowVectors) -> None:
+async def test_vectors_within_the_deadline_are_part_of_the_answer(store: SlowVectors) -> None:
     with call_scope(call(5)):
         found = await FactSearcher(store, CountingEmbedder()).search("s", SEARCH)
     assert found.shortfall is None
     assert found.hits[0].scores.vector == pytest.approx(1)
 
 
-async def test_an_embedder_that_does_not_answer_is_what_is_told_of(store: SlowVectors) -> None:
+async def test_an_embedder_that_does_not_respond_is_reported_as_unavailable(
+    store: SlowVectors,
+) -> None:
     searcher = FactSearcher(store, StuckEmbedder())
     with call_scope(call(2)):
         found = await searcher.search("s", SEARCH)
@@ -103,7 +105,7 @@ async def test_an_embedder_that_does_not_answer_is_what_is_told_of(store: SlowVe
     )
 
 
-async def test_an_embedder_that_a_hurried_caller_leaves_no_time_is_not_said_to_be_away(
+async def test_with_a_short_deadline_the_embedder_is_not_reported_as_unavailable(
     store: SlowVectors,
 ) -> None:
     searcher = FactSearcher(store, StuckEmbedder())

@@ -1,4 +1,4 @@
-"""Which facts are listed for a question, and what leads, whatever the script of the question."""
+"""Which facts are listed for a question and in which order, in any script."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def store() -> FakeGraphStore:
     return FakeGraphStore()
 
 
-async def found(store: FakeGraphStore, query: str, **more: object) -> list[FoundFact]:
+async def search_facts(store: FakeGraphStore, query: str, **more: object) -> list[FoundFact]:
     search = FactSearch(query, 10, ALWAYS, **more)  # type: ignore[arg-type]
     return (await FactSearcher(store, CountingEmbedder()).search("s", search)).hits
 
@@ -37,40 +37,45 @@ async def found(store: FakeGraphStore, query: str, **more: object) -> list[Found
         ("서울은한국의수도", "한국의"),
     ],
 )
-async def test_a_fact_in_a_script_without_spaces_is_found_by_a_part_of_it(
+async def test_a_fact_in_a_script_without_spaces_is_found_by_part_of_its_text(
     store: FakeGraphStore, value: str, query: str
 ) -> None:
     await store.add_facts("s", [fact("Anna Bell", "IS", "Vienna Hall", fact=value)], "")
-    (hit,) = await found(store, query)
+    (hit,) = await search_facts(store, query)
     assert hit.scores.words == 1
 
 
-async def test_a_sentence_in_a_script_without_spaces_is_a_hint(store: FakeGraphStore) -> None:
+async def test_a_sentence_in_a_script_without_spaces_is_found_by_part_of_its_text(
+    store: FakeGraphStore,
+) -> None:
     text = "Anna Bell は Karl Otto と日本の首都で働く。"
     await store.add_episodes("s", [passage("s", "d", "Anna Bell", text)])
-    assert {hit.scores.words for hit in await found(store, "日本の首都")} == {1}
+    assert {hit.scores.words for hit in await search_facts(store, "日本の首都")} == {1}
 
 
 async def test_a_word_with_two_spellings_counts_once(store: FakeGraphStore) -> None:
     await store.add_facts("s", [fact("Søren Bø", "LEADS", "Café Łódź")], "")
     for query in ("søren bø", "soren bo", "café łódź", "cafe lodz"):
-        assert [hit.scores.words for hit in await found(store, query)] == [1], query
+        assert [hit.scores.words for hit in await search_facts(store, query)] == [1], query
 
 
-async def test_a_question_of_stop_words_alone_lists_what_is_near_by_its_vector(
+async def test_a_question_of_stop_words_lists_facts_with_similar_vectors(
     store: FakeGraphStore,
 ) -> None:
     near = fact("Anna Bell", "OWNS", "Payments", embedding=unit(1))
     far = fact("Karl Otto", "OWNS", "Ledger", embedding=unit(SCALE.support - 0.01, 1))
     await store.add_facts("s", [near, far, fact("Mira Okafor", "OWNS", "Zebra")], MODEL)
-    given = QueryVector(MODEL, unit(1))
-    asked = [hit.fact.source.name for hit in await found(store, "What is it?", vector=given)]
+    query_vector = QueryVector(MODEL, unit(1))
+    asked = [
+        hit.fact.source.name
+        for hit in await search_facts(store, "What is it?", vector=query_vector)
+    ]
     assert asked == ["Anna Bell"]
-    everything = await found(store, "What is it?", vector=given, min_score=0.0)
+    everything = await search_facts(store, "What is it?", vector=query_vector, min_score=0.0)
     assert {hit.fact.source.name for hit in everything} == {"Anna Bell", "Karl Otto"}
 
 
-def test_a_question_of_stop_words_alone_lists_all_where_nothing_is_known_of_the_model() -> None:
+def test_a_question_of_stop_words_lists_all_facts_with_an_uncalibrated_model() -> None:
     question = Question(frozenset(), frozenset(), None, 0.0)
     rows = [Ranked("a", Scores(vector=0.1), None), Ranked("b", Scores(text=1.0), None)]
     assert len(relevant(rows, question, UNCALIBRATED, None)) == 2
@@ -78,29 +83,29 @@ def test_a_question_of_stop_words_alone_lists_all_where_nothing_is_known_of_the_
 
 
 @pytest.mark.parametrize(("query", "leads"), [("owner", True), ("owed", False)])
-async def test_a_relation_is_named_by_words_that_begin_alike(
+async def test_a_word_with_the_same_beginning_as_the_relation_raises_the_score(
     store: FakeGraphStore, query: str, leads: bool
 ) -> None:
     result = fact("Anna Bell", "OWNS", "Payments", fact="Anna Bell has Payments", embedding=unit(1))
     await store.add_facts("s", [result], MODEL)
     asked = {"vector": QueryVector(MODEL, unit(0.5, 1)), "min_score": 0.0}
-    (named,) = await found(store, f"{query} of Anna Bell", **asked)
+    (named,) = await search_facts(store, f"{query} of Anna Bell", **asked)
     plain = 0.7 * (named.scores.vector or 0) + 0.3 * (named.scores.words or 0)
     assert named.scores.fused == pytest.approx(plain + (0.15 if leads else 0))
 
 
-async def test_a_stop_word_in_a_relation_is_the_beginning_of_no_word(
+async def test_a_stop_word_in_a_relation_does_not_raise_the_score(
     store: FakeGraphStore,
 ) -> None:
     result = fact("Anna Bell", "CARES_FOR", "Payments", embedding=unit(1))
     await store.add_facts("s", [result], MODEL)
     asked = {"vector": QueryVector(MODEL, unit(0.5, 1)), "min_score": 0.0}
-    (hit,) = await found(store, "forests of Anna Bell", **asked)
+    (hit,) = await search_facts(store, "forests of Anna Bell", **asked)
     plain = 0.7 * (hit.scores.vector or 0) + 0.3 * (hit.scores.words or 0)
     assert hit.scores.fused == pytest.approx(plain)
 
 
-async def test_a_fact_without_a_vector_gets_none_of_the_list_by_vectors(
+async def test_a_fact_without_a_vector_gets_no_score_of_the_vector_list(
     store: FakeGraphStore,
 ) -> None:
     others = [
@@ -108,14 +113,16 @@ async def test_a_fact_without_a_vector_gets_none_of_the_list_by_vectors(
     ]
     bare = fact("Mira Okafor", "OWNS", "Zebra", fact="Mira Okafor keeps a zebra")
     await store.add_facts("s", [*others, bare], MODEL)
-    given = QueryVector(MODEL, unit(1))
-    hits = await found(store, "Does Mira keep something striped?", vector=given, min_score=0.0)
+    query_vector = QueryVector(MODEL, unit(1))
+    hits = await search_facts(
+        store, "Does Mira keep something striped?", vector=query_vector, min_score=0.0
+    )
     (scores,) = [hit.scores for hit in hits if hit.fact.source.name == "Mira Okafor"]
     assert scores.words
     assert scores.fused == pytest.approx(0.7 * scores.words)
 
 
-def test_a_fact_with_a_vector_beyond_the_list_counts_with_the_last_cosine_of_it() -> None:
+def test_a_fact_beyond_the_vector_list_counts_with_the_last_cosine_of_the_list() -> None:
     question = Question(frozenset({"zebra"}), frozenset(), 0.5, 0.0)
     result = Ranked("a", Scores(text=1.0), None, "a zebra", "OWNS", embedded=True)
     (hit,) = relevant([result], question, SCALE, None)

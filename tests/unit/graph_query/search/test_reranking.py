@@ -1,4 +1,4 @@
-"""Orders of found facts: without repetition, near an entity, by a model, and what is said when one cannot be had."""
+"""Orders of found facts: by diversity, by distance from an entity and by a model, with a fallback."""
 
 from __future__ import annotations
 
@@ -54,27 +54,27 @@ async def store() -> FakeGraphStore:
     return stored
 
 
-def test_of_two_alike_the_second_comes_last_and_none_is_dropped() -> None:
+def test_the_second_of_two_similar_facts_is_ranked_last_and_none_is_dropped() -> None:
     facts = [found("a", "x", 1.0), found("b", "x", 0.9), found("c", "y", 0.5)]
     vectors = {"a": unit(1), "b": unit(1, 0.01), "c": unit(0, 1)}
     assert order(maximal_marginal_relevance(facts, vectors, 0.5)) == ["a", "c", "b"]
     assert order(maximal_marginal_relevance(facts, vectors, 1.0)) == ["a", "b", "c"]
 
 
-def test_facts_without_vectors_are_alike_by_their_words() -> None:
+def test_facts_without_vectors_are_compared_by_their_words() -> None:
     facts = [found("a", "one two", 1.0), found("b", "two one", 0.9), found("c", "three", 0.5)]
     assert order(maximal_marginal_relevance(facts, {"a": unit(1)}, 0.5)) == ["a", "c", "b"]
 
 
-async def test_facts_near_the_named_entity_come_first(store: FakeGraphStore) -> None:
-    asked = Ordering(Order.NODE_DISTANCE, center_name="VAULT")
-    answer = await ask(store, "who needs what", asked)
+async def test_facts_near_the_named_entity_rank_first(store: FakeGraphStore) -> None:
+    ordering = Ordering(Order.NODE_DISTANCE, center_name="VAULT")
+    answer = await ask(store, "who needs what", ordering)
     assert targets(answer)[:2] == ["Vault", "Ledger"]
     assert [hit.scores.rerank for hit in answer.hits] == [1.0, 0.5, pytest.approx(1 / 3)]
     assert answer.order is Order.NODE_DISTANCE
 
 
-async def test_an_unknown_centre_is_not_found_and_none_is_a_field_error(
+async def test_an_unknown_center_is_not_found_and_a_missing_one_is_a_field_error(
     store: FakeGraphStore,
 ) -> None:
     with pytest.raises(NotFoundError):
@@ -83,7 +83,9 @@ async def test_an_unknown_centre_is_not_found_and_none_is_a_field_error(
         await ask(store, "needs", Ordering(Order.NODE_DISTANCE))
 
 
-async def test_without_a_configured_model_its_order_is_refused(store: FakeGraphStore) -> None:
+async def test_ordering_by_a_model_is_rejected_without_a_configured_model(
+    store: FakeGraphStore,
+) -> None:
     with pytest.raises(WrongStateError):
         await ask(store, "needs", Ordering(Order.CROSS_ENCODER))
 
@@ -98,7 +100,7 @@ async def model() -> AsyncIterator[tuple[OpenAIStub, Reranker]]:
         await reranker.close()
 
 
-async def test_a_model_puts_the_facts_in_its_order(
+async def test_a_model_reorders_the_facts(
     store: FakeGraphStore, model: tuple[OpenAIStub, Reranker]
 ) -> None:
     answer = await ask(store, "needs vault and", Ordering(Order.CROSS_ENCODER), model[1])
@@ -107,7 +109,7 @@ async def test_a_model_puts_the_facts_in_its_order(
     assert (answer.order, answer.shortfall) == (Order.CROSS_ENCODER, None)
 
 
-async def test_a_model_that_is_away_leaves_the_order_of_ranks_and_says_so(
+async def test_an_unavailable_model_leaves_the_fused_order_and_is_reported(
     store: FakeGraphStore, model: tuple[OpenAIStub, Reranker]
 ) -> None:
     model[0].answer_always(server_error())

@@ -1,4 +1,4 @@
-"""Which given facts are taken."""
+"""Which given facts are accepted."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.stubs.embedders import StubEmbedder
 
 
 def intake_into(store: FakeGraphStore) -> FactIntake:
-    """An intake of the space `s`."""
+    """Returns an intake of the space `s`."""
     return FactIntake(store, "s", SpaceModels(store.embeddings, StubEmbedder()))
 
 
@@ -31,7 +31,7 @@ def typed(kind: str) -> ingest_pb2.AddFactsRequest:
 
 
 @pytest.mark.parametrize("kind", sorted(RESERVED_TYPES))
-async def test_a_type_that_is_a_label_of_the_graphs_own_is_refused(kind: str) -> None:
+async def test_an_entity_type_that_is_a_reserved_label_is_rejected(kind: str) -> None:
     async with intake_into(FakeGraphStore()) as intake:
         await intake.take(typed(kind))
     answer = intake.response()
@@ -39,14 +39,14 @@ async def test_a_type_that_is_a_label_of_the_graphs_own_is_refused(kind: str) ->
     assert kind in answer.refused[0].reason
 
 
-async def test_any_other_type_is_taken() -> None:
+async def test_any_other_entity_type_is_accepted() -> None:
     async with intake_into(FakeGraphStore()) as intake:
         await intake.take(typed("Person"))
     assert (intake.response().added_count, intake.response().refused_count) == (1, 0)
 
 
 @pytest.mark.parametrize("blank", ["\u00a0", "\u3000", "\u2003\u2028", " \u00a0 "])
-async def test_a_name_of_unicode_white_space_alone_is_refused_by_its_field(blank: str) -> None:
+async def test_a_name_of_unicode_whitespace_is_rejected_with_its_field(blank: str) -> None:
     subject, target = typed("Person"), typed("Person")
     subject.facts[0].subject.name = blank
     target.facts[0].object.name = blank
@@ -62,7 +62,7 @@ async def test_a_name_of_unicode_white_space_alone_is_refused_by_its_field(blank
 
 
 @pytest.mark.parametrize("key", ["", " ", "\u00a0", "a\0b", "k" * 201])
-async def test_an_attribute_that_the_graph_cannot_name_is_refused_with_its_fact_only(
+async def test_an_invalid_attribute_name_rejects_only_its_fact(
     key: str,
 ) -> None:
     request = typed("Person")
@@ -76,7 +76,7 @@ async def test_an_attribute_that_the_graph_cannot_name_is_refused_with_its_fact_
     assert answer.refused[0].reason.startswith("attributes: a name must")
 
 
-async def test_a_write_that_fails_is_told_with_the_next_message_or_at_the_end() -> None:
+async def test_a_failed_write_is_raised_at_the_next_message_or_at_the_end() -> None:
     store = FakeGraphStore()
     store.failure = StoreUnavailableError("neo4j")
     with pytest.raises(StoreUnavailableError):
@@ -89,7 +89,7 @@ async def test_a_write_that_fails_is_told_with_the_next_message_or_at_the_end() 
             pytest.fail("the second message was taken")
 
 
-async def test_what_came_before_a_wrong_message_stays() -> None:
+async def test_facts_before_an_invalid_message_are_kept() -> None:
     store = FakeGraphStore()
     wrong = typed("Person")
     wrong.facts[0].embedding.append(1.0)

@@ -1,4 +1,4 @@
-"""Filters of white space alone are refused: none of them becomes one that lets everything pass."""
+"""Blank filters are rejected, so that none of them becomes a filter that matches everything."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BLANKS = ["\u00a0", "\u3000", "\u2003 \u2029", " "]
 
 
 @pytest.mark.parametrize("blank", BLANKS)
-def test_an_entity_to_filter_facts_by_has_a_name(blank: str) -> None:
+def test_a_blank_entity_name_in_a_fact_filter_is_rejected(blank: str) -> None:
     with pytest.raises(InvalidFieldError) as refused:
         fact_filter(None, blank)
     assert [wrong.field for wrong in refused.value.fields] == ["entity_name"]
@@ -26,7 +26,7 @@ def test_an_entity_to_filter_facts_by_has_a_name(blank: str) -> None:
 
 @pytest.mark.parametrize("blank", BLANKS)
 @pytest.mark.parametrize("field", ["type", "methodology", "status", "owner", "blocker"])
-def test_words_to_filter_findings_by_are_no_white_space(field: str, blank: str) -> None:
+def test_a_blank_text_in_a_finding_filter_is_rejected(field: str, blank: str) -> None:
     with pytest.raises(InvalidFieldError) as refused:
         finding_filter("s", findings_pb2.FindingFilter(**{field: blank}))  # type: ignore[arg-type]
     assert [wrong.field for wrong in refused.value.fields] == [f"filter.{field}"]
@@ -36,10 +36,10 @@ def test_words_to_filter_findings_by_are_no_white_space(field: str, blank: str) 
     ("field", "path"),
     [(None, "filter"), ("metric", "filter.metric"), ("confidence", "filter.confidence")],
 )
-def test_a_filter_on_what_is_not_known_here_is_refused(field: str | None, path: str) -> None:
+def test_a_filter_with_unknown_fields_is_rejected(field: str | None, path: str) -> None:
     message = findings_pb2.FindingFilter()
-    later = getattr(message, field) if field else message
-    later.MergeFromString(b"\xca\x3e\x01x")
+    message_with_unknown_field = getattr(message, field) if field else message
+    message_with_unknown_field.MergeFromString(b"\xca\x3e\x01x")
     with pytest.raises(
         InvalidFieldError, match=f"^{path}: has fields that are not known here: number 1001$"
     ):
@@ -47,7 +47,7 @@ def test_a_filter_on_what_is_not_known_here_is_refused(field: str | None, path: 
 
 
 @pytest.mark.parametrize("blank", BLANKS)
-def test_an_entity_to_filter_findings_by_has_a_name(blank: str) -> None:
+def test_a_blank_entity_name_in_a_finding_filter_is_rejected(blank: str) -> None:
     about = findings_pb2.FindingSubject(name=blank)
     with pytest.raises(InvalidFieldError) as refused:
         finding_filter("s", findings_pb2.FindingFilter(about_entity=about))
@@ -55,7 +55,7 @@ def test_an_entity_to_filter_findings_by_has_a_name(blank: str) -> None:
 
 
 @pytest.mark.parametrize("blank", BLANKS)
-def test_a_finding_about_an_entity_without_a_name_is_refused(blank: str) -> None:
+def test_a_finding_about_an_entity_with_a_blank_name_is_rejected(blank: str) -> None:
     fields = FindingFields(kind=FindingKind.FINDING, statement="It works.")
     given = [GivenFinding(fields, about=(EntityName(name, ""),)) for name in (blank, "Ada")]
     plan = Planner("s", (), {}, ()).plan(given)

@@ -1,4 +1,4 @@
-"""Positions in listings as page tokens have them."""
+"""Page tokens encode positions in listings."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from services.runtime.paging import encode_token
 QUERY = ("entities", "space")
 
 
-def test_a_token_brings_back_where_a_page_ended_and_none_is_the_beginning() -> None:
+def test_a_token_decodes_to_its_position_and_an_empty_one_to_the_first() -> None:
     assert position(encode_token(QUERY, ["name", "uuid"]), QUERY) == ("name", "uuid")
     assert position("", QUERY) == FIRST
 
 
 @pytest.mark.parametrize("place", [[1, "uuid"], ["name", None], ["name", 2.5], [True, "uuid"]])
-def test_a_position_of_anything_but_texts_is_refused(
+def test_a_position_with_values_other_than_texts_is_rejected(
     place: list[str | int | float | bool | None],
 ) -> None:
     with pytest.raises(InvalidFieldError) as refused:

@@ -1,4 +1,4 @@
-"""Batches hold every item once and stay within their limits."""
+"""Batches contain every item once and stay within their limits."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ lengths = st.lists(st.integers(1, 300), max_size=80)
 
 
 @given(lengths=lengths, budget=st.integers(1, 600))
-def test_by_length_holds_each_item_once_within_the_padded_budget(
+def test_by_length_contains_each_item_once_within_the_padded_budget(
     lengths: list[int], budget: int
 ) -> None:
     batches = list(by_length(lengths, budget))

@@ -1,4 +1,4 @@
-"""The cache computes a text once, forgets the least recently used, and isolates its callers."""
+"""The cache computes a text once, evicts the least recently used text, and isolates its callers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.stubs.openai_server import vector_of
 
 
 class Inner:
-    """An embedder that counts, and that waits for `gate`."""
+    """An embedder that counts its calls, and that waits for `gate`."""
 
     model = "counting"
     dimension = 4
@@ -55,8 +55,8 @@ class Inner:
     async def close(self) -> None:
         self.closed = True
 
-    async def called(self, times: int) -> None:
-        """Returns when `embed` has been called so often."""
+    async def wait_for_calls(self, times: int) -> None:
+        """Returns once `embed` was called this many times."""
         async with asyncio.timeout(5), self._called:
             await self._called.wait_for(lambda: len(self.calls) >= times)
 
@@ -66,8 +66,8 @@ async def inner() -> Inner:
     return Inner()
 
 
-async def within(seconds: float, cache: CachedEmbedder) -> Matrix:
-    """The vector of "a", as asked for by a call with so much time left."""
+async def embed_within(seconds: float, cache: CachedEmbedder) -> Matrix:
+    """Returns the vector of "a", requested by a call with this much time left."""
     deadline = asyncio.get_running_loop().time() + seconds
     with call_scope(CallContext("r", "m", "s", "u", frozenset(), deadline)):
         return await cache.embed(["a"])
@@ -88,7 +88,7 @@ async def test_no_texts_give_an_empty_matrix(inner: Inner) -> None:
     assert inner.calls == []
 
 
-async def test_the_text_used_longest_ago_goes_first(inner: Inner) -> None:
+async def test_the_least_recently_used_text_is_evicted_first(inner: Inner) -> None:
     cache = CachedEmbedder(inner, 2)
     for text in ("a", "b", "a", "c", "a", "b"):
         await cache.embed([text])
@@ -96,23 +96,23 @@ async def test_the_text_used_longest_ago_goes_first(inner: Inner) -> None:
     assert cache.stats.entries == 2
 
 
-async def test_callers_at_the_same_time_share_one_call(inner: Inner) -> None:
+async def test_concurrent_callers_share_one_call(inner: Inner) -> None:
     cache = CachedEmbedder(inner, 10)
     inner.gate.clear()
     first = asyncio.create_task(cache.embed(["a", "b"]))
-    await inner.called(1)
+    await inner.wait_for_calls(1)
     second = asyncio.create_task(cache.embed(["b", "c"]))
-    await inner.called(2)
+    await inner.wait_for_calls(2)
     inner.gate.set()
     np.testing.assert_array_equal((await first)[1], (await second)[0])
     assert inner.calls == [["a", "b"], ["c"]]
 
 
-async def test_a_caller_that_gives_up_does_not_take_the_others_with_it(inner: Inner) -> None:
+async def test_a_cancelled_caller_does_not_cancel_the_others(inner: Inner) -> None:
     cache = CachedEmbedder(inner, 10)
     inner.gate.clear()
     leader = asyncio.create_task(cache.embed(["a"]))
-    await inner.called(1)
+    await inner.wait_for_calls(1)
     follower = asyncio.create_task(cache.embed(["a"]))
     await asyncio.sleep(0)
     leader.cancel()
@@ -123,60 +123,64 @@ async def test_a_caller_that_gives_up_does_not_take_the_others_with_it(inner: In
     assert (len(inner.calls), inner.cancelled) == (1, 0)
 
 
-async def test_a_hurried_caller_does_not_take_a_patient_one_with_it(inner: Inner) -> None:
+async def test_the_short_deadline_of_one_caller_does_not_end_the_call_of_another(
+    inner: Inner,
+) -> None:
     cache = CachedEmbedder(inner, 10)
     inner.gate.clear()
-    hurried = asyncio.create_task(within(0.3, cache))
-    await inner.called(1)
-    patient = asyncio.create_task(within(60, cache))
+    hurried = asyncio.create_task(embed_within(0.3, cache))
+    await inner.wait_for_calls(1)
+    patient = asyncio.create_task(embed_within(60, cache))
     await asyncio.wait([hurried])
     inner.gate.set()
     assert (await patient).shape == (1, 4)
     assert isinstance(hurried.exception(), EmbedderUnavailable)
 
 
-async def test_work_that_only_a_late_caller_waited_for_stops(inner: Inner) -> None:
+async def test_work_stops_when_its_only_caller_reaches_its_deadline(inner: Inner) -> None:
     cache = CachedEmbedder(inner, 10)
     inner.gate.clear()
     with pytest.raises(EmbedderUnavailable):
-        await within(0.3, cache)
+        await embed_within(0.3, cache)
     again = asyncio.create_task(cache.embed(["a"]))
-    await inner.called(2)
+    await inner.wait_for_calls(2)
     inner.gate.set()
     assert (await again).shape == (1, 4)
     assert inner.cancelled == 1
 
 
-async def test_shared_work_is_of_its_first_caller_except_for_the_deadline(inner: Inner) -> None:
-    await within(60, CachedEmbedder(inner, 10))
+async def test_shared_work_has_the_context_of_its_first_caller_without_the_deadline(
+    inner: Inner,
+) -> None:
+    await embed_within(60, CachedEmbedder(inner, 10))
     assert inner.contexts == [CallContext("r", "m", "s", "u", frozenset())]
 
 
-async def test_a_call_that_is_over_starts_nothing_and_is_given_what_is_there(
+async def test_an_expired_call_computes_nothing_but_gets_cached_vectors(
     inner: Inner,
 ) -> None:
     cache = CachedEmbedder(inner, 10)
     with pytest.raises(DeadlineError):
-        await within(-1, cache)
+        await embed_within(-1, cache)
     assert inner.calls == []
-    await within(60, cache)
-    assert (await within(-1, cache)).shape == (1, 4)
+    await embed_within(60, cache)
+    assert (await embed_within(-1, cache)).shape == (1, 4)
 
 
-async def test_work_that_nobody_waits_for_stops_and_can_be_asked_again(inner: Inner) -> None:
+async def test_work_without_callers_stops_and_can_be_requested_again(inner: Inner) -> None:
     cache = CachedEmbedder(inner, 10)
     inner.gate.clear()
     caller = asyncio.create_task(cache.embed(["a"]))
-    await inner.called(1)
+    await inner.wait_for_calls(1)
     caller.cancel()
     again = asyncio.create_task(cache.embed(["a"]))
-    await inner.called(2)
+    await inner.wait_for_calls(2)
     inner.gate.set()
     assert (await again).shape == (1, 4)
     assert inner.cancelled == 1
 
 
-async def test_a_failure_reaches_everyone_and_is_not_remembered(inner: Inner) -> None:
+async def test_a_failure_reaches_every_caller_and_is_not_cached(inner: Inner) -> None:
     cache = CachedEmbedder(inner, 10)
     inner.failing = True
     answers = await asyncio.gather(
@@ -187,14 +191,14 @@ async def test_a_failure_reaches_everyone_and_is_not_remembered(inner: Inner) ->
     assert (await cache.embed(["a", "b"])).shape == (2, 4)
 
 
-async def test_what_a_caller_does_to_its_rows_stays_with_it(inner: Inner) -> None:
+async def test_changes_of_a_caller_to_its_rows_do_not_affect_the_cache(inner: Inner) -> None:
     cache = CachedEmbedder(inner, 10)
     rows = await cache.embed(["a"])
     rows[:] = 0
     assert np.linalg.norm(await cache.embed(["a"])) == pytest.approx(1)
 
 
-async def test_it_closes_what_it_wraps(inner: Inner) -> None:
+async def test_closing_the_cache_closes_the_wrapped_embedder(inner: Inner) -> None:
     cache = CachedEmbedder(inner, 10)
     await cache.close()
     assert inner.closed
@@ -220,7 +224,7 @@ async def test_hits_and_misses_are_counted_by_model(inner: Inner) -> None:
     provider.shutdown()
 
 
-async def test_a_space_is_not_told_what_another_has_asked(inner: Inner) -> None:
+async def test_a_space_does_not_get_cached_vectors_of_another(inner: Inner) -> None:
     cache = CachedEmbedder(inner, 10)
     for space in ("a", "b", "a"):
         with call_scope(CallContext("r", "m", space, "u", frozenset())):

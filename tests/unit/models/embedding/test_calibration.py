@@ -1,4 +1,4 @@
-"""Models that nothing is known of are measured in each space."""
+"""Models without a known relevance scale are measured in each space."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from services.models.embedding.vectors import Matrix
 from services.runtime.errors import EmbedderUnavailableError
 
 
-def test_a_measured_model_gets_the_scale_of_the_known_one_where_it_is_like_it() -> None:
+def test_a_measured_model_like_the_known_one_gets_the_same_scale() -> None:
     scale, known = calibrated(0.27), KNOWN["all-MiniLM-L6-v2"]
     assert scale.chunk == pytest.approx(known.chunk, abs=0.01)
     assert scale.fact == pytest.approx(known.fact, abs=0.01)
@@ -19,7 +19,7 @@ def test_a_measured_model_gets_the_scale_of_the_known_one_where_it_is_like_it() 
 
 
 class Space:
-    """Stands for a space whose best cosine for each probe is given."""
+    """A fake space with a given best cosine for each probe."""
 
     def __init__(self, best: float, error: Exception | None = None) -> None:
         self.embedded = 0
@@ -38,13 +38,13 @@ class Space:
 
 
 async def scale_of(scales: Calibrations, space: Space, name: str, items: int) -> Relevance:
-    """The scale once it has been measured."""
+    """Returns the scale after the measurement."""
     scales.of(name, "ada", items, space.embed, space.best)
     await scales.wait_until_measured()
     return scales.of(name, "ada", items, space.embed, space.best)
 
 
-async def test_nothing_is_left_out_until_an_unknown_model_is_measured() -> None:
+async def test_an_unknown_model_has_no_thresholds_until_it_is_measured() -> None:
     space, scales = Space(0.72), Calibrations()
     assert scales.of("s", "ada", MIN_ITEMS, space.embed, space.best) == UNCALIBRATED
     await scales.wait_until_measured()
@@ -61,7 +61,7 @@ async def test_an_unknown_model_is_measured_once_until_its_space_has_doubled() -
     assert space.embedded == 3
 
 
-async def test_searches_at_the_same_time_measure_once() -> None:
+async def test_concurrent_searches_measure_once() -> None:
     space, scales = Space(0.5), Calibrations()
     for _ in range(20):
         scales.of("s", "ada", MIN_ITEMS, space.embed, space.best)
@@ -69,7 +69,7 @@ async def test_searches_at_the_same_time_measure_once() -> None:
     assert space.embedded == 1
 
 
-async def test_small_spaces_known_models_and_absent_embedders_measure_nothing() -> None:
+async def test_small_spaces_known_models_and_missing_embedders_are_not_measured() -> None:
     space, scales = Space(0.5), Calibrations()
     assert await scale_of(scales, space, "s", MIN_ITEMS - 1) == UNCALIBRATED
     assert scales.of("s", "ada", 10_000, None, space.best) == UNCALIBRATED
@@ -78,6 +78,6 @@ async def test_small_spaces_known_models_and_absent_embedders_measure_nothing() 
     assert space.embedded == 0
 
 
-async def test_a_model_that_is_away_leaves_the_space_without_a_floor() -> None:
+async def test_an_unavailable_model_leaves_the_space_without_thresholds() -> None:
     space, scales = Space(0.5, EmbedderUnavailableError()), Calibrations()
     assert await scale_of(scales, space, "s", MIN_ITEMS) == UNCALIBRATED

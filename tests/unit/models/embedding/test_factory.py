@@ -1,4 +1,4 @@
-"""The settings choose the embedder; nothing heavy loads before it is used."""
+"""The settings choose the embedder, and heavy libraries are not loaded before use."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ def settings(monkeypatch: pytest.MonkeyPatch, **environment: str) -> EmbeddingSe
     return EmbeddingSettings()
 
 
-async def test_without_a_key_it_is_the_local_model(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_key_the_local_model_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = build_embedder(settings(monkeypatch, EMBEDDING_API_KEY=""))
     assert isinstance(embedder, CachedEmbedder)
     assert (embedder.model, embedder.dimension) == ("all-MiniLM-L6-v2", 384)
     await embedder.close()
 
 
-async def test_with_a_key_it_is_openais_small_model(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_with_a_key_openais_small_model_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = build_embedder(settings(monkeypatch, EMBEDDING_API_KEY="sk-x"))
     assert (embedder.model, embedder.dimension) == ("text-embedding-3-small", 1536)
 
 
-async def test_an_endpoint_alone_is_asked_for_embeddings(
+async def test_an_endpoint_without_a_key_is_used(
     monkeypatch: pytest.MonkeyPatch, stub: OpenAIStub
 ) -> None:
-    """Servers on one's own machine need no key."""
+    """Servers on the user's own machine need no key."""
     stub.dimension = 4
     chosen = settings(monkeypatch, EMBEDDING_BASE_URL=stub.base_url, EMBEDDING_MODEL="nomic")
     embedder = build_embedder(chosen)
@@ -50,12 +50,14 @@ async def test_an_endpoint_alone_is_asked_for_embeddings(
 @pytest.mark.parametrize(
     "url", ["localhost:11434", "api.example.org/v1", "http:///v1", "ftp://a/v1", "http://[::1"]
 )
-def test_an_endpoint_is_an_address_of_http(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+def test_an_endpoint_must_be_an_http_url(monkeypatch: pytest.MonkeyPatch, url: str) -> None:
     with pytest.raises(ValidationError, match=r"http://|no URL"):
         settings(monkeypatch, EMBEDDING_BASE_URL=url)
 
 
-async def test_the_provider_can_be_named_against_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_configured_provider_takes_precedence_over_a_key(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     chosen = settings(
         monkeypatch,
         EMBEDDING_API_KEY="sk-x",
@@ -65,7 +67,7 @@ async def test_the_provider_can_be_named_against_the_key(monkeypatch: pytest.Mon
     assert isinstance(build_embedder(chosen), LocalEmbedder)
 
 
-async def test_every_setting_reaches_a_compatible_server(
+async def test_all_settings_are_applied_to_a_compatible_server(
     monkeypatch: pytest.MonkeyPatch, stub: OpenAIStub
 ) -> None:
     stub.dimension = 32
@@ -96,14 +98,14 @@ async def test_every_setting_reaches_a_compatible_server(
         {"EMBEDDING_MODEL": "all-mpnet-base-v2"},
     ],
 )
-def test_what_cannot_work_is_refused_at_start(
+def test_invalid_settings_are_rejected(
     monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
 ) -> None:
     with pytest.raises(ValidationError):
         settings(monkeypatch, **environment)
 
 
-def test_the_key_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_is_never_printed(monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = settings(monkeypatch, EMBEDDING_API_KEY="sk-secret")
     assert "sk-secret" not in f"{chosen!r} {chosen} {chosen.model_dump_json()}"
     with pytest.raises(ValidationError) as failure:
@@ -118,7 +120,7 @@ def test_the_key_is_never_shown(monkeypatch: pytest.MonkeyPatch) -> None:
         ("relative", ".cache/braid/models"),
     ],
 )
-def test_models_live_in_the_users_cache(
+def test_models_are_stored_in_the_users_cache_folder(
     monkeypatch: pytest.MonkeyPatch, cache_home: str, expected: str
 ) -> None:
     folder = settings(monkeypatch, XDG_CACHE_HOME=cache_home).models_folder

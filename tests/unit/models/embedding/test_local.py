@@ -1,4 +1,4 @@
-"""The local embedder gives the model's own vectors, keeps queries quick, and fails in one way."""
+"""The local embedder: vectors equal to the model's own, fast queries during bulk work, and failures."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ WORDS = [
 
 
 def passages(count: int, seed: int = 7) -> list[str]:
-    """Different texts of 5 to 60 words."""
-    choose = random.Random(seed)  # noqa: S311 - the same in every run
+    """Returns different texts of 5 to 60 words."""
+    choose = random.Random(seed)  # noqa: S311 - reproducible
     return [" ".join(choose.choices(WORDS, k=choose.randint(5, 60))) for _ in range(count)]
 
 
 @functools.cache
 def reference(folder: Path) -> Reference:
-    """The forward pass to compare with; its weights are read once."""
+    """Returns the forward pass to compare with; its weights are read once."""
     return Reference(folder / "model.safetensors")
 
 
@@ -69,14 +69,14 @@ async def test_vectors_agree_with_a_float32_forward_pass(
     assert float((await local.embed([text]))[0] @ expected) > 0.99
 
 
-async def test_a_paraphrase_is_nearer_than_another_subject(local: LocalEmbedder) -> None:
+async def test_a_paraphrase_is_closer_than_another_topic(local: LocalEmbedder) -> None:
     query, paraphrase, other = await local.embed(
         ["How do I reset my password?", "Steps to recover a lost login", "Herons nest in March"]
     )
     assert query @ paraphrase > query @ other + 0.2
 
 
-async def test_rows_are_float32_of_length_one_in_the_order_of_the_texts(
+async def test_rows_are_float32_unit_vectors_in_the_order_of_the_texts(
     local: LocalEmbedder,
 ) -> None:
     texts = passages(60)
@@ -98,7 +98,7 @@ async def test_no_texts_give_an_empty_matrix_without_loading_the_model(tmp_path:
 
 
 async def test_text_beyond_256_tokens_is_ignored(local: LocalEmbedder) -> None:
-    words = ["spring"] * 254  # and the two special tokens
+    words = ["spring"] * 254  # plus the two special tokens
     exact, longer, shorter = await local.embed(
         [" ".join(words), " ".join([*words, "turbine", "owner"]), " ".join([*words[:253], "owner"])]
     )
@@ -106,7 +106,7 @@ async def test_text_beyond_256_tokens_is_ignored(local: LocalEmbedder) -> None:
     assert exact @ shorter < 0.9999
 
 
-async def test_a_megabyte_of_text_is_cut_before_it_is_tokenised(local: LocalEmbedder) -> None:
+async def test_a_megabyte_of_text_is_truncated_before_tokenization(local: LocalEmbedder) -> None:
     async with asyncio.timeout(5):
         assert (await local.embed(["turbine " * 130_000])).shape == (1, 384)
 
@@ -127,7 +127,7 @@ async def test_a_query_does_not_wait_for_bulk_work(local: LocalEmbedder) -> None
     assert (await bulk).shape == (240, 384)
 
 
-async def test_a_bulk_call_that_comes_second_is_not_held_up_by_a_bigger_one(
+async def test_a_small_bulk_call_does_not_wait_for_an_earlier_large_one(
     local: LocalEmbedder,
 ) -> None:
     big = asyncio.create_task(local.embed(passages(300)))

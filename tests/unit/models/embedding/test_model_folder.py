@@ -1,4 +1,4 @@
-"""Converted models are made once, shared, and never seen half-written."""
+"""Converted models are built once, shared, and never visible before they are complete."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def write(folder: Path) -> None:
     (folder / "model.bin").write_text("weights")
 
 
-def tear(folder: Path) -> None:
+def corrupt(folder: Path) -> None:
     [model] = folder.glob("*/model.bin")
     model.write_bytes(b"torn by a full disk")
 
@@ -38,7 +38,7 @@ def test_a_model_is_built_once(tmp_path: Path) -> None:
     assert names(tmp_path / "a" / "b") == ["m"]
 
 
-def test_a_build_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_failed_build_leaves_no_files(tmp_path: Path) -> None:
     def fail(target: Path) -> None:
         write(target)
         raise OSError("disk full")
@@ -48,12 +48,12 @@ def test_a_build_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
     assert names(tmp_path) == []
 
 
-def test_builders_at_the_same_time_all_get_a_whole_model(tmp_path: Path) -> None:
+def test_concurrent_builders_all_get_a_complete_model(tmp_path: Path) -> None:
     barrier = threading.Barrier(4, timeout=10)
     seen: list[str] = []
 
     def build(target: Path) -> None:
-        barrier.wait()  # everybody builds
+        barrier.wait()  # all threads build
         write(target)
 
     def use() -> None:
@@ -69,7 +69,7 @@ def test_builders_at_the_same_time_all_get_a_whole_model(tmp_path: Path) -> None
     assert names(tmp_path) == ["m"]
 
 
-def test_a_folder_that_cannot_be_written_falls_back_to_a_temporary_one(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_replaced_by_a_temporary_one(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("not a folder")
     with built(blocked / "models", "m", write) as path:
@@ -77,7 +77,7 @@ def test_a_folder_that_cannot_be_written_falls_back_to_a_temporary_one(tmp_path:
     assert not path.exists()
 
 
-def test_a_broken_model_is_replaced_when_asked(tmp_path: Path) -> None:
+def test_a_broken_model_is_rebuilt_on_request(tmp_path: Path) -> None:
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "model.bin").write_text("torn")
     with built(tmp_path, "m", write, again=True) as path:
@@ -91,4 +91,4 @@ async def test_a_damaged_model_is_converted_again(tmp_path: Path) -> None:
         embedder = LocalEmbedder(tmp_path, workers=1)
         assert (await embedder.embed(["hello"])).shape == (1, 384)
         await embedder.close()
-        tear(tmp_path)
+        corrupt(tmp_path)

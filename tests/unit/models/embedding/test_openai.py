@@ -1,4 +1,4 @@
-"""The OpenAI-compatible embedder over a real socket: answers, retries, limits, what it never tells."""
+"""The OpenAI-compatible embedder over a real socket: responses, retries, limits and confidentiality."""
 
 from __future__ import annotations
 
@@ -44,15 +44,15 @@ Build = Callable[..., OpenAIEmbedder]
 
 @pytest.fixture
 async def build(stub: OpenAIStub) -> AsyncIterator[Build]:
-    made: list[OpenAIEmbedder] = []
+    embedders: list[OpenAIEmbedder] = []
 
     def construct(**options: Any) -> OpenAIEmbedder:
         defaults = {"model": SMALL, "base_url": stub.base_url, "api_key": KEY}
-        made.append(OpenAIEmbedder(**{**defaults, **options}))
-        return made[-1]
+        embedders.append(OpenAIEmbedder(**{**defaults, **options}))
+        return embedders[-1]
 
     yield construct
-    for embedder in made:
+    for embedder in embedders:
         await embedder.close()
 
 
@@ -61,7 +61,9 @@ def unit(text: str, dimension: int = 1536) -> Any:
     return vector / np.linalg.norm(vector)
 
 
-async def test_vectors_come_back_normalised_in_order(build: Build, stub: OpenAIStub) -> None:
+async def test_vectors_are_normalized_and_in_the_order_of_the_texts(
+    build: Build, stub: OpenAIStub
+) -> None:
     stub.answer_next(vectors(lambda data: data[::-1]))
     rows = await build().embed(["one", "two", "three"])
     assert rows.dtype == np.float32
@@ -72,31 +74,37 @@ async def test_vectors_come_back_normalised_in_order(build: Build, stub: OpenAIS
     assert "dimensions" not in request.json
 
 
-async def test_no_texts_ask_nothing(build: Build, stub: OpenAIStub) -> None:
+async def test_no_texts_send_no_request(build: Build, stub: OpenAIStub) -> None:
     assert (await build().embed([])).shape == (0, 1536)
     assert stub.requests == []
 
 
-async def test_many_texts_go_in_requests_within_the_limits(build: Build, stub: OpenAIStub) -> None:
+async def test_many_texts_are_split_into_requests_within_the_limits(
+    build: Build, stub: OpenAIStub
+) -> None:
     texts = [f"text {number}" for number in range(600)]
     rows = await build(dimension=8).embed(texts)
     assert sorted(len(request.json["input"]) for request in stub.requests) == [88, 256, 256]
     np.testing.assert_allclose(rows, [unit(text, 8) for text in texts], atol=1e-6)
 
 
-async def test_empty_and_endless_texts_are_made_fit(build: Build, stub: OpenAIStub) -> None:
+async def test_empty_texts_are_padded_and_long_texts_truncated(
+    build: Build, stub: OpenAIStub
+) -> None:
     await build().embed(["", "x" * 100_000])
     assert stub.requests[0].json["input"] == [" ", "x" * MAX_CHARACTERS]
 
 
-async def test_text_embedding_3_is_asked_for_the_dimension(build: Build, stub: OpenAIStub) -> None:
+async def test_the_dimension_is_requested_from_text_embedding_3(
+    build: Build, stub: OpenAIStub
+) -> None:
     embedder = build(dimension=256)
     assert embedder.dimension == 256
     assert (await embedder.embed(["a"])).shape == (1, 256)
     assert stub.requests[0].json["dimensions"] == 256
 
 
-async def test_an_unlisted_model_tells_its_dimension_with_its_first_answer(
+async def test_the_dimension_of_an_unknown_model_is_learned_from_its_first_response(
     build: Build, stub: OpenAIStub
 ) -> None:
     stub.dimension = 768
@@ -118,7 +126,7 @@ async def test_an_unlisted_model_tells_its_dimension_with_its_first_answer(
         garbled(),
     ],
 )
-async def test_a_passing_failure_is_retried(
+async def test_a_transient_failure_is_retried(
     build: Build, stub: OpenAIStub, failure: Answer
 ) -> None:
     stub.answer_next(failure)
@@ -133,7 +141,7 @@ async def test_an_attempt_that_hangs_is_retried(build: Build, stub: OpenAIStub) 
 
 
 @pytest.mark.parametrize("written_as", ["seconds", "date"])
-async def test_a_wait_beyond_the_limit_is_told_at_once(
+async def test_a_retry_delay_beyond_the_limit_is_reported_immediately(
     build: Build, stub: OpenAIStub, written_as: str
 ) -> None:
     wait = "60" if written_as == "seconds" else formatdate(time.time() + 60, usegmt=True)
@@ -145,7 +153,7 @@ async def test_a_wait_beyond_the_limit_is_told_at_once(
     assert len(stub.requests) == 1
 
 
-async def test_an_outage_ends_with_the_limit(build: Build, stub: OpenAIStub) -> None:
+async def test_retries_end_at_the_time_limit(build: Build, stub: OpenAIStub) -> None:
     stub.answer_always(server_error())
     started = time.monotonic()
     with pytest.raises(EmbedderUnavailable):
@@ -154,7 +162,9 @@ async def test_an_outage_ends_with_the_limit(build: Build, stub: OpenAIStub) -> 
     assert len(stub.requests) >= 2
 
 
-async def test_the_callers_deadline_comes_before_the_limit(build: Build, stub: OpenAIStub) -> None:
+async def test_the_callers_deadline_takes_precedence_over_the_limit(
+    build: Build, stub: OpenAIStub
+) -> None:
     stub.answer_always(hang())
     call = CallContext("r", "/m", "s", "u", frozenset(), asyncio.get_running_loop().time() + 0.3)
     async with asyncio.timeout(5):
@@ -182,7 +192,7 @@ async def test_the_callers_deadline_comes_before_the_limit(build: Build, stub: O
         vectors(lambda data: data, dimension=12),
     ],
 )
-async def test_a_malformed_answer_is_no_answer(
+async def test_a_malformed_response_is_unavailable(
     build: Build, stub: OpenAIStub, answer: Answer
 ) -> None:
     stub.answer_always(answer)
@@ -191,7 +201,7 @@ async def test_a_malformed_answer_is_no_answer(
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
-async def test_a_refusal_is_not_retried(build: Build, stub: OpenAIStub, status: int) -> None:
+async def test_a_client_error_is_not_retried(build: Build, stub: OpenAIStub, status: int) -> None:
     stub.answer_always(server_error(status))
     with pytest.raises(EmbedderUnavailable) as failure:
         await build().embed([TEXT])
@@ -203,7 +213,7 @@ async def test_a_refusal_is_not_retried(build: Build, stub: OpenAIStub, status: 
     ("status", "of_the_texts"),
     [(400, True), (413, True), (422, True), (401, False), (403, False), (404, False)],
 )
-async def test_a_refusal_of_the_texts_is_told_from_one_of_the_caller(
+async def test_a_rejection_of_the_texts_is_distinguished_from_one_of_the_caller(
     build: Build, stub: OpenAIStub, status: int, *, of_the_texts: bool
 ) -> None:
     stub.answer_always(server_error(status))
@@ -212,7 +222,7 @@ async def test_a_refusal_of_the_texts_is_told_from_one_of_the_caller(
     assert isinstance(failure.value, TextsRefused) == of_the_texts
 
 
-async def test_why_there_are_no_vectors_is_told_and_logged_once(
+async def test_the_cause_of_a_failure_is_reported_and_logged_once(
     build: Build, stub: OpenAIStub
 ) -> None:
     embedder = build(dimension=8)
@@ -231,7 +241,7 @@ async def test_why_there_are_no_vectors_is_told_and_logged_once(
     assert [line["cause"] for line in logs if line["event"] == "no embeddings"] == ["HTTP 401"] * 2
 
 
-async def test_a_wait_without_end_is_no_wait_to_tell(build: Build, stub: OpenAIStub) -> None:
+async def test_an_infinite_retry_delay_is_not_reported(build: Build, stub: OpenAIStub) -> None:
     stub.answer_always(
         lambda _: Reply(429, b"{}", {"retry-after": "inf", "x-should-retry": "false"})
     )
@@ -276,21 +286,21 @@ async def test_the_client_is_not_built_on_the_event_loop(
     assert builder is not threading.current_thread()
 
 
-async def test_nobody_listening_is_unavailable(build: Build) -> None:
+async def test_an_unreachable_endpoint_is_unavailable(build: Build) -> None:
     with pytest.raises(EmbedderUnavailable):
         await build(base_url="http://127.0.0.1:1/v1", limit=1).embed([TEXT])
 
 
-async def test_neither_text_nor_key_is_told_or_logged(
+async def test_neither_text_nor_key_is_reported_or_logged(
     build: Build, stub: OpenAIStub, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     stub.answer_always(server_error(400))
     with pytest.raises(EmbedderUnavailable) as failure:
         await build().embed([TEXT])
-    told = f"{failure.value!r} {failure.value} {failure.value.__cause__} {caplog.text}"
-    assert TEXT not in told
-    assert KEY not in told
+    output = f"{failure.value!r} {failure.value} {failure.value.__cause__} {caplog.text}"
+    assert TEXT not in output
+    assert KEY not in output
     assert failure.value.__suppress_context__
 
 

@@ -1,4 +1,4 @@
-"""Embedders by the name of their model."""
+"""The registry returns embedders by the name of their model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SMALL = "text-embedding-3-small"
 
 
 def registry(monkeypatch: pytest.MonkeyPatch, **environment: str) -> EmbedderRegistry:
-    """The models that the settings tell of."""
+    """Returns the models of the settings."""
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
     settings = EmbeddingSettings()
@@ -22,7 +22,7 @@ def registry(monkeypatch: pytest.MonkeyPatch, **environment: str) -> EmbedderReg
     return EmbedderRegistry(settings, build_embedder(settings, breakers), breakers)
 
 
-async def test_the_local_model_and_any_of_the_configured_provider_are_to_be_had(
+async def test_the_local_model_and_all_models_of_the_configured_provider_are_available(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     models = registry(monkeypatch, EMBEDDING_API_KEY="sk-x", EMBEDDING_DIMENSION="512")
@@ -38,7 +38,7 @@ async def test_the_local_model_and_any_of_the_configured_provider_are_to_be_had(
     await models.default.close()
 
 
-async def test_a_former_model_makes_vectors_as_long_as_a_space_has_them(
+async def test_a_former_model_embeds_with_the_length_of_a_spaces_vectors(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     models = registry(
@@ -55,7 +55,7 @@ async def test_a_former_model_makes_vectors_as_long_as_a_space_has_them(
 
 
 @pytest.mark.parametrize(("configured", "recorded"), [(None, 512), ("512", 1536), ("512", 1024)])
-async def test_the_configured_model_makes_them_too_where_the_settings_ask_for_others(
+async def test_the_configured_model_embeds_with_a_recorded_length_other_than_configured(
     monkeypatch: pytest.MonkeyPatch, configured: str | None, recorded: int
 ) -> None:
     models = registry(monkeypatch, EMBEDDING_API_KEY="sk-x", EMBEDDING_DIMENSION=configured or "")
@@ -72,10 +72,10 @@ async def test_the_configured_model_makes_them_too_where_the_settings_ask_for_ot
     ("model", "recorded"),
     [(SMALL, 4_000), ("text-embedding-ada-002", 512), ("any-other", 512)],
 )
-async def test_no_provider_is_asked_for_vectors_that_its_model_does_not_make(
+async def test_an_unsupported_length_is_not_requested_from_the_provider(
     monkeypatch: pytest.MonkeyPatch, model: str, recorded: int
 ) -> None:
-    """Be it the configured one or another: what it makes is compared by who knows the space."""
+    """For the configured model and for others: the caller compares the length with that of the space."""
     for chosen in (model, "text-embedding-3-large"):
         models = registry(monkeypatch, EMBEDDING_API_KEY="sk-x", EMBEDDING_MODEL=chosen)
         found = models.named(model, recorded)
@@ -86,25 +86,27 @@ async def test_no_provider_is_asked_for_vectors_that_its_model_does_not_make(
         await models.default.close()
 
 
-def test_an_embedder_alone_is_that_of_its_own_model_whatever_it_makes() -> None:
-    alone = StubEmbedder("one", 4)
-    assert embedder_of(alone, "one", 5) is alone
-    assert [has_length(alone, length) for length in (None, 0, 4, 5)] == [True, True, True, False]
+def test_a_single_embedder_is_returned_for_its_model_at_any_length() -> None:
+    single = StubEmbedder("one", 4)
+    assert embedder_of(single, "one", 5) is single
+    assert [has_length(single, length) for length in (None, 0, 4, 5)] == [True, True, True, False]
 
 
-async def test_without_a_provider_only_the_local_model_is(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_a_provider_only_the_local_model_is_available(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     models = registry(monkeypatch, EMBEDDING_API_KEY="")
     assert embedder_of(models, "text-embedding-3-small") is None
     await models.default.close()
 
 
-def test_an_embedder_alone_is_that_of_its_own_model() -> None:
-    alone = StubEmbedder("one")
-    assert embedder_of(alone, "") is embedder_of(alone, "one") is alone
-    assert embedder_of(alone, "two") is None
+def test_a_single_embedder_is_returned_only_for_its_own_model() -> None:
+    single = StubEmbedder("one")
+    assert embedder_of(single, "") is embedder_of(single, "one") is single
+    assert embedder_of(single, "two") is None
 
 
-async def test_the_length_of_a_model_that_is_not_known_is_none_until_it_answers(
+async def test_the_length_of_an_unknown_model_is_none_until_its_first_response(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     models = registry(monkeypatch, EMBEDDING_API_KEY="sk-x")

@@ -1,4 +1,4 @@
-"""Language models over a real socket: answers, retries, limits, what is never told."""
+"""Language models over a real socket: responses, retries, limits and confidentiality."""
 
 from __future__ import annotations
 
@@ -55,23 +55,23 @@ def provider(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 async def build(stub: OpenAIStub, provider: str) -> AsyncIterator[Build]:
-    made: list[LanguageModel] = []
+    models: list[LanguageModel] = []
     stub.routes |= Script(attributes={"Person": {"role": "CTO"}}).routes()
 
     def construct(**options: Any) -> LanguageModel:
         base = stub.base_url if provider == "openai" else stub.base_url.removesuffix("/v1")
-        told = {"provider": provider, "api_key": SecretStr(KEY), "base_url": base, **options}
-        model = build_language_model(LanguageModelSettings(_env_file=None, **told))
+        details = {"provider": provider, "api_key": SecretStr(KEY), "base_url": base, **options}
+        model = build_language_model(LanguageModelSettings(_env_file=None, **details))
         assert model is not None
-        made.append(model)
+        models.append(model)
         return model
 
     yield construct
-    for model in made:
+    for model in models:
         await model.close()
 
 
-def test_without_key_and_endpoint_there_is_none() -> None:
+def test_without_a_key_and_an_endpoint_there_is_no_model() -> None:
     assert build_language_model(LanguageModelSettings(_env_file=None)) is None
 
 
@@ -81,7 +81,7 @@ def test_the_default_is_a_small_model_and_the_key_is_a_secret() -> None:
     assert KEY not in repr(settings)
 
 
-async def test_an_answer_has_the_schemas_shape(
+async def test_an_answer_conforms_to_the_schema(
     build: Build, stub: OpenAIStub, provider: str
 ) -> None:
     answer = await build().complete(PROMPT)
@@ -97,7 +97,7 @@ async def test_an_answer_has_the_schemas_shape(
 @pytest.mark.parametrize(
     "failure", [rate_limited(0.01), rate_limited(), server_error(500), server_error(529), raw(b"{")]
 )
-async def test_a_passing_failure_is_retried(
+async def test_a_transient_failure_is_retried(
     build: Build, stub: OpenAIStub, failure: Answer
 ) -> None:
     stub.answer_next(failure)
@@ -105,14 +105,16 @@ async def test_a_passing_failure_is_retried(
     assert len(stub.requests) == 2
 
 
-async def test_a_wait_that_the_provider_asks_for_is_kept(build: Build, stub: OpenAIStub) -> None:
+async def test_the_retry_delay_of_the_provider_is_respected(build: Build, stub: OpenAIStub) -> None:
     stub.answer_next(rate_limited(0.7))
     started = time.monotonic()
     await build().complete(PROMPT)
     assert time.monotonic() - started >= 0.7
 
 
-async def test_a_wait_beyond_the_limit_is_told_at_once(build: Build, stub: OpenAIStub) -> None:
+async def test_a_retry_delay_beyond_the_limit_is_reported_immediately(
+    build: Build, stub: OpenAIStub
+) -> None:
     stub.answer_always(rate_limited(60))
     async with asyncio.timeout(4):
         with pytest.raises(LanguageModelUnavailable) as failure:
@@ -122,7 +124,7 @@ async def test_a_wait_beyond_the_limit_is_told_at_once(build: Build, stub: OpenA
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404])
-async def test_a_refusal_is_not_retried(build: Build, stub: OpenAIStub, status: int) -> None:
+async def test_a_client_error_is_not_retried(build: Build, stub: OpenAIStub, status: int) -> None:
     stub.answer_always(server_error(status))
     with pytest.raises(LanguageModelUnavailable) as failure:
         await build().complete(PROMPT)
@@ -134,7 +136,7 @@ async def test_a_refusal_is_not_retried(build: Build, stub: OpenAIStub, status: 
     ("status", "may_be_the_prompts"),
     [(400, True), (413, True), (422, True), (401, False), (403, False), (404, False)],
 )
-async def test_only_some_refusals_may_be_the_prompts_fault(
+async def test_only_some_client_errors_are_attributed_to_the_prompt(
     build: Build, stub: OpenAIStub, status: int, may_be_the_prompts: bool
 ) -> None:
     stub.answer_always(server_error(status))
@@ -145,7 +147,7 @@ async def test_only_some_refusals_may_be_the_prompts_fault(
 
 
 @pytest.mark.parametrize("body", [b"{", b"[" * 100_000], ids=["no JSON", "nested too deep"])
-async def test_a_model_that_always_answers_malformed_is_asked_three_times(
+async def test_malformed_responses_are_requested_three_times(
     build: Build, stub: OpenAIStub, body: bytes
 ) -> None:
     stub.answer_always(raw(body))
@@ -155,16 +157,14 @@ async def test_a_model_that_always_answers_malformed_is_asked_three_times(
     assert len(stub.requests) == 3
 
 
-async def test_a_model_at_its_rate_limit_is_no_model_without_usable_answers(
-    build: Build, stub: OpenAIStub
-) -> None:
+async def test_a_rate_limit_is_not_an_unusable_answer(build: Build, stub: OpenAIStub) -> None:
     stub.answer_always(rate_limited(60))
     with pytest.raises(LanguageModelUnavailable) as failure:
         await build(seconds=5).complete(PROMPT)
     assert not is_unusable(failure.value)
 
 
-async def test_an_answer_that_was_cut_off_is_not_asked_for_again(
+async def test_a_truncated_answer_is_not_requested_again(
     build: Build, stub: OpenAIStub, provider: str
 ) -> None:
     stub.answer_always(raw(json.dumps(CUT_OFF[provider]).encode()))
@@ -174,7 +174,7 @@ async def test_an_answer_that_was_cut_off_is_not_asked_for_again(
     assert len(stub.requests) == 1
 
 
-async def test_a_prompt_that_cannot_be_sent_is_not_tried_again(
+async def test_a_prompt_that_cannot_be_encoded_is_not_retried(
     build: Build, stub: OpenAIStub
 ) -> None:
     async with asyncio.timeout(5):
@@ -184,13 +184,13 @@ async def test_a_prompt_that_cannot_be_sent_is_not_tried_again(
     assert stub.requests == []
 
 
-async def test_a_long_answer_may_be_asked_for(build: Build, stub: OpenAIStub) -> None:
+async def test_a_long_answer_can_be_requested(build: Build, stub: OpenAIStub) -> None:
     answer = await build().complete(replace(PROMPT, max_tokens=64_000))
     assert json.loads(answer.text) == {"role": "CTO"}
     assert len(stub.requests) == 1
 
 
-async def test_an_answer_without_what_was_asked_for_is_malformed_and_retried(
+async def test_an_answer_without_content_is_malformed_and_retried(
     build: Build, stub: OpenAIStub, provider: str
 ) -> None:
     empty = {"openai": {"choices": []}, "anthropic": {"content": [], "stop_reason": "end_turn"}}
@@ -199,7 +199,7 @@ async def test_an_answer_without_what_was_asked_for_is_malformed_and_retried(
     assert len(stub.requests) == 2
 
 
-async def test_an_outage_ends_with_the_limit_and_says_when_to_try_again(
+async def test_retries_end_at_the_time_limit_with_a_retry_delay(
     build: Build, stub: OpenAIStub
 ) -> None:
     stub.answer_always(server_error())
@@ -211,7 +211,7 @@ async def test_an_outage_ends_with_the_limit_and_says_when_to_try_again(
     assert failure.value.retry_after is not None
 
 
-async def test_after_five_failures_in_a_row_nobody_is_asked(
+async def test_after_five_consecutive_failures_no_request_is_sent(
     build: Build, stub: OpenAIStub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(language_limits, "backoff", lambda _state: 0)
@@ -219,15 +219,17 @@ async def test_after_five_failures_in_a_row_nobody_is_asked(
     model = build(seconds=30)
     with pytest.raises(LanguageModelUnavailable):
         await model.complete(PROMPT)
-    asked = len(stub.requests)
-    assert asked == 5
+    request_count = len(stub.requests)
+    assert request_count == 5
     started = time.monotonic()
     with pytest.raises(LanguageModelUnavailable, match="circuit open"):
         await model.complete(PROMPT)
-    assert (len(stub.requests), time.monotonic() - started < 1) == (asked, True)
+    assert (len(stub.requests), time.monotonic() - started < 1) == (request_count, True)
 
 
-async def test_the_callers_deadline_comes_before_the_limit(build: Build, stub: OpenAIStub) -> None:
+async def test_the_callers_deadline_takes_precedence_over_the_limit(
+    build: Build, stub: OpenAIStub
+) -> None:
     stub.answer_always(hang())
     model = build()
     call = CallContext("r", "/m", "s", "u", frozenset(), asyncio.get_running_loop().time() + 0.5)
@@ -238,7 +240,7 @@ async def test_the_callers_deadline_comes_before_the_limit(build: Build, stub: O
             await model.complete(PROMPT)
 
 
-async def test_requests_of_all_callers_share_one_bucket(build: Build, stub: OpenAIStub) -> None:
+async def test_all_callers_share_one_rate_limit_of_requests(build: Build, stub: OpenAIStub) -> None:
     await build().complete(PROMPT)  # loads the library, which may take longer than the limit below
     model = build(requests_per_minute=4, seconds=0.5)
     await model.complete(PROMPT)
@@ -249,7 +251,7 @@ async def test_requests_of_all_callers_share_one_bucket(build: Build, stub: Open
     assert len(stub.requests) == 1 + 4
 
 
-async def test_tokens_are_limited_too(build: Build, stub: OpenAIStub) -> None:
+async def test_tokens_are_also_rate_limited(build: Build, stub: OpenAIStub) -> None:
     await build().complete(PROMPT)
     model = build(tokens_per_minute=3_500, seconds=0.5)
     await model.complete(PROMPT)
@@ -260,7 +262,7 @@ async def test_tokens_are_limited_too(build: Build, stub: OpenAIStub) -> None:
     assert len(stub.requests) == 1 + 3
 
 
-async def test_no_more_requests_at_once_than_allowed(build: Build, stub: OpenAIStub) -> None:
+async def test_the_number_of_concurrent_requests_is_limited(build: Build, stub: OpenAIStub) -> None:
     stub.answer_always(hang())
     model = build(requests_at_once=2)
     with pytest.raises(TimeoutError):
@@ -269,16 +271,16 @@ async def test_no_more_requests_at_once_than_allowed(build: Build, stub: OpenAIS
     assert len(stub.requests) == 2
 
 
-async def test_neither_text_nor_key_is_told_or_logged(
+async def test_neither_text_nor_key_is_reported_or_logged(
     build: Build, stub: OpenAIStub, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     stub.answer_always(server_error(400))
     with pytest.raises(LanguageModelUnavailable) as failure:
         await build().complete(PROMPT)
-    told = f"{failure.value!r} {failure.value} {failure.value.__cause__} {caplog.text}"
-    assert TEXT not in told
-    assert KEY not in told
+    details = f"{failure.value!r} {failure.value} {failure.value.__cause__} {caplog.text}"
+    assert TEXT not in details
+    assert KEY not in details
 
 
 async def test_a_closed_model_is_unavailable(build: Build) -> None:

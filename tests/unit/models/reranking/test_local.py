@@ -1,4 +1,4 @@
-"""Reranking by the best sentence, and by a language model's scores."""
+"""Reranking by the best sentence, and by the scores of a language model."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from services.models.reranking.local import SentenceReranker, sentences
 
 
 class WordEmbedder:
-    """Two dimensions: whether a text names a cat, and everything else."""
+    """Embeds in two dimensions: texts that contain "cat", and all others."""
 
     model = "words"
     dimension = 2
@@ -28,8 +28,8 @@ class WordEmbedder:
         pass
 
 
-class Answering:
-    """A language model with one answer."""
+class FixedAnswer:
+    """A language model with a fixed answer."""
 
     model = "answering"
 
@@ -43,7 +43,7 @@ class Answering:
         pass
 
 
-async def test_one_sentence_that_answers_is_enough() -> None:
+async def test_a_passage_is_scored_by_its_best_sentence() -> None:
     reranker = SentenceReranker(WordEmbedder())
     scores = await reranker.score("the cat", ["A dog. A bird.", "A dog. My cat sleeps. A bird."])
     assert scores == pytest.approx([0.0, 1.0])
@@ -56,12 +56,12 @@ def test_a_passage_has_at_least_one_sentence_and_a_bounded_number() -> None:
     assert len(sentences("A. " * 100)) == 12
 
 
-async def test_a_language_models_scores_are_shares_of_ten() -> None:
-    reranker = LanguageReranker(Answering('{"scores": [10, 2.5, 99]}'))
+async def test_scores_of_a_language_model_are_scaled_from_ten_to_one() -> None:
+    reranker = LanguageReranker(FixedAnswer('{"scores": [10, 2.5, 99]}'))
     assert await reranker.score("q", ["a", "b", "c"]) == [1.0, 0.25, 1.0]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"scores": [1]}', '{"scores": ["x", "y"]}', "{}"])
-async def test_an_answer_without_a_score_for_each_passage_is_none(text: str) -> None:
+async def test_an_answer_without_a_score_for_each_passage_is_unavailable(text: str) -> None:
     with pytest.raises(RerankerUnavailable):
-        await LanguageReranker(Answering(text)).score("q", ["a", "b"])
+        await LanguageReranker(FixedAnswer(text)).score("q", ["a", "b"])

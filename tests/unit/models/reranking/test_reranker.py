@@ -1,4 +1,4 @@
-"""The reranker over HTTP: scores in the order of passages, and one kind of failure for all that can go wrong."""
+"""The reranker over HTTP: scores in the order of the passages, and one type of error for every failure."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ async def reranker(stub: OpenAIStub) -> AsyncIterator[Reranker]:
     await found.close()
 
 
-def test_without_an_endpoint_there_is_none() -> None:
+def test_without_an_endpoint_there_is_no_reranker() -> None:
     assert build_reranker(RerankerSettings()) is None
 
 
-async def test_scores_come_in_the_order_of_the_passages(
+async def test_scores_are_in_the_order_of_the_passages(
     stub: OpenAIStub, reranker: Reranker
 ) -> None:
     assert await reranker.score("who owns payments", PASSAGES) == [0.0, 2.0, 1.0]
@@ -48,7 +48,7 @@ async def test_scores_come_in_the_order_of_the_passages(
     assert request.json["model"] == "rerank-v3.5"
 
 
-async def test_text_embeddings_inference_is_asked_in_its_own_words(stub: OpenAIStub) -> None:
+async def test_text_embeddings_inference_is_called_with_its_own_api(stub: OpenAIStub) -> None:
     scores = [{"index": 1, "score": 0.5}, {"index": 0, "score": 0.25}]
     stub.answer_next(raw(json.dumps(scores).encode()))
     reranker = build_reranker(RerankerSettings(base_url=stub.base_url, api="tei"))
@@ -59,16 +59,16 @@ async def test_text_embeddings_inference_is_asked_in_its_own_words(stub: OpenAIS
     await reranker.close()
 
 
-async def test_no_passages_ask_nobody(stub: OpenAIStub, reranker: Reranker) -> None:
+async def test_no_passages_send_no_request(stub: OpenAIStub, reranker: Reranker) -> None:
     assert await reranker.score("who", []) == []
     assert stub.requests == []
 
 
-async def test_a_bare_list_of_scores_is_understood_as_well(
+async def test_a_response_that_is_a_plain_list_of_scores_is_accepted(
     stub: OpenAIStub, reranker: Reranker
 ) -> None:
-    told = [{"index": 1, "score": 0.5}, {"index": 0, "score": 0.25}]
-    stub.answer_next(raw(json.dumps(told).encode()))
+    scores = [{"index": 1, "score": 0.5}, {"index": 0, "score": 0.25}]
+    stub.answer_next(raw(json.dumps(scores).encode()))
     assert await reranker.score("q", ["a", "b"]) == [0.25, 0.5]
 
 
@@ -86,7 +86,7 @@ async def test_a_bare_list_of_scores_is_understood_as_well(
         raw(b"[" * 100_000),
     ],
 )
-async def test_whatever_goes_wrong_is_one_kind_of_failure_without_the_text(
+async def test_every_failure_is_the_same_type_of_error_without_the_text(
     stub: OpenAIStub, reranker: Reranker, answer: Answer
 ) -> None:
     stub.answer_next(answer)
@@ -95,7 +95,7 @@ async def test_whatever_goes_wrong_is_one_kind_of_failure_without_the_text(
     assert "secret" not in str(failed.value)
 
 
-async def test_an_answer_that_does_not_come_is_the_same_kind_of_failure(stub: OpenAIStub) -> None:
+async def test_a_timeout_is_the_same_type_of_error(stub: OpenAIStub) -> None:
     stub.answer_next(hang())
     reranker = build_reranker(RerankerSettings(base_url=stub.base_url, seconds=0.2))
     assert reranker is not None
@@ -104,7 +104,7 @@ async def test_an_answer_that_does_not_come_is_the_same_kind_of_failure(stub: Op
     await reranker.close()
 
 
-async def test_a_score_that_no_number_holds_is_a_malformed_answer(
+async def test_a_score_beyond_the_range_of_floats_is_a_malformed_answer(
     stub: OpenAIStub, reranker: Reranker
 ) -> None:
     stub.answer_next(raw(json.dumps([{"index": 0, "score": 10**400}]).encode()))
@@ -129,7 +129,7 @@ async def test_the_client_is_not_built_on_the_event_loop(
     assert builder is not threading.current_thread()
 
 
-async def test_a_provider_that_keeps_failing_is_left_alone_for_a_while(stub: OpenAIStub) -> None:
+async def test_after_five_consecutive_failures_the_circuit_opens(stub: OpenAIStub) -> None:
     now = 1_000.0
     reranker = HttpReranker(model="m", base_url=stub.base_url, clock=lambda: now)
     stub.answer_always(server_error())
@@ -141,7 +141,7 @@ async def test_a_provider_that_keeps_failing_is_left_alone_for_a_while(stub: Ope
 
 
 @pytest.mark.parametrize(("seconds", "limit", "shut"), [(0.05, 10, False), (None, 0.3, True)])
-async def test_waits_of_callers_in_a_hurry_do_not_shut_it_off_but_its_own_limit_does(
+async def test_only_timeouts_at_the_rerankers_own_limit_open_the_circuit(
     stub: OpenAIStub, seconds: float | None, limit: float, shut: bool
 ) -> None:
     stub.routes[PATH] = by_words
@@ -161,7 +161,10 @@ async def test_waits_of_callers_in_a_hurry_do_not_shut_it_off_but_its_own_limit_
 
 
 async def load(reranker: Reranker) -> None:
-    """Asks until it answers: loading the library may take longer than a call. Five failures would shut it off."""
+    """Calls the reranker until it responds: loading the library may exceed a call.
+
+    Five failures would open the circuit.
+    """
     for _ in range(4):
         with suppress(RerankerUnavailable):
             await reranker.score("q", ["a"])
@@ -170,14 +173,14 @@ async def load(reranker: Reranker) -> None:
 
 
 def within(seconds: float | None) -> AbstractContextManager[object]:
-    """A call that has so long."""
+    """Returns the scope of a call with this much time, or of no call."""
     if seconds is None:
         return nullcontext()
     deadline = asyncio.get_running_loop().time() + seconds
     return call_scope(CallContext("r", "/m", "s", "u", frozenset(), deadline))
 
 
-async def test_a_closed_one_says_so(reranker: Reranker) -> None:
+async def test_a_closed_reranker_is_unavailable(reranker: Reranker) -> None:
     await reranker.close()
     with pytest.raises(RerankerUnavailable, match="closed"):
         await reranker.score("q", ["a"])

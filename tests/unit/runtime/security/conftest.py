@@ -1,4 +1,4 @@
-"""What tests of credentials share: an issuer of tokens, and security events as they are recorded."""
+"""Fixtures of the credential tests: a token issuer, and recorded security events."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RecordedEvents(SecurityEvents):
 
     @property
     def names(self) -> list[str]:
-        """The events' names in order."""
+        """Returns the names of the events in order."""
         return [event for event, _ in self.seen]
 
 

@@ -1,4 +1,4 @@
-"""Security events as operators see them: a log line with a name, and a counter."""
+"""Security events are logged with their name and counted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from services.runtime.security.events import SecurityEvents
 
 
 def counted(reader: InMemoryMetricReader) -> dict[str, float]:
-    """The counter's values by their attributes as JSON."""
+    """Returns the counter's values by their attributes as JSON."""
     data = json.loads(reader.get_metrics_data().to_json())  # type: ignore[union-attr]
     (metric,) = data["resource_metrics"][0]["scope_metrics"][0]["metrics"]
     assert metric["name"] == "braid.security.events"
@@ -25,7 +25,7 @@ def counted(reader: InMemoryMetricReader) -> dict[str, float]:
     }
 
 
-def test_an_event_is_a_log_line_with_its_name_and_a_count_by_reason() -> None:
+def test_an_event_is_logged_with_its_name_and_counted_by_reason() -> None:
     reader = InMemoryMetricReader()
     security = SecurityEvents(MeterProvider([reader]).get_meter("test"))
     with capture_logs() as lines:

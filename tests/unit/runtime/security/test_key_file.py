@@ -1,4 +1,4 @@
-"""Changes to the key file: what they write, what they refuse, and who may read it."""
+"""Changes to the key file: what they write and refuse, and the permissions of the file."""
 
 from __future__ import annotations
 
@@ -28,14 +28,19 @@ def editor(path: Path) -> KeyEditor:
 
 
 def create(editor: KeyEditor, key_id: str = "search", **given: Any) -> str:
-    """A key of space `acme`; its secret."""
-    usual: dict[str, Any] = {"space": "acme", "user": None, "scopes": ["read"], "expires_at": None}
-    _, secret = editor.create(key_id=key_id, **{**usual, **given})
+    """Creates a key of space `acme` and returns its secret."""
+    defaults: dict[str, Any] = {
+        "space": "acme",
+        "user": None,
+        "scopes": ["read"],
+        "expires_at": None,
+    }
+    _, secret = editor.create(key_id=key_id, **{**defaults, **given})
     return secret
 
 
 class Keys(KeyRing):
-    """Looks at the file at each use."""
+    """Checks the file at each use."""
 
     def __init__(self, path: Path, recorded: RecordedEvents) -> None:
         super().__init__(path, clock=self._later, security=recorded)
@@ -46,7 +51,7 @@ class Keys(KeyRing):
         return self._time
 
 
-def test_a_created_key_is_in_force_and_only_its_hash_is_stored(
+def test_a_created_key_is_valid_and_only_its_hash_is_stored(
     editor: KeyEditor, path: Path, recorded: RecordedEvents
 ) -> None:
     secret = create(editor, user="ann", scopes=["write", "read"])
@@ -95,7 +100,7 @@ def test_a_link_to_the_file_stays_a_link(editor: KeyEditor, path: Path, tmp_path
         ({"expires_at": utc_now() - timedelta(seconds=1)}, "expires"),
     ],
 )
-def test_a_wrong_argument_is_named_and_changes_nothing(
+def test_an_invalid_argument_is_named_and_changes_nothing(
     editor: KeyEditor, path: Path, given: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(KeyChangeError) as refused:
@@ -104,18 +109,18 @@ def test_a_wrong_argument_is_named_and_changes_nothing(
     assert not path.exists()
 
 
-def test_an_id_is_given_once(editor: KeyEditor) -> None:
+def test_an_id_cannot_be_used_twice(editor: KeyEditor) -> None:
     create(editor)
     with pytest.raises(KeyChangeError, match="already"):
         create(editor)
 
 
-def test_a_delegate_may_go_without_a_space(editor: KeyEditor) -> None:
+def test_a_delegate_needs_no_space(editor: KeyEditor) -> None:
     create(editor, space=None, scopes=["read", "delegate"])
     assert editor.records()[0].space is None
 
 
-def test_a_rotated_key_ends_at_once_without_grace(
+def test_without_a_grace_period_the_old_secret_is_invalid_at_once(
     editor: KeyEditor, path: Path, recorded: RecordedEvents
 ) -> None:
     old = create(editor)
@@ -127,7 +132,7 @@ def test_a_rotated_key_ends_at_once_without_grace(
     assert recorded.seen == [("key_rotated", {"key_id": "search"})]
 
 
-def test_the_old_key_stays_valid_for_the_grace(
+def test_the_old_secret_stays_valid_for_the_grace_period(
     editor: KeyEditor, path: Path, recorded: RecordedEvents
 ) -> None:
     old = create(editor)
@@ -141,7 +146,7 @@ def test_the_old_key_stays_valid_for_the_grace(
     assert (record.id, refusal) == ("search", "rotated")
 
 
-def test_a_revoked_key_is_known_and_refused_with_both_its_secrets(
+def test_both_secrets_of_a_revoked_key_are_refused_as_revoked(
     editor: KeyEditor, path: Path, recorded: RecordedEvents
 ) -> None:
     old = create(editor)
@@ -156,12 +161,12 @@ def test_a_revoked_key_is_known_and_refused_with_both_its_secrets(
     assert recorded.seen == [("key_revoked", {"key_id": "search"})]
 
 
-def test_revoking_twice_keeps_the_first_time(editor: KeyEditor) -> None:
+def test_a_second_revocation_keeps_the_time_of_the_first(editor: KeyEditor) -> None:
     create(editor)
     assert editor.revoke("search") == editor.revoke("search")
 
 
-def test_what_is_not_in_force_cannot_be_rotated(editor: KeyEditor) -> None:
+def test_a_revoked_or_unknown_key_cannot_be_rotated(editor: KeyEditor) -> None:
     create(editor)
     editor.revoke("search")
     with pytest.raises(KeyChangeError, match="revoked"):
@@ -179,13 +184,13 @@ def test_a_file_that_cannot_be_read_is_not_overwritten(editor: KeyEditor, path: 
     assert path.read_text() == "{"
 
 
-def test_writers_at_once_lose_nothing(path: Path) -> None:
+def test_concurrent_writers_lose_no_keys(path: Path) -> None:
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: create(KeyEditor(path), f"k{number}"), range(24)))
     assert len(KeyEditor(path).records()) == 24
 
 
-def test_keys_that_come_and_go_by_hand_are_recorded(
+def test_manual_changes_of_the_file_are_recorded(
     editor: KeyEditor, path: Path, recorded: RecordedEvents
 ) -> None:
     create(editor, "a")
@@ -205,7 +210,7 @@ def test_keys_that_come_and_go_by_hand_are_recorded(
 
 
 @pytest.mark.parametrize("same", ["id", "hash"])
-def test_a_file_with_the_same_key_twice_is_refused(
+def test_a_file_with_a_duplicate_key_is_refused(
     editor: KeyEditor, path: Path, recorded: RecordedEvents, same: str
 ) -> None:
     create(editor, "a")

@@ -1,4 +1,4 @@
-"""How signing keys are fetched, kept and fetched again, over real HTTP."""
+"""Signing keys are fetched over HTTP, cached and refreshed."""
 
 from __future__ import annotations
 
@@ -47,18 +47,18 @@ async def keys(issuer: Issuer, recorded: RecordedEvents, clock: Clock) -> AsyncI
     await built.close()
 
 
-async def test_keys_are_fetched_once_and_kept(issuer: Issuer, keys: KeySet) -> None:
+async def test_keys_are_fetched_once_and_cached(issuer: Issuer, keys: KeySet) -> None:
     assert await keys.find("key-1", "ES256") is await keys.find("key-1", "ES256")
     assert len(issuer.stub.requests) == 1
 
 
-async def test_callers_at_once_wait_for_one_fetch(issuer: Issuer, keys: KeySet) -> None:
+async def test_concurrent_callers_wait_for_one_fetch(issuer: Issuer, keys: KeySet) -> None:
     found = await asyncio.gather(*(keys.find("key-1", "ES256") for _ in range(20)))
     assert None not in found
     assert len(issuer.stub.requests) == 1
 
 
-async def test_a_new_key_is_fetched_when_it_is_first_met(
+async def test_a_new_key_is_fetched_at_its_first_use(
     issuer: Issuer, keys: KeySet, clock: Clock, recorded: RecordedEvents
 ) -> None:
     await keys.find("key-1", "ES256")
@@ -78,20 +78,20 @@ async def test_unknown_keys_do_not_cause_a_fetch_each(
     assert len(issuer.stub.requests) == 2
 
 
-async def test_a_withdrawn_key_is_gone_after_the_next_refresh(
+async def test_a_withdrawn_key_is_unknown_after_the_next_refresh(
     issuer: Issuer, keys: KeySet, clock: Clock
 ) -> None:
     issuer.rotate()
     await keys.find("key-1", "ES256")
     issuer.withdraw("key-1")
     clock.now += 300
-    await keys.find("key-2", "ES256")  # begins the refresh, and does not wait for it
+    await keys.find("key-2", "ES256")  # starts the refresh and does not wait for it
     assert await keys.find("guess", "ES256") is None  # waits for it
     assert await keys.find("key-1", "ES256") is None
     assert len(issuer.stub.requests) == 2
 
 
-async def test_known_keys_serve_while_the_endpoint_is_down(
+async def test_known_keys_are_used_while_the_endpoint_is_down(
     issuer: Issuer, keys: KeySet, clock: Clock, recorded: RecordedEvents
 ) -> None:
     await keys.find("key-1", "ES256")
@@ -103,7 +103,9 @@ async def test_known_keys_serve_while_the_endpoint_is_down(
     assert "key_set_unavailable" in recorded.names
 
 
-async def test_known_keys_do_not_serve_for_ever(issuer: Issuer, keys: KeySet, clock: Clock) -> None:
+async def test_known_keys_expire_while_the_endpoint_is_down(
+    issuer: Issuer, keys: KeySet, clock: Clock
+) -> None:
     await keys.find("key-1", "ES256")
     issuer.stub.answer_always(server_error())
     clock.now += 3600
@@ -128,7 +130,7 @@ async def test_known_keys_do_not_serve_for_ever(issuer: Issuer, keys: KeySet, cl
         lambda _: Reply(cut=True),
     ],
 )
-async def test_an_endpoint_without_a_key_set_is_unavailable_and_not_a_wrong_token(
+async def test_an_endpoint_without_a_valid_key_set_counts_as_unavailable(
     issuer: Issuer, keys: KeySet, answer: Any
 ) -> None:
     issuer.stub.answer_always(answer)
@@ -136,7 +138,7 @@ async def test_an_endpoint_without_a_key_set_is_unavailable_and_not_a_wrong_toke
         await keys.find("key-1", "ES256")
 
 
-async def test_an_endpoint_that_hangs_is_given_up(
+async def test_a_fetch_from_a_hung_endpoint_times_out(
     issuer: Issuer, keys: KeySet, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(key_set, "FETCH_SECONDS", 0.05)
@@ -146,7 +148,7 @@ async def test_an_endpoint_that_hangs_is_given_up(
             await keys.find("key-1", "ES256")
 
 
-async def test_a_failing_endpoint_is_asked_once_a_second(
+async def test_a_failing_endpoint_is_requested_at_most_once_per_second(
     issuer: Issuer, keys: KeySet, clock: Clock
 ) -> None:
     issuer.stub.answer_always(server_error())
@@ -160,7 +162,7 @@ async def test_a_failing_endpoint_is_asked_once_a_second(
     assert len(issuer.stub.requests) == 2
 
 
-async def test_without_an_id_the_only_key_is_meant(issuer: Issuer, keys: KeySet) -> None:
+async def test_without_a_key_id_the_only_key_is_used(issuer: Issuer, keys: KeySet) -> None:
     assert await keys.find(None, "ES256") is not None
     issuer.rotate()
 

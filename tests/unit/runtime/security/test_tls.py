@@ -1,4 +1,4 @@
-"""TLS between processes, over real sockets: who is served, who is refused, and certificates that change."""
+"""TLS between processes over sockets: trusted and refused peers, and certificates that change."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def other(tmp_path: Path) -> Authority:
 
 
 @pytest.fixture(autouse=True)
-def _look_at_each_use(monkeypatch: pytest.MonkeyPatch) -> None:
+def _check_files_at_each_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(certificates, "LOOK_INTERVAL", 0.0)
 
 
@@ -50,7 +50,7 @@ def settings(
     clients: Authority | None = None,
     **more: Any,
 ) -> RuntimeSettings:
-    """Settings of a process with a certificate that trusts servers and clients of these authorities."""
+    """Returns settings of a process with this certificate that trusts servers and clients of these authorities."""
     return RuntimeSettings(
         _env_file=None,
         drain_seconds=0,
@@ -77,45 +77,45 @@ async def serve() -> AsyncIterator[Serve]:
 
 
 async def ask(channel: grpc.aio.Channel) -> int:
-    """A call of the server's health."""
+    """Calls the health check of the server."""
     stub: Any = health_pb2_grpc.HealthStub(channel)
     answer = await stub.Check(health_pb2.HealthCheckRequest(), timeout=5)
     return int(answer.status)
 
 
-async def served(server: RunningServer, caller: RuntimeSettings) -> bool:
-    """Whether a process with these settings is served."""
+async def is_served(server: RunningServer, caller: RuntimeSettings) -> bool:
+    """Returns whether a process with these settings is served."""
     async with open_channel(f"127.0.0.1:{server.port}", retry=False, security=caller) as channel:
         with suppress(grpc.aio.AioRpcError):
             return await ask(channel) == health_pb2.HealthCheckResponse.SERVING
     return False
 
 
-async def test_processes_of_one_authority_talk(authority: Authority, serve: Serve) -> None:
+async def test_processes_of_one_authority_can_connect(authority: Authority, serve: Serve) -> None:
     server = await serve(settings(authority.issue("server")))
-    assert await served(server, settings(servers=authority))
+    assert await is_served(server, settings(servers=authority))
 
 
-async def test_plain_text_is_refused(authority: Authority, serve: Serve) -> None:
+async def test_a_caller_without_tls_is_refused(authority: Authority, serve: Serve) -> None:
     server = await serve(settings(authority.issue("server")))
-    assert not await served(server, settings())
+    assert not await is_served(server, settings())
 
 
-async def test_a_caller_with_tls_does_not_talk_to_a_plain_server(
+async def test_a_caller_with_tls_cannot_connect_to_a_server_without_tls(
     authority: Authority, serve: Serve
 ) -> None:
     server = await serve(settings())
-    assert not await served(server, settings(servers=authority))
+    assert not await is_served(server, settings(servers=authority))
 
 
 async def test_a_server_of_another_authority_is_not_trusted(
     authority: Authority, other: Authority, serve: Serve
 ) -> None:
     server = await serve(settings(other.issue("server")))
-    assert not await served(server, settings(servers=authority))
+    assert not await is_served(server, settings(servers=authority))
 
 
-async def test_a_server_that_is_not_trusted_is_a_service_that_is_away_and_is_recorded(
+async def test_an_untrusted_server_counts_as_unreachable_and_is_recorded(
     authority: Authority, other: Authority, serve: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[tuple[str, dict[str, object]]] = []
@@ -134,29 +134,29 @@ async def test_a_server_that_is_not_trusted_is_a_service_that_is_away_and_is_rec
 
 async def test_an_expired_certificate_is_not_trusted(authority: Authority, serve: Serve) -> None:
     server = await serve(settings(authority.issue("server", expires=YESTERDAY)))
-    assert not await served(server, settings(servers=authority))
+    assert not await is_served(server, settings(servers=authority))
 
 
 async def test_a_certificate_for_another_name_is_not_trusted_unless_the_name_is_set(
     authority: Authority, serve: Serve
 ) -> None:
     server = await serve(settings(authority.issue("server", "vector.internal")))
-    assert not await served(server, settings(servers=authority))
-    assert await served(server, settings(servers=authority, tls_server_name="vector.internal"))
+    assert not await is_served(server, settings(servers=authority))
+    assert await is_served(server, settings(servers=authority, tls_server_name="vector.internal"))
 
 
-async def test_mutual_tls_serves_callers_of_its_authority_alone(
+async def test_mutual_tls_serves_only_callers_of_its_authority(
     authority: Authority, other: Authority, serve: Serve
 ) -> None:
     server = await serve(settings(authority.issue("server"), clients=authority))
-    assert await served(server, settings(authority.issue("caller"), servers=authority))
-    assert not await served(server, settings(servers=authority))
-    assert not await served(server, settings(other.issue("caller"), servers=authority))
+    assert await is_served(server, settings(authority.issue("caller"), servers=authority))
+    assert not await is_served(server, settings(servers=authority))
+    assert not await is_served(server, settings(other.issue("caller"), servers=authority))
     expired = authority.issue("expired", expires=YESTERDAY)
-    assert not await served(server, settings(expired, servers=authority))
+    assert not await is_served(server, settings(expired, servers=authority))
 
 
-async def test_a_server_follows_its_certificate(
+async def test_a_server_reloads_its_changed_certificate(
     authority: Authority, other: Authority, serve: Serve
 ) -> None:
     files = authority.issue("server")
@@ -164,31 +164,31 @@ async def test_a_server_follows_its_certificate(
     new = other.issue("server")
     files.key.write_bytes(new.key.read_bytes())
     files.chain.write_bytes(new.chain.read_bytes())
-    assert await served(server, settings(servers=other))
-    assert not await served(server, settings(servers=authority))
+    assert await is_served(server, settings(servers=other))
+    assert not await is_served(server, settings(servers=authority))
 
 
-async def test_a_half_replaced_certificate_leaves_the_last_one_in_force(
+async def test_while_a_certificate_is_half_replaced_the_previous_one_is_used(
     authority: Authority, serve: Serve
 ) -> None:
     files = authority.issue("server")
     server = await serve(settings(files))
     files.key.write_bytes(authority.issue("next").key.read_bytes())
-    assert await served(server, settings(servers=authority))
+    assert await is_served(server, settings(servers=authority))
 
 
-async def test_a_server_follows_the_authorities_of_its_callers(
+async def test_a_server_reloads_the_authorities_of_its_callers(
     authority: Authority, other: Authority, serve: Serve
 ) -> None:
     server = await serve(settings(authority.issue("server"), clients=authority))
     caller = settings(other.issue("caller"), servers=authority)
-    assert not await served(server, caller)
+    assert not await is_served(server, caller)
     authorities = authority.file.read_bytes() + other.file.read_bytes()
     authority.file.write_bytes(authorities)
-    assert await served(server, caller)
+    assert await is_served(server, caller)
 
 
-async def test_a_channel_follows_its_certificates_without_cutting_calls_off(
+async def test_a_channel_reloads_its_certificates_without_interrupting_calls(
     authority: Authority, other: Authority, serve: Serve, tmp_path: Path
 ) -> None:
     first = await serve(settings(authority.issue("server")))
@@ -209,7 +209,7 @@ async def test_a_channel_follows_its_certificates_without_cutting_calls_off(
         watching.cancel()
 
 
-async def test_the_health_check_of_a_container_uses_the_processs_own_certificate(
+async def test_the_health_check_of_a_container_uses_the_certificate_of_its_process(
     authority: Authority, serve: Serve
 ) -> None:
     files = authority.issue("server", "vector.internal")
@@ -245,6 +245,6 @@ async def test_a_server_without_a_usable_certificate_does_not_start(
         {"tls_client_ca_file": Path("a")},
     ],
 )
-def test_settings_that_do_not_go_together_are_refused(given: dict[str, Any]) -> None:
+def test_incomplete_tls_settings_are_refused(given: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="BRAID_TLS_"):
         RuntimeSettings(_env_file=None, **given)

@@ -1,4 +1,4 @@
-"""Which tokens are valid, and what they say of their bearer."""
+"""Which tokens are valid, and which identity they carry."""
 
 from __future__ import annotations
 
@@ -53,7 +53,9 @@ async def test_a_token_carries_space_user_and_scopes(issuer: Issuer, tokens: Tok
     )
 
 
-async def test_claims_and_prefix_are_the_settings(issuer: Issuer, recorded: RecordedEvents) -> None:
+async def test_claim_names_and_scope_prefix_are_configurable(
+    issuer: Issuer, recorded: RecordedEvents
+) -> None:
     tokens = verifier(
         recorded,
         **issuer.settings(
@@ -87,7 +89,7 @@ async def test_claims_and_prefix_are_the_settings(issuer: Issuer, recorded: Reco
         ({"sub": "line\nbreak"}, "claims"),
     ],
 )
-async def test_a_token_with_wrong_claims_is_refused(
+async def test_a_token_with_invalid_claims_is_refused(
     issuer: Issuer, tokens: TokenVerifier, claims: dict[str, Any], reason: str
 ) -> None:
     with pytest.raises(TokenRefusedError) as refused:
@@ -96,7 +98,7 @@ async def test_a_token_with_wrong_claims_is_refused(
 
 
 @pytest.mark.parametrize(("claim", "seconds"), [("exp", -10), ("nbf", 10), ("iat", 10)])
-async def test_clocks_may_differ_a_little(
+async def test_small_clock_differences_are_tolerated(
     issuer: Issuer, tokens: TokenVerifier, claim: str, seconds: int
 ) -> None:
     claims: dict[str, Any] = {claim: int(time.time()) + seconds}
@@ -107,7 +109,7 @@ async def test_clocks_may_differ_a_little(
 @pytest.mark.parametrize(
     "token", ["", "..", "a.b.c", "a.b", "x" * 20_000, f"{encoded(b'[1]')}.e30.x", "ü.ü.ü"]
 )
-async def test_what_is_no_token_is_refused_without_a_look_at_the_keys(
+async def test_a_malformed_token_is_refused_without_fetching_keys(
     issuer: Issuer, tokens: TokenVerifier, token: str
 ) -> None:
     with pytest.raises(TokenRefusedError) as refused:
@@ -117,7 +119,7 @@ async def test_what_is_no_token_is_refused_without_a_look_at_the_keys(
 
 
 @pytest.mark.parametrize("algorithm", ["none", "None", "HS256", "ES384", "RS512"])
-async def test_other_algorithms_are_refused_without_a_look_at_the_keys(
+async def test_other_algorithms_are_refused_without_fetching_keys(
     issuer: Issuer, tokens: TokenVerifier, algorithm: str
 ) -> None:
     _, claims, signature = issuer.token(braid_space="acme").split(".")
@@ -129,8 +131,10 @@ async def test_other_algorithms_are_refused_without_a_look_at_the_keys(
     assert issuer.stub.requests == []
 
 
-async def test_a_public_key_is_no_shared_secret(issuer: Issuer, tokens: TokenVerifier) -> None:
-    """HS256 with the bytes of the published key as its secret."""
+async def test_a_public_key_is_not_accepted_as_a_shared_secret(
+    issuer: Issuer, tokens: TokenVerifier
+) -> None:
+    """The token is signed by HS256 with the bytes of the published keys as the secret."""
     header = encoded({"alg": "HS256", "kid": "key-1", "typ": "JWT"})
     claims = issuer.token(braid_space="acme").split(".")[1]
     signature = hmac.new(issuer.key_set(), f"{header}.{claims}".encode(), hashlib.sha256).digest()
@@ -145,7 +149,7 @@ async def test_symmetric_algorithms_cannot_be_allowed(issuer: Issuer, algorithms
         RuntimeSettings(_env_file=None, **issuer.settings(jwt_algorithms=algorithms))
 
 
-async def test_a_changed_token_is_refused(issuer: Issuer, tokens: TokenVerifier) -> None:
+async def test_a_tampered_token_is_refused(issuer: Issuer, tokens: TokenVerifier) -> None:
     header, _, signature = issuer.token(braid_space="acme").split(".")
     claims = issuer.token(braid_space="other").split(".")[1]
     with pytest.raises(TokenRefusedError) as refused:
@@ -153,7 +157,7 @@ async def test_a_changed_token_is_refused(issuer: Issuer, tokens: TokenVerifier)
     assert refused.value.reason == "signature"
 
 
-async def test_a_token_of_another_key_under_a_known_id_is_refused(
+async def test_a_token_signed_by_another_key_with_a_known_id_is_refused(
     issuer: Issuer, tokens: TokenVerifier
 ) -> None:
     with pytest.raises(TokenRefusedError) as refused:
@@ -161,7 +165,7 @@ async def test_a_token_of_another_key_under_a_known_id_is_refused(
     assert refused.value.reason == "signature"
 
 
-async def test_a_key_of_another_kind_than_the_algorithms_does_not_serve(
+async def test_a_key_that_does_not_match_the_algorithm_is_not_used(
     issuer: Issuer, tokens: TokenVerifier
 ) -> None:
     key = generate_private_key(public_exponent=65537, key_size=2048)
@@ -171,7 +175,7 @@ async def test_a_key_of_another_kind_than_the_algorithms_does_not_serve(
     assert refused.value.reason == "unknown_signing_key"
 
 
-async def test_keys_may_be_in_a_file(
+async def test_keys_may_be_read_from_a_file(
     issuer: Issuer, recorded: RecordedEvents, tmp_path: Path
 ) -> None:
     path = tmp_path / "jwks.json"
@@ -189,6 +193,6 @@ async def test_keys_may_be_in_a_file(
         {"jwt_jwks": "https://issuer.test/jwks", "jwt_issuer": "i"},
     ],
 )
-def test_settings_that_would_trust_too_much_are_refused(settings: dict[str, Any]) -> None:
+def test_insecure_settings_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"https address|needs BRAID_JWT_ISSUER"):
         RuntimeSettings(_env_file=None, **settings)

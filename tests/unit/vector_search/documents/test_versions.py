@@ -1,4 +1,4 @@
-"""Versions of a document divide time: no gaps, no overlaps, whatever order they are written in."""
+"""The versions of a document have no gaps and no overlaps in time, in whatever order they are written."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIMES = st.integers(0, 10**10).map(lambda seconds: year(1800) + timedelta(second
 
 
 def written(times: list[datetime]) -> list[StoredVersion]:
-    """The versions after writing one for each time, in that order."""
+    """Returns the versions after one write for each time, in this order."""
     stored: list[StoredVersion] = []
     for when in times:
         plan = plan_version(stored, document("d", str(when), valid_time=when), NOW)
@@ -42,30 +42,30 @@ def test_every_instant_after_the_first_has_exactly_one_version(times: list[datet
 
 
 @given(st.lists(TIMES, min_size=1, max_size=8, unique=True), st.data())
-def test_a_taken_valid_time_is_refused(times: list[datetime], data: st.DataObject) -> None:
+def test_a_duplicate_valid_time_is_refused(times: list[datetime], data: st.DataObject) -> None:
     taken = data.draw(st.sampled_from(times))
     with pytest.raises(InvalidFieldError):
         plan_version(written(times), document("d", "x", valid_time=taken), NOW)
 
 
-def test_without_a_valid_time_a_version_holds_from_now() -> None:
+def test_without_a_valid_time_a_version_is_valid_from_now() -> None:
     assert plan_version([], document("d", "x"), NOW).valid_from == NOW
 
 
-def test_versions_written_in_one_instant_follow_each_other() -> None:
+def test_versions_written_at_one_instant_follow_each_other() -> None:
     stored = [StoredVersion(1, NOW, FOREVER, "hash")]
     plan = plan_version(stored, document("d", "x"), NOW)
     assert plan.valid_from == NOW + timedelta(microseconds=1)
     assert plan.closes == 1
 
 
-def test_content_is_the_same_when_the_version_in_force_has_it() -> None:
+def test_content_of_the_current_version_is_the_same() -> None:
     new = document("d", "x")
     stored = [StoredVersion(1, year(2001), FOREVER, new.content_hash)]
     assert same_content(stored, new, NOW) == stored[0]
 
 
-def test_content_of_a_superseded_version_is_new_again() -> None:
+def test_content_of_a_superseded_version_counts_as_new() -> None:
     new = document("d", "x")
     stored = [
         StoredVersion(1, year(2001), year(2002), new.content_hash),

@@ -1,4 +1,4 @@
-"""What is checked before a write, and who makes the vectors."""
+"""Checks before a write, and the embedder that makes missing vectors."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def writer(store: FakeStore, embedder: CompassEmbedder) -> DocumentWriter:
 
 
 async def refused(writer: DocumentWriter, documents: list[NewDocument], model: str) -> list[str]:
-    """The fields that a write is refused for."""
+    """Returns the fields for which a write is refused."""
     with pytest.raises(InvalidFieldError) as error:
         await writer.write(documents, model)
     return [field for field, _ in error.value.fields]
@@ -78,7 +78,7 @@ async def test_stored_chunks_of_a_renamed_document_are_embedded_with_the_new_tit
     assert found.hits[0].score > 0.9
 
 
-async def test_without_embedder_nothing_is_written(
+async def test_without_an_embedder_nothing_is_written(
     writer: DocumentWriter, embedder: CompassEmbedder, store: FakeStore
 ) -> None:
     embedder.down = True
@@ -87,7 +87,7 @@ async def test_without_embedder_nothing_is_written(
     assert (await store.stats(SPACE)).documents == 0
 
 
-async def test_a_model_that_is_in_no_list_writes_before_any_query_was_embedded(
+async def test_a_model_of_unknown_dimension_writes_before_any_query_was_embedded(
     store: FakeStore, embedder: CompassEmbedder
 ) -> None:
     writer = DocumentWriter(store, Unlisted(embedder))
@@ -98,7 +98,7 @@ async def test_a_model_that_is_in_no_list_writes_before_any_query_was_embedded(
     assert contents(await store.search(SPACE, meaning(EAST, limit=1))) == ["east"]
 
 
-async def test_a_model_that_is_in_no_list_and_away_writes_nothing(
+async def test_an_unavailable_model_of_unknown_dimension_writes_nothing(
     store: FakeStore, embedder: CompassEmbedder
 ) -> None:
     embedder.down = True
@@ -107,7 +107,7 @@ async def test_a_model_that_is_in_no_list_and_away_writes_nothing(
     assert (await store.stats(SPACE)).documents == 0
 
 
-async def test_another_process_goes_on_with_a_model_that_is_in_no_list(
+async def test_another_process_continues_with_a_model_of_unknown_dimension(
     writer: DocumentWriter, store: FakeStore
 ) -> None:
     await writer.write([document("d", "a", at=[None])], "")
@@ -117,7 +117,7 @@ async def test_another_process_goes_on_with_a_model_that_is_in_no_list(
     assert (await store.stats(SPACE)).documents == 2
 
 
-async def test_a_model_that_turns_out_to_make_other_vectors_than_the_spaces_is_not_the_spaces(
+async def test_a_model_that_turns_out_to_have_another_dimension_is_refused(
     writer: DocumentWriter, store: FakeStore
 ) -> None:
     await writer.write([document("d", "a", at=[None])], "")
@@ -127,22 +127,22 @@ async def test_a_model_that_turns_out_to_make_other_vectors_than_the_spaces_is_n
     assert (await store.stats(SPACE)).documents == 1
 
 
-class Meanwhile(CompassEmbedder):
-    """Lets something happen while it embeds for the first time."""
+class EmbedderWithAction(CompassEmbedder):
+    """Runs an action while it embeds for the first time."""
 
-    def __init__(self, happens: Callable[[], Awaitable[object]]) -> None:
+    def __init__(self, action: Callable[[], Awaitable[object]]) -> None:
         super().__init__()
-        self._happens: Callable[[], Awaitable[object]] | None = happens
+        self._action: Callable[[], Awaitable[object]] | None = action
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        happens, self._happens = self._happens, None
-        if happens is not None:
-            await happens()
+        action, self._action = self._action, None
+        if action is not None:
+            await action()
         return await super().embed(texts)
 
 
-class OneMore:
-    """Another model beside the tier's own."""
+class Registry:
+    """A registry with another model next to the tier's own."""
 
     def __init__(self, other: CompassEmbedder) -> None:
         self._other = other
@@ -151,31 +151,33 @@ class OneMore:
         return self._other if model == self._other.model else None
 
 
-async def test_a_write_that_leaves_the_model_to_the_tier_follows_the_spaces_change_to_another(
+async def test_a_write_without_a_model_name_follows_a_concurrent_change_of_model(
     store: FakeStore,
 ) -> None:
     by_other = document("first", "a")
-    own = Meanwhile(lambda: store.upsert(SPACE, Model("mine", 3), [by_other]))
+    own = EmbedderWithAction(lambda: store.upsert(SPACE, Model("mine", 3), [by_other]))
     mine = CompassEmbedder("mine")
-    await DocumentWriter(store, own, OneMore(mine)).write([document("d", "b", at=[None])], "")
+    await DocumentWriter(store, own, Registry(mine)).write([document("d", "b", at=[None])], "")
     assert mine.texts == ["\nb"]
     assert await store.space_model(SPACE) == Model("mine", 3)
     assert (await store.stats(SPACE)).documents == 2
 
 
-async def test_a_write_that_names_the_model_is_told_of_the_spaces_change_to_another(
+async def test_a_write_with_a_model_name_fails_after_a_concurrent_change_of_model(
     store: FakeStore,
 ) -> None:
-    own = Meanwhile(lambda: store.upsert(SPACE, Model("mine", 3), [document("first", "a")]))
-    writer = DocumentWriter(store, own, OneMore(CompassEmbedder("mine")))
+    own = EmbedderWithAction(
+        lambda: store.upsert(SPACE, Model("mine", 3), [document("first", "a")])
+    )
+    writer = DocumentWriter(store, own, Registry(CompassEmbedder("mine")))
     assert await refused(writer, [document("d", "b", at=[None])], "compass") == ["embedding_model"]
 
 
-async def test_given_vectors_need_their_models_name(writer: DocumentWriter) -> None:
+async def test_given_vectors_need_the_name_of_their_model(writer: DocumentWriter) -> None:
     assert await refused(writer, [document("d", "a")], "") == ["embedding_model"]
 
 
-async def test_the_first_writer_decides_the_spaces_model(
+async def test_the_first_writer_determines_the_model_of_the_space(
     writer: DocumentWriter, store: FakeStore
 ) -> None:
     await writer.write([document("d", "a")], "mine")
@@ -185,47 +187,49 @@ async def test_the_first_writer_decides_the_spaces_model(
         await writer.write([document("e", "a", at=[None])], "mine")
 
 
-async def test_a_name_that_is_not_the_tiers_model_is_refused_when_it_has_to_embed(
+async def test_another_model_than_the_tiers_is_refused_if_vectors_are_missing(
     writer: DocumentWriter,
 ) -> None:
     assert await refused(writer, [document("d", "a", at=[None])], "other") == ["embedding_model"]
 
 
 @pytest.mark.parametrize("configured", ["newer", MODEL.name])
-async def test_a_space_is_written_to_with_vectors_as_long_as_it_has_them(
+async def test_missing_vectors_have_the_model_and_dimension_of_the_space(
     store: FakeStore, configured: str
 ) -> None:
-    """Whether the settings name another model by now, or ask for other vectors of the same one."""
+    """This holds if the settings name another model, or another dimension of the same model."""
 
-    class AnyLength:
+    class AnyDimension:
         def named(self, model: str, dimension: int | None = None) -> CompassEmbedder:
             return CompassEmbedder(model, dimension or 4)
 
     await store.upsert(SPACE, MODEL, [document("d", "red", at=[NORTH])])
     ours = CompassEmbedder(configured, 4)
-    await DocumentWriter(store, ours, AnyLength()).write([document("e", "east", at=[None])], "")
+    await DocumentWriter(store, ours, AnyDimension()).write([document("e", "east", at=[None])], "")
     assert contents(await store.search(SPACE, meaning(EAST, limit=1))) == ["east"]
     assert ours.texts == []
 
 
-async def test_no_embedder_is_made_for_a_name_that_a_caller_alone_gives(store: FakeStore) -> None:
-    made: list[str] = []
+async def test_no_embedder_is_requested_for_a_model_that_only_the_caller_names(
+    store: FakeStore,
+) -> None:
+    requested: list[str] = []
 
     class AnyModel:
         def named(self, model: str, _dimension: int | None = None) -> CompassEmbedder:
-            made.append(model)
+            requested.append(model)
             return CompassEmbedder(model)
 
     mixed = document("d", "a", "b", at=[EAST, None])
     alone = DocumentWriter(store, CompassEmbedder(), AnyModel())
     assert await refused(alone, [mixed], "other") == ["embedding_model"]
-    assert made == []
+    assert requested == []
 
 
-async def test_given_vectors_of_the_tiers_own_model_are_as_long_as_those_it_makes_for_the_others(
+async def test_given_vectors_must_have_the_dimension_of_those_that_the_tier_makes(
     writer: DocumentWriter,
 ) -> None:
-    mixed = document("d", "a", "b", at=[(1, 0), None])  # type: ignore[list-item] # two ways only
+    mixed = document("d", "a", "b", at=[(1, 0), None])  # type: ignore[list-item] # two dimensions only
     assert await refused(writer, [mixed], CompassEmbedder().model) == ["embedding_model"]
 
 
@@ -235,7 +239,7 @@ async def test_vectors_of_another_dimension_are_refused_by_field(writer: Documen
     assert await refused(writer, [wrong], "mine") == ["documents[3].chunks[1].embedding"]
 
 
-async def test_ids_that_occur_twice_and_reversed_spans_are_refused_together(
+async def test_duplicate_ids_and_reversed_spans_are_reported_together(
     writer: DocumentWriter,
 ) -> None:
     first = document("d", "a", path="documents[0]")
@@ -250,9 +254,7 @@ async def test_ids_that_occur_twice_and_reversed_spans_are_refused_together(
     ]
 
 
-async def test_a_refused_batch_leaves_nothing_behind(
-    writer: DocumentWriter, store: FakeStore
-) -> None:
+async def test_a_refused_batch_writes_nothing(writer: DocumentWriter, store: FakeStore) -> None:
     with pytest.raises(BraidError):
         await writer.write([document("d", "a"), document("d", "b")], "mine")
     assert (await store.stats(SPACE)).revision == 0

@@ -1,4 +1,4 @@
-"""What embeds queries of spaces on other models than the configured one has what the settings give to that one."""
+"""Query embedders of all models, not only of the configured one, use the cache and the store of the settings."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from tests.unit.vector_search.embedder import CompassEmbedder
 CONFIGURED, FORMER = CompassEmbedder("newer", 3), CompassEmbedder("former", 3)
 
 
-class Kept:
-    """A store of vectors."""
+class VectorStore:
+    """A store of query vectors."""
 
     def __init__(self) -> None:
         self.rows: dict[bytes, Matrix] = {}
@@ -33,8 +33,8 @@ class Kept:
         self.rows[digest] = row
 
 
-def queries(kept: Kept, *, entries: int, stored: int) -> QueryEmbedders:
-    """As a process has them: with the model `former` beside the configured one."""
+def queries(stored_vectors: VectorStore, *, entries: int, stored: int) -> QueryEmbedders:
+    """Returns the query embedders of a process with the model `former` next to the configured one."""
 
     class Registry:
         default = CONFIGURED
@@ -43,38 +43,40 @@ def queries(kept: Kept, *, entries: int, stored: int) -> QueryEmbedders:
             return FORMER if model == FORMER.model else None
 
     registry: Any = Registry()
-    store: Any = SimpleNamespace(query_embeddings=lambda _most: kept)
+    store: Any = SimpleNamespace(query_embeddings=lambda _limit: stored_vectors)
     settings = VectorSettings(database_url="postgresql://nowhere", stored_embeddings=stored)
     embedding = EmbeddingSettings(provider="local", cache_entries=entries)
-    made = build_queries(settings, embedding, store, registry)
-    made.learn("old", Model(FORMER.model, FORMER.dimension))
-    made.learn("new", Model(CONFIGURED.model, CONFIGURED.dimension))
-    return made
+    embedders = build_queries(settings, embedding, store, registry)
+    embedders.learn("old", Model(FORMER.model, FORMER.dimension))
+    embedders.learn("new", Model(CONFIGURED.model, CONFIGURED.dimension))
+    return embedders
 
 
-async def source(made: QueryEmbedders, space: str) -> VectorSource:
-    """Where the space's vector of a query comes from."""
+async def source(embedders: QueryEmbedders, space: str) -> VectorSource:
+    """Returns the source of the vector of a query in the space."""
     with call_scope(CallContext("r", "m", space, "u", frozenset())):
-        found = made.of(space)
+        found = embedders.of(space)
         assert found is not None
         return (await found.embed("north")).source
 
 
 @pytest.mark.parametrize("space", ["new", "old"])
-async def test_queries_are_remembered_and_stored_whatever_model_a_space_has(space: str) -> None:
-    kept = Kept()
-    made = queries(kept, entries=10, stored=10)
-    assert await source(made, space) is VectorSource.COMPUTED
-    await made.close()  # waits for vectors that are being stored
-    assert len(kept.rows) == 1
-    assert await source(made, space) is VectorSource.MEMORY
-    assert await source(queries(kept, entries=10, stored=10), space) is VectorSource.STORED
+async def test_query_vectors_are_cached_and_stored_for_every_model(space: str) -> None:
+    stored_vectors = VectorStore()
+    embedders = queries(stored_vectors, entries=10, stored=10)
+    assert await source(embedders, space) is VectorSource.COMPUTED
+    await embedders.close()  # waits for vectors that are being stored
+    assert len(stored_vectors.rows) == 1
+    assert await source(embedders, space) is VectorSource.MEMORY
+    assert (
+        await source(queries(stored_vectors, entries=10, stored=10), space) is VectorSource.STORED
+    )
 
 
 @pytest.mark.parametrize("space", ["new", "old"])
-async def test_nothing_is_kept_where_the_settings_say_so(space: str) -> None:
-    kept = Kept()
-    made = queries(kept, entries=0, stored=0)
-    assert [await source(made, space) for _ in range(2)] == [VectorSource.COMPUTED] * 2
-    await made.close()
-    assert kept.rows == {}
+async def test_query_vectors_are_not_kept_if_the_settings_disable_it(space: str) -> None:
+    stored_vectors = VectorStore()
+    embedders = queries(stored_vectors, entries=0, stored=0)
+    assert [await source(embedders, space) for _ in range(2)] == [VectorSource.COMPUTED] * 2
+    await embedders.close()
+    assert stored_vectors.rows == {}

@@ -1,4 +1,4 @@
-"""When vectors enter the index: once writes pause, sooner where many wait, by the writers where very many do."""
+"""Vectors are indexed once writes pause, sooner if many are queued, and by the writers if very many are queued."""
 
 from __future__ import annotations
 
@@ -10,81 +10,81 @@ from services.vector_search.indexing.index_queue import IndexQueue
 NEVER = 3_600.0
 
 
-class Waiting:
-    """Spaces by how many of their vectors wait."""
+class StubIndexStore:
+    """An index store with the number of queued vectors of each space."""
 
     def __init__(self, **spaces: int) -> None:
         self.spaces = spaces
-        self.away = False
+        self.unavailable = False
         self.broken: set[str] = set()
-        self.on_last: asyncio.Event | None = None
+        self.on_empty: asyncio.Event | None = None
 
-    async def unindexed_count(self, space: str, most: int) -> int:
-        """As the store counts them."""
+    async def unindexed_count(self, space: str, limit: int) -> int:
+        """Returns the number of queued vectors, at most `limit`."""
         self._answer()
-        return min(self.spaces[space], most)
+        return min(self.spaces[space], limit)
 
     async def spaces_to_index(self) -> list[str]:
-        """Those with any."""
+        """Returns the spaces with queued vectors."""
         self._answer()
         return [space for space, waiting in self.spaces.items() if waiting]
 
-    async def index_vectors(self, space: str, most: int) -> int:
-        """Takes them off."""
+    async def index_vectors(self, space: str, limit: int) -> int:
+        """Removes up to `limit` vectors from the queue."""
         self._answer()
         if space in self.broken:
             raise RuntimeError("could not read block 7")
-        moved = min(self.spaces[space], most)
+        moved = min(self.spaces[space], limit)
         self.spaces[space] -= moved
-        if self.on_last and not any(self.spaces.values()):
-            self.on_last.set()
+        if self.on_empty and not any(self.spaces.values()):
+            self.on_empty.set()
         return moved
 
     def _answer(self) -> None:
-        if self.away:
+        if self.unavailable:
             raise StoreUnavailableError("postgresql")
 
 
-async def test_a_space_that_is_being_written_to_waits() -> None:
-    store = Waiting(a=500)
+async def test_a_space_is_not_indexed_while_it_is_being_written() -> None:
+    store = StubIndexStore(a=500)
     indexing = IndexQueue(store, idle_seconds=NEVER)
     await indexing.written("a", 500)
     await indexing.turn()
     assert store.spaces == {"a": 500}
 
 
-async def test_after_a_pause_all_of_it_is_brought_in() -> None:
-    store = Waiting(a=500, b=3)
+async def test_after_a_pause_all_queued_vectors_of_the_space_are_indexed() -> None:
+    store = StubIndexStore(a=500, b=3)
     indexing = IndexQueue(store, idle_seconds=0)
     await indexing.written("a", 500)
     await indexing.turn()
     assert store.spaces == {"a": 0, "b": 3}
 
 
-async def test_it_does_not_wait_for_a_pause_for_ever() -> None:
-    store = Waiting(a=500)
+async def test_a_space_without_a_pause_is_indexed_after_the_longest_wait() -> None:
+    store = StubIndexStore(a=500)
     indexing = IndexQueue(store, idle_seconds=NEVER, max_wait_seconds=0)
     await indexing.written("a", 500)
     await indexing.turn()
     assert store.spaces == {"a": 0}
 
 
-async def test_what_others_left_is_found_by_a_round() -> None:
-    store = Waiting(a=500, b=300)
+async def test_a_round_indexes_vectors_that_other_processes_left() -> None:
+    store = StubIndexStore(a=500, b=300)
     await IndexQueue(store, idle_seconds=NEVER).round()
     assert store.spaces == {"a": 0, "b": 0}
 
 
-async def test_where_many_wait_writes_need_not_pause() -> None:
-    store = Waiting(a=500)
+async def test_many_queued_vectors_are_indexed_without_a_pause() -> None:
+    store = StubIndexStore(a=500)
     indexing = IndexQueue(store, idle_seconds=NEVER, busy_backlog=200)
     await indexing.written("a", 500)
     await indexing.turn()
     assert 0 < store.spaces["a"] < 200
 
 
-async def test_where_very_many_wait_a_writer_brings_in_as_many_as_it_wrote() -> None:
-    store = Waiting(a=1_000)
+async def test_a_writer_to_a_full_backlog_indexes_as_many_vectors_as_it_wrote() -> None:
+    store = StubIndexStore(a=1_000)
     indexing = IndexQueue(store, idle_seconds=NEVER, max_backlog=1_000)
     await indexing.written("a", 250)
     assert store.spaces["a"] == 750
@@ -92,53 +92,53 @@ async def test_where_very_many_wait_a_writer_brings_in_as_many_as_it_wrote() -> 
     assert store.spaces["a"] == 750
 
 
-async def test_a_write_does_not_fail_because_the_index_has_to_wait() -> None:
-    store = Waiting(a=1_000)
-    store.away = True
+async def test_a_write_does_not_fail_if_the_store_is_unavailable_for_indexing() -> None:
+    store = StubIndexStore(a=1_000)
+    store.unavailable = True
     await IndexQueue(store).written("a", 250)
     assert store.spaces["a"] == 1_000
 
 
-async def test_a_write_without_vectors_asks_nothing() -> None:
-    store = Waiting()
+async def test_a_write_without_vectors_indexes_nothing() -> None:
+    store = StubIndexStore()
     await IndexQueue(store).written("unknown", 0)
     assert store.spaces == {}
 
 
-async def test_it_runs_beside_a_block_and_survives_an_outage() -> None:
-    store = Waiting(a=500)
-    store.on_last = asyncio.Event()
-    store.away = True
+async def test_indexing_runs_concurrently_with_a_block_and_survives_an_outage() -> None:
+    store = StubIndexStore(a=500)
+    store.on_empty = asyncio.Event()
+    store.unavailable = True
     indexing = IndexQueue(store, idle_seconds=0)
     async with indexing.running():
         await asyncio.sleep(0)
-        store.away = False
+        store.unavailable = False
         await indexing.written("a", 500)
         async with asyncio.timeout(10):
-            await store.on_last.wait()
+            await store.on_empty.wait()
     assert store.spaces == {"a": 0}
 
 
-async def test_a_write_does_not_fail_because_its_index_is_broken() -> None:
-    store = Waiting(a=50)
+async def test_a_write_does_not_fail_if_its_index_is_broken() -> None:
+    store = StubIndexStore(a=50)
     store.broken = {"a"}
     indexing = IndexQueue(store, idle_seconds=0, max_backlog=1)
     await indexing.written("a", 50)
     assert store.spaces == {"a": 50}
 
 
-async def test_what_is_written_during_an_outage_has_its_turn_after_it() -> None:
-    store = Waiting(a=50)
-    store.away = True
+async def test_vectors_written_during_an_outage_are_indexed_after_it() -> None:
+    store = StubIndexStore(a=50)
+    store.unavailable = True
     indexing = IndexQueue(store, idle_seconds=0)
     await indexing.written("a", 50)
-    store.away = False
+    store.unavailable = False
     await indexing.turn()
     assert store.spaces == {"a": 0}
 
 
-async def test_a_space_that_fails_holds_up_no_other_one_and_is_tried_again() -> None:
-    store = Waiting(a=50, b=250)
+async def test_a_failing_space_does_not_delay_others_and_is_retried_in_the_next_round() -> None:
+    store = StubIndexStore(a=50, b=250)
     store.broken = {"a"}
     indexing = IndexQueue(store, idle_seconds=0)
     await indexing.round()

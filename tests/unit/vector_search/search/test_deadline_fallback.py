@@ -1,4 +1,4 @@
-"""The full work has the caller's time; a cheaper one stands in for it only when that is nearly over."""
+"""The full work has the caller's time; a cheaper fallback starts only shortly before the deadline."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Work = Callable[[], Awaitable[str]]
 
 
 class Worker:
-    """Work that answers after some seconds, never, or with an error."""
+    """Work that returns or raises `answer` after some seconds, or never ends."""
 
     def __init__(self, answer: str | Exception, seconds: float | None = 0.0) -> None:
         self._answer = answer
@@ -36,61 +36,61 @@ class Worker:
         return self._answer
 
 
-async def test_work_that_is_in_time_is_alone() -> None:
-    full, less = Worker("full"), Worker("less")
-    assert await with_fallback(full, less, 5.0) == "full"
-    assert not less.started
+async def test_work_that_is_in_time_starts_no_fallback() -> None:
+    full, fallback = Worker("full"), Worker("less")
+    assert await with_fallback(full, fallback, 5.0) == "full"
+    assert not fallback.started
 
 
-async def test_late_work_is_replaced_before_the_time_is_over_and_ended() -> None:
-    full, less = Worker("full", None), Worker("less")
+async def test_late_work_is_replaced_before_the_deadline_and_canceled() -> None:
+    full, fallback = Worker("full", None), Worker("less")
     loop = asyncio.get_running_loop()
     started = loop.time()
-    assert await with_fallback(full, less, 0.3) == "less"
+    assert await with_fallback(full, fallback, 0.3) == "less"
     assert loop.time() - started < 0.3
     assert full.cancelled
 
 
-async def test_late_work_that_still_arrives_is_preferred() -> None:
-    full, less = Worker("full", 0.35), Worker("less")
-    assert await with_fallback(full, less, 0.5) == "full"
-    assert less.started
+async def test_late_work_that_still_finishes_in_time_is_preferred() -> None:
+    full, fallback = Worker("full", 0.35), Worker("less")
+    assert await with_fallback(full, fallback, 0.5) == "full"
+    assert fallback.started
 
 
-async def test_a_cheaper_answer_that_is_late_as_well_is_still_waited_for() -> None:
-    full, less = Worker("full", None), Worker("less", 0.1)
-    assert await with_fallback(full, less, 0.2) == "less"
+async def test_a_fallback_that_is_late_as_well_is_still_awaited() -> None:
+    full, fallback = Worker("full", None), Worker("less", 0.1)
+    assert await with_fallback(full, fallback, 0.2) == "less"
     assert full.cancelled
 
 
-async def test_a_limit_of_the_works_own_leaves_the_cheaper_answer() -> None:
-    full, less = Worker(DeadlineError(), 0.14), Worker("less", 0.1)
-    assert await with_fallback(full, less, 0.2) == "less"
+async def test_a_late_deadline_error_of_the_full_work_leaves_the_fallback() -> None:
+    full, fallback = Worker(DeadlineError(), 0.14), Worker("less", 0.1)
+    assert await with_fallback(full, fallback, 0.2) == "less"
     with pytest.raises(DeadlineError):
-        await with_fallback(Worker(DeadlineError()), less, 0.2)
+        await with_fallback(Worker(DeadlineError()), fallback, 0.2)
 
 
 async def test_an_error_of_the_full_work_is_raised_at_once() -> None:
-    less = Worker("less")
+    fallback = Worker("less")
     with pytest.raises(StoreUnavailableError):
-        await with_fallback(Worker(StoreUnavailableError("x")), less, 5.0)
-    assert not less.started
+        await with_fallback(Worker(StoreUnavailableError("x")), fallback, 5.0)
+    assert not fallback.started
 
 
-async def test_an_error_of_the_cheaper_work_matters_only_when_both_are_late() -> None:
-    less = Worker(StoreUnavailableError("x"))
-    assert await with_fallback(Worker("full", 0.15), less, 0.2) == "full"
+async def test_an_error_of_the_fallback_is_raised_only_without_a_full_result() -> None:
+    fallback = Worker(StoreUnavailableError("x"))
+    assert await with_fallback(Worker("full", 0.15), fallback, 0.2) == "full"
     with pytest.raises(StoreUnavailableError):
-        await with_fallback(Worker("full", None), less, 0.2)
+        await with_fallback(Worker("full", None), fallback, 0.2)
 
 
-async def test_a_caller_who_leaves_ends_both() -> None:
-    full, less = Worker("full", None), Worker("less", None)
-    waiting = asyncio.create_task(with_fallback(full, less, 0.2))
+async def test_a_canceled_call_cancels_both() -> None:
+    full, fallback = Worker("full", None), Worker("less", None)
+    waiting = asyncio.create_task(with_fallback(full, fallback, 0.2))
     async with asyncio.timeout(5):
-        while not less.started:  # noqa: ASYNC110 - the work has no event
+        while not fallback.started:  # noqa: ASYNC110 - the work has no event
             await asyncio.sleep(0.005)
     waiting.cancel()
     await asyncio.gather(waiting, return_exceptions=True)
     assert full.cancelled
-    assert less.cancelled
+    assert fallback.cancelled

@@ -1,4 +1,4 @@
-"""A fused search leaves out what is not relevant, where it is known which scores mean that."""
+"""A fused search omits irrelevant hits if the thresholds of the model are known."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tests.unit.vector_search.embedder import CompassEmbedder
 
 CALIBRATED = Model("all-MiniLM-L6-v2", 3)
 UNKNOWN = Model("compass", 3)
-# In no chunk: scores are by meaning alone.
+# Occurs in no chunk, so that scores depend on the vector alone.
 FUSED = Search(text="elsewhere", fusion=FusionKind.WEIGHTED_SCORE)
 
 
@@ -39,7 +39,7 @@ def call() -> Iterator[None]:
 
 
 def scoring(score: float) -> Direction:
-    """Where a chunk points that a search to the north gives this score by meaning alone."""
+    """Returns the direction of a chunk to which a search for north gives this score by its vector alone."""
     cosine = score / 0.7
     return (cosine, (1 - cosine * cosine) ** 0.5, 0.0)
 
@@ -47,35 +47,35 @@ def scoring(score: float) -> Direction:
 async def space_of(
     *scores: float, model: Model = CALIBRATED, more: int = 0, cache: int = 0
 ) -> Searcher:
-    """Of a space with a chunk for each score, and so many more that are not relevant at all."""
+    """Returns the searcher of a space with one chunk per score and `more` irrelevant chunks."""
     store = FakeStore()
-    ways = [*map(scoring, scores), *[(0.0, 1.0, 0.0)] * more]
+    directions = [*map(scoring, scores), *[(0.0, 1.0, 0.0)] * more]
     texts = [f"{score:.2f}" for score in scores] + [f"other {n}" for n in range(more)]
-    await store.upsert(SPACE, model, [document("d", *texts, at=ways)])
+    await store.upsert(SPACE, model, [document("d", *texts, at=directions)])
     embedder = QueryEmbedder(CompassEmbedder(model.name))
     return Searcher(store, QueryEmbedders(embedder), ResultCache(store, cache))
 
 
 async def ask(searcher: Searcher, search: Search = FUSED) -> HybridResult:
-    """A search to the north."""
+    """Searches for north."""
     given = QueryVector(CALIBRATED.name, direction(NORTH))
     return await searcher.search_hybrid("north", search, given, text_only=False)
 
 
-async def test_where_the_best_hit_is_not_relevant_there_is_none() -> None:
+async def test_without_a_relevant_best_hit_there_are_no_hits() -> None:
     found = await ask(await space_of(0.29, 0.28))
     assert (contents(found.result), found.shortfall) == ([], None)
     assert found.floor == pytest.approx(0.30)
 
 
-async def test_behind_a_relevant_hit_those_are_listed_that_are_nearly_as_relevant() -> None:
+async def test_after_a_relevant_hit_nearly_as_relevant_hits_are_listed() -> None:
     found = await ask(await space_of(0.31, 0.26, 0.24, 0.10))
     assert contents(found.result) == ["0.31", "0.26"]
     assert found.floor == pytest.approx(0.30)
     assert found.result.chunk_count == 4
 
 
-async def test_the_best_hit_of_a_larger_space_needs_more() -> None:
+async def test_the_best_hit_of_a_larger_space_needs_a_higher_score() -> None:
     few = await ask(await space_of(0.32, more=99))
     many = await ask(await space_of(0.32, more=999))
     assert contents(few.result) == ["0.32"]
@@ -83,7 +83,7 @@ async def test_the_best_hit_of_a_larger_space_needs_more() -> None:
     assert [few.floor, many.floor] == pytest.approx([0.30, 0.33])
 
 
-async def test_the_floor_is_that_of_the_space_whatever_the_filters() -> None:
+async def test_the_floor_depends_on_the_space_and_not_on_filters() -> None:
     found = await ask(
         await space_of(0.32, more=999), replace(FUSED, document_ids=("unknown", "d"), limit=1)
     )
@@ -94,29 +94,27 @@ async def test_the_floor_is_that_of_the_space_whatever_the_filters() -> None:
 @pytest.mark.parametrize(
     ("min_score", "expected"), [(0.0, ["0.31", "0.26", "0.24", "0.10"]), (0.25, ["0.31", "0.26"])]
 )
-async def test_a_request_may_say_how_low_scores_may_be(
-    min_score: float, expected: list[str]
-) -> None:
+async def test_a_request_may_set_the_minimum_score(min_score: float, expected: list[str]) -> None:
     found = await ask(await space_of(0.31, 0.26, 0.24, 0.10), replace(FUSED, min_score=min_score))
     assert (contents(found.result), found.floor) == (expected, 0)
     low = await ask(await space_of(0.10), replace(FUSED, min_score=0.0))
     assert (contents(low.result), low.floor) == (["0.10"], 0)
 
 
-async def test_a_model_that_nothing_is_known_of_leaves_nothing_out() -> None:
+async def test_a_model_without_known_thresholds_has_no_floor() -> None:
     assert UNKNOWN.name not in KNOWN
     asked = await space_of(0.10, 0.05, model=UNKNOWN)
     found = await asked.search_hybrid("north", FUSED, None, text_only=False)
     assert (contents(found.result), found.floor) == (["0.10", "0.05"], 0)
 
 
-async def test_reciprocal_ranks_have_no_floor() -> None:
+async def test_reciprocal_rank_fusion_has_no_floor() -> None:
     found = await ask(await space_of(0.10, 0.05), replace(FUSED, fusion=FusionKind.RECIPROCAL_RANK))
     assert (contents(found.result), found.floor) == (["0.10", "0.05"], 0)
 
 
-async def test_words_alone_have_no_floor() -> None:
-    """Asked for, or because no vector of the model is to be had."""
+async def test_a_text_only_search_has_no_floor() -> None:
+    """This holds if text only is requested, and if no vector of the model is available."""
     words = replace(FUSED, text="other unheard words altogether")
     for text_only in (True, False):
         store = FakeStore()
@@ -138,7 +136,7 @@ async def test_an_empty_space_has_no_floor() -> None:
     assert (found.result.hits, found.floor) == ([], 0)
 
 
-async def test_a_deadline_changes_nothing_of_it() -> None:
+async def test_a_deadline_does_not_change_the_floor() -> None:
     asked = await space_of(0.29)
     deadline = asyncio.get_running_loop().time() + 10
     with call_scope(CallContext("r", "m", SPACE, "u", frozenset({"read"}), deadline)):
@@ -147,7 +145,7 @@ async def test_a_deadline_changes_nothing_of_it() -> None:
     assert found.floor == pytest.approx(0.30)
 
 
-async def test_a_remembered_result_is_without_what_is_not_relevant_too() -> None:
+async def test_a_cached_result_omits_irrelevant_hits_too() -> None:
     asked = await space_of(0.31, 0.10, cache=1_000_000)
     first, second = await ask(asked), await ask(asked)
     assert (first.result.cached, second.result.cached) == (False, True)
@@ -158,7 +156,7 @@ async def test_a_remembered_result_is_without_what_is_not_relevant_too() -> None
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3])
-async def test_what_is_left_out_does_not_depend_on_the_limit(limit: int) -> None:
+async def test_omitted_hits_do_not_depend_on_the_limit(limit: int) -> None:
     asked = await space_of(0.31, 0.26, 0.10)
     found = await ask(asked, replace(FUSED, limit=limit))
     assert contents(found.result) == ["0.31", "0.26"][:limit]

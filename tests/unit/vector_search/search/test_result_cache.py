@@ -1,4 +1,4 @@
-"""Results are given again only while they are what searching would find."""
+"""Cached results are returned only while a search would return the same."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MIB = 1024 * 1024
 
 
 class Clock:
-    """A clock that stands until it is moved."""
+    """A clock that moves only when it is set."""
 
     def __init__(self) -> None:
         self.now = year(2020)
@@ -77,13 +77,13 @@ def cache(store: CountingStore, reader: InMemoryMetricReader) -> Iterator[Result
 
 
 def counted(reader: InMemoryMetricReader) -> dict[str, Any]:
-    """Counters by name."""
+    """Returns the counters by name."""
     data: Any = reader.get_metrics_data()
     found = data.resource_metrics[0].scope_metrics[0].metrics
     return {metric.name.rsplit(".")[-1]: metric.data.data_points[0].value for metric in found}
 
 
-async def test_a_repeated_search_is_answered_from_memory_and_counted(
+async def test_a_repeated_search_is_answered_from_the_cache_and_counted(
     cache: ResultCache, store: CountingStore, reader: InMemoryMetricReader
 ) -> None:
     for search in (words("red"), meaning(NORTH), both("red", NORTH)):
@@ -112,7 +112,7 @@ async def test_a_repeated_search_is_answered_from_memory_and_counted(
         meaning(NORTH),
     ],
 )
-async def test_any_other_request_is_searched_for(
+async def test_any_other_request_is_not_answered_from_the_cache(
     cache: ResultCache, store: CountingStore, other: Search
 ) -> None:
     await cache.search(SPACE, both("red", NORTH))
@@ -120,7 +120,7 @@ async def test_any_other_request_is_searched_for(
     assert store.searches == 2
 
 
-async def test_another_space_is_searched_for(cache: ResultCache) -> None:
+async def test_another_space_is_not_answered_from_the_cache(cache: ResultCache) -> None:
     ours = await cache.search(SPACE, words("red"))
     theirs = await cache.search("other", words("red"))
     assert not theirs.cached
@@ -141,7 +141,7 @@ async def test_any_write_to_the_space_makes_its_results_stale(
     assert (await cache.search("other", words("red"))).cached
 
 
-async def test_a_version_that_comes_into_force_makes_results_stale_without_a_write(
+async def test_a_version_that_becomes_valid_makes_results_stale_without_a_write(
     cache: ResultCache, store: CountingStore, clock: Clock
 ) -> None:
     new = document("d", "red later", valid_time=clock.now + timedelta(days=1))
@@ -156,7 +156,7 @@ async def test_a_version_that_comes_into_force_makes_results_stale_without_a_wri
     assert (await cache.search(SPACE, past)).cached
 
 
-async def test_a_search_may_go_around_the_memory(cache: ResultCache, store: CountingStore) -> None:
+async def test_a_search_may_bypass_the_cache(cache: ResultCache, store: CountingStore) -> None:
     fresh = words("red", use_cache=False)
     await cache.search(SPACE, fresh)
     assert not (await cache.search(SPACE, words("red"))).cached
@@ -164,14 +164,16 @@ async def test_a_search_may_go_around_the_memory(cache: ResultCache, store: Coun
     assert store.searches == 3
 
 
-async def test_without_memory_every_search_is_made(store: CountingStore) -> None:
+async def test_a_cache_of_size_0_keeps_nothing(store: CountingStore) -> None:
     cache = ResultCache(store, 0)
     for _ in range(2):
         assert not (await cache.search(SPACE, words("red"))).cached
 
 
-async def test_the_results_used_longest_ago_go_when_memory_is_full(store: CountingStore) -> None:
-    # A result of these takes about 4 KB: there is room for two.
+async def test_the_least_recently_used_results_are_evicted_from_a_full_cache(
+    store: CountingStore,
+) -> None:
+    # Each of these results takes about 4 KB, so that two fit.
     cache = ResultCache(store, 10_000)
     first, second, third = (words("red", limit=limit) for limit in (2, 3, 4))
     for search in (first, second, first, third):
@@ -181,7 +183,7 @@ async def test_the_results_used_longest_ago_go_when_memory_is_full(store: Counti
     assert not (await cache.search(SPACE, second)).cached
 
 
-async def test_a_result_larger_than_the_memory_is_not_kept(store: CountingStore) -> None:
+async def test_a_result_larger_than_the_cache_is_not_kept(store: CountingStore) -> None:
     cache = ResultCache(store, 1_000)
     for _ in range(2):
         assert not (await cache.search(SPACE, words("red"))).cached

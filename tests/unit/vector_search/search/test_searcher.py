@@ -1,4 +1,4 @@
-"""Which vector a search uses, and what it says when there is none."""
+"""Which query vector a search uses, and what it returns without one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FUSED = Search(text="red", fusion=FusionKind.WEIGHTED_SCORE)
 
 
 @dataclass
-class Recorded:
+class Registry:
     """Embedders by the name of their model."""
 
     embedders: dict[str, Embedder]
@@ -48,8 +48,8 @@ class Recorded:
         return self.embedders.get(model)
 
 
-class AnyLength:
-    """A provider that makes a model's vectors as long as they are asked for."""
+class AnyDimension:
+    """A provider that has every model in every dimension."""
 
     def __init__(self) -> None:
         self.built: dict[tuple[str, int | None], CompassEmbedder] = {}
@@ -78,7 +78,7 @@ async def searcher(embedder: CompassEmbedder) -> Searcher:
     return Searcher(store, QueryEmbedders(QueryEmbedder(embedder)), ResultCache(store, 0))
 
 
-async def test_a_given_vector_of_the_spaces_model_is_used_and_nothing_embedded(
+async def test_a_given_vector_of_the_spaces_model_is_used_without_embedding(
     searcher: Searcher, embedder: CompassEmbedder
 ) -> None:
     found = await searcher.search_vector("north", Search(limit=1), towards(EAST))
@@ -114,7 +114,7 @@ async def test_a_vector_of_the_model_with_another_dimension_is_a_field_error(
         await searcher.scores("north", [document("d", "red n").chunks[0].id], wrong)
 
 
-async def test_without_embedder_meaning_is_unavailable_and_both_is_text_alone(
+async def test_without_an_embedder_vector_search_fails_and_hybrid_search_uses_text(
     searcher: Searcher, embedder: CompassEmbedder
 ) -> None:
     embedder.down = True
@@ -126,13 +126,15 @@ async def test_without_embedder_meaning_is_unavailable_and_both_is_text_alone(
     assert fused.result.path is VectorPath.NOT_RUN
 
 
-async def test_text_only_tries_no_embedder(searcher: Searcher, embedder: CompassEmbedder) -> None:
+async def test_a_text_only_search_calls_no_embedder(
+    searcher: Searcher, embedder: CompassEmbedder
+) -> None:
     fused = await searcher.search_hybrid("red", FUSED, None, text_only=True)
     assert fused.shortfall is DegradationReason.EMBEDDER_UNAVAILABLE
     assert embedder.texts == []
 
 
-async def test_an_embedder_of_another_model_is_told_apart_from_one_that_is_away(
+async def test_a_model_mismatch_is_distinguished_from_an_unavailable_embedder(
     searcher: Searcher, embedder: CompassEmbedder
 ) -> None:
     embedder.model = "newer"
@@ -146,11 +148,11 @@ async def test_an_embedder_of_another_model_is_told_apart_from_one_that_is_away(
         await searcher.scores("north", [document("d", "red n").chunks[0].id], None)
 
 
-async def test_scores_tell_where_the_querys_vector_came_from(embedder: CompassEmbedder) -> None:
+async def test_scores_report_the_source_of_the_query_vector(embedder: CompassEmbedder) -> None:
     store = FakeStore()
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
-    remembering = QueryEmbedder(CachedEmbedder(embedder, 10))
-    searcher = Searcher(store, QueryEmbedders(remembering), ResultCache(store, 0))
+    cached = QueryEmbedder(CachedEmbedder(embedder, 10))
+    searcher = Searcher(store, QueryEmbedders(cached), ResultCache(store, 0))
     ids = [document("d", "red n").chunks[0].id]
 
     async def source(given: QueryVector | None = None, *, use_cache: bool = True) -> VectorSource:
@@ -163,13 +165,13 @@ async def test_scores_tell_where_the_querys_vector_came_from(embedder: CompassEm
 
 
 @pytest.mark.parametrize("away", [True, False])
-async def test_a_space_is_searched_by_its_own_model_from_the_first_search_on(away: bool) -> None:
-    """Be the configured provider there or away: it does not hear of the space's queries."""
+async def test_a_space_is_searched_with_its_own_model_from_the_first_search(away: bool) -> None:
+    """The configured provider, available or not, does not receive the space's queries."""
     store = FakeStore()
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
     recorded, configured = CompassEmbedder(), CompassEmbedder("newer")
     configured.down = away
-    registry = Recorded({recorded.model: recorded})
+    registry = Registry({recorded.model: recorded})
 
     def searcher() -> Searcher:
         return Searcher(
@@ -185,11 +187,11 @@ async def test_a_space_is_searched_by_its_own_model_from_the_first_search_on(awa
 
 
 @pytest.mark.parametrize("configured", ["newer", MODEL.name])
-async def test_a_space_is_searched_by_vectors_as_long_as_it_has_them(configured: str) -> None:
-    """Whether the settings name another model by now, or ask for other vectors of the same one."""
+async def test_a_space_is_searched_with_vectors_of_its_own_dimension(configured: str) -> None:
+    """This holds if the settings name another model, or another dimension of the same model."""
     store = FakeStore()
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
-    ours, provider = CompassEmbedder(configured, 4), AnyLength()
+    ours, provider = CompassEmbedder(configured, 4), AnyDimension()
     searcher = Searcher(store, QueryEmbedders(QueryEmbedder(ours), provider), ResultCache(store, 0))
     fused = await searcher.search_hybrid("red", FUSED, None, text_only=False)
     assert (fused.shortfall, fused.result.path) == (None, VectorPath.EXACT)
@@ -201,13 +203,13 @@ async def test_a_space_is_searched_by_vectors_as_long_as_it_has_them(configured:
 
 
 @pytest.mark.parametrize("configured", ["newer", MODEL.name])
-async def test_a_model_that_makes_longer_vectors_than_the_spaces_is_not_asked(
+async def test_an_embedder_with_another_dimension_than_the_spaces_is_not_called(
     configured: str,
 ) -> None:
     store = FakeStore()
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
     ours, longer = CompassEmbedder(configured, 4), CompassEmbedder(MODEL.name, 4)
-    registry = Recorded({MODEL.name: longer})
+    registry = Registry({MODEL.name: longer})
     searcher = Searcher(store, QueryEmbedders(QueryEmbedder(ours), registry), ResultCache(store, 0))
     fused = await searcher.search_hybrid("red", FUSED, None, text_only=False)
     assert fused.shortfall is DegradationReason.MODEL_MISMATCH
@@ -218,12 +220,12 @@ async def test_a_model_that_makes_longer_vectors_than_the_spaces_is_not_asked(
     assert ours.texts == longer.texts == []
 
 
-async def test_a_model_whose_length_was_not_known_is_asked_once_and_is_no_field_error() -> None:
-    """What is wrong with a vector that is made here is no fault of the caller's fields."""
+async def test_an_embedder_of_unknown_dimension_is_called_once_without_a_field_error() -> None:
+    """A wrong vector that the tier made itself is not the fault of the caller's fields."""
     store = FakeStore()
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
     longer = Unlisted(CompassEmbedder(MODEL.name, 4))
-    registry = Recorded({MODEL.name: longer})
+    registry = Registry({MODEL.name: longer})
     searcher = Searcher(
         store, QueryEmbedders(QueryEmbedder(longer), registry), ResultCache(store, 0)
     )
@@ -233,12 +235,12 @@ async def test_a_model_whose_length_was_not_known_is_asked_once_and_is_no_field_
     assert longer.inner.texts == ["north"]
 
 
-async def test_a_space_that_came_to_other_vectors_of_the_same_model_is_searched_by_those() -> None:
+async def test_a_space_that_changed_its_dimension_is_searched_with_the_new_one() -> None:
     store = FakeStore()
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
     searcher = Searcher(
         store,
-        QueryEmbedders(QueryEmbedder(CompassEmbedder("newer")), AnyLength()),
+        QueryEmbedders(QueryEmbedder(CompassEmbedder("newer")), AnyDimension()),
         ResultCache(store, 0),
     )
     await searcher.search_vector("north", Search(), None)
@@ -248,9 +250,7 @@ async def test_a_space_that_came_to_other_vectors_of_the_same_model_is_searched_
     assert contents(await searcher.search_vector("north", Search(), None)) == ["red n"]
 
 
-async def test_a_space_that_moved_to_the_configured_model_is_searched_by_that_from_then_on() -> (
-    None
-):
+async def test_a_space_that_changed_to_the_configured_model_is_searched_with_it() -> None:
     store = FakeStore()
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
     newer = CompassEmbedder("newer")
@@ -263,15 +263,15 @@ async def test_a_space_that_moved_to_the_configured_model_is_searched_by_that_fr
     assert contents(await searcher.search_vector("north", Search(), None)) == ["red n"]
 
 
-async def test_a_space_of_another_model_whose_provider_is_away_is_searched_by_words() -> None:
-    """From the first search on, at which the space's model is not known yet."""
+async def test_a_space_whose_model_is_unavailable_is_searched_by_text() -> None:
+    """This holds from the first search, when the space's model is not known yet."""
     store = FakeStore()
     await store.upsert(SPACE, MODEL, [document("d", "red n", at=[NORTH])])
     away = CompassEmbedder()
     away.down = True
     newer = QueryEmbedder(CompassEmbedder("newer"))
     searcher = Searcher(
-        store, QueryEmbedders(newer, Recorded({away.model: away})), ResultCache(store, 0)
+        store, QueryEmbedders(newer, Registry({away.model: away})), ResultCache(store, 0)
     )
     for _ in range(2):
         fused = await searcher.search_hybrid("red", FUSED, None, text_only=False)
@@ -279,10 +279,10 @@ async def test_a_space_of_another_model_whose_provider_is_away_is_searched_by_wo
         assert contents(fused.result) == ["red n"]
 
 
-async def test_an_embedder_that_does_not_answer_is_told_of_before_the_deadline(
+async def test_a_hung_embedder_is_reported_before_the_deadline(
     searcher: Searcher, embedder: CompassEmbedder
 ) -> None:
-    """A deadline that passes says nothing of why."""
+    """A passed deadline would not show the reason."""
     embedder.stuck = True
     deadline = asyncio.get_running_loop().time() + 1
     context = CallContext("r", "m", SPACE, "u", frozenset({"read"}), deadline)
@@ -291,7 +291,7 @@ async def test_an_embedder_that_does_not_answer_is_told_of_before_the_deadline(
     assert asyncio.get_running_loop().time() < deadline
 
 
-async def test_an_embedder_that_a_hurried_caller_leaves_no_time_is_not_said_to_be_away(
+async def test_a_short_deadline_does_not_mark_the_embedder_as_unavailable(
     searcher: Searcher, embedder: CompassEmbedder
 ) -> None:
     embedder.stuck = True

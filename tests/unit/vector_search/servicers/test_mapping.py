@@ -1,4 +1,4 @@
-"""Messages become the tier's own types; what the store cannot hold is a field error."""
+"""Messages are mapped to the tier's own types; values that the store cannot hold are field errors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_metadata_with_nul_or_nan_is_refused(values: dict[str, Any]) -> None:
         mapping.metadata(struct, "document.metadata")
 
 
-def test_a_time_beyond_the_calendar_is_refused() -> None:
+def test_a_time_out_of_range_is_refused() -> None:
     with pytest.raises(InvalidFieldError, match="as_of"):
         mapping.instant(Timestamp(seconds=10**15), "as_of")
 
@@ -55,15 +55,15 @@ def test_a_filter_with_nul_is_refused_by_position() -> None:
         mapping.chunk_filter(chunks_pb2.ChunkFilter(document_ids=["a", "b\x00"]))
 
 
-def test_a_filter_on_what_is_not_known_here_is_refused() -> None:
+def test_a_filter_with_unknown_fields_is_refused() -> None:
     later = chunks_pb2.ChunkFilter.FromString(b"\x0a\x01a\x1a\x01x")
-    told = r"^filter: has fields that are not known here: number 3$"
+    expected = r"^filter: has fields that are not known here: number 3$"
     for request in (later, search_pb2.TextSearchRequest(query="x", filter=later).filter):
-        with pytest.raises(InvalidFieldError, match=told):
+        with pytest.raises(InvalidFieldError, match=expected):
             mapping.chunk_filter(request)
 
 
-def test_a_filter_that_is_not_set_lets_everything_through() -> None:
+def test_a_filter_that_is_not_set_matches_everything() -> None:
     assert mapping.chunk_filter(search_pb2.TextSearchRequest(query="x").filter) == ((), {})
 
 
@@ -76,7 +76,7 @@ def test_a_chunk_without_values_has_no_vector_and_ids_are_lower_case() -> None:
 
 
 @pytest.mark.parametrize(("bytes_over", "taken"), [(0, True), (1, False)])
-def test_metadata_has_a_size_that_every_hit_can_carry(bytes_over: int, taken: bool) -> None:
+def test_metadata_above_the_size_limit_is_refused(bytes_over: int, taken: bool) -> None:
     text = "x" * (MAX_METADATA_BYTES - 100)
     struct = Struct()
     struct.update({"text": text})
@@ -89,14 +89,14 @@ def test_metadata_has_a_size_that_every_hit_can_carry(bytes_over: int, taken: bo
         mapping.metadata(struct, "document.metadata")
 
 
-def test_what_ingestion_takes_as_metadata_the_tier_takes() -> None:
+def test_the_tier_accepts_all_metadata_that_ingestion_accepts() -> None:
     names: dict[str, Any] = {f"{number:05}": 0.5 for number in range(MAX_VALUES // 2 - 1)}
     rest = MAX_METADATA_TEXT_BYTES - 5 * len(names)
-    most = {**names, "é": "x" * (rest - 2)}
-    check_values("", "", "", most)
+    largest = {**names, "é": "x" * (rest - 2)}
+    check_values("", "", "", largest)
     message = Struct()
-    message.update(most)
-    assert mapping.metadata(message, "metadata") == most
+    message.update(largest)
+    assert mapping.metadata(message, "metadata") == largest
     with pytest.raises(UnreadableError, match="bytes of names and texts"):
         check_values("", "", "", {**names, "é": "x" * (rest - 1)})
 
@@ -104,7 +104,7 @@ def test_what_ingestion_takes_as_metadata_the_tier_takes() -> None:
 @pytest.mark.parametrize(
     ("levels", "taken"), [(MAX_METADATA_DEPTH, True), (MAX_METADATA_DEPTH + 1, False)]
 )
-def test_metadata_is_as_deep_as_an_answer_can_hold(levels: int, taken: bool) -> None:
+def test_metadata_is_limited_to_the_depth_that_an_answer_can_hold(levels: int, taken: bool) -> None:
     values: Any = "deep"
     for _ in range(levels):
         values = {"in": values}
