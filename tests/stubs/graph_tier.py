@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,7 +44,8 @@ class GraphStub(
 ):
     """The graph tier: `answer` is the response of SearchFacts, `linked` and `subgraph` are those for expansions.
 
-    `replies` has the responses of other reads by method. Episodes are stored by (space, chunk id). Facts with both a
+    `replies` has the responses of other reads by method, or functions that return them.
+    Episodes are stored by (space, chunk id). Facts with both a
     valid and an invalid time are refused, so that tests can produce a refusal.
     """
 
@@ -58,7 +59,7 @@ class GraphStub(
     subgraph: structure_pb2.GetMentionSubgraphResponse = field(
         default_factory=structure_pb2.GetMentionSubgraphResponse
     )
-    replies: dict[str, Message] = field(default_factory=dict)
+    replies: dict[str, Message | Callable[[Any], Message]] = field(default_factory=dict)
     episodes: dict[tuple[str, str], ingest_pb2.EpisodeInput] = field(default_factory=dict)
     facts: list[ingest_pb2.FactInput] = field(default_factory=list)
     known_facts: set[bytes] = field(default_factory=set)
@@ -129,7 +130,7 @@ class GraphStub(
         reply = self.replies.get(method, default)
         if reply is None:
             raise NotFoundError("entity")
-        return reply
+        return reply(request) if callable(reply) else reply
 
     async def Expand(
         self, request: expansion_pb2.ExpandRequest, context: Any

@@ -17,6 +17,8 @@ MAX_CHARACTERS: Final = 3_000
 MAX_ITEMS: Final = 20
 # Characters reserved for the line that says how many items were left out.
 _OVERFLOW_ROOM: Final = 160
+# A number of an item that is longer than the numbers of real answers.
+_LONGEST_NUMBER: Final = 100_000
 
 Status = Literal[
     "ok", "no_match", "unavailable", "degraded", "unknown_entity", "empty_graph", "ambiguous"
@@ -126,6 +128,26 @@ def capped_text(
 
     It says how many items were left out and the true total. Items are numbered from `first_number`.
     """
+    blocks = _fitting_blocks(heading, items, first_number, max_characters)
+    total = max(total_count, len(items))
+    if len(blocks) < total:
+        blocks.append(
+            f"Found {total}, showing the first {len(blocks)}. "
+            "Narrow by type, relationship or time, or ask for the next page."
+        )
+    return "\n".join([heading, *blocks] if heading else blocks)
+
+
+def shown_count(
+    heading: str, items: Sequence[ResultItem], *, max_characters: int = MAX_CHARACTERS
+) -> int:
+    """Returns how many items `capped_text` certainly shows, whatever number the first one has."""
+    return len(_fitting_blocks(heading, items, _LONGEST_NUMBER, max_characters))
+
+
+def _fitting_blocks(
+    heading: str, items: Sequence[ResultItem], first_number: int, max_characters: int
+) -> list[str]:
     blocks: list[str] = []
     used = len(heading)
     for number, item in enumerate(items[:MAX_ITEMS], start=first_number):
@@ -134,13 +156,7 @@ def capped_text(
             break
         blocks.append(block)
         used += len(block) + 1
-    total = max(total_count, len(items))
-    if len(blocks) < total:
-        blocks.append(
-            f"Found {total}, showing the first {len(blocks)}. "
-            "Narrow by type, relationship or time, or ask for the next page."
-        )
-    return "\n".join([heading, *blocks] if heading else blocks)
+    return blocks
 
 
 def _block(number: int, item: ResultItem) -> str:

@@ -56,6 +56,7 @@ from services.agent_orchestrator.agent.tools.items import (
 from services.agent_orchestrator.agent.tools.tool_result import (
     is_unknown,
     respond,
+    shown_items,
 )
 from services.runtime.errors import BraidError
 from services.runtime.times import to_timestamp
@@ -71,6 +72,10 @@ NO_FACTS = "The knowledge graph has no fact on this."
 # One full page of the graph tier: the items to show are chosen from it by the question's words.
 _PAGE: Final = 200
 _HISTORY_PAGE: Final = 50
+# The page that begins a history in time order, without the current facts that its first answer puts first.
+_BEGINNING: Final = "beginning"
+# As long as the graph's page tokens are.
+_LONG_TOKEN: Final = "." * 200
 _WORD = re.compile(r"\w{3,}")
 
 
@@ -163,7 +168,7 @@ async def get_entity_history(
         if reference_time is None
         else to_timestamp(instant(reference_time, deps.zone)),
         page_size=_HISTORY_PAGE,
-        page_token=page or "",
+        page_token="" if page in (None, _BEGINNING) else page,
     )
     try:
         answer = await _history(deps, request, entity)
@@ -174,6 +179,8 @@ async def get_entity_history(
     call.clock.found(answer.facts or answer.homonyms)
     if answer.homonyms and not answer.HasField("entity"):
         return respond(deps, _ambiguous(call, answer.homonyms))
+    if page:
+        answer.ClearField("summary")
     name = answer.entity.name
     heading = history_heading(name, answer)
     facts = _shown_first(answer)
@@ -190,7 +197,12 @@ async def get_entity_history(
         next_page=answer.next_page_token,
         **times,
     )
-    return respond(deps, result, heading)
+    shown = facts[: shown_items(result, heading, _LONG_TOKEN)]
+    try:
+        following = await _page_after(deps, request, answer, shown, is_first=not page)
+    except BraidError as error:
+        return await graph_unavailable(call, error)
+    return respond(deps, result, heading, following)
 
 
 async def get_snapshot(
@@ -317,6 +329,29 @@ def _ambiguous(call: GraphCall, homonyms: Sequence[facts_pb2.EntityRef]) -> Tool
         candidates=named,
         message=f"Several entities are named “{call.entity}”: {types}. Ask for one by its type.",
     )
+
+
+async def _page_after(
+    deps: AgentDependencies,
+    request: history_pb2.GetEntityHistoryRequest,
+    answer: history_pb2.GetEntityHistoryResponse,
+    shown: Sequence[facts_pb2.Fact],
+    *,
+    is_first: bool,
+) -> str:
+    """Returns the token of the page that begins with the first fact that the text does not show.
+
+    The text is shorter than a page of a long history, and the facts in between must not be lost.
+    """
+    ids = {fact.id for fact in shown}
+    known = next((n for n, fact in enumerate(answer.facts) if fact.id not in ids), None)
+    if known is None:
+        return answer.next_page_token
+    if is_first and not known:
+        return _BEGINNING
+    # A fact that is too long for any text is skipped.
+    request.page_size = max(known, 1)
+    return (await deps.tiers.get_entity_history(request)).next_page_token
 
 
 def _shown_first(answer: history_pb2.GetEntityHistoryResponse) -> list[facts_pb2.Fact]:

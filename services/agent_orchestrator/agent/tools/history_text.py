@@ -27,8 +27,6 @@ def history_heading(name: str, answer: history_pb2.GetEntityHistoryResponse) -> 
     elif summary.HasField("unchanged_since_time"):
         said.append(f"Unchanged since {_day(summary.unchanged_since_time)}.")
     said.append(f"Facts: {summary.fact_count}, of which {summary.current_fact_count} hold.")
-    if answer.next_page_token:
-        said.append(f"Next page: {answer.next_page_token} .")
     if summary.fact_count > MAX_ITEMS:
         said.append(_periods(summary))
     return f"{name}: {' '.join(said)}"

@@ -21,6 +21,7 @@ from services.agent_orchestrator.agent.results import (
     ResultItem,
     ToolResult,
     capped_text,
+    shown_count,
 )
 from services.runtime.errors import BraidError
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _OPEN, _CLOSE = "<search_results>", "</search_results>"
 _DELIMITER = re.compile(r"<(?=\s*/?\s*search_results)", re.IGNORECASE)
 _MAX_HEADING = 900
+_ROOM = MAX_CHARACTERS - len(_OPEN) - len(_CLOSE) - 2
 _MAX_MESSAGE = 300
 _AWAY_STATUS = {
     errors_pb2.ERROR_REASON_DEADLINE: legs_pb2.LEG_STATUS_TIMED_OUT,
@@ -44,17 +46,34 @@ _AWAY_REASON = {
 Report = legs_pb2.LegReport
 
 
-def respond(deps: AgentDependencies, result: ToolResult, heading: str = "") -> ToolReturn[str]:
-    """Returns the tool's answer. Its text has the result's message first, then `heading`, then the items."""
+def respond(
+    deps: AgentDependencies, result: ToolResult, heading: str = "", next_page: str = ""
+) -> ToolReturn[str]:
+    """Returns the tool's answer. Its text has the result's message first, then `heading`, then the items.
+
+    `next_page` is the token of the page after the items in the text.
+    """
     first = deps.evidence.add(result.items)
-    head = "\n".join(part for part in (result.message, heading) if part)[:_MAX_HEADING]
-    room = MAX_CHARACTERS - len(_OPEN) - len(_CLOSE) - 2
     text = capped_text(
-        head, result.items, result.total_count, first_number=first, max_characters=room
+        _head(result, heading, next_page),
+        result.items,
+        result.total_count,
+        first_number=first,
+        max_characters=_ROOM,
     )
     delimited = replace(result, summary=heading, text=f"{_OPEN}\n{_harmless(text)}\n{_CLOSE}")
     deps.evidence.record(delimited)
     return ToolReturn(return_value=delimited.text, metadata=delimited)
+
+
+def shown_items(result: ToolResult, heading: str, next_page: str) -> int:
+    """Returns how many of the result's items the text of `respond` certainly shows, for a token as long as this one."""
+    return shown_count(_head(result, heading, next_page), result.items, max_characters=_ROOM)
+
+
+def _head(result: ToolResult, heading: str, next_page: str) -> str:
+    head = "\n".join(part for part in (result.message, heading) if part)[:_MAX_HEADING]
+    return f"{head}\nNext page: {next_page}" if next_page else head
 
 
 def _harmless(text: str) -> str:

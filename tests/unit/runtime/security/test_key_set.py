@@ -162,9 +162,14 @@ async def test_a_failing_endpoint_is_requested_at_most_once_per_second(
     assert len(issuer.stub.requests) == 2
 
 
-async def test_without_a_key_id_the_only_key_is_used(issuer: Issuer, keys: KeySet) -> None:
+async def test_a_token_without_a_key_id_is_checked_with_the_only_key(
+    issuer: Issuer, keys: KeySet, clock: Clock
+) -> None:
     assert await keys.find(None, "ES256") is not None
     issuer.rotate()
+    clock.now += 10
+    assert await keys.find("key-2", "ES256") is not None
+    assert await keys.find(None, "ES256") is None
 
 
 def test_keys_for_encryption_and_shared_secrets_are_left_out() -> None:

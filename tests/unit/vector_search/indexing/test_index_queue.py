@@ -100,9 +100,9 @@ async def test_a_write_does_not_fail_if_the_store_is_unavailable_for_indexing() 
 
 
 async def test_a_write_without_vectors_indexes_nothing() -> None:
-    store = StubIndexStore()
-    await IndexQueue(store).written("unknown", 0)
-    assert store.spaces == {}
+    store = StubIndexStore(a=1_000)
+    await IndexQueue(store, max_backlog=1_000).written("a", 0)
+    assert store.spaces == {"a": 1_000}
 
 
 async def test_indexing_runs_concurrently_with_a_block_and_survives_an_outage() -> None:
