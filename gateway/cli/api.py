@@ -239,8 +239,8 @@ class Api:
                     raise
                 self._sleep(1.0)
                 continue
-            away = response.status_code == httpx.codes.SERVICE_UNAVAILABLE
-            if not away or time.monotonic() > until:
+            unavailable = response.status_code == httpx.codes.SERVICE_UNAVAILABLE
+            if not unavailable or time.monotonic() > until:
                 return response
             self._sleep(_wait(response))
 

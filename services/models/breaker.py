@@ -145,10 +145,10 @@ class Breakers:
     def impairments(self) -> Sequence[str]:
         """Returns a sentence for each impairment of the process; the health status reports them but does not change."""
         with self._lock:
-            away = sum(not breaker.is_closed for breaker in self._breakers.values())
-        return [f"An embedding provider does not answer ({away} of {len(self._breakers)})."] * bool(
-            away
-        )
+            unavailable = sum(not breaker.is_closed for breaker in self._breakers.values())
+        return [
+            f"An embedding provider does not answer ({unavailable} of {len(self._breakers)})."
+        ] * bool(unavailable)
 
     def for_endpoint(self, endpoint: str) -> Breaker:
         """Returns the endpoint's circuit breaker."""

@@ -123,8 +123,8 @@ def _source(citation: dict[str, Any]) -> str:
 
 def _end(whole: dict[str, Any]) -> tuple[Status, str]:
     if whole["unavailable"]:
-        away = ", ".join(whole["unavailable"])
-        return "incomplete", f"Answered without {away}, which could not be asked."
+        unavailable = ", ".join(whole["unavailable"])
+        return "incomplete", f"Answered without {unavailable}, which could not be asked."
     if whole["end"] not in (None, "complete"):
         return "incomplete", f"The answer ended early: {whole['end']}."
     notices = " ".join(whole["notices"])

@@ -118,14 +118,14 @@ class Answering:
     ) -> Answer:
         """Returns the answer; emits text, tool calls and notices as they arrive. `notes` are appended to the text."""
         notices = list(notes)
-        away: list[str] = []
+        unavailable: list[str] = []
         restart = False
         for position, model in enumerate(self._models.chain):
             turn = _Turn(model, replace(deps, evidence=Evidence()), emit, restart=restart)
             if model.is_local:
-                return await self._answer_with(turn, question, notices, away)
+                return await self._answer_with(turn, question, notices, unavailable)
             try:
-                return await self._answer_with(turn, question, notices, away)
+                return await self._answer_with(turn, question, notices, unavailable)
             except Exception as error:  # noqa: BLE001 - on any failure the next model is tried
                 following = self._models.chain[position + 1].name
                 notice = f"{_cause(model.name, error)} This answer is by {_called(following)}."
@@ -133,13 +133,13 @@ class Answering:
                     "model gave no answer", model=model.name, error=type(error).__name__
                 )
                 notices.append(notice)
-                away.append(LANGUAGE_MODEL)
+                unavailable.append(LANGUAGE_MODEL)
                 emit(Noticed(message=notice, unavailable=LANGUAGE_MODEL))
                 restart = restart or turn.has_text
         raise AssertionError("the local planner is the last of the chain")
 
     async def _answer_with(
-        self, turn: _Turn, question: Question, notes: Sequence[str], away: Sequence[str]
+        self, turn: _Turn, question: Question, notes: Sequence[str], unavailable: Sequence[str]
     ) -> Answer:
         model = await turn.model.open()
         agent = self._agents[question.profile]
@@ -157,7 +157,7 @@ class Answering:
         ):
             async for event in events:
                 turn.take(event)
-        return turn.finish(notes, away)
+        return turn.finish(notes, unavailable)
 
 
 @dataclass(slots=True)
@@ -196,7 +196,7 @@ class _Turn:
             case _:
                 pass
 
-    def finish(self, notes: Sequence[str], away: Sequence[str]) -> Answer:
+    def finish(self, notes: Sequence[str], unavailable: Sequence[str]) -> Answer:
         """Returns the answer once the loop has ended. Raises ModelStoppedError if the provider's stream broke off."""
         assert self._result is not None  # noqa: S101 - set by the loop's last event
         response = self._result.response
@@ -220,7 +220,7 @@ class _Turn:
             citations=citations,
             model=self.model.name,
             end="length" if response.finish_reason == "length" else "complete",
-            unavailable=tuple(dict.fromkeys((*away, *evidence.unavailable))),
+            unavailable=tuple(dict.fromkeys((*unavailable, *evidence.unavailable))),
         )
 
     def _add(self, text: str) -> None:

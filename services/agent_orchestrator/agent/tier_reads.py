@@ -10,7 +10,7 @@ import grpc
 
 from braid.graph.v1 import query_pb2_grpc
 from braid.vector.v1 import search_pb2_grpc
-from services.agent_orchestrator.clients.health_watch import TierAwayError
+from services.agent_orchestrator.clients.health_watch import TierUnavailableError
 from services.runtime.context import remaining
 from services.runtime.errors import BraidError, OverloadedError, StoreUnavailableError
 from services.runtime.status import error_from_rpc
@@ -146,7 +146,7 @@ class TierReads:
             answer = await health.watch(lambda: stub(request, timeout=seconds, metadata=metadata))
         except grpc.aio.AioRpcError as error:
             raise error_from_rpc(error) from None
-        except TierAwayError:
+        except TierUnavailableError:
             raise StoreUnavailableError("tier") from None
         if answer is None:  # gRPC returns None if it could not parse the answer
             raise StoreUnavailableError("tier")

@@ -31,7 +31,7 @@ CHECKS = 2
 _REPLICAS_ASKED = 2
 
 
-class TierAwayError(Exception):
+class TierUnavailableError(Exception):
     """The tier cannot answer: its process or its store is unavailable.
 
     `under_way` is true if the call had been sent and waited for its answer; otherwise it was never sent.
@@ -50,7 +50,7 @@ class HealthWatch:
         self._health: Any = health_pb2_grpc.HealthStub(channel)
         self._overdue: set[grpc.aio.UnaryUnaryCall[Any, Any]] = set()
         self._given_up: dict[grpc.aio.UnaryUnaryCall[Any, Any], Reason] = {}
-        self._away: Reason | None = None
+        self._unavailable: Reason | None = None
         self._asking: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -69,10 +69,10 @@ class HealthWatch:
     async def watch(self, start: Callable[[], grpc.aio.UnaryUnaryCall[Any, T]]) -> T:
         """Returns the answer of the call that `start` begins. Raises AioRpcError as the call does.
 
-        Raises TierAwayError if the call was cancelled, or not started, because the tier is unavailable.
+        Raises TierUnavailableError if the call was cancelled, or not started, because the tier is unavailable.
         """
-        if self._away is not None:
-            raise TierAwayError(self._away, under_way=False)
+        if self._unavailable is not None:
+            raise TierUnavailableError(self._unavailable, under_way=False)
         call = start()
         timer = asyncio.get_running_loop().call_later(PATIENCE_SECONDS, self._note_overdue, call)
         try:
@@ -82,7 +82,7 @@ class HealthWatch:
             task = asyncio.current_task()
             if reason is None or (task is not None and task.cancelling()):
                 raise  # the caller cancelled
-            raise TierAwayError(reason, under_way=True) from None
+            raise TierUnavailableError(reason, under_way=True) from None
         finally:
             timer.cancel()
             self._overdue.discard(call)
@@ -132,10 +132,10 @@ class HealthWatch:
             await asyncio.sleep(CHECK_EVERY_SECONDS)
 
     def _set(self, reason: Reason | None) -> None:
-        if reason != self._away:
+        if reason != self._unavailable:
             name = legs_pb2.LegReason.Name(reason) if reason is not None else ""
-            get_logger("search").warning("tier health", away=reason is not None, reason=name)
-        self._away = reason
+            get_logger("search").warning("tier health", unavailable=reason is not None, reason=name)
+        self._unavailable = reason
         if reason is None:
             return
         for call in self._overdue:

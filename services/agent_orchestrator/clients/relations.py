@@ -13,7 +13,7 @@ from braid.graph.v1 import (
     query_pb2_grpc,
     relations_pb2,
 )
-from services.agent_orchestrator.clients.health_watch import TierAwayError
+from services.agent_orchestrator.clients.health_watch import TierUnavailableError
 from services.runtime.context import remaining
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.status import error_from_rpc
@@ -98,5 +98,5 @@ class GraphRelations:
             )
         except grpc.aio.AioRpcError as error:
             raise error_from_rpc(error) from None
-        except TierAwayError:
+        except TierUnavailableError:
             raise StoreUnavailableError("graph") from None

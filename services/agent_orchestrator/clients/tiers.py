@@ -57,7 +57,7 @@ class VectorTier:
     async def hybrid_search(
         self, request: search_pb2.HybridSearchRequest, seconds: float
     ) -> search_pb2.HybridSearchResponse:
-        """Searches chunks within `seconds`. Raises AioRpcError, or TierAwayError if the tier becomes unavailable."""
+        """Searches chunks within `seconds`. Raises AioRpcError or TierUnavailableError."""
         return await self._health.watch(
             lambda: self._search.HybridSearch(
                 request, timeout=seconds, metadata=self._outgoing.metadata()
@@ -149,7 +149,7 @@ class GraphTier:
     async def search_facts(
         self, request: query_pb2.SearchFactsRequest, seconds: float
     ) -> query_pb2.SearchFactsResponse:
-        """Searches facts within `seconds`. Raises AioRpcError, or TierAwayError if the tier becomes unavailable."""
+        """Searches facts within `seconds`. Raises AioRpcError or TierUnavailableError."""
         return await self._health.watch(
             lambda: self._query.SearchFacts(
                 request, timeout=seconds, metadata=self._outgoing.metadata()

@@ -14,7 +14,7 @@ from google.protobuf.duration_pb2 import Duration
 
 from braid.common.v1 import expansion_pb2, legs_pb2
 from services.agent_orchestrator.clients.failures import reason_of
-from services.agent_orchestrator.clients.health_watch import TierAwayError
+from services.agent_orchestrator.clients.health_watch import TierUnavailableError
 from services.agent_orchestrator.expansion.formula import Formula
 from services.agent_orchestrator.expansion.query_aware import (
     SEEDS,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from services.agent_orchestrator.clients.budget import Budget
 
 Mode: TypeAlias = expansion_pb2.ExpansionMode.ValueType
-_Failure = (grpc.aio.AioRpcError, TierAwayError, TimeoutError, BraidError)
+_Failure = (grpc.aio.AioRpcError, TierUnavailableError, TimeoutError, BraidError)
 
 OVER_MENTIONS = frozenset(
     {expansion_pb2.EXPANSION_MODE_QUERY_AWARE, expansion_pb2.EXPANSION_MODE_PAGERANK}

@@ -11,7 +11,7 @@ import grpc
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import expansion_pb2, legs_pb2
 from services.agent_orchestrator.clients.failures import reason_of
-from services.agent_orchestrator.clients.health_watch import TierAwayError
+from services.agent_orchestrator.clients.health_watch import TierUnavailableError
 from services.agent_orchestrator.expansion.chunk_filter import passes
 from services.agent_orchestrator.expansion.coverage_selection import cover
 from services.agent_orchestrator.expansion.query_aware import (
@@ -79,7 +79,7 @@ class ListExpansion:
         fresh = [one.chunk_id for one in reached if one.chunk_id not in searched.chunk_ids]
         try:
             brought = await self._read(wanted.question, fresh, searched.filter, budget)
-        except (grpc.aio.AioRpcError, TierAwayError) as error:
+        except (grpc.aio.AioRpcError, TierUnavailableError) as error:
             brought = {}
             report.status, report.reason = legs_pb2.LEG_STATUS_DEGRADED, reason_of(error)
         added = {

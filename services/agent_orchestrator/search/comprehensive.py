@@ -11,7 +11,7 @@ import grpc
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import legs_pb2, reranking_pb2, retrieval_pb2
 from services.agent_orchestrator.clients.budget import Budget
-from services.agent_orchestrator.clients.health_watch import TierAwayError
+from services.agent_orchestrator.clients.health_watch import TierUnavailableError
 from services.agent_orchestrator.clients.space_models import SpaceModels
 from services.agent_orchestrator.expansion.expander import OFF, ExpansionRequest
 from services.agent_orchestrator.expansion.formula import check_types
@@ -244,7 +244,7 @@ class ComprehensiveSearch:
         asked = score_request(request, wanted, vector)
         try:
             answer = await self._vector.score_chunks(asked, clock.left())
-        except (grpc.aio.AioRpcError, TierAwayError) as error:
+        except (grpc.aio.AioRpcError, TierUnavailableError) as error:
             # Answers with what the legs found: facts whose chunks are not scored become results of their own.
             get_logger("search").warning("passages of facts not scored", cause=type(error).__name__)
             return replace(known, missing=frozenset(wanted))

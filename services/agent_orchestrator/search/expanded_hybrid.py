@@ -13,7 +13,7 @@ from braid.common.v1 import expansion_pb2, legs_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.agent_orchestrator.clients.budget import Budget
-from services.agent_orchestrator.clients.health_watch import TierAwayError
+from services.agent_orchestrator.clients.health_watch import TierUnavailableError
 from services.agent_orchestrator.expansion.expander import OFF, ExpansionRequest
 from services.agent_orchestrator.expansion.formula import check_types
 from services.agent_orchestrator.expansion.query_aware import Question
@@ -118,7 +118,7 @@ class ExpandedHybrid:
             return await self._vector.hybrid_search(asked, budget.left())
         except grpc.aio.AioRpcError as error:
             raise _in_own_words(error_from_rpc(error)) from None
-        except TierAwayError:
+        except TierUnavailableError:
             raise StoreUnavailableError("vector") from None
 
     async def _listed(

@@ -12,10 +12,10 @@ from google.protobuf.duration_pb2 import Duration
 from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
 from services.agent_orchestrator.clients.failures import (
     came_from_tier,
-    status_of_absence,
+    leg_status_of,
     status_of_failure,
 )
-from services.agent_orchestrator.clients.health_watch import TierAwayError
+from services.agent_orchestrator.clients.health_watch import TierUnavailableError
 from services.runtime.errors import BraidError
 from services.runtime.status import error_from_rpc, reason_name
 from services.runtime.telemetry import get_logger
@@ -88,9 +88,11 @@ async def run_leg(
         _log_failure(leg, error, failure)
         report = _report(leg, status, reason, started)
         return LegOutcome(report, failed=True, retry_after=failure.retry_after)
-    except TierAwayError as away:
-        get_logger("search").warning("leg given up", leg=leg_name(leg), reason=str(away))
-        return LegOutcome(_report(leg, status_of_absence(away), away.reason, started), failed=True)
+    except TierUnavailableError as unavailable:
+        get_logger("search").warning("leg given up", leg=leg_name(leg), reason=str(unavailable))
+        return LegOutcome(
+            _report(leg, leg_status_of(unavailable), unavailable.reason, started), failed=True
+        )
     if answer is None:  # gRPC returns None if it could not parse the answer
         get_logger("search").error("leg unreadable", leg=leg_name(leg))
         status, reason = legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_REASON_INTERNAL

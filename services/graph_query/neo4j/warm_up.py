@@ -124,7 +124,7 @@ class QueryPlanWarmer:
         self._writes = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
-        self._away = False
+        self._unavailable = False
         self.rounds = 0
 
     @contextmanager
@@ -141,9 +141,9 @@ class QueryPlanWarmer:
 
     def note(self, *, answers: bool) -> None:
         """Records the result of each probe: after an outage Neo4j has no plans, so a new round starts."""
-        if answers and self._away:
+        if answers and self._unavailable:
             self.start()
-        self._away = not answers
+        self._unavailable = not answers
 
     def start(self) -> None:
         """Starts the next round."""

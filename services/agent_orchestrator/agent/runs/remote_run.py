@@ -12,7 +12,7 @@ from services.agent_orchestrator.agent.runs.events import Event, Failed
 from services.agent_orchestrator.agent.runs.run import Run
 from services.agent_orchestrator.agent.runs.store_failures import STORE_FAILURES
 
-INTERRUPTED = "The process that worked on the answer went away. Ask again."
+INTERRUPTED = "The process that worked on the answer stopped. Ask again."
 # How often a process that reads another process's run records that the run has a follower.
 NOTE_SECONDS = 1.0
 _FOLLOW_SECONDS = (0.05, 0.5)

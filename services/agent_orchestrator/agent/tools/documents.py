@@ -43,7 +43,7 @@ DOCUMENTS, GRAPH = "documents", "graph"
 NO_DOCUMENTS = "The documents cannot be searched now."
 NO_GRAPH = "The graph cannot be searched now."
 NOTHING_FOUND = "Nothing relevant was found in the documents."
-_AWAY = (legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_STATUS_TIMED_OUT)
+_UNAVAILABLE = (legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_STATUS_TIMED_OUT)
 _PARTS = {legs_pb2.LEG_VECTOR: DOCUMENTS, legs_pb2.LEG_GRAPH: GRAPH}
 _MAX_QUERY = 4096
 
@@ -133,23 +133,23 @@ async def comprehensive_search(
     except BraidError as error:
         if is_refusal(error):
             raise retry_for(error) from None
-        away = ToolResult(
+        unavailable = ToolResult(
             "comprehensive_search",
             "unavailable",
             deps.space,
             unavailable=(DOCUMENTS, GRAPH),
             message=f"{NO_DOCUMENTS} {NO_GRAPH}",
         )
-        return respond(deps, away)
+        return respond(deps, unavailable)
     chunks = {hit.chunk.id: hit.chunk for hit in answer.vector_results}
     missing = [result.id for result in answer.results if result.id not in chunks]
     chunks |= await read_chunks(deps, [one for one in missing if _is_chunk(answer, one)])
     items = tuple(search_result(result, chunks) for result in answer.results)
-    away_parts = tuple(_PARTS[leg.leg] for leg in answer.legs if leg.status in _AWAY)
+    unavailable_parts = tuple(_PARTS[leg.leg] for leg in answer.legs if leg.status in _UNAVAILABLE)
     # Reported only if the model asked for a mode: otherwise the legs say what could not be searched.
-    if expansion is not None and _unexpanded(answer.expansion) and not away_parts:
-        away_parts = (GRAPH,)
-    status: Status = "degraded" if away_parts else ("ok" if items else "no_match")
+    if expansion is not None and _unexpanded(answer.expansion) and not unavailable_parts:
+        unavailable_parts = (GRAPH,)
+    status: Status = "degraded" if unavailable_parts else ("ok" if items else "no_match")
     result = ToolResult(
         "comprehensive_search",
         status,
@@ -157,8 +157,8 @@ async def comprehensive_search(
         as_of=as_of,
         items=items,
         total_count=len(items),
-        unavailable=away_parts,
-        message=_sentences(away_parts, nothing=not items),
+        unavailable=unavailable_parts,
+        message=_sentences(unavailable_parts, nothing=not items),
     )
     return respond(deps, result)
 
@@ -193,12 +193,12 @@ async def with_documents(
         answer = await deps.tiers.hybrid_search(request)
     except BraidError as error:
         clock.failed(error)
-        away = replace(
+        unavailable = replace(
             result,
             unavailable=(*result.unavailable, DOCUMENTS),
             message=f"{result.message} {NO_DOCUMENTS}",
         )
-        return respond(deps, away, heading)
+        return respond(deps, unavailable, heading)
     clock.answered(answer)
     items = tuple(passage(hit.chunk, hit.score) for hit in answer.hits)
     said = "The documents say:" if items else NOTHING_FOUND
@@ -221,7 +221,7 @@ async def _expanded_hybrid(
     deps.leg_ended(ctx.tool_call_id or "", answer.leg)
     hits = [one.hit for one in answer.hits]
     if _unexpanded(answer.expansion):
-        return _passages(deps, "hybrid_search", hits, "degraded", away=(GRAPH,))
+        return _passages(deps, "hybrid_search", hits, "degraded", unavailable=(GRAPH,))
     degraded = answer.leg.status == legs_pb2.LEG_STATUS_DEGRADED
     return _passages(deps, "hybrid_search", hits, "degraded" if degraded else "ok")
 
@@ -231,17 +231,17 @@ def _passages(
     tool: str,
     hits: Iterable[chunks_pb2.ChunkHit],
     status: Status,
-    away: tuple[str, ...] = (),
+    unavailable: tuple[str, ...] = (),
 ) -> ToolReturn[str]:
     items = tuple(passage(hit.chunk, hit.score) for hit in hits)
     result = ToolResult(
         tool,
-        status if items or away else "no_match",
+        status if items or unavailable else "no_match",
         deps.space,
         items=items,
         total_count=len(items),
-        unavailable=away,
-        message=_sentences(away, nothing=not items),
+        unavailable=unavailable,
+        message=_sentences(unavailable, nothing=not items),
     )
     return respond(deps, result)
 
@@ -252,16 +252,16 @@ def _documents_unavailable(
     if is_refusal(error):
         raise retry_for(error) from None
     clock.failed(error)
-    away = ToolResult(
+    unavailable = ToolResult(
         tool, "unavailable", ctx.deps.space, unavailable=(DOCUMENTS,), message=NO_DOCUMENTS
     )
-    return respond(ctx.deps, away)
+    return respond(ctx.deps, unavailable)
 
 
-def _sentences(away: Sequence[str], *, nothing: bool) -> str:
+def _sentences(unavailable: Sequence[str], *, nothing: bool) -> str:
     said = {DOCUMENTS: NO_DOCUMENTS, GRAPH: NO_GRAPH}
-    parts = [said[part] for part in away if part in said]
-    if nothing and DOCUMENTS not in away:
+    parts = [said[part] for part in unavailable if part in said]
+    if nothing and DOCUMENTS not in unavailable:
         parts.append(NOTHING_FOUND)
     return " ".join(parts)
 

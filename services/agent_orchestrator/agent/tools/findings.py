@@ -80,10 +80,10 @@ async def search_findings(
         if is_refusal(error):
             raise retry_for(error) from None
         clock.failed(error)
-        away = ToolResult(
+        unavailable = ToolResult(
             "search_findings", "unavailable", deps.space, unavailable=(GRAPH,), message=NO_GRAPH
         )
-        return respond(deps, away)
+        return respond(deps, unavailable)
     clock.answered(answer)
     cited = [source.chunk_id for hit in answer.hits for source in hit.finding.sources]
     chunks = await read_chunks(deps, cited)

@@ -33,10 +33,10 @@ _DELIMITER = re.compile(r"<(?=\s*/?\s*search_results)", re.IGNORECASE)
 _MAX_HEADING = 900
 _ROOM = MAX_CHARACTERS - len(_OPEN) - len(_CLOSE) - 2
 _MAX_MESSAGE = 300
-_AWAY_STATUS = {
+_UNAVAILABLE_STATUS = {
     errors_pb2.ERROR_REASON_DEADLINE: legs_pb2.LEG_STATUS_TIMED_OUT,
 }
-_AWAY_REASON = {
+_UNAVAILABLE_REASON = {
     errors_pb2.ERROR_REASON_DEADLINE: legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
     errors_pb2.ERROR_REASON_OVERLOADED: legs_pb2.LEG_REASON_OVERLOADED,
     errors_pb2.ERROR_REASON_EMBEDDER_UNAVAILABLE: legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
@@ -139,6 +139,6 @@ class LegClock:
     def failed(self, error: BraidError) -> None:
         """Reports a failed leg."""
         self.ended(
-            _AWAY_STATUS.get(error.reason, legs_pb2.LEG_STATUS_UNAVAILABLE),
-            _AWAY_REASON.get(error.reason, legs_pb2.LEG_REASON_INTERNAL),
+            _UNAVAILABLE_STATUS.get(error.reason, legs_pb2.LEG_STATUS_UNAVAILABLE),
+            _UNAVAILABLE_REASON.get(error.reason, legs_pb2.LEG_REASON_INTERNAL),
         )
