@@ -27,7 +27,7 @@ from tests.benchmarks.credentials import Metadata, credential
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.generated import invented_sentences
 from tests.benchmarks.harness import bar, channel_to, running_stack
-from tests.benchmarks.kept import differences, space_content
+from tests.benchmarks.space_content import differences, space_content
 from tests.benchmarks.uploading import Text, ingested, is_transient, upload
 
 _ROUNDS = 100

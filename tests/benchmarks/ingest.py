@@ -15,8 +15,8 @@ from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.generated import invented_passages
 from tests.benchmarks.given_vectors import given_vectors
 from tests.benchmarks.harness import bar, channel_to, running_stack
-from tests.benchmarks.settling import settled
 from tests.benchmarks.uploading import Text, ingested
+from tests.benchmarks.wait_for_index import settled
 from tests.evals.datasets import read_multihop
 from tests.evals.embedding import embedding_seconds, local_embedder
 

@@ -17,7 +17,7 @@ from deploy.local.stack import LocalStack
 from services.runtime.ids import chunk_id, content_sha256, document_hash
 from tests.benchmarks.credentials import LOCAL_SPACE, credential
 from tests.benchmarks.harness import bar, channel_to
-from tests.benchmarks.settling import settled
+from tests.benchmarks.wait_for_index import settled
 
 _BATCH = 200
 _WRITERS = 2

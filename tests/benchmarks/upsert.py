@@ -18,7 +18,7 @@ from tests.benchmarks.harness import bar, channel_to, running_stack
 from tests.benchmarks.loading import Passage, batches, upsert_request
 from tests.benchmarks.reference import reference
 from tests.benchmarks.sentences import MODEL, embedded, sentences
-from tests.benchmarks.settling import settled, waiting
+from tests.benchmarks.wait_for_index import settled, waiting
 from tests.benchmarks.writing import DirectWriter
 from tests.evals.datasets import read_multihop
 from tests.evals.embedding import local_embedder

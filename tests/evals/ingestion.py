@@ -12,7 +12,7 @@ from deploy.local.stack import LocalStack
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.figures import note
 from tests.benchmarks.harness import bar, channel_to
-from tests.benchmarks.settling import settled
+from tests.benchmarks.wait_for_index import settled
 from tests.evals.datasets import Document
 
 _PART = 512 * 1024

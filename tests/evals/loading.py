@@ -15,7 +15,7 @@ from gateway.cli.ingest.ingestion import Ingest, Report
 from gateway.cli.progress import IngestProgress
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.figures import note
-from tests.benchmarks.settling import settled
+from tests.benchmarks.wait_for_index import settled
 
 _SHOWN = 3
 

@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from tests.benchmarks.isolation.detector import NOT_SENT, Outcome
-from tests.benchmarks.isolation.doors import ATTEMPTS, Call, Operation, without_request_ids
+from tests.benchmarks.isolation.interfaces import ATTEMPTS, Call, Operation, without_request_ids
 from tests.benchmarks.isolation.people import Person
 from tests.benchmarks.isolation.schemas import Schemas
 from tests.benchmarks.isolation.values import Given

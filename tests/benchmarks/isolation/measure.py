@@ -29,7 +29,7 @@ from tests.benchmarks.isolation.detector import (
     same,
     seen_in,
 )
-from tests.benchmarks.isolation.doors import SECONDS, Operation, open_operations, outcome_of
+from tests.benchmarks.isolation.interfaces import SECONDS, Operation, open_operations, outcome_of
 from tests.benchmarks.isolation.people import Loading, Person, issue_keys
 from tests.benchmarks.isolation.values import Given, guess_like
 from tests.stubs.openai_server import OpenAIStub

@@ -26,7 +26,7 @@ from services.runtime.channels import open_channel
 from services.runtime.security.api_keys import hash_key
 from services.runtime.server import RunningServer, start_server
 from services.runtime.settings import RuntimeSettings
-from tests.integration.agent_orchestrator.desk import JobStores
+from tests.integration.agent_orchestrator.job_stores import JobStores
 from tests.stores import TestDatabase
 from tests.stubs.embedders import StubModels
 from tests.stubs.graph_tier import GraphStub, fact_hit, serve_graph

@@ -23,7 +23,7 @@ from services.runtime.errors import (
     WrongStateError,
 )
 from tests.integration.agent_orchestrator.conftest import ALICE, World
-from tests.integration.agent_orchestrator.questions import Request, ask, legs, refused
+from tests.integration.agent_orchestrator.searches import Request, ask, legs, refused
 from tests.stubs.graph_tier import fact_hit
 from tests.stubs.script import fail, hang
 from tests.stubs.vector_tier import chunk_hit

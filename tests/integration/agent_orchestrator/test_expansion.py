@@ -17,7 +17,7 @@ from braid.vector.v1 import search_pb2 as vector_pb2
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, World
-from tests.integration.agent_orchestrator.questions import Request, ask, refused
+from tests.integration.agent_orchestrator.searches import Request, ask, refused
 from tests.stubs.script import fail, hang
 
 FILM, SIMILAR, WEAK, DIRECTOR = (

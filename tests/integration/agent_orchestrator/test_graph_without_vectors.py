@@ -12,7 +12,7 @@ from braid.graph.v1 import query_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
 from services.runtime.errors import StoreUnavailableError
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
-from tests.integration.agent_orchestrator.questions import legs
+from tests.integration.agent_orchestrator.searches import legs
 from tests.stubs.graph_tier import fact_hit
 from tests.stubs.script import Act, fail, hang
 from tests.stubs.vector_tier import chunk_hit

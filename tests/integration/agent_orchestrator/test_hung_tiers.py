@@ -21,7 +21,7 @@ from services.runtime.channels import open_channel
 from services.runtime.health import PROBE_INTERVAL, PROBE_TIMEOUT
 from services.runtime.settings import RuntimeSettings
 from tests.integration.agent_orchestrator.conftest import ALICE, World
-from tests.integration.agent_orchestrator.questions import Request, legs
+from tests.integration.agent_orchestrator.searches import Request, legs
 from tests.stubs.faulty_proxy import Endpoint, Fault, FaultyProxy
 from tests.stubs.graph_tier import GraphStub, serve_graph
 from tests.stubs.script import hang

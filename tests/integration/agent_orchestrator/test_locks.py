@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.integration.agent_orchestrator.desk import JobStores
+from tests.integration.agent_orchestrator.job_stores import JobStores
 
 Ids = list[uuid.UUID]
 WAITING = """select count(*) from pg_stat_activity

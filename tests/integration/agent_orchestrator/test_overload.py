@@ -14,7 +14,7 @@ from braid.common.v1 import errors_pb2
 from services.runtime.errors import OverloadedError, StoreUnavailableError
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, World
-from tests.integration.agent_orchestrator.questions import Request, ask, legs, refused
+from tests.integration.agent_orchestrator.searches import Request, ask, legs, refused
 from tests.stubs.script import fail
 
 LEGS = [("vector", "HybridSearch"), ("graph", "SearchFacts")]

@@ -15,8 +15,8 @@ from services.agent_orchestrator.jobs.records import CANCELLED, FAILED, SUCCEEDE
 from services.agent_orchestrator.jobs.tasks import Task
 from services.agent_orchestrator.jobs.worker import MAX_DEFECTS, TaskRunner
 from services.agent_orchestrator.model_migration.reextraction import CHUNKS_AT_ONCE
-from tests.integration.agent_orchestrator.desk import ONE, JobStores
-from tests.unit.agent_orchestrator.test_reextraction import Tiers, reextraction
+from tests.integration.agent_orchestrator.job_stores import ONE, JobStores
+from tests.unit.agent_orchestrator.model_migration.test_reextraction import Tiers, reextraction
 
 CHUNKS = 2 * CHUNKS_AT_ONCE
 

@@ -6,7 +6,7 @@ import pytest
 
 from braid.common.v1 import legs_pb2, retrieval_pb2
 from tests.integration.agent_orchestrator.conftest import BOB, World
-from tests.integration.agent_orchestrator.questions import ask
+from tests.integration.agent_orchestrator.searches import ask
 
 
 def last_asked(world: World) -> list[tuple[bool, bool]]:

@@ -16,7 +16,7 @@ from services.runtime.errors import (
 )
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, World
-from tests.integration.agent_orchestrator.questions import Legs, Request, ask, legs
+from tests.integration.agent_orchestrator.searches import Legs, Request, ask, legs
 from tests.stubs.script import fail, hang
 
 

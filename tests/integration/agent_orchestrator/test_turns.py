@@ -20,7 +20,7 @@ from services.agent_orchestrator.jobs.records import STATES, Failure, NewJob
 from services.agent_orchestrator.jobs.store import LAST_NUMBER, LISTED_FAILURES, MAX_AT_ONCE
 from services.agent_orchestrator.jobs.work_store import GraphOutcome, ReadJob
 from services.runtime.errors import NotFoundError
-from tests.integration.agent_orchestrator.desk import LEASE, ONE, OTHER, JobStores, searchable
+from tests.integration.agent_orchestrator.job_stores import LEASE, ONE, OTHER, JobStores, searchable
 
 
 async def test_a_space_has_one_turn_however_many_uploads_it_has(job_stores: JobStores) -> None:

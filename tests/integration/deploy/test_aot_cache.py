@@ -12,7 +12,7 @@ from deploy.local.aot_cache import create_aot_cache
 from deploy.local.jars import default_cache, neo4j_jars
 from deploy.local.java import ADMIN, SERVER, Java
 from deploy.local.stores import LocalStores
-from tests.notes import Notes
+from tests.recorded_progress import Notes
 from tests.stores import data_folder
 
 # Recording a whole server takes too long for a test, so this one runs as usual and writes an empty file.

@@ -10,7 +10,7 @@ from pydantic import SecretStr
 
 from gateway.settings import GatewaySettings
 from services.runtime.security.key_file import KeyEditor
-from tests.benchmarks.isolation.doors import mcp_client, mcp_operations, rest_operations
+from tests.benchmarks.isolation.interfaces import mcp_client, mcp_operations, rest_operations
 from tests.benchmarks.isolation.messages import all_methods
 from tests.benchmarks.isolation.people import Person
 from tests.benchmarks.isolation.values import Given

@@ -11,10 +11,10 @@ from services.runtime.times import utc_now
 from services.vector_search.domain import SpaceState
 from services.vector_search.postgres_store import PostgresStore
 from services.vector_search.search.result_cache import ResultCache
+from tests.integration.vector_search.clock import make_due
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import NORTH, embedding, upsert
 from tests.integration.vector_search.messages import document as input_
-from tests.integration.vector_search.times import make_due
 from tests.store_suite.vector.builders import MODEL, SPACE, contents, document, words
 from tests.stores import TestDatabase, open_vector_store
 

@@ -14,17 +14,17 @@ pytest.register_assert_rewrite(
     "tests.store_suite.graph.embedding_suite",
     "tests.store_suite.graph.erasure_suite",
     "tests.store_suite.graph.inventory_suite",
-    "tests.store_suite.graph.reading_suite",
+    "tests.store_suite.graph.search_suite",
     "tests.store_suite.graph.writing_suite",
     "tests.store_suite.graph.facts_suite",
-    "tests.store_suite.graph.ending_suite",
+    "tests.store_suite.graph.ended_facts_and_extraction_suite",
     "tests.store_suite.graph.mentions_suite",
     "tests.store_suite.graph.events_suite",
     "tests.store_suite.graph.ontology_suite",
     "tests.store_suite.graph.history_suite",
     "tests.store_suite.graph.structure_suite",
     "tests.store_suite.graph.findings_suite",
-    "tests.store_suite.graph.ordering_suite",
+    "tests.store_suite.graph.reranking_suite",
 )
 
 

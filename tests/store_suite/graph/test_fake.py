@@ -9,7 +9,7 @@ from tests.oracles.graph.store import FakeGraphStore
 from tests.store_suite.graph.facts_suite import FactsSuite
 from tests.store_suite.graph.history_suite import HistorySuite
 from tests.store_suite.graph.listing_suite import ListingSuite
-from tests.store_suite.graph.reading_suite import ReadingSuite
+from tests.store_suite.graph.search_suite import ReadingSuite
 from tests.store_suite.graph.spaces_suite import SpacesSuite
 from tests.store_suite.graph.versions_suite import VersionsSuite
 from tests.store_suite.graph.writing_suite import WritingSuite

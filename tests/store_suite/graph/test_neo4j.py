@@ -14,7 +14,7 @@ from tests.store_suite.graph.history_suite import HistorySuite
 from tests.store_suite.graph.listing_suite import ListingSuite
 from tests.store_suite.graph.mentions_suite import MentionsSuite
 from tests.store_suite.graph.neo4j_graph import opened
-from tests.store_suite.graph.reading_suite import ReadingSuite
+from tests.store_suite.graph.search_suite import ReadingSuite
 from tests.store_suite.graph.spaces_suite import SpacesSuite
 from tests.store_suite.graph.structure_suite import StructureSuite
 from tests.store_suite.graph.versions_suite import VersionsSuite

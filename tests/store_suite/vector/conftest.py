@@ -8,6 +8,6 @@ pytest.register_assert_rewrite(
     "tests.store_suite.vector.inventory_suite",
     "tests.store_suite.vector.scores_suite",
     "tests.store_suite.vector.searching_suite",
-    "tests.store_suite.vector.words_suite",
+    "tests.store_suite.vector.text_search_suite",
     "tests.store_suite.vector.writing_suite",
 )

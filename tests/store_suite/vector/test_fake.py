@@ -8,7 +8,7 @@ from services.vector_search.store import VectorStore
 from tests.oracles.vector.store import FakeStore
 from tests.store_suite.vector.scores_suite import ScoresSuite
 from tests.store_suite.vector.searching_suite import SearchingSuite
-from tests.store_suite.vector.words_suite import WordsSuite
+from tests.store_suite.vector.text_search_suite import WordsSuite
 from tests.store_suite.vector.writing_suite import WritingSuite
 
 

@@ -17,8 +17,8 @@ from services.vector_search import postgres_store
 from services.vector_search.database import load_queries
 from services.vector_search.domain import NewDocument, Outcome
 from services.vector_search.postgres_store import PostgresStore
+from tests.integration.vector_search.clock import make_due
 from tests.integration.vector_search.locks import superuser, until_waiting
-from tests.integration.vector_search.times import make_due
 from tests.store_suite.vector.builders import MODEL, SPACE, contents, document, words
 from tests.stores import TestDatabase, open_vector_store
 

@@ -14,7 +14,7 @@ from services.agent_orchestrator.ingest.sandbox.reader import Parsers
 from services.agent_orchestrator.jobs.queue import SEARCH, Turn, TurnLostError
 from services.agent_orchestrator.jobs.time_slice import StagePriority
 from services.agent_orchestrator.jobs.work_store import ReadJob, TakenUpload
-from tests.unit.agent_orchestrator.test_reading import taken
+from tests.unit.agent_orchestrator.ingest.pipeline.test_batches import taken
 
 
 class Work:

@@ -23,7 +23,7 @@ from deploy.local.processes import ProcessSpec
 from deploy.local.progress import Silent
 from deploy.local.stack import LocalStack
 from deploy.local.supervisor import Backoff, Process
-from tests.unit.deploy.waiting import alive, eventually
+from tests.unit.deploy.local.waiting import alive, eventually
 
 FAKE = str(Path(__file__).with_name("fake_process.py"))
 QUICK = Backoff(first=0.01, longest=0.05)

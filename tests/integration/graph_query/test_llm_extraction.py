@@ -16,7 +16,7 @@ from services.graph_query.ontology.domain import (
 )
 from services.models.errors import LanguageModelUnavailable
 from services.runtime.errors import WrongStateError
-from tests.integration.graph_query.reading import Reading, reading
+from tests.integration.graph_query.llm_extraction import Reading, reading
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, listed, unit
 from tests.stubs.embedders import StubEmbedder, StubModels
 from tests.stubs.openai_server import Answer, hang, raw, server_error

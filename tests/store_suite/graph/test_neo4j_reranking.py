@@ -11,7 +11,7 @@ from services.graph_query.search import neo4j_store as neo4j_search
 from services.graph_query.search.fact_search import SearchStores
 from tests.store_suite.graph.builders import ALWAYS, at, day, fact, new_space
 from tests.store_suite.graph.neo4j_graph import opened
-from tests.store_suite.graph.ordering_suite import OrderingSuite, PastSuite, RareSuite
+from tests.store_suite.graph.reranking_suite import OrderingSuite, PastSuite, RareSuite
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from deploy.local.errors import LocalStackError, StartError
 from deploy.local.jars import JarCache
 from deploy.local.java import Java
 from deploy.local.neo4j import Neo4j
-from tests.unit.deploy.waiting import alive, eventually
+from tests.unit.deploy.local.waiting import alive, eventually
 
 WRITING = "import sys; open(sys.argv[1], 'w').write('cache')"
 FAILING = "import sys; open(sys.argv[1], 'w').write('ca'); sys.exit(3)"

@@ -16,7 +16,7 @@ from services.runtime.errors import OverloadedError, StoreUnavailableError
 from services.runtime.server import RunningServer, Service, start_server
 from services.runtime.status import error_from_rpc
 from tests.integration.agent_orchestrator.conftest import ALICE, World
-from tests.integration.agent_orchestrator.questions import Request, legs
+from tests.integration.agent_orchestrator.searches import Request, legs
 from tests.stubs.graph_tier import fact_hit
 from tests.stubs.script import fail, hang
 from tests.stubs.vector_tier import chunk_hit

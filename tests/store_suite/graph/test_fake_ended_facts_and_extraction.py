@@ -7,7 +7,11 @@ import pytest
 from services.graph_query.ontology.domain import OntologyStore
 from tests.oracles.graph.ontology import FakeOntologies
 from tests.oracles.graph.store import FakeGraphStore
-from tests.store_suite.graph.ending_suite import EndingSuite, ExtractionSuite, Graph
+from tests.store_suite.graph.ended_facts_and_extraction_suite import (
+    EndingSuite,
+    ExtractionSuite,
+    Graph,
+)
 from tests.store_suite.graph.ontology_suite import OntologySuite
 
 

@@ -20,8 +20,8 @@ from braid.graph.v1 import (
 from services.graph_query.core.domain import Origin
 from services.graph_query.neo4j_store import Neo4jStore
 from tests.integration.graph_query.conftest import Credential, Tier
+from tests.integration.graph_query.llm_extraction import Reading, reading
 from tests.integration.graph_query.messages import episode, fact, stream
-from tests.integration.graph_query.reading import Reading, reading
 from tests.store_suite.graph.builders import ALWAYS
 
 Adding = Callable[..., Awaitable[ingest_pb2.EpisodeCounts]]

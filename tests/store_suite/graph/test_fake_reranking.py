@@ -6,7 +6,7 @@ import pytest
 
 from services.graph_query.search.fact_search import SearchStores
 from tests.oracles.graph.store import FakeGraphStore
-from tests.store_suite.graph.ordering_suite import OrderingSuite, PastSuite, RareSuite
+from tests.store_suite.graph.reranking_suite import OrderingSuite, PastSuite, RareSuite
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from deploy.local.stores import LocalStores
 from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.ontology.domain import OntologyStore
-from tests.store_suite.graph.ending_suite import EndingSuite, ExtractionSuite
+from tests.store_suite.graph.ended_facts_and_extraction_suite import EndingSuite, ExtractionSuite
 from tests.store_suite.graph.neo4j_graph import opened
 from tests.store_suite.graph.ontology_suite import OntologySuite
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from services.graph_query.findings.domain import FindingFilter, FindingOrigin, Subject
 from services.graph_query.neo4j_store import Neo4jStore
-from tests.integration.graph_query.reading import reading
+from tests.integration.graph_query.llm_extraction import reading
 
 TEXT = "Mira Okafor owns the Payments Service. The logs show that it fails at night."
 FAILS = {
