@@ -85,7 +85,15 @@ class Loading:
         document = {"id": f"doc-{mark}", "title": f"About {mark}", "text": text}
         accepted = await self._post("/api/documents", document)
         person.shared["job"] = _first(accepted, "job_id", "id")
-        await self._until_ended(person.shared["job"])
+        # Relations join two chunks.
+        other = {
+            "id": f"notes-{mark}",
+            "title": f"Notes on {mark}",
+            "text": f"The {mark} Team meets.",
+        }
+        notes = await self._post("/api/documents", other)
+        for job in (person.shared["job"], _first(notes, "job_id", "id")):
+            await self._until_ended(job)
         fact = {
             "subject": f"{mark} Service",
             "relation": "OWNED_BY",
@@ -99,8 +107,10 @@ class Loading:
         entities = await self._get("/api/graph/entities", limit=100)
         named = next(one for one in entities["entities"] if mark in str(one).lower())
         person.shared["entity"] = _first(named, "uuid", "id")
-        chunks = await self._post("/api/search/text", {"query": mark})
-        person.shared["chunk"] = _first(chunks["results"], "id")
+        chunks = (await self._post("/api/search/text", {"query": mark}))["results"]
+        person.shared["chunk"], person.shared["other_chunk"] = (
+            _first(chunk, "id") for chunk in chunks
+        )
 
     async def own(self) -> None:
         """Loads the user's own data: memories, an entity memory, and a conversation with an answer."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from pydantic_ai import ModelRetry, RunContext, ToolReturn
@@ -28,6 +29,7 @@ from services.agent_orchestrator.agent.tools.arguments import (
     time_selector,
 )
 from services.agent_orchestrator.agent.tools.documents import (
+    GRAPH,
     read_chunks,
     with_documents,
 )
@@ -74,6 +76,7 @@ _PAGE: Final = 200
 _HISTORY_PAGE: Final = 50
 # The page that begins a history in time order, without the current facts that its first answer puts first.
 _BEGINNING: Final = "beginning"
+_NO_NEXT_PAGE: Final = "There are more facts; the graph could not be asked for their page."
 # As long as the graph's page tokens are.
 _LONG_TOKEN: Final = "." * 200
 _WORD = re.compile(r"\w{3,}")
@@ -200,8 +203,9 @@ async def get_entity_history(
     shown = facts[: shown_items(result, heading, _LONG_TOKEN)]
     try:
         following = await _page_after(deps, request, answer, shown, is_first=not page)
-    except BraidError as error:
-        return await graph_unavailable(call, error)
+    except BraidError:
+        following = ""
+        result = replace(result, status="degraded", unavailable=(GRAPH,), message=_NO_NEXT_PAGE)
     return respond(deps, result, heading, following)
 
 

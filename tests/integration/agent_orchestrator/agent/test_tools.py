@@ -315,6 +315,25 @@ async def test_pages_of_a_history_show_every_fact(
     assert [n for n in range(count) if f"Owner {n}. owns" not in everything] == []
 
 
+async def test_a_history_without_its_next_page_says_that_there_are_more_facts(
+    tools: Call, world: World
+) -> None:
+    facts = [fact(n, owner=f"Owner {n}.", start=f"{1900 + n}-01-01") for n in range(120)]
+    world.graph.replies["GetEntityHistory"] = paged_history(facts, [])
+
+    async def fail_for_a_second_page_size(request: history_pb2.GetEntityHistoryRequest) -> None:
+        if request.page_size < 50:
+            raise StoreUnavailableError("neo4j")
+
+    world.graph.script.acts["GetEntityHistory"] = fail_for_a_second_page_size
+    text, result = await tools("get_entity_history", arguments={"entity": "Ledger Service"})
+    assert result.status == "degraded"
+    assert result.unavailable == ("graph",)
+    assert "There are more facts" in text
+    assert "Next page" not in text
+    assert "Owner 0. owns" in text
+
+
 async def test_a_long_result_is_truncated_between_items_and_states_the_total(
     tools: Call, world: World
 ) -> None:
