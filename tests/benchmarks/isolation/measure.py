@@ -35,6 +35,8 @@ from tests.benchmarks.isolation.values import Given, guess_like
 from tests.stubs.openai_server import OpenAIStub
 
 _ADDS = ("Add", "BatchAdd", "Create", "Ingest")
+# Joins what later operations delete.
+_JOINS = "PutRelations"
 _NEUTRAL = "weather report"
 _POLLS, _POLL_SECONDS = 100, 0.1
 # Views of a space's data, and of a user's own data.
@@ -273,14 +275,15 @@ class Trial:
                 self._found.add(Leak(operation.name, actor.name, victim, what))
 
 
-def _order(operation: Operation) -> tuple[bool, bool, bool]:
+def _order(operation: Operation) -> tuple[bool, bool, bool, bool]:
     """Returns the sort key of an operation: reads come first, then changes.
 
     Changes without ids come last, because they affect all of a caller's data. Operations that create things with a
     given id come after those that look things up by id, because afterwards others' ids exist in the caller's space.
+    Relations between a caller's chunks come before the chunks are deleted.
     """
-    adds = operation.name.rpartition("/")[2].startswith(_ADDS)
-    return operation.changes, not operation.takes_ids, adds
+    name = operation.name.rpartition("/")[2]
+    return operation.changes, not operation.takes_ids, name.startswith(_ADDS), name != _JOINS
 
 
 def _shown(outcome: Outcome) -> str:
