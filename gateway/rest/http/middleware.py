@@ -226,7 +226,7 @@ async def drain_body(receive: Receive) -> None:
 
 
 def _steady(receive: Receive, idle_seconds: float) -> Receive:
-    """Raises StalledError if a part of the body does not arrive in time. There is no limit after the body."""
+    """Raises StalledError if a part of the body does not arrive in time. A complete body has no limit."""
     more = True
 
     async def steady() -> Message:

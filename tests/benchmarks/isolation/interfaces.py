@@ -132,8 +132,8 @@ def _rpc(method: MethodDescriptor, channel: grpc.aio.Channel, requests: Requests
                 answers.append(_json(await running))
         except grpc.aio.AioRpcError as error:
             failure = failure_of(error)
-            told = [failure.reason, failure.message, failure.metadata, list(failure.fields)]
-            return Outcome(error.code().name, [*answers, *without_request_ids(told)])
+            refusal = [failure.reason, failure.message, failure.metadata, list(failure.fields)]
+            return Outcome(error.code().name, [*answers, *without_request_ids(refusal)])
         return Outcome("OK", legs_in_order(answers))
 
     return call
@@ -143,11 +143,11 @@ def _json(message: Message) -> Any:
     return MessageToDict(message, preserving_proto_field_name=True)
 
 
-def without_request_ids(told: list[Any]) -> list[Any]:
+def without_request_ids(refusal: list[Any]) -> list[Any]:
     """Removes request ids from the parts of a response."""
     return [
         {k: v for k, v in part.items() if k != "request_id"} if isinstance(part, dict) else part
-        for part in told
+        for part in refusal
     ]
 
 

@@ -41,7 +41,7 @@ def chunk(chunk_id: str) -> chunks_pb2.Chunk:
 
 
 def script(world: World, *, in_force: Iterable[str] = SCORES) -> None:
-    """Scripts the passage of a film that names its director, whose own passage no search finds."""
+    """Scripts a film's passage that names its director; no search finds the director's own passage."""
     world.vector.answer = vector_pb2.HybridSearchResponse(
         status=legs_pb2.LEG_STATUS_OK,
         hits=[

@@ -85,14 +85,14 @@ async def test_vectors_added_since_the_last_search_are_compared_at_once(world: W
 
 
 @pytest.mark.parametrize(
-    ("act", "told"),
+    ("act", "outcome"),
     [
         (hang, ("TIMED_OUT", "BUDGET_EXCEEDED")),
         (fail(StoreUnavailableError("neo4j")), ("DEGRADED", "EMBEDDER_UNAVAILABLE")),
     ],
 )
 async def test_results_of_the_word_search_are_kept_when_the_second_call_fails(
-    world: World, act: Act, told: tuple[str, str]
+    world: World, act: Act, outcome: tuple[str, str]
 ) -> None:
     world.graph.answer = BY_WORDS
     await ask(world)
@@ -104,7 +104,7 @@ async def test_results_of_the_word_search_are_kept_when_the_second_call_fails(
 
     world.graph.script.acts["SearchFacts"] = answer_by_words
     answer = await ask(world, seconds=0.5)
-    assert legs(answer.legs)["graph"] == told
+    assert legs(answer.legs)["graph"] == outcome
     assert [hit.fact.id for hit in answer.graph_results] == ["f1"]
 
 

@@ -53,7 +53,7 @@ async def run(job_stores: JobStores, tiers: Tiers, end: str) -> None:
     if end == SUCCEEDED:
         await job_stores.tasks.succeed(turn, result)
     elif end == FAILED:
-        await job_stores.tasks.fail(turn, "told")
+        await job_stores.tasks.fail(turn, "failed")
     else:
         await job_stores.jobs.cancel("s", turn.key)
     await job_stores.tasks.end_turn(turn)

@@ -264,7 +264,7 @@ async def test_a_job_is_superseded_by_a_later_upload_or_deletion_of_its_document
     async with job_stores.database.pool.session() as session:
         await session.execute(
             "insert into job_failure (job_id, position, space, document_id, stage, reason) "
-            "values ($1, -1, 's', '', 'search', 'told')",
+            "values ($1, -1, 's', '', 'search', 'failed')",
             uuid.UUID(failed.id),
         )
     assert not await job_stores.jobs.superseded("s", failed.id)

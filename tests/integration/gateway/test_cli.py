@@ -105,7 +105,7 @@ async def test_a_search_that_could_not_be_expanded_reports_it_and_exits_as_parti
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "shown"),
     [
         (("--hops", "0"), "expansion.hops"),
         (("--hops", "4"), "expansion.hops"),
@@ -115,10 +115,10 @@ async def test_a_search_that_could_not_be_expanded_reports_it_and_exits_as_parti
     ],
 )
 async def test_an_invalid_expansion_is_reported_with_its_option_or_field(
-    served: Served, options: tuple[str, ...], told: str
+    served: Served, options: tuple[str, ...], shown: str
 ) -> None:
     ended = await braid(served, "search", "who", *options)
-    assert (ended.code, told in ended.err) == (2, True)
+    assert (ended.code, shown in ended.err) == (2, True)
     assert served.script.seen == []
 
 
@@ -200,9 +200,9 @@ async def test_the_status_summarizes_indexes_and_shows_types_as_a_table(served: 
     )
     served.script.answer("GetGraphStats", stats)
     ended = await braid(served, "status")
-    told = ended.out.splitlines()
-    assert "graph indexes: 45 indexes online; broken FAILED; late POPULATING" in told
-    assert [line.split() for line in told[-4:]] == [
+    shown = ended.out.splitlines()
+    assert "graph indexes: 45 indexes online; broken FAILED; late POPULATING" in shown
+    assert [line.split() for line in shown[-4:]] == [
         ["type", "entities"],
         ["(no", "type)", "40"],
         ["Person", "2"],
@@ -216,11 +216,11 @@ async def test_the_status_as_json_is_complete(served: Served) -> None:
         entity_count=7, index_states={"a": query_pb2.INDEX_STATE_ONLINE}
     )
     served.script.answer("GetGraphStats", stats)
-    told = (await braid(served, "status", "--json")).json()
-    assert (told["url"], told["found_by"], told["status"]) == (served.url, "BRAID_URL", "ready")
-    assert told["graph"]["indexes"] == {"a": "ONLINE"}
-    assert told["graph"]["entities_by_type"] == {}
-    assert set(told["services"].values()) == {"SERVING"}
+    shown = (await braid(served, "status", "--json")).json()
+    assert (shown["url"], shown["found_by"], shown["status"]) == (served.url, "BRAID_URL", "ready")
+    assert shown["graph"]["indexes"] == {"a": "ONLINE"}
+    assert shown["graph"]["entities_by_type"] == {}
+    assert set(shown["services"].values()) == {"SERVING"}
 
 
 async def test_from_another_folder_the_last_started_stack_is_found_and_named(
@@ -383,8 +383,8 @@ async def test_a_started_stack_with_a_question_prints_one_json_document(
     up_options = UpOptions(sample=False, ask=True, free_ports=True, as_json=True)
     addresses = {"gateway": served.url.removeprefix("http://")}
     await greet(session, tmp_path, addresses, up_options)
-    told = {"url": served.url, "addresses": addresses, "answer": COMPREHENSIVE_JSON}
-    assert json.loads(out.getvalue()) == told
+    shown = {"url": served.url, "addresses": addresses, "answer": COMPREHENSIVE_JSON}
+    assert json.loads(out.getvalue()) == shown
 
 
 async def test_a_started_stack_prints_the_address_of_the_page_last(
@@ -396,10 +396,10 @@ async def test_a_started_stack_prints_the_address_of_the_page_last(
     up_options = UpOptions(sample=False, ask=True, free_ports=True, as_json=False)
     addresses = {"gateway": served.url.removeprefix("http://"), "agent_orchestrator": "h:1"}
     await greet(session, tmp_path, addresses, up_options)
-    told = out.getvalue().splitlines()
-    assert told[-1] == f"Open {served.url}"
-    assert f"MCP: {served.url}/mcp" in told
-    assert any("braid ingest FOLDER" in line for line in told)
+    shown = out.getvalue().splitlines()
+    assert shown[-1] == f"Open {served.url}"
+    assert f"MCP: {served.url}/mcp" in shown
+    assert any("braid ingest FOLDER" in line for line in shown)
 
 
 async def test_entities_are_listed_most_mentioned_first_with_titles_marked(served: Served) -> None:

@@ -49,7 +49,7 @@ async def test_a_document_as_json_is_accepted_with_its_job(served: Served) -> No
 
 
 @pytest.mark.parametrize(
-    ("name", "told", "kind"),
+    ("name", "content_type", "kind"),
     [
         ("a.md", "application/octet-stream", "text/markdown"),
         ("a.txt", "application/octet-stream", "text/plain"),
@@ -64,10 +64,10 @@ async def test_a_document_as_json_is_accepted_with_its_job(served: Served) -> No
     ],
 )
 async def test_a_files_content_type_follows_from_its_name_or_its_given_type(
-    served: Served, name: str, told: str, kind: str
+    served: Served, name: str, content_type: str, kind: str
 ) -> None:
     served.script.answer("IngestDocument", ACCEPTED)
-    response = await served.http.post(DOCUMENTS, files={"file": (name, b"text", told)})
+    response = await served.http.post(DOCUMENTS, files={"file": (name, b"text", content_type)})
     metadata, data = uploaded(served)
     assert response.status_code == 202
     assert (metadata.content_type, metadata.source, data) == (kind, name, b"text")
@@ -207,8 +207,8 @@ async def test_a_file_that_the_service_cannot_read_is_named(served: Served) -> N
     served.script.fail("IngestDocument", refusal)
     response = await served.http.post(DOCUMENTS, files={"file": ("a.md", b" ")})
     assert response.json()["fields"] == [{"field": "files[0]", "description": "is empty"}]
-    told = await served.http.post(DOCUMENTS, json={"text": " "})
-    assert told.json()["fields"] == [{"field": "text", "description": "is empty"}]
+    response = await served.http.post(DOCUMENTS, json={"text": " "})
+    assert response.json()["fields"] == [{"field": "text", "description": "is empty"}]
 
 
 async def test_documents_are_listed_in_pages(served: Served) -> None:

@@ -96,7 +96,7 @@ async def test_omitted_fields_stay_unset_so_that_the_contracts_defaults_apply(
 
 
 @pytest.mark.parametrize(
-    ("told", "match"),
+    ("match_name", "match"),
     [
         ("any", chunks_pb2.TEXT_MATCH_ANY),
         ("phrase", chunks_pb2.TEXT_MATCH_PHRASE),
@@ -104,10 +104,10 @@ async def test_omitted_fields_stay_unset_so_that_the_contracts_defaults_apply(
     ],
 )
 async def test_a_text_search_forwards_its_match_mode(
-    served: Served, told: str, match: chunks_pb2.TextMatch.ValueType
+    served: Served, match_name: str, match: chunks_pb2.TextMatch.ValueType
 ) -> None:
     served.script.answer("TextSearch", vector.TextSearchResponse(status=OK))
-    body = {"query": "who", "match": told, "use_cache": True}
+    body = {"query": "who", "match": match_name, "use_cache": True}
     await served.http.post("/api/search/text", json=body)
     assert served.script.seen[0].message == vector.TextSearchRequest(
         query="who", match=match, cache=retrieval_pb2.CACHE_MODE_USE

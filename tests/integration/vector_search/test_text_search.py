@@ -136,7 +136,7 @@ async def test_chunks_stored_before_compounds_were_split_are_found_by_compound_w
 
 
 async def test_all_completions_of_a_prefix_are_weighted_as_one_word(store: PostgresStore) -> None:
-    """A rare completion is no better hit than the word itself."""
+    """A rare completion of a prefix does not rank above the word itself."""
     texts = ["ledger service", "ledger service notes", "ledger servers", "a serval in the zoo"]
     texts += [f"service of {word}" for word in COMMON]
     await store.upsert(SPACE, MODEL, [stored(f"d{n}", text) for n, text in enumerate(texts)])

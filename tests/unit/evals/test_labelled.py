@@ -78,7 +78,7 @@ def test_only_the_question_is_required(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "detail"),
     [
         (row(doc="("), "line 2: doc is not a regular expression"),
         (row(fact="("), "line 2: fact is not a regular expression"),
@@ -88,11 +88,11 @@ def test_only_the_question_is_required(tmp_path: Path) -> None:
     ],
 )
 def test_an_invalid_question_is_reported_with_its_line(
-    tmp_path: Path, wrong: dict[str, Any], told: str
+    tmp_path: Path, wrong: dict[str, Any], detail: str
 ) -> None:
     with pytest.raises(UsageError) as error:
         read_labelled_set(folder(tmp_path, row(), wrong))
-    assert told in str(error.value)
+    assert detail in str(error.value)
 
 
 @pytest.mark.parametrize("corpus", ["[]", "{", '{"sample": "yes"}'])

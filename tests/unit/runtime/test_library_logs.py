@@ -17,8 +17,8 @@ logging.getLogger("asyncpg").warning("Resetting connection %s", 7)
 try:
     raise ValueError("a user's text")
 except ValueError as error:
-    told = f"Task exception was never retrieved\\nfuture: {error!r}"
-    logging.getLogger("asyncio").error(told, exc_info=error)
+    text = f"Task exception was never retrieved\\nfuture: {error!r}"
+    logging.getLogger("asyncio").error(text, exc_info=error)
 """
 
 

@@ -49,7 +49,7 @@ def test_valid_settings_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "name", "value", "told"),
+    ("kind", "name", "value", "problem"),
     [
         (AgentSettings, "BRAID_AGENT_POOL_SIZE", SECRET, "must be a whole number"),
         (AgentSettings, "BRAID_AGENT_POOL_SIZE", "2", "must be greater than or equal to 3"),
@@ -66,10 +66,10 @@ def test_valid_settings_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_an_invalid_setting_is_reported_by_its_name_without_its_value(
-    monkeypatch: pytest.MonkeyPatch, kind: type[BaseSettings], name: str, value: str, told: str
+    monkeypatch: pytest.MonkeyPatch, kind: type[BaseSettings], name: str, value: str, problem: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    assert messages_for(kind) == [f"{name} {told}"]
+    assert messages_for(kind) == [f"{name} {problem}"]
 
 
 def test_each_invalid_setting_has_its_own_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -76,7 +76,7 @@ _PAGE: Final = 200
 _HISTORY_PAGE: Final = 50
 # The page that begins a history in time order, without the current facts that its first answer puts first.
 _BEGINNING: Final = "beginning"
-_NO_NEXT_PAGE: Final = "There are more facts; the graph could not be asked for their page."
+_NO_NEXT_PAGE: Final = "There are more facts, but the next page could not be read."
 # As long as the graph's page tokens are.
 _LONG_TOKEN: Final = "." * 200
 _WORD = re.compile(r"\w{3,}")

@@ -34,7 +34,7 @@ def run_command(command: Callable[[], object], *, as_json: bool = True) -> tuple
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "told"),
+    ("error", "code", "body"),
     [
         (CliError("no stack"), 1, {"detail": "no stack", "reason": "FAILED"}),
         (
@@ -60,11 +60,11 @@ def run_command(command: Callable[[], object], *, as_json: bool = True) -> tuple
     ],
 )
 def test_a_failure_is_printed_as_a_message_and_with_json_as_an_object(
-    error: Exception, code: int, told: dict[str, Any]
+    error: Exception, code: int, body: dict[str, Any]
 ) -> None:
     exit_code, out, err = run_command(failing(error))
-    assert (exit_code, json.loads(out)) == (code, told)
-    assert err.startswith(f"braid: {told['detail']}")
+    assert (exit_code, json.loads(out)) == (code, body)
+    assert err.startswith(f"braid: {body['detail']}")
 
 
 def test_without_json_a_failure_prints_nothing_to_standard_output() -> None:

@@ -102,7 +102,7 @@ def test_an_error_of_the_gateway_is_passed_on_unchanged(answers: list[httpx.Resp
 
 
 @pytest.mark.parametrize(
-    ("url", "told"),
+    ("url", "problem"),
     [
         ("localhost:8080", "http:// or https:// is missing"),
         ("127.0.0.1:8080", "http:// or https:// is missing"),
@@ -112,6 +112,6 @@ def test_an_error_of_the_gateway_is_passed_on_unchanged(answers: list[httpx.Resp
         ("http://x:port", "Invalid port: 'port'"),
     ],
 )
-def test_an_invalid_address_is_reported_before_any_request(url: str, told: str) -> None:
-    expected = f"braid: {url} is not the address of a gateway: {told} (INVALID_FIELD)\n"
+def test_an_invalid_address_is_reported_before_any_request(url: str, problem: str) -> None:
+    expected = f"braid: {url} is not the address of a gateway: {problem} (INVALID_FIELD)\n"
     assert braid("status", url=url) == (2, "", expected)

@@ -21,7 +21,7 @@ DAY, LATER = "2024-04-18T00:00:00Z", "2024-06-10T00:00:00Z"
 
 
 @pytest.mark.parametrize(
-    ("told", "words"),
+    ("changes", "words"),
     [
         ({}, "undated"),
         ({"valid_at": DAY}, "2024-04-18 → now"),
@@ -34,7 +34,7 @@ DAY, LATER = "2024-04-18T00:00:00Z", "2024-06-10T00:00:00Z"
         ({"origin": "local"}, "mentioned"),
     ],
 )
-def test_a_fact_line_shows_its_period(told: dict[str, Any], words: str) -> None:
-    fact = FACT | told
+def test_a_fact_line_shows_its_period(changes: dict[str, Any], words: str) -> None:
+    fact = FACT | changes
     assert span(fact) == words
     assert fact_line(fact).plain == f"{fact['fact']}  ({words})  {fact['origin']}"

@@ -263,7 +263,7 @@ def test_lines_of_a_pdf_are_joined_into_paragraphs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "detail"),
     [
         (pdf([["x"]], locked=True), "is encrypted"),
         (pdf([[]] * 6), "has 6 pages: at most 5 are taken"),
@@ -272,8 +272,8 @@ def test_lines_of_a_pdf_are_joined_into_paragraphs() -> None:
         (pdf([["much text"] * 9]), "holds more than 50 characters of text: split it"),
     ],
 )
-def test_an_unacceptable_pdf_is_rejected_with_a_reason(data: bytes, told: str) -> None:
-    assert reason(PDF, data, Limits(pages=5, text=50)) == told
+def test_an_unacceptable_pdf_is_rejected_with_a_reason(data: bytes, detail: str) -> None:
+    assert reason(PDF, data, Limits(pages=5, text=50)) == detail
 
 
 def test_a_word_document_is_read_with_its_headings_and_tables() -> None:
@@ -284,7 +284,7 @@ def test_a_word_document_is_read_with_its_headings_and_tables() -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "detail"),
     [
         (zip_bomb(2), "unpacks to over 1 MiB"),
         (docx("", **{f"m{n}": b"" for n in range(20)}), "holds over 20 files"),
@@ -295,8 +295,8 @@ def test_a_word_document_is_read_with_its_headings_and_tables() -> None:
         (docx(""), "has no text"),
     ],
 )
-def test_an_unacceptable_word_document_is_rejected_with_a_reason(data: bytes, told: str) -> None:
-    assert reason(DOCX, data, Limits(unpacked_bytes=MIB, members=20)) == told
+def test_an_unacceptable_word_document_is_rejected_with_a_reason(data: bytes, detail: str) -> None:
+    assert reason(DOCX, data, Limits(unpacked_bytes=MIB, members=20)) == detail
 
 
 THREAD: list[dict[str, object]] = [
@@ -327,9 +327,9 @@ def test_each_thread_is_a_document_of_its_messages_in_order() -> None:
 
 def test_only_a_thread_with_more_names_than_metadata_allows_is_rejected() -> None:
     crowd = [{"thread": "t", "author": f"{n:02}{'é' * 900}", "text": "x"} for n in range(100)]
-    told = "metadata has more than 131072 bytes of names and texts"
+    detail = "metadata has more than 131072 bytes of names and texts"
     first, second = messages(*crowd, THREAD[2])
-    assert first == Rejected("t", told)
+    assert first == Rejected("t", detail)
     assert isinstance(second, ParsedDocument)
 
 
@@ -375,9 +375,9 @@ def test_a_chunk_of_a_thread_is_valid_from_the_last_message_of_its_exchange() ->
 
 def test_an_exchange_without_a_pause_ends_five_minutes_after_its_first_message() -> None:
     [thread] = messages(*(message(4 * n, f"{n}.") for n in range(46)))
-    told = chunks(thread)
-    assert told[:2] == [("0.\n\n1.", 4), ("2.\n\n3.", 12)]
-    assert len(told) == 23
+    found = chunks(thread)
+    assert found[:2] == [("0.\n\n1.", 4), ("2.\n\n3.", 12)]
+    assert len(found) == 23
 
 
 def test_messages_without_a_time_join_the_chunk_of_a_timed_neighbor() -> None:
@@ -469,14 +469,14 @@ def test_an_unreadable_message_is_rejected_with_a_reason_and_the_others_are_read
         {"text": "x"},
         {"thread": "t", "text": "x", "time": "soon"},
     ]
-    told = messages(*THREAD, *bad)
-    assert [one.reason for one in told if isinstance(one, Rejected)] == [
+    found = messages(*THREAD, *bad)
+    assert [one.reason for one in found if isinstance(one, Rejected)] == [
         "text is missing",
         "text is empty",
         "thread is missing",
         "time is not an ISO 8601 date",
     ]
-    assert len(told) == 6
+    assert len(found) == 6
 
 
 MAIL_DATA = (
@@ -533,15 +533,15 @@ def test_the_encoding_of_text_is_detected(encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("data", "told"),
+    ("data", "detail"),
     [
         (MIXED, "it mixes UTF-8 with another encoding"),
         (b"\xff\xfe\x00", "is not UTF-16-LE text"),
         (b"x \xe9", "is not UTF-8 text (byte 2): save it as UTF-8"),
     ],
 )
-def test_text_in_an_undetectable_encoding_is_rejected(data: bytes, told: str) -> None:
-    with pytest.raises(UnreadableError, match=told.replace("(", r"\(").replace(")", r"\)")):
+def test_text_in_an_undetectable_encoding_is_rejected(data: bytes, detail: str) -> None:
+    with pytest.raises(UnreadableError, match=detail.replace("(", r"\(").replace(")", r"\)")):
         decode(data)
 
 

@@ -88,7 +88,7 @@ VALID = b'{"subject": "a", "relation": "R", "object": "b"}'
 
 
 @pytest.mark.parametrize(
-    ("wrong", "told"),
+    ("wrong", "detail"),
     [
         (b'"attributes": {"x": NaN}', "a number that JSON cannot carry"),
         (b'"attributes": {"x": -Infinity}', "a number that JSON cannot carry"),
@@ -99,12 +99,12 @@ VALID = b'{"subject": "a", "relation": "R", "object": "b"}'
     ],
 )
 def test_an_invalid_fact_is_reported_with_its_line_and_the_others_are_kept(
-    wrong: bytes, told: str
+    wrong: bytes, detail: str
 ) -> None:
     first, second, third = split([VALID, VALID[:-1] + b", " + wrong + b"}", VALID])
     assert isinstance(second, WrongFact)
     assert second.line == 2
-    assert told in second.reason
+    assert detail in second.reason
     assert [item.line for item in (first, third) if isinstance(item, Fact)] == [1, 3]
 
 

@@ -157,14 +157,14 @@ def test_times_without_a_zone_are_utc(text: str, shown: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "told", ["2024", "20240101", "1700000000", "1.5e9", "-1", "", "soon", 2024, 1.5e9, True, []]
+    "value", ["2024", "20240101", "1700000000", "1.5e9", "-1", "", "soon", 2024, 1.5e9, True, []]
 )
-def test_a_value_that_is_no_date_or_time_is_rejected_with_an_example(told: object) -> None:
+def test_a_value_that_is_no_date_or_time_is_rejected_with_an_example(value: object) -> None:
     expected = "must be a date or a time of RFC 3339, such as 2024-04-18"
     with pytest.raises(ValidationError, match=expected):
-        TypeAdapter(Instant).validate_python(told)
+        TypeAdapter(Instant).validate_python(value)
     with pytest.raises(ValidationError, match=expected):
-        TypeAdapter(Instant).validate_json(json.dumps(told))
+        TypeAdapter(Instant).validate_json(json.dumps(value))
 
 
 def test_a_time_is_documented_as_a_date_time() -> None:
