@@ -80,7 +80,7 @@ async def open_worker(
         }
         runners[TASK] = TaskRunner(TaskStore(database, turns), handlers, TASKS_AT_ONCE)
         worker = Worker(turns, runners, lease_seconds=settings.lease_seconds)
-        others = _background_tasks(settings, work, worker)
+        others = _background_tasks(settings, work, worker, parsers)
         working = asyncio.create_task(worker.run(), name="worker")
         try:
             yield {"turns": worker.check}
@@ -92,13 +92,14 @@ async def open_worker(
 
 
 def _background_tasks(
-    settings: AgentSettings, work: WorkStore, worker: Worker
+    settings: AgentSettings, work: WorkStore, worker: Worker, parsers: Parsers
 ) -> list[asyncio.Task[None]]:
     listener = Listener(settings.database(), CHANNEL, worker.wake)
     keeper = Housekeeping(work, keep_days=settings.keep_ended_days)
     return [
         asyncio.create_task(listener.run(), name="listener"),
         asyncio.create_task(keeper.run(), name="housekeeping"),
+        asyncio.create_task(parsers.report_confinement(), name="confinement"),
     ]
 
 

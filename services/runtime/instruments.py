@@ -186,6 +186,13 @@ INGESTION_LAG = Instrument(
     "Age of the oldest unfinished work, by stage (job: accepted; document: searchable, not yet in the graph).",
     ("stage",),
 )
+READER_PROTECTIONS = Instrument(
+    "braid.reader.protection",
+    Kind.GAUGE,
+    "1",
+    "1 where a protection holds in the processes that read uploaded files, 0 where it does not, by protection.",
+    ("protection",),
+)
 REPLICA_LAG = Instrument(
     "braid.replica.lag",
     Kind.GAUGE,

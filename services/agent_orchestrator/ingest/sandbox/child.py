@@ -1,20 +1,31 @@
 """Reads untrusted files, one after another, in a process that may crash because of them.
 
 It has no credentials, no connections and no environment; it takes requests on its standard input and answers on its
-standard output, under memory and time limits that the operating system enforces. Its parent handles its end.
+standard output, under memory and time limits that the operating system enforces. Once it has imported its parsers it
+can open neither files nor connections, as far as the kernel can enforce that. Its parent handles its end.
 """
 
 from __future__ import annotations
 
+import encodings
 import json
 import os
+import pkgutil
 import resource
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import asdict
+from importlib import import_module
 from typing import BinaryIO
 
-from services.agent_orchestrator.ingest.documents import Limits, ParsedDocument, Rejected, Upload
+from services.agent_orchestrator.ingest.documents import (
+    MIB,
+    Limits,
+    ParsedDocument,
+    Rejected,
+    Upload,
+)
 from services.agent_orchestrator.ingest.formats.parsing import parse
 from services.agent_orchestrator.ingest.sandbox.frames import (
     BEGUN,
@@ -26,17 +37,31 @@ from services.agent_orchestrator.ingest.sandbox.frames import (
     outcome_frames,
     read_request,
 )
+from services.runtime.confinement import confine_process, set_limit
 
 # A child is replaced after this many files, so that memory leaks of libraries stay small.
 MAX_FILES = 500
 NICENESS = 5
-_OPEN_FILES = 64
+# What the formats import only when they need it. It must be imported before the child is confined.
+LAZY_IMPORTS = (
+    "charset_normalizer",
+    "mammoth",
+    "markdown_it",
+    "pypdfium2",
+    "selectolax.lexbor",
+    "_strptime",  # by the time functions of the standard library
+    "xml.dom.expatbuilder",  # by mammoth
+)
+# Memory that the child may use in addition once it has run out, to report that.
+_RESERVE = 64 * MIB
 
 
 def main(source: BinaryIO, target: BinaryIO) -> None:
     """Answers requests until there are no more, or MAX_FILES is reached."""
     os.nice(NICENESS)
-    target.write(json_frame(READY))
+    _import_parsers()
+    confinement = confine_process()
+    target.write(json_frame({**READY, "confinement": asdict(confinement)}))
     target.flush()
     for served in range(1, MAX_FILES + 1):
         header = _frame(source)
@@ -74,7 +99,7 @@ class _ReadOutcome:
         try:
             yield from parse(upload, limits)
         except MemoryError:
-            _limit(resource.RLIMIT_AS, resource.RLIM_INFINITY)
+            set_limit(resource.RLIMIT_AS, resource.RLIM_INFINITY)
             yield self._failed(upload, "MemoryError", out_of_memory(limits))
         except RecursionError:
             yield self._failed(upload, "RecursionError", "is nested too deep")
@@ -88,25 +113,26 @@ class _ReadOutcome:
         return Rejected(upload.document_id or upload.source, reason)
 
 
+def _import_parsers() -> None:
+    for name in LAZY_IMPORTS:
+        import_module(name)
+    for codec in pkgutil.iter_modules(encodings.__path__):
+        # Some codecs exist on one operating system alone.
+        with suppress(ImportError):
+            import_module(f"encodings.{codec.name}")
+
+
 def _limit_process(limits: Limits) -> None:
-    _limit(resource.RLIMIT_AS, limits.memory_bytes)
-    _limit(resource.RLIMIT_FSIZE, 0)
-    _limit(resource.RLIMIT_CORE, 0)
-    _limit(resource.RLIMIT_NOFILE, _OPEN_FILES)
+    """Limits memory, and the processor time of all files together, for good."""
+    set_limit(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes + _RESERVE)
+    seconds = int(MAX_FILES * (limits.seconds + 1))
+    set_limit(resource.RLIMIT_CPU, seconds, seconds)
 
 
 def _limit_time(limits: Limits) -> None:
     """Limits processor time, in case the parent, which limits elapsed time, no longer exists."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    _limit(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime + limits.seconds) + 1)
-
-
-def _limit(what: int, value: int) -> None:
-    _, hard = resource.getrlimit(what)
-    soft = hard if value == resource.RLIM_INFINITY else value
-    # Not every operating system supports every limit.
-    with suppress(ValueError, OSError):
-        resource.setrlimit(what, (soft, hard))
+    set_limit(resource.RLIMIT_CPU, int(usage.ru_utime + usage.ru_stime + limits.seconds) + 1)
 
 
 def _frame(source: BinaryIO) -> bytes | None:

@@ -16,10 +16,16 @@ import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import islice
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
 
+from opentelemetry.metrics import Observation
+
+import services
 from services.agent_orchestrator.ingest.content_types import MAILBOX
 from services.agent_orchestrator.ingest.documents import (
     BEGINNING,
@@ -43,6 +49,8 @@ from services.agent_orchestrator.ingest.sandbox.frames import (
     read_rejected,
     request_header,
 )
+from services.runtime.confinement import Confinement
+from services.runtime.instruments import READER_PROTECTIONS, gauge
 from services.runtime.telemetry import get_logger
 
 _MODULE = "services.agent_orchestrator.ingest.sandbox.child"
@@ -64,34 +72,42 @@ class ReaderStoppedError(Exception):
 class ReaderProcess:
     """A child and its pipes. Unusable after ReaderStoppedError or after a read that was interrupted."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process, folder: Path) -> None:
         if process.stdin is None or process.stdout is None:
             raise ValueError("the process has no pipes")
         self._process = process
+        self._folder = folder
         self._requests = process.stdin
         self._answers = process.stdout
         self._begun = False
+        self.confinement = Confinement()
 
     @classmethod
     async def start(cls) -> ReaderProcess:
         """Starts a child without this process's environment, which has credentials. Raises RuntimeError on failure."""
+        folder = Path(await asyncio.to_thread(mkdtemp, prefix="braid-reader-"))
         process = await asyncio.create_subprocess_exec(
             sys.executable,
+            "-P",
             "-m",
             _MODULE,
             stdin=PIPE,
             stdout=PIPE,
             stderr=DEVNULL,
-            env={"PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"},
+            cwd=folder,
+            env={"PYTHONPATH": os.pathsep.join(_import_path()), "PYTHONUTF8": "1"},
             limit=_BUFFER,
         )
-        child = cls(process)
+        child = cls(process, folder)
         try:
             async with asyncio.timeout(_START_SECONDS):
-                await child._frame()
-        except (TimeoutError, EOFError, ValueError) as error:
+                child.confinement = _confinement(await child._frame())
+        except (TimeoutError, EOFError, *_NONSENSE) as error:
             await child.stop()
             raise RuntimeError("the process that reads files does not start") from error
+        except BaseException:
+            await child.stop()
+            raise
         return child
 
     async def read(
@@ -111,11 +127,12 @@ class ReaderProcess:
             raise ReaderStoppedError("made its reader answer nonsense") from None
 
     async def stop(self) -> None:
-        """Kills the child and waits for its end."""
+        """Kills the child, waits for its end and removes its working folder."""
         with suppress(ProcessLookupError):
             self._process.kill()
         async with asyncio.timeout(_STOP_SECONDS):
             await self._process.wait()
+        await asyncio.to_thread(rmtree, self._folder, ignore_errors=True)
 
     async def _exchange(
         self, upload: Upload, limits: Limits
@@ -166,6 +183,23 @@ class ReaderProcess:
         return ReaderStoppedError(reason, begun=self._begun)
 
 
+def _import_path() -> list[str]:
+    """Returns where the child imports from: never from the folder in which this process happens to run.
+
+    Braid's own folders come last, so that no file beside them takes the place of an installed module.
+    """
+    roots = [str(Path(root).resolve().parent) for root in services.__path__]
+    here = {"", str(Path.cwd())}
+    return [*(one for one in sys.path if one not in {*here, *roots}), *roots]
+
+
+def _confinement(ready: bytes) -> Confinement:
+    """Decodes which protections hold in a child from its first frame."""
+    return Confinement(
+        **{key: value is True for key, value in json.loads(ready)["confinement"].items()}
+    )
+
+
 PART = 64
 AT_ONCE = 2
 IDLE_SECONDS = 15.0
@@ -188,6 +222,21 @@ class Parsers:
         self._idle_seconds = idle_seconds
         self._idle: dict[ReaderProcess, asyncio.TimerHandle] = {}
         self._ending: set[asyncio.Task[None]] = set()
+
+    async def report_confinement(self) -> None:
+        """Starts a child, and logs and exports which protections hold in it. The first file finds it ready."""
+        logger = get_logger("ingest")
+        try:
+            process, _ = await self._process()
+        except (RuntimeError, OSError) as error:
+            logger.warning("no process that reads files has started", error=str(error))
+            return
+        holds = asdict(process.confinement)
+        await self._keep(process, reusable=True)
+        report = logger.info if all(holds.values()) else logger.warning
+        report("the processes that read files are confined", **holds)
+        observed = [Observation(int(held), {"protection": name}) for name, held in holds.items()]
+        gauge(READER_PROTECTIONS, lambda _: observed)
 
     async def parse(self, upload: Upload) -> AsyncIterator[Outcomes]:
         """Yields the upload's documents in order, several at a time; unreadable ones are included with a reason."""

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 
 import psutil
 import pytest
+from structlog.testing import capture_logs
 
+from services.agent_orchestrator.ingest import formats
 from services.agent_orchestrator.ingest.content_types import (
     DOCX,
     HTML,
     JSON_LINES,
+    MAIL,
     MAILBOX,
     MARKDOWN,
     MESSAGES,
@@ -27,6 +32,7 @@ from services.agent_orchestrator.ingest.documents import (
     Upload,
 )
 from services.agent_orchestrator.ingest.formats.parsing import parse
+from services.agent_orchestrator.ingest.sandbox.child import LAZY_IMPORTS
 from services.agent_orchestrator.ingest.sandbox.reader import Parsers, open_parsers
 from tests.hostile import docx, paragraph, pdf
 
@@ -55,6 +61,17 @@ def _is_reader(child: psutil.Process) -> bool:
         return any("sandbox.child" in word for word in child.cmdline())
     except psutil.NoSuchProcess:  # it ended after it was listed
         return False
+
+
+def process_status(process: psutil.Process) -> dict[str, str]:
+    """Returns what the kernel says about a process."""
+    lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+    return dict(line.split(":", 1) for line in lines)
+
+
+def folder_state(folder: Path) -> tuple[int, list[Path]] | None:
+    """Returns a folder's permissions and entries; None if there is no such folder."""
+    return (folder.stat().st_mode & 0o777, list(folder.iterdir())) if folder.exists() else None
 
 
 def is_busy() -> bool:
@@ -109,6 +126,77 @@ async def test_a_child_does_not_inherit_the_environment(
     await read(parsers, NOTE)
     [child] = children()
     assert "BRAID_SERVICE_KEY" not in child.environ()
+
+
+async def test_a_child_imports_nothing_from_the_folder_in_which_its_parent_runs(
+    parsers: Parsers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "resource.py").write_text("raise SystemExit(3)")
+    (tmp_path / "html.py").write_text("raise SystemExit(3)")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert isinstance((await read(parsers, NOTE))[0], ParsedDocument)
+
+
+async def test_a_child_has_an_empty_working_folder_that_ends_with_it() -> None:
+    async with open_parsers() as parsers:
+        await read(parsers, NOTE)
+        [child] = children()
+        folder = Path(child.cwd())
+        assert folder_state(folder) == (0o700, [])
+    assert folder_state(folder) is None
+
+
+async def test_the_protections_that_hold_are_logged_once_at_the_start(parsers: Parsers) -> None:
+    with capture_logs() as logs:
+        await parsers.report_confinement()
+    [line] = [line for line in logs if "confined" in line["event"]]
+    assert line["files_denied"] is True
+    assert line["network_denied"] is True
+    assert line["log_level"] == "info"
+
+
+async def test_a_child_has_no_privileges_to_regain(parsers: Parsers) -> None:
+    await read(parsers, NOTE)
+    [child] = children()
+    status = process_status(child)
+    assert status["NoNewPrivs"].strip() == "1"
+    assert status["Seccomp"].strip() == "2"
+    assert int(status["CapEff"], 16) == 0
+    assert child.rlimit(psutil.RLIMIT_FSIZE) == (0, 0)
+    assert child.rlimit(psutil.RLIMIT_CORE) == (0, 0)
+    _, hard_memory = child.rlimit(psutil.RLIMIT_AS)
+    assert hard_memory < 2 * Limits().memory_bytes
+
+
+def test_what_formats_import_when_they_need_it_is_imported_before_a_child_is_confined() -> None:
+    lazy = {
+        name
+        for path in Path(formats.__path__[0]).glob("*.py")
+        for name in _imports_in_functions(ast.parse(path.read_text()))
+    }
+    assert lazy
+    assert {name for name in lazy if not _is_preloaded(name)} == set()
+
+
+def _imports_in_functions(tree: ast.Module) -> Iterator[str]:
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for node in (inner for function in functions for inner in ast.walk(function)):
+        if isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+def _is_preloaded(name: str) -> bool:
+    return any(one == name or one.startswith(f"{name}.") for one in LAZY_IMPORTS)
+
+
+@pytest.mark.parametrize("charset", ["latin-1", "shift_jis", "koi8-r", "euc-kr", "big5", "cp1250"])
+async def test_a_child_reads_mail_of_any_charset(parsers: Parsers, charset: str) -> None:
+    head = f"Date: 1 May 2024 10:00 +0000\nContent-Type: text/plain; charset={charset}\n\n"
+    mail = Upload(MAIL, head.encode() + "plain words".encode(charset), source="a.eml")
+    assert await read(parsers, mail) == list(parse(mail))
 
 
 async def test_a_file_that_takes_too_long_is_rejected_and_its_reader_is_killed() -> None:
