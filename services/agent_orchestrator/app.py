@@ -49,6 +49,7 @@ from services.agent_orchestrator.jobs.metrics import JobMetrics
 from services.agent_orchestrator.jobs.queue import TurnQueue
 from services.agent_orchestrator.jobs.servicer import JobServicer
 from services.agent_orchestrator.jobs.store import JobStore
+from services.agent_orchestrator.migrate import SchemaProbe
 from services.agent_orchestrator.model_migration.servicer import ModelServicer
 from services.agent_orchestrator.reranking.reranking import Reranking
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
@@ -71,6 +72,7 @@ from services.models.reranking.language_model import LanguageReranker
 from services.models.reranking.local import SentenceReranker
 from services.models.reranking.reranker import Reranker
 from services.runtime.admission import AdmissionQueue
+from services.runtime.background import in_background
 from services.runtime.channels import OutgoingMetadata, open_channel
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.server import Service
@@ -202,19 +204,15 @@ async def open_app(
             _memory_service(memories),
         ]
         listener = Listener(settings.database(), JOB_CHANGED, watchers.wake)
-        watching = [
-            asyncio.create_task(watchers.run(), name="watchers"),
-            asyncio.create_task(listener.run(), name="listener"),
-        ]
+        await stack.enter_async_context(in_background("watchers", watchers.run))
+        await stack.enter_async_context(in_background("listener", listener.run))
         if runtime.exports_metrics:
-            metrics = JobMetrics(database)
-            watching.append(asyncio.create_task(metrics.run(), name="job metrics"))
-        try:
-            yield App(services, {"tiers": any_tier_healthy(tiers.channels)})
-        finally:
-            for task in watching:
-                task.cancel()
-            await asyncio.gather(*watching, return_exceptions=True)
+            await stack.enter_async_context(in_background("job-metrics", JobMetrics(database).run))
+        probes = {
+            "tiers": any_tier_healthy(tiers.channels),
+            "schema": SchemaProbe(database.pool).check,
+        }
+        yield App(services, probes)
 
 
 @asynccontextmanager

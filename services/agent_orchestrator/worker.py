@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -47,6 +46,7 @@ from services.agent_orchestrator.typed_memory.inference_jobs import INFER, Infer
 from services.agent_orchestrator.typed_memory.memories import Memories
 from services.agent_orchestrator.typed_memory.store import MemoryStore
 from services.models.embedding.embedder import Embedder
+from services.runtime.background import in_background
 from services.runtime.health import Probe
 from services.runtime.settings import RuntimeSettings
 
@@ -80,27 +80,18 @@ async def open_worker(
         }
         runners[TASK] = TaskRunner(TaskStore(database, turns), handlers, TASKS_AT_ONCE)
         worker = Worker(turns, runners, lease_seconds=settings.lease_seconds)
-        others = _background_tasks(settings, work, worker, parsers)
-        working = asyncio.create_task(worker.run(), name="worker")
-        try:
-            yield {"turns": worker.check}
-        finally:
-            await worker.stop(runtime.drain_seconds)
-            for task in (working, *others):
-                task.cancel()
-            await asyncio.gather(working, *others, return_exceptions=True)
-
-
-def _background_tasks(
-    settings: AgentSettings, work: WorkStore, worker: Worker, parsers: Parsers
-) -> list[asyncio.Task[None]]:
-    listener = Listener(settings.database(), CHANNEL, worker.wake)
-    keeper = Housekeeping(work, keep_days=settings.keep_ended_days)
-    return [
-        asyncio.create_task(listener.run(), name="listener"),
-        asyncio.create_task(keeper.run(), name="housekeeping"),
-        asyncio.create_task(parsers.report_confinement(), name="confinement"),
-    ]
+        listener = Listener(settings.database(), CHANNEL, worker.wake)
+        housekeeping = Housekeeping(work, keep_days=settings.keep_ended_days)
+        async with (
+            in_background("listener", listener.run),
+            in_background("housekeeping", housekeeping.run),
+            in_background("confinement", parsers.report_confinement),
+            in_background("worker", worker.run),
+        ):
+            try:
+                yield {"turns": worker.check}
+            finally:
+                await worker.stop(runtime.drain_seconds)
 
 
 def _handlers(

@@ -51,6 +51,7 @@ from services.models.reranking.factory import build_reranker
 from services.models.reranking.reranker import Reranker
 from services.models.reranking.settings import RerankerSettings
 from services.runtime.admission import AdmissionLimits, AdmissionQueue
+from services.runtime.background import keep_running
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.pool_metrics import observe_pools
 from services.runtime.queries import Queries
@@ -247,7 +248,7 @@ async def run(
         ),
         name="serving",
     )
-    background = [schema, serving, asyncio.create_task(store.warmer.run(), name="warm_up")]
+    background = [schema, serving, asyncio.create_task(keep_running("warming", store.warmer.run))]
     try:
         await asyncio.wait({schema, serving}, return_when=asyncio.FIRST_COMPLETED)
         if schema.done():

@@ -24,6 +24,7 @@ from typing import Literal
 
 import asyncpg
 
+from services.postgres.pool import Session
 from services.runtime.telemetry import get_logger
 
 Stage = Literal["pre", "post"]
@@ -46,6 +47,8 @@ create table if not exists schema_function_file (
   checksum text not null,
   installed_at timestamptz not null default now()
 )"""
+
+_LAST = "select max(number) from schema_migration"
 
 
 class MigrationError(Exception):
@@ -149,6 +152,14 @@ async def migrate(url: str, schema: Schema, *, lock: int, stage: Stage = "post")
         await _install(connection, schema.functions)
     finally:
         await connection.close()
+
+
+async def last_migration(session: Session) -> int:
+    """Returns the number of the last applied migration; 0 for a database without schema."""
+    try:
+        return int(await session.value(_LAST) or 0)
+    except asyncpg.UndefinedTableError:
+        return 0
 
 
 async def _apply(connection: asyncpg.Connection, migration: Migration) -> None:

@@ -215,6 +215,22 @@ REPLICA_READS = Instrument(
     ("source", "reason"),
 )
 
+TURNS = Instrument(
+    "braid.turns",
+    Kind.COUNTER,
+    "{turn}",
+    "Turns of workers by stage and outcome: done, waiting (for something that is unavailable), failed, lost (to another"
+    " worker) or stopped (with its own).",
+    ("stage", "outcome"),
+)
+BACKGROUND_RESTARTS = Instrument(
+    "braid.background.restarts",
+    Kind.COUNTER,
+    "{restart}",
+    "Background tasks that failed and were started again, by task.",
+    ("task",),
+)
+
 INSTRUMENTS = tuple(value for value in list(globals().values()) if isinstance(value, Instrument))
 """All of them."""
 

@@ -11,6 +11,7 @@ import grpc
 from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
+from services.runtime.background import keep_running
 from services.runtime.health import HealthMonitor
 from services.runtime.identity import Authenticator
 from services.runtime.interceptors import build_pipeline
@@ -69,7 +70,7 @@ class RunningServer:
         self._authenticator = authenticator
         self._limit = limit
         self._settings = settings
-        self._polling = asyncio.create_task(monitor.run(), name="health")
+        self._polling = asyncio.create_task(keep_running("health", monitor.run), name="health")
 
     @property
     def running(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
 import grpc
 
@@ -28,9 +28,8 @@ from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.models.language.factory import build_language_model
 from services.postgres.pool import Pool
+from services.runtime.background import in_background
 from services.runtime.channels import OutgoingMetadata
-from services.runtime.errors import BraidError
-from services.runtime.telemetry import get_logger
 
 _PURGE_SECONDS = 3600.0
 
@@ -90,13 +89,10 @@ async def open_agent(
         limits=limits,
         memory=memory.writes,
     )
-    purging = asyncio.create_task(_purge(log, settings.keep_days), name="agent-purge")
     try:
-        yield AgentServicer(runs, conversations)
+        async with in_background("agent-purge", lambda: _purge(log, settings.keep_days)):
+            yield AgentServicer(runs, conversations)
     finally:
-        purging.cancel()
-        with suppress(asyncio.CancelledError):
-            await purging
         await runs.close()
         await models.close()
         if summarizer is not None:
@@ -117,7 +113,4 @@ async def _purge(log: RunLog, keep_days: int) -> None:
     """Deletes old runs periodically. Replicas may do this concurrently without harm."""
     while True:
         await asyncio.sleep(_PURGE_SECONDS)
-        try:
-            await log.purge(keep_days)
-        except (BraidError, TimeoutError) as error:
-            get_logger("agent").warning("purge put off", cause=type(error).__name__)
+        await log.purge(keep_days)

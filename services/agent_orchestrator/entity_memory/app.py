@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from services.agent_orchestrator.entity_memory.turns import Extractor, LocalExtr
 from services.models.embedding.embedder import Embedder
 from services.models.language.model import LanguageModel
 from services.postgres.pool import Pool
+from services.runtime.background import in_background
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,10 +47,8 @@ async def open_entity_memory(
         EntityMemoryStore(pool), SpaceVectors(recorded, queries, documents), settings.limits()
     )
     writes = MemoryWrites(pool, memory, extractor)
-    working = asyncio.create_task(writes.run(), name="memory-writes")
     try:
-        yield EntityMemoryParts(EntityMemoryServicer(memory, writes), memory, writes)
+        async with in_background("memory-writes", writes.run):
+            yield EntityMemoryParts(EntityMemoryServicer(memory, writes), memory, writes)
     finally:
-        working.cancel()
-        await asyncio.gather(working, return_exceptions=True)
         await writes.close()

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING
 
 from opentelemetry.metrics import Observation
 
-from services.runtime.errors import BraidError
 from services.runtime.instruments import INGESTION_LAG, JOBS, gauge
-from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
     from opentelemetry.metrics import CallbackOptions, Meter
@@ -36,13 +34,13 @@ class JobMetrics:
         gauge(INGESTION_LAG, self._observe_lag, meter)
 
     async def run(self) -> None:
-        """Reads until cancelled. While the database is unavailable, there are no values."""
+        """Reads until cancelled or a read fails: then there are no values, so that none is stale."""
         while True:
             try:
                 await self.read()
-            except (BraidError, TimeoutError) as error:
+            except Exception:
                 self._states, self._lag = {}, {}
-                get_logger("jobs").debug("no job metrics", error=type(error).__name__)
+                raise
             await asyncio.sleep(self._seconds)
 
     async def read(self) -> None:

@@ -5,9 +5,6 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from services.runtime.errors import BraidError
-from services.runtime.telemetry import get_logger
-
 if TYPE_CHECKING:
     from services.agent_orchestrator.jobs.work_store import WorkStore
 
@@ -22,11 +19,8 @@ class Housekeeping:
         self._keep_days = keep_days
 
     async def run(self) -> None:
-        """Runs once a minute until cancelled."""
+        """Runs once a minute until cancelled or a round fails."""
         while True:
             await asyncio.sleep(ROUND_SECONDS)
-            try:
-                await self._work.request_unqueued_turns()
-                await self._work.purge(self._keep_days)
-            except (BraidError, TimeoutError) as error:
-                get_logger("housekeeping").warning("put off", error=type(error).__name__)
+            await self._work.request_unqueued_turns()
+            await self._work.purge(self._keep_days)

@@ -26,6 +26,7 @@ from services.agent_orchestrator.jobs.time_slice import (
 from services.agent_orchestrator.jobs.work_store import WorkStore
 from services.runtime.context import call_scope
 from services.runtime.errors import BraidError, InternalError, StoreUnavailableError
+from services.runtime.instruments import TURNS, counter
 from services.runtime.telemetry import get_logger
 from services.runtime.tracing import root_span
 
@@ -78,6 +79,7 @@ class Worker:
         self._looked = 0.0
         self._stop = asyncio.Event()
         self._log = get_logger("worker")
+        self._outcomes = counter(TURNS)
 
     def wake(self) -> None:
         """Claims waiting turns immediately."""
@@ -143,11 +145,13 @@ class Worker:
             delay = await self._work(turn)
             await self._give_back(turn, delay)
         except asyncio.CancelledError:
+            self._count(turn, "stopped" if self._stop.is_set() else "lost")
             if not self._stop.is_set():
                 return  # the turn is lost or soon will be, so it is not released
             with suppress(BraidError, TimeoutError):
                 await self._runners[turn.stage].end(turn, 0.0)
         except TurnLostError:
+            self._count(turn, "lost")
             self._log.warning("turn lost", stage=turn.stage)
         except Exception as error:  # noqa: BLE001 - others continue; this turn is claimed again after its lease
             self._log.error("turn not given back", stage=turn.stage, exc_info=error)
@@ -162,15 +166,21 @@ class Worker:
             with root_span(f"turn {turn.stage}"):
                 await self._runners[turn.stage].run(turn, self._stop)
         except WaitingError as waiting:
+            self._count(turn, "waiting")
             self._log.warning("waiting", stage=turn.stage, reason=waiting.reason)
             return max(waiting.delay or 0.0, self._backoff(key))
         except TurnLostError:
             raise
         except Exception as error:  # noqa: BLE001 - any defect: the turn is retried up to a limit
+            self._count(turn, "failed")
             self._log.error("turn failed", stage=turn.stage, exc_info=error)
             return self._backoff(key)
         self._waits.pop(key, None)
+        self._count(turn, "done")
         return 0.0
+
+    def _count(self, turn: Turn, outcome: str) -> None:
+        self._outcomes.add(1, {"stage": turn.stage, "outcome": outcome})
 
     def _backoff(self, key: tuple[str, str]) -> float:
         self._waits[key] += 1

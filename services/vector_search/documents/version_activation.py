@@ -10,8 +10,8 @@ import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
+from services.runtime.background import in_background, log_failure
 from services.runtime.errors import StoreUnavailableError
-from services.vector_search.background import in_background, log_failure
 
 ROUND_SECONDS = 30.0
 _NAME = "version_activation"
@@ -39,7 +39,7 @@ class VersionActivation:
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Activates due versions for as long as the block runs."""
-        return in_background(self._run(), _NAME)
+        return in_background(_NAME, self._run)
 
     async def round(self) -> None:
         """Activates all due versions. A space that fails is retried in the next round. Raises StoreUnavailableError."""

@@ -12,8 +12,8 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
+from services.runtime.background import in_background, log_failure
 from services.runtime.errors import OverloadedError, StoreUnavailableError
-from services.vector_search.background import in_background, log_failure
 
 BATCH_SIZE = 100
 """Vectors of one transaction: a writer of the same documents waits for it."""
@@ -99,7 +99,7 @@ class IndexQueue:
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Indexes vectors for as long as the block runs."""
-        return in_background(self._run(), _NAME)
+        return in_background(_NAME, self._run)
 
     async def round(self) -> None:
         """Finds vectors that other processes left, for example after a crash, and indexes all queued spaces.

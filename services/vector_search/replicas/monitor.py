@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from opentelemetry.metrics import Observation
 
+from services.runtime.background import in_background
 from services.runtime.instruments import REPLICA_LAG, REPLICA_USABLE, gauge
 from services.vector_search.replicas.readers import Readers, Replica, position
 
@@ -59,12 +60,8 @@ class ReplicaMonitor:
         if not self._replicas:
             yield
             return
-        looking = asyncio.create_task(self._run(), name="replicas")
-        try:
+        async with in_background("replicas", self._run):
             yield
-        finally:
-            looking.cancel()
-            await asyncio.gather(looking, return_exceptions=True)
 
     async def check_all(self) -> None:
         """Checks once."""
