@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _CLIENT = trace.SpanKind.CLIENT
+_HEALTH = "/grpc.health.v1.Health/"
+"""Health checks poll: they have no spans."""
 
 
 class TracedChannel(grpc.aio.Channel):
@@ -65,7 +67,9 @@ class TracedChannel(grpc.aio.Channel):
         """A method with spans, each of which lasts until its stream has ended."""
         return self._traced(method, self._channel.stream_stream(method, *args, **options))
 
-    def _traced(self, method: str, call: Any) -> _TracedMethod:
+    def _traced(self, method: str, call: Any) -> Any:
+        if method.startswith(_HEALTH):
+            return call
         return _TracedMethod(self._tracer, method.lstrip("/"), self._server, call)
 
 

@@ -47,6 +47,8 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 _CLIENT_GONE = 499
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _FORBIDDEN = 403
+# Probes poll every second: they are not traced, and logged only at level debug.
+_PROBES = frozenset({"/healthz", "/readyz"})
 _PASS_OVER_BYTES = 16 * 1024 * 1024
 _PASS_OVER_SECONDS = 2.0
 
@@ -181,7 +183,8 @@ class RequestMiddleware:
                 method=f"HTTP {scope['method']} {route}",
                 request_id=state.request_id,
             )
-        self._log.info(
+        log = self._log.debug if route in _PROBES else self._log.info
+        log(
             "request",
             method=scope["method"],
             route=route,
@@ -285,7 +288,10 @@ def _describe(span: trace.Span, state: RequestState, scope: Scope) -> None:
 
 @contextmanager
 def _span(tracer: trace.Tracer, scope: Scope, headers: Headers) -> Iterator[trace.Span]:
-    """Continues the caller's trace for the duration of a request."""
+    """Continues the caller's trace for the duration of a request; a probe has none."""
+    if scope["path"] in _PROBES:
+        yield trace.INVALID_SPAN
+        return
     parent = propagate.extract(headers)
     span = tracer.start_span(_method(scope), context=parent, kind=trace.SpanKind.SERVER)
     token = trace_context.attach(trace.set_span_in_context(span, parent))

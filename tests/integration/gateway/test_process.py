@@ -41,12 +41,15 @@ async def test_the_gateway_serves_and_exits_with_code_0_on_sigterm(tmp_path: Pat
         assert process.stderr is not None
         serving = json.loads(await process.stderr.readline())
         async with httpx.AsyncClient(base_url=f"http://{LOOPBACK}:{serving['port']}") as http:
-            alive = await http.get("/healthz", headers={"x-request-id": "r-1"})
+            alive = await http.get("/healthz")
+            await http.get("/readyz")  # not logged either: probes poll
+            await http.get("/api/jobs", headers={"x-request-id": "r-1"})
         request = json.loads(await process.stderr.readline())
         process.send_signal(signal.SIGTERM)
         code = await process.wait()
     assert alive.json() == {"status": "ok"}
-    assert (request["route"], request["status"], request["request_id"]) == ("/healthz", 200, "r-1")
+    logged = (request["route"], request["status"], request["request_id"])
+    assert logged == ("/api/jobs", 503, "r-1")
     assert code == 0
 
 

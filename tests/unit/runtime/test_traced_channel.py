@@ -8,6 +8,7 @@ from typing import Any
 
 import grpc
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 from opentelemetry import propagate
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -44,6 +45,13 @@ async def ended_spans(
 
 async def hang() -> None:
     await asyncio.Event().wait()
+
+
+async def test_a_health_check_has_no_span(exported: InMemorySpanExporter, harness: Harness) -> None:
+    with root_span("searching"):
+        health: Any = health_pb2_grpc.HealthStub(harness.channel)
+        await health.Check(health_pb2.HealthCheckRequest())
+    assert [span.name for span in exported.get_finished_spans()] == ["searching"]
 
 
 async def test_a_call_has_a_client_span_between_those_of_caller_and_server(
