@@ -16,7 +16,7 @@ BLOCK = 7
 ITEM = 8
 ROW = 9
 
-_PARAGRAPH_END = re.compile(r"\n[ \t\r\f\v]*\n\s*")
+_PARAGRAPH_END = re.compile(r"\n[ \t\r\f\v]{0,1000}\n\s*")
 # Characters to remove because they cannot be stored or displayed: controls, lone surrogates, non-characters.
 _UNTEXT = re.compile("[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufeff\ufffe\uffff]")
 _Value = TypeVar("_Value")

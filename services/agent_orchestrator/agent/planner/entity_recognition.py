@@ -5,20 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from services.agent_orchestrator.agent.planner.language import FUNCTION_WORDS
 from services.agent_orchestrator.agent.planner.wordlists import word_set
+from services.runtime.patterns import compile_linear
 
 # A capitalized word, a code such as INC-104, or an acronym; joined by whitespace or "of", but not by "and".
-_RUN: Final = re.compile(
-    r"(?:[A-Z][\w&.'’+#-]*|[a-z]+[A-Z]\w*)(?:\s+(?:of\s+the\s+|of\s+)?(?:[A-Z][\w&'’+#-]*|\d+(?:\.\d+)*\b))*"
-)
+_RUN: Final = r"(?:[A-Z][\w&.'’+#-]*|[a-z]+[A-Z]\w*)(?:\s+(?:of\s+the\s+|of\s+)?(?:[A-Z][\w&'’+#-]*|\d+(?:\.\d+)*\b))*"
 _HEADS: Final = "service|team|project|system|app|library|platform|product|department|office|company|group|gateway"
-_RUN_WITH_HEAD: Final = re.compile(rf"{_RUN.pattern}(?: (?:{_HEADS})\b)?")
+_RUN_WITH_HEAD: Final = compile_linear(rf"{_RUN}(?: (?:{_HEADS})\b)?")
 # One or two lower-case words and a noun after an article are read as a name.
-_CALLED: Final = re.compile(rf"\b(?:the|our|an?) ((?:[a-z][\w-]+ ){{1,2}}(?:{_HEADS}))\b")
-_CODE: Final = re.compile(r"\b[A-Za-z]{2,}-\d+\b")
+_CALLED: Final = re.compile(rf"\b(?:the|our|an?) ((?:[a-z][\w-]{{1,40}} ){{1,2}}(?:{_HEADS}))\b")
+_CODE: Final = re.compile(r"\b[A-Za-z]{2,20}-\d{1,20}\b")
+# No more names are read from one text.
+_MAX_NAMES: Final = 64
 _NOT_NAMES: Final = word_set(
     "january february march april may june july august september october november december monday",
     "tuesday wednesday thursday friday saturday sunday q1 q2 q3 q4 h1 h2 utc ok hi hello hey thanks i i'm i've",
@@ -49,24 +51,23 @@ def capitalised_names(text: str) -> list[KnownEntity]:
 
     A word that is capitalized only because it begins the sentence is not a name.
     """
-    names: list[str] = []
+    names: dict[str, str] = {}
+    beginning = len(text) - len(text.lstrip())
     for found in _RUN_WITH_HEAD.finditer(text):
-        name = _trimmed(found[0], opens=not text[: found.start()].strip())
-        if (
-            name
-            and name not in _HEADS.split("|")
-            and not any(name.casefold() == other.casefold() for other in names)
-        ):
-            names.append(name)
-    for found in _CODE.finditer(text):
-        if not any(found[0].casefold() in other.casefold() for other in names):
-            names.append(found[0])
-    for found in _CALLED.finditer(text):
-        name = " ".join(word for word in found[1].split() if not _is_no_name(word))
+        name = _trimmed(found[0], opens=found.start() <= beginning)
+        if name and name not in _HEADS.split("|"):
+            names.setdefault(name.casefold(), name)
+        if len(names) == _MAX_NAMES:
+            break
+    for code in islice(_CODE.finditer(text), _MAX_NAMES):
+        if not any(code[0].casefold() in other for other in names):
+            names[code[0].casefold()] = code[0]
+    for called in islice(_CALLED.finditer(text), _MAX_NAMES):
+        name = " ".join(word for word in called[1].split() if not _is_no_name(word))
         if " " in name and not any(_share(name, other) for other in names):
-            names.append(name)
-    names.sort(key=lambda name: text.casefold().find(name.casefold()))
-    return [KnownEntity(name) for name in names]
+            names[name.casefold()] = name
+    plain = text.casefold()
+    return [KnownEntity(names[name]) for name in sorted(names, key=plain.find)]
 
 
 def _share(name: str, other: str) -> bool:

@@ -18,51 +18,52 @@ _ASKING: Final = (
     "can|could|should|list|show"
 )
 _WH: Final = "who|what|which|when|where|why|how|if|whether"
-# Boundaries where another question starts. A comma alone may open a relative clause.
+# Boundaries where another question starts, in a text with single spaces. A comma alone may open a relative clause.
 _PART_END: Final = re.compile(
-    r"(?<=[?!;])\s+|(?<=[a-z0-9)]\.)\s+(?=[A-Z])"
-    rf"|,?\s+(?:and|but|plus|then)\s+(?:then\s+|also\s+)?(?=(?:{_ASKING})\b)",
+    r"(?<=[?!;]) |(?<=[a-z0-9)]\.) (?=[A-Z])"
+    rf"|,? (?:and|but|plus|then) (?:then |also )?(?=(?:{_ASKING})\b)",
     re.IGNORECASE,
 )
 # Polite phrases before a question.
 _COURTESIES: Final = (
     (
-        r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day))\b[\s,!.]*(?:(?:there|all|"
-        r"team|braid|assistant|bot)\b[\s,!.]*)?"
+        r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day))\b[\s,!.]{0,9}(?:(?:there|all|"
+        r"team|braid|assistant|bot)\b[\s,!.]{0,9})?"
     ),
     (
         r"(?:ok|okay|so|well|now|right|great|thanks|thank you|cheers|sorry|excuse me|"
-        r"quick question|one more(?: thing| question)?)\b[\s,:!.–—-]+"
+        r"quick question|one more(?: thing| question)?)\b[\s,:!.–—-]{1,9}"
     ),
-    r"(?:actually|by the way|btw|please|pls|kindly|oh|ah|hmm|um|also|next)\b[\s,:!.–—-]+",
+    r"(?:actually|by the way|btw|please|pls|kindly|oh|ah|hmm|um|also|next)\b[\s,:!.–—-]{1,9}",
     (
-        r"(?:can|could|would|will) you (?:please |kindly |quickly |maybe |just )*"
+        r"(?:can|could|would|will) you (?:please |kindly |quickly |maybe |just ){0,5}"
         r"(?=(?:tell|show|give|list|find|look|explain|remind|help|summari[sz]e|describe|check|compare|let)\b)"
     ),
     (
-        r"(?:please |just |kindly )*(?:tell|show|give) (?:me|us)(?: again| quickly| please)?"
-        rf"(?: about(?= (?:{_WH})))?\b[\s,:]+(?!about\b)"
+        r"(?:please |just |kindly ){0,5}(?:tell|show|give) (?:me|us)(?: again| quickly| please)?"
+        rf"(?: about(?= (?:{_WH})))?\b[\s,:]{{1,9}}(?!about\b)"
     ),
-    r"(?:please )?let (?:me|us) know\b[\s,:]+",
+    r"(?:please )?let (?:me|us) know\b[\s,:]{1,9}",
     (
         r"(?:i|we)(?:'d| would)? (?:want|like|love|need|wish)(?: to)? (?:know|see|learn|"
-        r"find out|understand|hear)\b[\s,:]+(?!about\b)"
+        r"find out|understand|hear)\b[\s,:]{1,9}(?!about\b)"
     ),
-    r"(?:i|we)(?: am|'m| was| were|'re| are)? (?:just )?(?:wondering|curious|interested in)(?: to know)?\b[\s,:]+",
+    r"(?:i|we)(?: am|'m| was| were|'re| are)? (?:just )?(?:wondering|curious|interested in)(?: to know)?\b[\s,:]{1,9}",
     (
-        r"(?:do|does|would|did) (?:you|anyone|anybody|somebody|someone) (?:happen to )?know(?: if| whether)?\b[\s,:]+"
-        rf"(?=(?:{_WH}|is|the)\b)"
+        r"(?:do|does|would|did) (?:you|anyone|anybody|somebody|someone) (?:happen to )?know(?: if| whether)?\b"
+        rf"[\s,:]{{1,9}}(?=(?:{_WH}|is|the)\b)"
     ),
     (
-        r"(?:any|have you any|do you have any) idea\b[\s,:]+|(?:can|could) (?:i|we) (?:ask|know|"
-        r"see|get)(?: you)?\b[\s,:]+"
+        r"(?:any|have you any|do you have any) idea\b[\s,:]{1,9}|(?:can|could) (?:i|we) (?:ask|know|"
+        r"see|get)(?: you)?\b[\s,:]{1,9}"
     ),
-    rf"(?:check|find out|look up|figure out)\b[\s,:]+(?=(?:{_WH})\b)",
+    rf"(?:check|find out|look up|figure out)\b[\s,:]{{1,9}}(?=(?:{_WH})\b)",
 )
 _POLITE: Final = re.compile(rf"^\W*(?:{'|'.join(_COURTESIES)})", re.IGNORECASE)
+_MAX_COURTESIES: Final = 12
 # A clause that says when, not what.
 _TIME_CLAUSE: Final = re.compile(
-    r"\b(?:replaced|succeeded|took over from|came after|followed) [^,;?]*?(?= as\b)"
+    r"\b(?:replaced|succeeded|took over from|came after|followed) [^,;?]{0,200}?(?= as\b)"
     r"|(?:\bat the time of|\bduring|\bwhile|\bbefore|\bafter|\buntil|\bprior to|(?<=\w )when)\b[^,;?]*",
     re.IGNORECASE,
 )
@@ -132,7 +133,7 @@ def question_parts(text: str) -> list[str]:
     """Returns the parts of a question that ask for something of their own, without politeness; at most three."""
     parts = [
         part if is_small_talk(part) else without_politeness(part)
-        for part in _PART_END.split(text.strip())
+        for part in _PART_END.split(" ".join(text.split()))
     ]
     kept = [part for part in parts if part.strip(" ?!.,;")]
     return kept[:_MAX_PARTS] or [text.strip()]
@@ -140,10 +141,11 @@ def question_parts(text: str) -> list[str]:
 
 def without_politeness(text: str) -> str:
     """Removes greetings, "could you tell me" and similar phrases from the start of a question."""
-    before = ""
-    while text != before:
-        before = text
-        text = _POLITE.sub("", text, count=1).lstrip(" ,:")
+    for _ in range(_MAX_COURTESIES):
+        found = _POLITE.match(text)
+        if found is None:
+            break
+        text = text[found.end() :].lstrip(" ,:")
     return text
 
 

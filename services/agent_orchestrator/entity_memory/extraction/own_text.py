@@ -8,29 +8,32 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from services.runtime.patterns import compile_linear
+
 MAX_CHARACTERS = 20_000
 """What is read of a turn; longer turns are pasted text and their tail is ignored."""
 PLACEHOLDER = "\u25a1"
 """Stands in for removed text inside a sentence; the grammar reads it as a common noun."""
 
 _FENCE = re.compile(r"^[ \t]*(```|~~~)")
-_INLINE_CODE = re.compile(r"`[^`\n]*`")
+_INLINE_CODE = compile_linear(r"`[^`\n]*`")
 _TAG = re.compile(r"<[^<>\n]{0,200}>")
-_URL = re.compile(r"\b(?:https?://|www\.)\S+|\S+@\S+\.\w+")
-_CODE_LINE = re.compile(
-    r"^\s*(?:\$ |>>> |\.\.\. |import \w|from \S+ import|def \w|class \w+[(:]|#|//|/\*|\+\+\+|---|@@|"
-    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d|Traceback|at \w+\.|[A-Z_]{3,}=|[{}|<])|[;{}]\s*$|"
-    r"^\s*\w+\(.*\)\s*$"
+_URL = compile_linear(r"\b(?:https?://|www\.)\S+|\S+@\S+\.\w+")
+# Read in lines without the whitespace at their ends.
+_CODE_LINE = compile_linear(
+    r"^(?:\$ |>>> |\.\.\. |import \w|from \S+ import|def \w|class \w+[(:]|#|//|/\*|\+\+\+|---|@@|"
+    r"\[?\d{4}-\d\d-\d\d[T ]\d\d:|\[?\d\d:\d\d|Traceback|at \w+\.|[A-Z_]{3,}=|[{}|<])|[;{}]$|"
+    r"^\w+\(.*\)$"
 )
-_INDENTED = re.compile(r"^(?: {4,}|\t)(?!\s*(?:[-*•]|\d+[.)]) )")
-_HEADER = re.compile(r"^\s*(?:from|to|cc|subject|sent|date|betreff)\s*:", re.IGNORECASE)
+_LIST_ITEM = re.compile(r"(?:[-*•]|\d{1,9}[.)]) ")
+_HEADER = re.compile(r"^(?:from|to|cc|subject|sent|date|betreff)\s{0,9}:", re.IGNORECASE)
 _MESSAGE_START = re.compile(
-    r"^\s*(?:on .{5,80} wrote:|-{2,} ?original message.*|-{2,} ?forwarded message.*|"
-    r"begin forwarded message:?|dear .{2,40},?)\s*$",
+    r"^(?:on .{5,80} wrote:|begin forwarded message:?|dear .{2,40},?)$|"
+    r"^-{2,40} ?(?:original|forwarded) message",
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"^\s*(?:[-*•–]|\d{1,2}[.)])\s+")
-_LABEL = re.compile(r"^\s*(@?\w[\w .'-]{0,30}?)\s*:\s+(?=\S)")
+_LABEL = re.compile(r"^\s*(@?\w[\w .'-]{0,30}?)\s{0,9}:\s")
 _OWN_LABEL = re.compile(
     r"^(?:fyi|note|notes?|ps|p\.s|psa|update|correction|edit|my|our|also|about me|background|context|"
     r"remember|btw|tl;?dr|"
@@ -49,12 +52,12 @@ _WORK = (
 _POLITE = (
     r"(?:(?:please|pls|kindly|now|ok|okay|hey|hi|and|then|first|next|also|can|could|would|will|you|"
     r"help|me|to|i|need|want|'d|like|"
-    r"your|task|is|just|quickly|let's|lets|go ahead)\b[\s,:]*)*"
+    r"your|task|is|just|quickly|let's|lets|go ahead)\b[\s,:]{0,5}){0,20}"
 )
-_WORK_REQUEST = re.compile(rf"^\W*{_POLITE}(?:{_WORK})\b(?!\s*,)", re.IGNORECASE)
+_WORK_REQUEST = re.compile(rf"^\W*{_POLITE}(?:{_WORK})\b(?!\s{0, 5},)", re.IGNORECASE)
 _WORK_ANYWHERE = re.compile(
-    r"\b(?:translat\w+|summari[sz]\w+|rewrit\w+|rephras\w+|paraphras\w+|proof-?read\w*|reword\w*|"
-    r"spell-?check\w*|grammar|tl;?dr)\b",
+    r"\b(?:translat\w|summari[sz]\w|rewrit\w|rephras\w|paraphras\w|proof-?read|reword|spell-?check|"
+    r"grammar\b|tl;?dr\b)",
     re.IGNORECASE,
 )
 _WORKED_OBJECT = re.compile(
@@ -67,32 +70,34 @@ _ABOVE = re.compile(
     r"\b(?:above|previous (?:text|sentence|paragraph)|that (?:sentence|text|paragraph))\b",
     re.IGNORECASE,
 )
+# Read in a lead without the punctuation at its end.
 _QUOTING = re.compile(
+    r"\bfrom the |"
     r"\b(?:says?|said|wrote|writes|reads?|goes|claims?|claimed|asks?|asked|repl(?:y|ied)|messages?|"
     r"e-?mails?|mail|articles?|posts?|"
     r"posted|review|ad|advert|text|quotes?|excerpt|snippet|paragraph|sentences?|bio|cv|resume|résumé|"
     r"abstract|readme|docs|"
     r"documentation|ticket|story|poem|lyrics|transcript|logs?|headline|tweets?|comments?|template|"
     r"examples?|prompt|dialogue|script|"
-    r"jokes?|character|persona|questions?|hypothesis|scenario|from the .*|line|description|page|blurb|"
+    r"jokes?|character|persona|questions?|hypothesis|scenario|line|description|page|blurb|"
     r"letter|draft|output|input|"
     r"exercise|e\.g|joke|rumou?r|told me|tells me|copied|pasted|paste|caption|statement|press release|"
     r"interview|testimonial|"
-    r"slogan|motto|title|answer this|consider|spec)\W*$",
+    r"slogan|motto|title|answer this|consider|spec)$",
     re.IGNORECASE,
 )
 _FICTION = re.compile(
-    r"^\W*(?:(?:so|ok|okay|now|just|please|hey|well|but|and|then|for fun)\b[\s,]*)*"
+    r"^\W*(?:(?:so|ok|okay|now|just|please|hey|well|but|and|then|for fun)\b[\s,]{0,5}){0,9}"
     r"(?:imagine|pretend|suppose|supposing|assume|assuming|act as|act like|picture (?:this|that|a)|role-?play|"
     r"let(?:'s|s| us|’s) (?:say|pretend|imagine|assume|suppose|role-?play|play)|say (?:i|we|that)\b|what if|"
-    r"in (?:this|my|the|a|an|our) (?:\w+ )?(?:story|novel|game|book|dream|scenario|screenplay|play|"
+    r"in (?:this|my|the|a|an|our) (?:\w{1,30} )?(?:story|novel|game|book|dream|scenario|screenplay|play|"
     r"movie|film|universe|fiction|"
     r"role-?play|exercise|simulation|hypothetical|campaign|script|sketch)\b|my (?:character|"
     r"protagonist|hero|persona)\b|"
     r"for the sake of (?:the )?argument|hypothetically|you are (?:now )?(?:a|an|the)\b|"
-    r"you're (?:now )?(?:a|an|the)\b|i'll be (?:a|an|the) .* and you|"
+    r"you're (?:now )?(?:a|an|the)\b|i'll be (?:a|an|the) .{0,200} and you|"
     r"(?:write|draft|compose|generate|create|invent|make up|tell) (?:me |us )?(?:a|an|the|some|"
-    r"another)? ?(?:\w+ ){0,3}"
+    r"another)? ?(?:\w{1,30} ){0,3}"
     r"(?:story|poem|dialogue|monologue|persona|user story|scene|song|haiku|example|letter|email|"
     r"e-mail|bio|cover letter|profile|"
     r"tweet|post|message|paragraph|joke|script|testimonial|review|essay|blurb|sentence|sentences)\b)",
@@ -112,7 +117,11 @@ _ABBREVIATION = re.compile(
     r"(?:\b(?:dr|mr|mrs|ms|prof|st|vs|etc|e\.g|i\.e|approx|no|fig|jr|sr)|\b[A-Z])\.$", re.IGNORECASE
 )
 _COMPANY_END = re.compile(r"\b(?:inc|ltd|co|corp|llc)\.$", re.IGNORECASE)
-_END = re.compile(r"(?:[.!?…]+[\"')\]]*(?=\s|$))|\n+")
+_END = re.compile(r"[.!?…]+[\"')\]]*|\n+")
+_COLON = re.compile(r":(?=\s|$)")
+_ENDS_ANYWAY = re.compile(r"\b(?:etc|no)\.$")
+# Characters of a sentence that are read to tell an initial from the end of the sentence.
+_LOOKBACK = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,15 +183,10 @@ def _without_code(text: str) -> str:
             fenced = not fenced
             lines.append("")
             continue
-        if _MESSAGE_START.match(line):
+        stripped = line.strip()
+        if _MESSAGE_START.match(stripped):
             break
-        if (
-            fenced
-            or line.lstrip().startswith(">")
-            or _CODE_LINE.search(line)
-            or _INDENTED.match(line)
-            or _HEADER.match(line)
-        ):
+        if fenced or _is_indented(line) or _is_code_or_header(stripped):
             lines.append("")
             continue
         bullet = _BULLET.match(line)
@@ -206,6 +210,18 @@ def _without_code(text: str) -> str:
     return _INLINE_CODE.sub(PLACEHOLDER, "\n".join(lines))
 
 
+def _is_indented(line: str) -> bool:
+    return line.startswith(("    ", "\t")) and not _LIST_ITEM.match(line.lstrip())
+
+
+def _is_code_or_header(stripped: str) -> bool:
+    return (
+        stripped.startswith(">")
+        or _CODE_LINE.search(stripped) is not None
+        or _HEADER.match(stripped) is not None
+    )
+
+
 _CLOSING = {"“": "”", "„": "“”", "«": "»", "‘": "’", '"': '"', "'": "'", "‹": "›", "「": "」"}
 
 
@@ -214,6 +230,7 @@ def _without_quotes(text: str) -> str:
     kept: list[str] = []
     place = 0
     length = len(text)
+    limit = 0
     while place < length:
         character = text[place]
         closing = _CLOSING.get(character)
@@ -226,8 +243,9 @@ def _without_quotes(text: str) -> str:
             place += 1
             continue
         single = character in "'‘"
-        paragraph = text.find("\n\n", place + 1)
-        limit = length if paragraph < 0 else paragraph
+        if limit <= place:
+            paragraph = text.find("\n\n", place + 1)
+            limit = length if paragraph < 0 else paragraph
         end = _closing_place(text, place + 1, limit, closing, single)
         if end is None and single:
             kept.append("'")
@@ -275,13 +293,13 @@ def _without_announced(text: str) -> str:
         if _FICTION.match(lead):
             kept.append(line)
             break
-        label = _LABEL.match(line)
+        label = _LABEL.match(line.rstrip())
         foreign_label = (
             label is not None
             and not _OWN_LABEL.match(label.group(1))
             and _is_name_label(label.group(1))
         )
-        if _QUOTING.search(lead) or foreign_label:
+        if _QUOTING.search(_without_final_punctuation(lead)) or foreign_label:
             kept.append(said_before)
             skipping = not foreign_label or not line[colon + 1 :].strip()
             continue
@@ -297,25 +315,33 @@ def _is_name_label(label: str) -> bool:
     )
 
 
+def _without_final_punctuation(text: str) -> str:
+    end = len(text)
+    while end and not (text[end - 1].isalnum() or text[end - 1] == "_"):
+        end -= 1
+    return text[:end]
+
+
 def _announcing_colon(line: str) -> int | None:
-    for match in re.finditer(r":(?=\s|$)", line):
-        return match.start()
-    return None
+    found = _COLON.search(line)
+    return found.start() if found else None
 
 
 def _split(text: str) -> Iterator[Sentence]:
     start = 0
     for match in _END.finditer(text):
-        mark = match.group()
+        mark, end = match.group(), match.end()
+        if mark[0] != "\n" and not text[end : end + 1].isspace() and end < len(text):
+            continue
         if mark.startswith("."):
             before = text[max(start, match.start() - 12) : match.start() + 1]
-            following = text[match.end() : match.end() + 2].strip()
+            following = text[end : end + 2].strip()
             if _COMPANY_END.search(before) and (not following or not following[0].isupper()):
                 continue
             if _ABBREVIATION.search(before) and not _ends_anyway(text, start, match):
                 continue
-        sentence = text[start : match.end()].strip()
-        start = match.end()
+        sentence = text[start:end].strip()
+        start = end
         if sentence:
             yield Sentence(sentence, "?" in mark)
     rest = text[start:].strip()
@@ -323,7 +349,7 @@ def _split(text: str) -> Iterator[Sentence]:
         yield Sentence(rest, False)
 
 
-def _ends_anyway(text: str, start: int, match: "re.Match[str]") -> bool:
+def _ends_anyway(text: str, start: int, match: re.Match[str]) -> bool:
     """Whether an abbreviation or a single capital letter also ends its sentence."""
     following = text[match.end() : match.end() + 12].strip()
     if not following:
@@ -331,10 +357,8 @@ def _ends_anyway(text: str, start: int, match: "re.Match[str]") -> bool:
     letter = text[match.start() - 1]
     alone = letter.isupper() and (match.start() < 2 or not text[match.start() - 2].isalnum())
     if alone:
-        words = text[start : match.start()].split()
+        words = text[max(start, match.start() - _LOOKBACK) : match.start()].split()
         initial = len(words) < 2 or words[-2][:1].isupper()
         return not initial
-    return (
-        bool(re.search(r"\b(?:etc|no)\.$", text[max(start, match.start() - 5) : match.start() + 1]))
-        and following[0].isupper()
-    )
+    before = text[max(start, match.start() - 5) : match.start() + 1]
+    return _ENDS_ANYWAY.search(before) is not None and following[0].isupper()

@@ -42,7 +42,8 @@ _BLOCKS = frozenset({
 # fmt: on
 _PARTS = _BLOCKS | _ITEMS | _HEADINGS.keys()
 _CHARSET = re.compile(
-    rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE
+    rb"<meta[^>]{0,200}?charset\s{0,20}=\s{0,20}[\"']?\s{0,20}([A-Za-z0-9_.:-]{1,40})",
+    re.IGNORECASE,
 )
 _SNIFFED = 4096
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")
@@ -186,9 +187,9 @@ def _walk(
 _ROLES = frozenset({"navigation", "contentinfo", "search"})
 _SECTIONS = frozenset({"article", "section", "main", "aside"})
 _MAIN = "main, article, [role=main]"
-_UNSEEN_TAGS = "\\s\u200b-\u200d\u2060\ufe0e\ufe0f\ufeff"
+_INVISIBLE = "\u200b\u200c\u200d\u2060\ufe0e\ufe0f\ufeff"
 # A link with no other text exists to be copied or to go back: ¶ after a heading, ↩ after a footnote.
-_MARK = re.compile(rf"[{_UNSEEN_TAGS}]*[¶#§🔗⚓↩]?[{_UNSEEN_TAGS}]*")
+_MARKS = frozenset({"", *"¶#§🔗⚓↩"})
 _PERMALINK_CLASSES = frozenset(
     {
         "anchor",
@@ -240,7 +241,7 @@ def is_permalink(link: LexborNode) -> bool:
     if link.tag != "a" or "#" not in (attributes.get("href") or ""):
         return False
     text = link.text()
-    if _MARK.fullmatch(text):
+    if "".join(text.split()).strip(_INVISIBLE) in _MARKS:
         return True
     text = text.strip()
     classes = (attributes.get("class") or "").split()
@@ -298,7 +299,9 @@ def _role(node: LexborNode) -> str:
 
 _TITLE_SPACES = re.compile(r"\s+")
 # Separators between a page's title and its site's name; a hyphen or colon within a name has no space before it.
-_SEPARATOR = re.compile(r"\s+(?:[-–—−|·•»«:/]|::)\s+|\s*[|»]\s*")
+_SEPARATOR = re.compile(r" (?:[-–—−|·•»«:/]|::) | ?[|»] ?")
+# A longer title is not split: the title of a document is shorter.
+_MAX_SPLIT = 2_000
 _SITE_NAMES = (
     'meta[property="og:site_name"]',
     'meta[name="og:site_name"]',
@@ -319,7 +322,7 @@ _MAX_NAMES = 2_000
 _MAX_NAME = 200
 # The title of a site's first page is its site's name.
 _FIRST_PAGES = frozenset({"home", "homepage", "index", "start", "welcome", "overview"})
-_HEADING_MARK = re.compile(r"[¶#§🔗\s\u200b]+$")
+_HEADING_MARKS = "¶#§🔗 \u200b"
 
 
 def page_title(parser: LexborHTMLParser) -> str:
@@ -330,12 +333,12 @@ def page_title(parser: LexborHTMLParser) -> str:
     """
     found = parser.css_first("head > title")
     title = _plain(found.text()) if found is not None else ""
-    marks = _marks(title)
+    marks = _marks(title) if len(title) <= _MAX_SPLIT else []
     if not marks:
         return title
     site = {_plain(name).casefold() for name in _contents(parser, _SITE_NAMES)} - {""}
     own = {_plain(name).casefold() for name in _contents(parser, _OWN_TITLES)}
-    own |= {_HEADING_MARK.sub("", _plain(one.text())).casefold() for one in parser.css("h1")[:3]}
+    own |= {_plain(one.text()).rstrip(_HEADING_MARKS).casefold() for one in parser.css("h1")[:3]}
     around: set[str] = set()
     for kept, rest in _parts(title, marks):
         if kept.casefold() in _FIRST_PAGES:

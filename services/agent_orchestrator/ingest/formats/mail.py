@@ -19,10 +19,10 @@ from services.agent_orchestrator.ingest.layout import Layout, Writer, clean, par
 # Each message of a mailbox begins with a line that names sender and time, after a blank line. The blank line is checked
 # last: searching for a fixed prefix is many times faster.
 _FROM = re.compile(
-    rb"From (?:(?<=\AFrom )|(?<=\n\nFrom )|(?<=\n\r\nFrom ))[^\r\n]*\d:\d\d[^\r\n]*\r?\n"
+    rb"From (?:(?<=\AFrom )|(?<=\n\nFrom )|(?<=\n\r\nFrom ))[^\r\n]{0,300}\d:\d\d[^\r\n]{0,100}\r?\n"
 )
 # Lines of a message that look like such a line are escaped in a mailbox.
-_MARKED = re.compile(rb"^>(>*From )", re.MULTILINE)
+_MARKED = re.compile(rb"^>(>{0,100}From )", re.MULTILINE)
 _SHOWN = ("From", "To", "Cc", "Date")
 MAX_HEADER = 1000
 MAX_ATTACHMENTS = 100

@@ -62,8 +62,8 @@ def _title(tokens: Sequence[Token]) -> str:
 
 
 MAX_FRONT_MATTER = 64 * 1024
-_START = re.compile(r"---[ \t]*\r?\n")
-_END = re.compile(r"^(?:---|\.\.\.)[ \t]*(?:\r?\n|\Z)", re.MULTILINE)
+_START = re.compile(r"\A---[ \t]{0,100}\r?\n")
+_END = re.compile(r"^(?:---|\.\.\.)[ \t]{0,100}(?:\r?\n|\Z)", re.MULTILINE)
 
 
 class _Loader(yaml.SafeLoader):

@@ -33,10 +33,13 @@ _FORMS: Final = (
     ("ordinal", r"\d{1,2}(?:st|nd|rd|th)\b"),
     (
         "opaque",
-        rf"(?!(?:{_MONTH_NAMES})[-/.]\d)(?:[^\W\d_]+[-_./#]?\d[\w.:/-]*\w|[^\W\d_]+[-_#]?\d\w*)",
+        rf"(?!(?:{_MONTH_NAMES})[-/.]\d)(?:[^\W\d_]{{1,64}}[-_./#]?\d[\w.:/-]{{0,500}}\w|[^\W\d_]{{1,64}}[-_#]?\d\w*)",
     ),
-    ("opaque", r"[$€£#]\s?\d[\d,.]*|\d[\d,.]*\s?%|\d{1,3}(?:,\d{3})+|\d+(?:\.\d+)+[\w.-]*"),
-    ("opaque", r"\d+[^\W\d]\w*|\d+/\d+(?:/\d+)?"),
+    (
+        "opaque",
+        r"[$€£#]\s?\d[\d,.]*|\d[\d,.]{0,40}\s?%|\d{1,3}(?:,\d{3})+|\d{1,40}(?:\.\d+)+[\w.-]*",
+    ),
+    ("opaque", r"\d{1,40}[^\W\d]\w*|\d{1,40}/\d+(?:/\d+)?"),
     ("short_year", r"['’]\d\d\b(?!s)"),
     ("number", r"\d+"),
     ("possessive", r"['’]s\b|(?<=s)['’](?!\w)"),
@@ -49,6 +52,10 @@ _PATTERN: Final = re.compile(
     "|".join(f"(?P<k{number}_{kind}>{form})" for number, (kind, form) in enumerate(_FORMS)),
     re.IGNORECASE | re.DOTALL,
 )
+
+
+# Characters after a period in which the next word begins.
+_NEXT: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,12 @@ def _is_filler(token: Token, before: list[Token], text: str) -> bool:
     name = before[-1].text
     full = name in {"may", "march", "april", "june", "july"}
     short = name in MONTHS or name in WEEKDAYS
-    return token.text == "." and short and not full and _sentence_continues(text[token.end :])
+    return (
+        token.text == "."
+        and short
+        and not full
+        and _sentence_continues(text[token.end : token.end + _NEXT])
+    )
 
 
 def _sentence_continues(rest: str) -> bool:

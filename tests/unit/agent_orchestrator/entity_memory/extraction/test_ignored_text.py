@@ -11,6 +11,7 @@ from services.agent_orchestrator.entity_memory.extraction import (
     KnownNames,
     read_turns,
 )
+from services.agent_orchestrator.entity_memory.extraction.own_text import MAX_CHARACTERS, OwnText
 
 KNOWN_NAMES = KnownNames.load()
 STATEMENTS = (
@@ -105,3 +106,28 @@ def test_a_turn_of_100_kb_is_read_in_bounded_time(unit: str) -> None:
     Conversation(KNOWN_NAMES).read(turn)
 
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    "part",
+    ["@", ".", "a@b.", " ", "A. ", "'a ", '"', "`", "<", "please ", "translate ", "- ", "a(", ")"],
+)
+def test_the_longest_repetition_is_read_in_well_under_a_second(part: str) -> None:
+    text = f"I use {part * MAX_CHARACTERS}"
+    start = time.process_time()
+
+    OwnText().sentences(text)
+
+    assert time.process_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("text", "read"),
+    [
+        ("write to ann@acme.com, please", "write to □, please"),
+        ("see https://acme.com/a?b and www.acme.com.", "see □ and □"),
+        ("ask @ann or a@b", "ask @ann or a@b"),
+    ],
+)
+def test_addresses_are_read_as_placeholders(text: str, read: str) -> None:
+    assert [sentence.text for sentence in OwnText().sentences(text)] == [read]
