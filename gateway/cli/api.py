@@ -134,9 +134,10 @@ class Api:
                 return body
         return answer_of(response, self.url)
 
-    def post(self, path: str, body: Any) -> Any:
-        """Posts a JSON body."""
-        return self._ask("POST", path, json=body)
+    def post(self, path: str, body: Any, **parameters: Any) -> Any:
+        """Posts a JSON body; parameters that are None are left out."""
+        given = {name: value for name, value in parameters.items() if value is not None}
+        return self._ask("POST", path, json=body, params=given)
 
     def post_for_list(
         self, path: str, body: Any, **parameters: Any

@@ -98,9 +98,25 @@ def cancel(context: typer.Context, job_id: JobId, as_json: AsJson = False) -> No
 
 
 @jobs.command()
-def retry(context: typer.Context, job_id: JobId, as_json: AsJson = False) -> None:
-    """Try again what an ended job did not do."""
-    _act(context.obj, job_id, "retry", as_json)
+def retry(
+    context: typer.Context,
+    job_id: Annotated[str | None, typer.Argument(help="The job's id.")] = None,
+    dead: Annotated[
+        bool, typer.Option("--dead", help="Try again all documents that `braid jobs dead` lists.")
+    ] = False,
+    since: Annotated[
+        str | None,
+        typer.Option(help="With --dead: only those that failed at this day or instant, or later."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Try again what an ended job did not do, or with --dead all documents that could not be taken."""
+    if dead == (job_id is not None) or (since is not None and not dead):
+        raise typer.BadParameter("give either a job's id, or --dead and optionally --since")
+    if job_id is not None:
+        _act(context.obj, job_id, "retry", as_json)
+    else:
+        _retry_dead(context.obj, since, as_json)
 
 
 def job_row(job: dict[str, Any], now: datetime) -> dict[str, str]:
@@ -154,6 +170,18 @@ def _act(session: Session, job_id: str, verb: str, as_json: bool) -> None:
     with session.api(changes=True) as api:
         answer = api.post(f"/api/jobs/{segment(job_id)}/{verb}", {})
     _show_job(session, answer, as_json)
+
+
+def _retry_dead(session: Session, since: str | None, as_json: bool) -> None:
+    with session.api(changes=True) as api:
+        answer = api.post("/api/jobs/dead/retry", {}, since=since)
+    if as_json:
+        session.show_json(answer)
+        return
+    session.out.print(
+        f"{answer['documents']} documents of {answer['jobs']} jobs are tried again; "
+        f"{answer['remaining']} remain dead."
+    )
 
 
 def _show_job(session: Session, answer: dict[str, Any], as_json: bool) -> None:

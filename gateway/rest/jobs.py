@@ -12,7 +12,7 @@ from braid.agent.v1 import jobs_pb2, memories_pb2
 from gateway.rest.http.calls import CallerDep, ClientsDep, SettingsDep, WatcherDep
 from gateway.rest.http.event_stream import stream
 from gateway.rest.mapping.contract_rules import Bounds
-from gateway.rest.mapping.field_types import PageSize, at_most
+from gateway.rest.mapping.field_types import Instant, PageSize, at_most, stamp
 from gateway.rest.mapping.json_encoding import Json, JsonResponse, time
 from gateway.rest.mapping.openapi import ErrorEvent, ResponseSchema, events, problems
 
@@ -100,6 +100,16 @@ class DeadDocuments(ResponseSchema):
 
     documents: list[DeadDocument]
     next_cursor: str | None
+
+
+class RetriedDead(ResponseSchema):
+    """The dead documents that are being tried again, their jobs, and the documents that remain dead: of jobs that still
+    run, deleted since, or whose upload is not stored any more.
+    """
+
+    documents: int
+    jobs: int
+    remaining: int
 
 
 class JobEvent(ResponseSchema):
@@ -243,6 +253,28 @@ async def dead(
     answer = await caller.call(method, clients.jobs.ListDeadDocuments, request)
     shown = [dead_document(one) for one in answer.documents]
     return JsonResponse({"documents": shown, "next_cursor": answer.next_page_token or None})
+
+
+@router.post("/dead/retry", response_model=RetriedDead)
+async def retry_dead(
+    caller: CallerDep,
+    clients: ClientsDep,
+    since: Annotated[
+        Instant | None,
+        Query(description="Only documents that failed at this time or later. Default: all."),
+    ] = None,
+) -> Response:
+    """Tries again all documents that could not be taken, and counts them."""
+    request = jobs_pb2.RetryDeadDocumentsRequest(since_time=stamp(since))
+    method = _SERVICE + "RetryDeadDocuments"
+    answer = await caller.call(method, clients.jobs.RetryDeadDocuments, request)
+    return JsonResponse(
+        {
+            "documents": answer.document_count,
+            "jobs": answer.job_count,
+            "remaining": answer.remaining_count,
+        }
+    )
 
 
 @router.get("/{job_id}", response_model=Job)

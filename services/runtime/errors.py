@@ -176,6 +176,28 @@ class InternalError(BraidError):
         super().__init__(INTERNAL_MESSAGE)
 
 
+class KeyReusedError(BraidError):
+    """The idempotency key was used for another request; nothing was changed."""
+
+    reason = errors_pb2.ERROR_REASON_IDEMPOTENCY_KEY_REUSED
+
+    def __init__(self) -> None:
+        field = FieldError("idempotency_key", "was used for another request")
+        super().__init__(f"{field.field}: {field.description}", fields=(field,))
+
+
+class CallInProgressError(BraidError):
+    """An earlier call with the same idempotency key is still running."""
+
+    reason = errors_pb2.ERROR_REASON_CALL_IN_PROGRESS
+
+    def __init__(self, retry_after: float = 1.0) -> None:
+        super().__init__(
+            "An earlier call with the same idempotency key is still running.",
+            retry_after=retry_after,
+        )
+
+
 def scope_name(scope: options_pb2.Scope.ValueType) -> str:
     """Returns `SCOPE_READ` in the form used by callers and key files: `read`."""
     return options_pb2.Scope.Name(scope).removeprefix("SCOPE_").lower()

@@ -41,6 +41,8 @@ CODES: dict[errors_pb2.ErrorReason.ValueType, grpc.StatusCode] = {
     errors_pb2.ERROR_REASON_OVERLOADED: grpc.StatusCode.RESOURCE_EXHAUSTED,
     errors_pb2.ERROR_REASON_DEADLINE: grpc.StatusCode.DEADLINE_EXCEEDED,
     errors_pb2.ERROR_REASON_INTERNAL: grpc.StatusCode.INTERNAL,
+    errors_pb2.ERROR_REASON_IDEMPOTENCY_KEY_REUSED: grpc.StatusCode.INVALID_ARGUMENT,
+    errors_pb2.ERROR_REASON_CALL_IN_PROGRESS: grpc.StatusCode.ABORTED,
 }
 
 # gRPC randomly drops a call's trailers from 8 KiB on, and always from 16 KiB; the message is sent twice, once

@@ -28,6 +28,8 @@ STATUS: dict[reasons.ErrorReason.ValueType, int] = {
     reasons.ERROR_REASON_OVERLOADED: 429,
     reasons.ERROR_REASON_DEADLINE: 504,
     reasons.ERROR_REASON_INTERNAL: 500,
+    reasons.ERROR_REASON_IDEMPOTENCY_KEY_REUSED: 422,
+    reasons.ERROR_REASON_CALL_IN_PROGRESS: 409,
 }
 _WAITED_FOR = frozenset({429, 503})
 # Reasons for errors of HTTP itself; those of the contracts if one fits.
@@ -104,6 +106,6 @@ def headers_of(error: BraidError) -> dict[str, str]:
     status = status_of(error)
     if status == 401:  # noqa: PLR2004 - an HTTP status
         return {"www-authenticate": "Bearer"}
-    if status not in _WAITED_FOR:
+    if status not in _WAITED_FOR and error.reason != reasons.ERROR_REASON_CALL_IN_PROGRESS:
         return {}
     return {"retry-after": str(max(1, math.ceil(error.retry_after or 1.0)))}

@@ -21,6 +21,7 @@ _EVERYWHERE = {
     "valid_time": "valid_at",
     "invalid_time": "invalid_at",
     "time": "as_of",
+    "idempotency_key": "Idempotency-Key",
     "max_listed": "limit",
     "request": "body",
     "instant": "",

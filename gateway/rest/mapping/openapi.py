@@ -48,9 +48,11 @@ _PROBLEMS = {
     404: "There is no such thing in the caller's space (NOT_FOUND).",
     405: "The path takes other methods (METHOD_NOT_ALLOWED); `Allow` names them.",
     408: "The body stopped arriving before its end (REQUEST_TIMEOUT).",
-    409: "The data is in a state that does not allow the call (WRONG_STATE).",
+    409: "The data is in a state that does not allow the call (WRONG_STATE), or an earlier request with the same "
+    "Idempotency-Key is still running (CALL_IN_PROGRESS).",
     413: "The body is larger than the route takes (TOO_LARGE).",
-    422: "One or more fields are wrong, and nothing was changed (INVALID_FIELD); `fields` names each.",
+    422: "One or more fields are wrong, and nothing was changed (INVALID_FIELD); `fields` names each. Or the "
+    "Idempotency-Key was used for another request (IDEMPOTENCY_KEY_REUSED).",
     429: "A service is at its limit (OVERLOADED); `Retry-After` says when to try again.",
     500: "A defect (INTERNAL): the logs have it under `request_id`.",
     503: "A store or service cannot be reached now (STORE_UNAVAILABLE, EMBEDDER_UNAVAILABLE, "

@@ -20,7 +20,7 @@ from services.agent_orchestrator.jobs.store import LAST_NUMBER, DeadDocument, Jo
 from services.runtime.context import current_call
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.paging import decode_token, encode_token, page_size
-from services.runtime.times import to_timestamp
+from services.runtime.times import to_datetime, to_timestamp
 
 
 class JobServicer(jobs_pb2_grpc.JobServiceServicer):
@@ -71,9 +71,22 @@ class JobServicer(jobs_pb2_grpc.JobServiceServicer):
         job = await self._jobs.retry(current_call().space, request.job_id)
         return jobs_pb2.RetryJobResponse(job=job_message(job))
 
+    async def RetryDeadDocuments(
+        self, request: jobs_pb2.RetryDeadDocumentsRequest, _context: Any
+    ) -> jobs_pb2.RetryDeadDocumentsResponse:
+        """Retries the dead documents of the caller's space."""
+        since = to_datetime(request.since_time) if request.HasField("since_time") else _BEGINNING
+        retried = await self._jobs.retry_dead(current_call().space, since)
+        return jobs_pb2.RetryDeadDocumentsResponse(
+            document_count=retried.documents,
+            job_count=retried.jobs,
+            remaining_count=retried.remaining,
+        )
+
 
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 200
+_BEGINNING = datetime.min.replace(tzinfo=UTC)
 _LAST_ID = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 _NO_TOKEN = InvalidFieldError(FieldError("page_token", "is not a token of this service"))
 _LAST = (datetime.max.replace(tzinfo=UTC), _LAST_ID, 2**31 - 1)

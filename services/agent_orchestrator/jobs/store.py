@@ -46,6 +46,14 @@ class DeadDocument:
     create_time: datetime
 
 
+class RetriedDead(NamedTuple):
+    """The dead documents that are queued again, their jobs, and the documents that remain dead."""
+
+    documents: int
+    jobs: int
+    remaining: int
+
+
 class JobStore:
     """Accepts jobs and returns their state. Only its own space can access a job."""
 
@@ -152,6 +160,16 @@ class JobStore:
         async with self._database.pool.transaction() as session:
             await self._retry(session, job)
         return await self.get(space, job_id)
+
+    async def retry_dead(self, space: str, since: datetime) -> RetriedDead:
+        """Retries all documents of the space's ended uploads that failed since a time."""
+        async with self._database.pool.transaction() as session:
+            # Locks the turn first: workers lock in the same order.
+            await self._turns.request(session, SEARCH, space)
+            row = await session.row(self._queries["retry_dead"], space, since)
+            remaining = await session.value(self._queries["count_dead"], space, since)
+        assert row is not None  # noqa: S101 - an aggregate has one row
+        return RetriedDead(row["documents"], row["jobs"], remaining)
 
     async def superseded(self, space: str, job_id: str) -> bool:
         """Whether a later job may have written or deleted what a retry of this job would write or delete."""

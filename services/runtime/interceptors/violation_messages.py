@@ -15,6 +15,7 @@ PATTERNS = MappingProxyType(
         "^[A-Za-z][A-Za-z0-9_]*\\z": _NAME,
         "^[A-Za-z][A-Za-z0-9_]*$": _NAME,
         "^([A-Za-z][A-Za-z0-9_]*)?$": f"{_NAME}, or empty",
+        "^[!-~]*$": "must be visible ASCII characters without spaces",
         "^[A-Za-z0-9_+/-]*$": "must be the IANA name of a time zone, such as Europe/Berlin",
     }
 )

@@ -6,6 +6,7 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from datetime import UTC, datetime, timedelta
 
 import asyncpg
 import grpc
@@ -13,9 +14,11 @@ import pytest
 
 from braid.agent.v1 import ingest_pb2, jobs_pb2
 from braid.common.v1 import errors_pb2
-from services.runtime.errors import OverloadedError
+from braid.vector.v1 import documents_pb2
+from services.runtime.errors import FieldError, InvalidFieldError, OverloadedError
 from services.runtime.status import error_from_rpc
-from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
+from services.runtime.times import to_timestamp
+from tests.integration.agent_orchestrator.conftest import ALICE, BOB, Metadata, World
 from tests.integration.agent_orchestrator.uploads import (
     SUCCEEDED,
     data,
@@ -284,6 +287,51 @@ async def test_a_job_without_failures_cannot_be_retried(world: World) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await world.jobs.RetryJob(request, metadata=ALICE, timeout=10)
     assert error_from_rpc(caught.value).reason == errors_pb2.ERROR_REASON_WRONG_STATE
+
+
+async def retry_dead(
+    world: World, since: datetime | None = None, caller: Metadata = ALICE
+) -> tuple[int, int, int]:
+    """Retries the caller's dead documents; returns how many are retried, of how many jobs, and how many are left."""
+    since_time = None if since is None else to_timestamp(since)
+    request = jobs_pb2.RetryDeadDocumentsRequest(since_time=since_time)
+    answer = await world.jobs.RetryDeadDocuments(request, metadata=caller, timeout=10)
+    return answer.document_count, answer.job_count, answer.remaining_count
+
+
+async def refuse_bad(request: documents_pb2.BatchUpsertDocumentsRequest) -> None:
+    """Refuses documents whose id begins with `bad`, as the tier does for a document's own fault."""
+    for place, one in enumerate(request.documents):
+        if one.document_id.startswith("bad"):
+            raise InvalidFieldError(FieldError(f"documents[{place}].title", "is bad"))
+
+
+async def test_all_dead_documents_of_a_space_are_retried_and_counted(world: World) -> None:
+    world.vector.script.acts["BatchUpsertDocuments"] = refuse_bad
+    async with worker(world):
+        first = await ingest(world, *lines({"id": "bad1", "text": "a"}, {"id": "ok", "text": "b"}))
+        second = await ingest(world, *lines(*({"id": f"bad{n}", "text": "c"} for n in (2, 3))))
+        assert (first.state, second.state) == (SUCCEEDED, jobs_pb2.JOB_STATE_FAILED)
+        assert await retry_dead(world, caller=BOB) == (0, 0, 0)
+        assert await retry_dead(world, datetime.now(UTC) + timedelta(hours=1)) == (0, 0, 0)
+        world.vector.script.acts.pop("BatchUpsertDocuments")
+        assert await retry_dead(world) == (3, 2, 0)
+        assert {(await watched(world, job))[-1].state for job in (first, second)} == {SUCCEEDED}
+        assert await retry_dead(world) == (0, 0, 0)
+    assert {key for space, key in world.vector.documents if space == "alice"} == {
+        *("bad1", "bad2", "bad3", "ok")
+    }
+
+
+async def test_a_dead_document_that_was_deleted_since_is_not_retried(world: World) -> None:
+    world.vector.script.acts["BatchUpsertDocuments"] = refuse_bad
+    async with worker(world):
+        await ingest(world, *lines({"id": "bad1", "text": "a"}, {"id": "bad2", "text": "b"}))
+        world.vector.script.acts.pop("BatchUpsertDocuments")
+        await ingest(world, document(document_id="bad1"), data("again"))
+        request = ingest_pb2.DeleteDocumentRequest(document_id="bad1")
+        await world.ingest.DeleteDocument(request, metadata=ALICE, timeout=10)
+        assert await retry_dead(world) == (1, 1, 1)
 
 
 async def test_dead_documents_are_paged_and_visible_only_in_their_space(world: World) -> None:

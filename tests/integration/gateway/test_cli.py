@@ -473,6 +473,23 @@ async def test_jobs_are_listed_and_dead_documents_have_reasons(served: Served) -
     assert "is empty" in (await braid(served, "jobs", "dead")).out
 
 
+async def test_all_dead_documents_are_retried_and_counted(served: Served) -> None:
+    answer = jobs_pb2.RetryDeadDocumentsResponse(document_count=3, job_count=2, remaining_count=1)
+    served.script.answer("RetryDeadDocuments", answer)
+    retried = await braid(served, "jobs", "retry", "--dead", "--since", "2024-05-01")
+    assert retried.out == "3 documents of 2 jobs are tried again; 1 remain dead.\n"
+    assert served.script.seen[0].message.HasField("since_time")
+
+
+@pytest.mark.parametrize("words", [[], [JOB_ID, "--dead"], [JOB_ID, "--since", "2024-05-01"]])
+async def test_what_to_retry_is_either_a_job_or_all_dead_documents(
+    served: Served, words: list[str]
+) -> None:
+    refused = await braid(served, "jobs", "retry", *words)
+    assert refused.code == 2
+    assert "--dead" in refused.err
+
+
 async def test_a_job_is_canceled_by_its_id(served: Served) -> None:
     served.script.answer("CancelJob", jobs_pb2.CancelJobResponse(job=DONE))
     ended = await braid(served, "jobs", "cancel", JOB_ID, "--json")

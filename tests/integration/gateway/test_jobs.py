@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
 from braid.agent.v1 import jobs_pb2
@@ -34,6 +36,15 @@ async def test_jobs_are_listed_in_pages_by_state_and_kind(served: Served) -> Non
         jobs_pb2.JOB_STATE_FAILED,
         jobs_pb2.JOB_STATE_CANCELLED,
     ]
+
+
+async def test_dead_documents_are_retried_since_a_time(served: Served) -> None:
+    answer = jobs_pb2.RetryDeadDocumentsResponse(document_count=3, job_count=2, remaining_count=1)
+    served.script.answer("RetryDeadDocuments", answer)
+    response = await served.http.post("/api/jobs/dead/retry", params={"since": "2024-05-01"})
+    assert response.json() == {"documents": 3, "jobs": 2, "remaining": 1}
+    request = served.script.seen[0].message
+    assert request.since_time.ToDatetime(UTC) == datetime(2024, 5, 1, tzinfo=UTC)
 
 
 async def test_dead_documents_are_listed_with_their_reasons(served: Served) -> None:

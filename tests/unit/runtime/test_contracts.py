@@ -12,7 +12,7 @@ from buf.validate import validate_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, MethodDescriptor
 from google.protobuf.message_factory import GetMessageClass
 
-from braid.common.v1 import rules_pb2
+from braid.common.v1 import options_pb2, rules_pb2
 from braid.graph.v1 import query_pb2
 from braid_protocol.channel import CONTRACTS, methods, service_config
 from services.runtime.interceptors.authentication import required_scope
@@ -44,6 +44,45 @@ def test_exactly_the_unary_reads_without_side_effects_are_retried() -> None:
         read = options.idempotency_level == options.NO_SIDE_EFFECTS
         unary = not method.client_streaming and not method.server_streaming
         assert (named in config) == (read and unary), method.full_name
+
+
+_KEYED = {
+    "AddFacts",
+    "AddFindings",
+    "Ask",
+    "CloseMemorySession",
+    "CreateConversation",
+    "CreateMemory",
+    "IngestDocument",
+    "IngestFacts",
+    "MergeEntities",
+    "PutMemoryRelation",
+    "RetryDeadDocuments",
+    "RetryJob",
+    "SaveEntity",
+    "SaveRelationship",
+    "StartMemoryInference",
+    "StartReembedding",
+    "StartReextraction",
+}
+
+
+@pytest.mark.parametrize("method", list(methods()), ids=lambda method: method.full_name)
+def test_every_method_that_changes_something_may_be_repeated(method: MethodDescriptor) -> None:
+    options = method.GetOptions()
+    repetition = options.Extensions[options_pb2.repetition]
+    is_read = options.idempotency_level == options.NO_SIDE_EFFECTS
+    assert (repetition == options_pb2.REPETITION_UNSPECIFIED) == is_read
+    assert (repetition == options_pb2.REPETITION_KEY) == (method.name in _KEYED)
+    assert (repetition == options_pb2.REPETITION_KEY) == _takes_a_key(method.input_type)
+
+
+def _takes_a_key(request: Descriptor) -> bool:
+    names = set(request.fields_by_name)
+    for field in request.fields:
+        if field.containing_oneof is not None and field.message_type is not None:
+            names.update(field.message_type.fields_by_name)
+    return "idempotency_key" in names
 
 
 def test_every_contract_with_a_service_is_listed() -> None:

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from braid.agent.v1 import jobs_pb2, jobs_pb2_grpc
 from braid_client.connection import Connection
+from braid_client.requests import timestamp
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
+    from datetime import datetime
 
 
 class Jobs(Connection):
@@ -57,6 +59,18 @@ class Jobs(Connection):
         request = jobs_pb2.RetryJobRequest(job_id=job_id)
         with self._typed_errors(timeout):
             return (await stub.RetryJob(request, **self._options(timeout))).job
+
+    async def retry_dead_documents(
+        self, *, since: datetime | None = None, timeout: float | None = None
+    ) -> jobs_pb2.RetryDeadDocumentsResponse:
+        """Retries all documents that failed for good, or only those that failed at an aware time or later.
+
+        Returns how many documents are queued again, of how many jobs, and how many remain dead.
+        """
+        stub = jobs_pb2_grpc.JobServiceStub(self._channel("agent"))
+        request = jobs_pb2.RetryDeadDocumentsRequest(since_time=timestamp(since))
+        with self._typed_errors(timeout):
+            return await stub.RetryDeadDocuments(request, **self._options(timeout))
 
     async def list_dead_documents(
         self, *, page_size: int = 200, timeout: float | None = None

@@ -164,6 +164,7 @@ class Braid:
     list_jobs = _stream(AsyncBraid.list_jobs)
     cancel_job = _call(AsyncBraid.cancel_job)
     retry_job = _call(AsyncBraid.retry_job)
+    retry_dead_documents = _call(AsyncBraid.retry_dead_documents)
     list_dead_documents = _stream(AsyncBraid.list_dead_documents)
 
     upsert_document = _call(AsyncBraid.upsert_document)

@@ -20,6 +20,9 @@ REMOTE = [words for words in ALL if words not in {"up", "mcp"} and not words.sta
 # Values of required parameters, by the parameter's name.
 REQUIRED_VALUES = {"as_of": "2024-01-01", "since": "2024-01-01", "at": "2024-01-01"}
 
+# One of several ways to say what a command is about.
+REQUIRED_CHOICES = {"memory delete": ["--all"], "jobs retry": ["--dead"]}
+
 
 def braid(*words: str) -> tuple[int, str, str]:
     """Returns the exit code, standard output and standard error."""
@@ -43,7 +46,7 @@ def call(words: str, tmp_path: Path) -> list[str]:
         value = given.get(parameter.name, "x")
         is_option = parameter.opts[0].startswith("--")
         called += [parameter.opts[0], value] if is_option else [value]
-    return [*called, "--all"] if words == "memory delete" else called
+    return [*called, *REQUIRED_CHOICES.get(words, ())]
 
 
 @pytest.fixture

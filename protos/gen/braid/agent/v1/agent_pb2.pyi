@@ -234,6 +234,7 @@ class AskRequest(_message.Message):
     PRIOR_MESSAGES_FIELD_NUMBER: _builtins.int
     SESSION_ID_FIELD_NUMBER: _builtins.int
     SKIP_MEMORY_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     question: _builtins.str
     """The question, 1–8,192 characters that are not all white space."""
     conversation_id: _builtins.str
@@ -248,6 +249,8 @@ class AskRequest(_message.Message):
     """The caller's id for this session, up to 200 characters; it is logged with the run's tool calls."""
     skip_memory: _builtins.bool
     """Do not save anything from this question in the user's entity memory. Default: its statements are saved after the answer."""
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     @_builtins.property
     def search_preferences(self) -> Global___SearchPreferences:
         """How tools search by default."""
@@ -275,10 +278,11 @@ class AskRequest(_message.Message):
         prior_messages: _abc.Iterable[Global___PriorMessage] | None = ...,
         session_id: _builtins.str = ...,
         skip_memory: _builtins.bool = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["reference_time", b"reference_time", "search_preferences", b"search_preferences"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cancel_on_disconnect", b"cancel_on_disconnect", "conversation_id", b"conversation_id", "prior_messages", b"prior_messages", "profile", b"profile", "question", b"question", "reference_time", b"reference_time", "search_preferences", b"search_preferences", "session_id", b"session_id", "skip_memory", b"skip_memory", "time_zone", b"time_zone"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cancel_on_disconnect", b"cancel_on_disconnect", "conversation_id", b"conversation_id", "idempotency_key", b"idempotency_key", "prior_messages", b"prior_messages", "profile", b"profile", "question", b"question", "reference_time", b"reference_time", "search_preferences", b"search_preferences", "session_id", b"session_id", "skip_memory", b"skip_memory", "time_zone", b"time_zone"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -976,16 +980,20 @@ class CreateConversationRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     TITLE_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     title: _builtins.str
     """Its title, at most 200 characters. Empty: taken from the first question."""
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     def __init__(
         self,
         *,
         title: _builtins.str = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["title", b"title"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["idempotency_key", b"idempotency_key", "title", b"title"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

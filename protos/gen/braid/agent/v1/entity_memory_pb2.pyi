@@ -439,6 +439,7 @@ class SaveEntityRequest(_message.Message):
     DESCRIPTION_FIELD_NUMBER: _builtins.int
     CONFIDENCE_FIELD_NUMBER: _builtins.int
     PROVENANCE_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name, 1–200 characters that are not all white space, without control characters."""
     type: Global___MemoryEntityType.ValueType
@@ -447,6 +448,8 @@ class SaveEntityRequest(_message.Message):
     """What it is, up to 2,000 characters. Default: unchanged."""
     confidence: _builtins.float
     """Its confidence, 0–1. Default 0.95."""
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     @_builtins.property
     def aliases(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Its other names, at most 20, under the same rules as the name."""
@@ -464,10 +467,11 @@ class SaveEntityRequest(_message.Message):
         description: _builtins.str = ...,
         confidence: _builtins.float | None = ...,
         provenance: Global___MemoryProvenance | None = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_confidence", b"_confidence", "confidence", b"confidence", "provenance", b"provenance"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_confidence", b"_confidence", "aliases", b"aliases", "confidence", b"confidence", "description", b"description", "name", b"name", "provenance", b"provenance", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_confidence", b"_confidence", "aliases", b"aliases", "confidence", b"confidence", "description", b"description", "idempotency_key", b"idempotency_key", "name", b"name", "provenance", b"provenance", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__confidence: _TypeAlias = _typing.Literal["confidence"]  # noqa: Y015
     _WhichOneofArgType__confidence: _TypeAlias = _typing.Literal["_confidence", b"_confidence"]  # noqa: Y015
@@ -555,12 +559,15 @@ class SaveRelationshipRequest(_message.Message):
     CONTEXT_FIELD_NUMBER: _builtins.int
     CONFIDENCE_FIELD_NUMBER: _builtins.int
     PROVENANCE_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     type: Global___MemoryRelationshipType.ValueType
     """The type of the relationship."""
     context: _builtins.str
     """The text that states it, up to 2,000 characters. Default: unchanged."""
     confidence: _builtins.float
     """Its confidence, 0–1. Default 0.95."""
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     @_builtins.property
     def source(self) -> Global___MemoryEndInput:
         """Where it starts. Default: the user."""
@@ -582,10 +589,11 @@ class SaveRelationshipRequest(_message.Message):
         context: _builtins.str = ...,
         confidence: _builtins.float | None = ...,
         provenance: Global___MemoryProvenance | None = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_confidence", b"_confidence", "confidence", b"confidence", "provenance", b"provenance", "source", b"source", "target", b"target"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_confidence", b"_confidence", "confidence", b"confidence", "context", b"context", "provenance", b"provenance", "source", b"source", "target", b"target", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_confidence", b"_confidence", "confidence", b"confidence", "context", b"context", "idempotency_key", b"idempotency_key", "provenance", b"provenance", "source", b"source", "target", b"target", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__confidence: _TypeAlias = _typing.Literal["confidence"]  # noqa: Y015
     _WhichOneofArgType__confidence: _TypeAlias = _typing.Literal["_confidence", b"_confidence"]  # noqa: Y015
@@ -1085,19 +1093,23 @@ class MergeEntitiesRequest(_message.Message):
 
     ENTITY_ID_FIELD_NUMBER: _builtins.int
     OTHER_ENTITY_ID_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     entity_id: _builtins.str
     """The entity that remains."""
     other_entity_id: _builtins.str
     """The entity that is merged into it."""
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     def __init__(
         self,
         *,
         entity_id: _builtins.str = ...,
         other_entity_id: _builtins.str = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity_id", b"entity_id", "other_entity_id", b"other_entity_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity_id", b"entity_id", "idempotency_key", b"idempotency_key", "other_entity_id", b"other_entity_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

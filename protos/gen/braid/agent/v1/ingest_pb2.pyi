@@ -64,6 +64,7 @@ class DocumentMetadata(_message.Message):
     CONTENT_TYPE_FIELD_NUMBER: _builtins.int
     METADATA_FIELD_NUMBER: _builtins.int
     VALID_TIME_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     document_id: _builtins.str
     """The document's id within the space, up to 512 characters. Default: `source`, or else derived from the content.
     Not used for JSON lines, where each line has its own id.
@@ -79,6 +80,8 @@ class DocumentMetadata(_message.Message):
     "text", "id"?}`; each thread is a document. Each mail of a mailbox is a document. PDF (up to 2,000 pages), DOCX, HTML
     and mail are converted to text first; character positions of chunks refer to that text.
     """
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     @_builtins.property
     def metadata(self) -> _struct_pb2.Struct:
         """Further metadata; for JSON lines it is added to each line's own. At most 10,000 values, 128 KiB of names and texts, and 32
@@ -103,10 +106,11 @@ class DocumentMetadata(_message.Message):
         content_type: _builtins.str = ...,
         metadata: _struct_pb2.Struct | None = ...,
         valid_time: _timestamp_pb2.Timestamp | None = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["metadata", b"metadata", "valid_time", b"valid_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_type", b"content_type", "document_id", b"document_id", "metadata", b"metadata", "source", b"source", "title", b"title", "valid_time", b"valid_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["content_type", b"content_type", "document_id", b"document_id", "idempotency_key", b"idempotency_key", "metadata", b"metadata", "source", b"source", "title", b"title", "valid_time", b"valid_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -183,8 +187,11 @@ class IngestFactsRequest(_message.Message):
 
     FACTS_FIELD_NUMBER: _builtins.int
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     embedding_model: _builtins.str
     """The model of the given vectors; empty: the configured model. WRONG_STATE when the space is embedded with another model."""
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Given with the first message. Default: none, each call is a new one."""
     @_builtins.property
     def facts(self) -> _containers.RepeatedCompositeFieldContainer[_ingest_pb2.FactInput]:
         """The facts, at most 1,000 per message. Given vectors are stored; the others are computed with the model that the space is
@@ -196,10 +203,11 @@ class IngestFactsRequest(_message.Message):
         *,
         facts: _abc.Iterable[_ingest_pb2.FactInput] | None = ...,
         embedding_model: _builtins.str = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_model", b"embedding_model", "facts", b"facts"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_model", b"embedding_model", "facts", b"facts", "idempotency_key", b"idempotency_key"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

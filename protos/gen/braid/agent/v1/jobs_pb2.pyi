@@ -707,16 +707,20 @@ class RetryJobRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     JOB_ID_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     job_id: _builtins.str
     """The job's id."""
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     def __init__(
         self,
         *,
         job_id: _builtins.str = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["job_id", b"job_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["idempotency_key", b"idempotency_key", "job_id", b"job_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -745,6 +749,64 @@ class RetryJobResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___RetryJobResponse: _TypeAlias = RetryJobResponse  # noqa: Y015
+
+@_typing.final
+class RetryDeadDocumentsRequest(_message.Message):
+    """Which dead documents to retry."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SINCE_TIME_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
+    @_builtins.property
+    def since_time(self) -> _timestamp_pb2.Timestamp:
+        """Only documents that failed at this time or later. Default: all."""
+
+    def __init__(
+        self,
+        *,
+        since_time: _timestamp_pb2.Timestamp | None = ...,
+        idempotency_key: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["since_time", b"since_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["idempotency_key", b"idempotency_key", "since_time", b"since_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryDeadDocumentsRequest: _TypeAlias = RetryDeadDocumentsRequest  # noqa: Y015
+
+@_typing.final
+class RetryDeadDocumentsResponse(_message.Message):
+    """The documents that are queued again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DOCUMENT_COUNT_FIELD_NUMBER: _builtins.int
+    JOB_COUNT_FIELD_NUMBER: _builtins.int
+    REMAINING_COUNT_FIELD_NUMBER: _builtins.int
+    document_count: _builtins.int
+    """Number of documents. All documents of an upload that failed as a whole count."""
+    job_count: _builtins.int
+    """Number of jobs that they belong to."""
+    remaining_count: _builtins.int
+    """Number of dead documents that remain dead, because their job is running or their upload is no longer stored."""
+    def __init__(
+        self,
+        *,
+        document_count: _builtins.int = ...,
+        job_count: _builtins.int = ...,
+        remaining_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_count", b"document_count", "job_count", b"job_count", "remaining_count", b"remaining_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryDeadDocumentsResponse: _TypeAlias = RetryDeadDocumentsResponse  # noqa: Y015
 
 @_typing.final
 class ListDeadDocumentsRequest(_message.Message):

@@ -61,6 +61,11 @@ class JobServiceStub:
                 request_serializer=braid_dot_agent_dot_v1_dot_jobs__pb2.RetryJobRequest.SerializeToString,
                 response_deserializer=braid_dot_agent_dot_v1_dot_jobs__pb2.RetryJobResponse.FromString,
                 _registered_method=True)
+        self.RetryDeadDocuments = channel.unary_unary(
+                '/braid.agent.v1.JobService/RetryDeadDocuments',
+                request_serializer=braid_dot_agent_dot_v1_dot_jobs__pb2.RetryDeadDocumentsRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_jobs__pb2.RetryDeadDocumentsResponse.FromString,
+                _registered_method=True)
         self.ListDeadDocuments = channel.unary_unary(
                 '/braid.agent.v1.JobService/ListDeadDocuments',
                 request_serializer=braid_dot_agent_dot_v1_dot_jobs__pb2.ListDeadDocumentsRequest.SerializeToString,
@@ -112,6 +117,14 @@ class JobServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def RetryDeadDocuments(self, request, context):
+        """Retries all dead documents of the space, of any number of jobs, as RetryJob does for one job. Documents of jobs that are still
+        running, and those whose upload is no longer stored, remain dead.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ListDeadDocuments(self, request, context):
         """Lists a space's documents that could not be ingested, with their reasons, latest first, in pages.
         """
@@ -146,6 +159,11 @@ def add_JobServiceServicer_to_server(servicer, server):
                     servicer.RetryJob,
                     request_deserializer=braid_dot_agent_dot_v1_dot_jobs__pb2.RetryJobRequest.FromString,
                     response_serializer=braid_dot_agent_dot_v1_dot_jobs__pb2.RetryJobResponse.SerializeToString,
+            ),
+            'RetryDeadDocuments': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetryDeadDocuments,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_jobs__pb2.RetryDeadDocumentsRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_jobs__pb2.RetryDeadDocumentsResponse.SerializeToString,
             ),
             'ListDeadDocuments': grpc.unary_unary_rpc_method_handler(
                     servicer.ListDeadDocuments,
@@ -290,6 +308,33 @@ class JobService:
             '/braid.agent.v1.JobService/RetryJob',
             braid_dot_agent_dot_v1_dot_jobs__pb2.RetryJobRequest.SerializeToString,
             braid_dot_agent_dot_v1_dot_jobs__pb2.RetryJobResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetryDeadDocuments(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.JobService/RetryDeadDocuments',
+            braid_dot_agent_dot_v1_dot_jobs__pb2.RetryDeadDocumentsRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_jobs__pb2.RetryDeadDocumentsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -35,6 +35,10 @@ class JobServiceStub:
     after everything that was accepted since. Reason WRONG_STATE while the job runs, and when nothing is left to retry.
     NOT_FOUND if the space has no job with this id.
     """
+    RetryDeadDocuments: _aio.UnaryUnaryMultiCallable[_jobs_pb2.RetryDeadDocumentsRequest, _jobs_pb2.RetryDeadDocumentsResponse]
+    """Retries all dead documents of the space, of any number of jobs, as RetryJob does for one job. Documents of jobs that are still
+    running, and those whose upload is no longer stored, remain dead.
+    """
     ListDeadDocuments: _aio.UnaryUnaryMultiCallable[_jobs_pb2.ListDeadDocumentsRequest, _jobs_pb2.ListDeadDocumentsResponse]
     """Lists a space's documents that could not be ingested, with their reasons, latest first, in pages."""
 
@@ -88,6 +92,16 @@ class JobServiceServicer(metaclass=_abc_1.ABCMeta):
         """Retries the unfinished part of an ended job: documents that failed, and those that were not reached. They are written now,
         after everything that was accepted since. Reason WRONG_STATE while the job runs, and when nothing is left to retry.
         NOT_FOUND if the space has no job with this id.
+        """
+
+    @_abc_1.abstractmethod
+    def RetryDeadDocuments(
+        self,
+        request: _jobs_pb2.RetryDeadDocumentsRequest,
+        context: _aio.ServicerContext[_jobs_pb2.RetryDeadDocumentsRequest, _abc.Awaitable[_jobs_pb2.RetryDeadDocumentsResponse]],
+    ) -> _abc.Awaitable[_jobs_pb2.RetryDeadDocumentsResponse]:
+        """Retries all dead documents of the space, of any number of jobs, as RetryJob does for one job. Documents of jobs that are still
+        running, and those whose upload is no longer stored, remain dead.
         """
 
     @_abc_1.abstractmethod

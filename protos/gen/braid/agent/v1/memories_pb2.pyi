@@ -245,6 +245,7 @@ class CreateMemoryRequest(_message.Message):
     METADATA_FIELD_NUMBER: _builtins.int
     RELATIONS_FIELD_NUMBER: _builtins.int
     SKIP_INFERENCE_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     type: _builtins.str
     """Its type, one of the space's (GetMemoryTypes), letter case ignored. Default CONTEXT."""
     title: _builtins.str
@@ -259,6 +260,8 @@ class CreateMemoryRequest(_message.Message):
     """
     skip_inference: _builtins.bool
     """Do not infer relations for it now. Default: relations by similarity, and from a solution to an error, are inferred."""
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     @_builtins.property
     def tags(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Its tags, at most 32 distinct ones of 1–100 characters."""
@@ -283,10 +286,11 @@ class CreateMemoryRequest(_message.Message):
         metadata: _struct_pb2.Struct | None = ...,
         relations: _abc.Iterable[Global___MemoryRelationInput] | None = ...,
         skip_inference: _builtins.bool = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_importance", b"_importance", "importance", b"importance", "metadata", b"metadata"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_importance", b"_importance", "content", b"content", "importance", b"importance", "metadata", b"metadata", "relations", b"relations", "session_id", b"session_id", "skip_inference", b"skip_inference", "tags", b"tags", "title", b"title", "type", b"type"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_importance", b"_importance", "content", b"content", "idempotency_key", b"idempotency_key", "importance", b"importance", "metadata", b"metadata", "relations", b"relations", "session_id", b"session_id", "skip_inference", b"skip_inference", "tags", b"tags", "title", b"title", "type", b"type"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__importance: _TypeAlias = _typing.Literal["importance"]  # noqa: Y015
     _WhichOneofArgType__importance: _TypeAlias = _typing.Literal["_importance", b"_importance"]  # noqa: Y015
@@ -497,8 +501,11 @@ class PutMemoryRelationRequest(_message.Message):
 
     MEMORY_ID_FIELD_NUMBER: _builtins.int
     RELATION_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     memory_id: _builtins.str
     """The memory that it starts at."""
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     @_builtins.property
     def relation(self) -> Global___MemoryRelationInput:
         """The other parts of the relation."""
@@ -508,10 +515,11 @@ class PutMemoryRelationRequest(_message.Message):
         *,
         memory_id: _builtins.str = ...,
         relation: Global___MemoryRelationInput | None = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["relation", b"relation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_id", b"memory_id", "relation", b"relation"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["idempotency_key", b"idempotency_key", "memory_id", b"memory_id", "relation", b"relation"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -773,16 +781,20 @@ class CloseMemorySessionRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     SESSION_ID_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     """Its id."""
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     def __init__(
         self,
         *,
         session_id: _builtins.str = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["session_id", b"session_id"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["idempotency_key", b"idempotency_key", "session_id", b"session_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -986,16 +998,20 @@ class StartMemoryInferenceRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     MEMORY_LIMIT_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     memory_limit: _builtins.int
     """Maximum number of examined memories, newest first. 0 means the default: all of them."""
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     def __init__(
         self,
         *,
         memory_limit: _builtins.int = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["memory_limit", b"memory_limit"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["idempotency_key", b"idempotency_key", "memory_limit", b"memory_limit"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

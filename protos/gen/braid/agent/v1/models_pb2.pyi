@@ -67,16 +67,20 @@ class StartReembeddingRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     KEEP_FORMER_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     keep_former: _builtins.bool
     """Keep the former model's vectors of chunks, which makes it fast to return to it. Default: they are removed at the end."""
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     def __init__(
         self,
         *,
         keep_former: _builtins.bool = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["keep_former", b"keep_former"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["idempotency_key", b"idempotency_key", "keep_former", b"keep_former"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -110,16 +114,21 @@ Global___StartReembeddingResponse: _TypeAlias = StartReembeddingResponse  # noqa
 
 @_typing.final
 class StartReextractionRequest(_message.Message):
-    """Empty: the space comes from the credential."""
+    """An extraction with the configured language model."""
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     def __init__(
         self,
+        *,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["idempotency_key", b"idempotency_key"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

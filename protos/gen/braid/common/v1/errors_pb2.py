@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62raid/common/v1/errors.proto\x12\x0f\x62raid.common.v1*\x8a\x03\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x01\x12#\n\x1f\x45RROR_REASON_INVALID_CREDENTIAL\x10\x02\x12\x1e\n\x1a\x45RROR_REASON_MISSING_SCOPE\x10\x03\x12\x1a\n\x16\x45RROR_REASON_NOT_FOUND\x10\x04\x12\x1c\n\x18\x45RROR_REASON_WRONG_STATE\x10\x05\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10\x06\x12%\n!ERROR_REASON_EMBEDDER_UNAVAILABLE\x10\x07\x12 \n\x1c\x45RROR_REASON_ALL_LEGS_FAILED\x10\x08\x12\x1b\n\x17\x45RROR_REASON_OVERLOADED\x10\t\x12\x19\n\x15\x45RROR_REASON_DEADLINE\x10\n\x12\x19\n\x15\x45RROR_REASON_INTERNAL\x10\x0b\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62raid/common/v1/errors.proto\x12\x0f\x62raid.common.v1*\xd6\x03\n\x0b\x45rrorReason\x12\x1c\n\x18\x45RROR_REASON_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x45RROR_REASON_INVALID_FIELD\x10\x01\x12#\n\x1f\x45RROR_REASON_INVALID_CREDENTIAL\x10\x02\x12\x1e\n\x1a\x45RROR_REASON_MISSING_SCOPE\x10\x03\x12\x1a\n\x16\x45RROR_REASON_NOT_FOUND\x10\x04\x12\x1c\n\x18\x45RROR_REASON_WRONG_STATE\x10\x05\x12\"\n\x1e\x45RROR_REASON_STORE_UNAVAILABLE\x10\x06\x12%\n!ERROR_REASON_EMBEDDER_UNAVAILABLE\x10\x07\x12 \n\x1c\x45RROR_REASON_ALL_LEGS_FAILED\x10\x08\x12\x1b\n\x17\x45RROR_REASON_OVERLOADED\x10\t\x12\x19\n\x15\x45RROR_REASON_DEADLINE\x10\n\x12\x19\n\x15\x45RROR_REASON_INTERNAL\x10\x0b\x12\'\n#ERROR_REASON_IDEMPOTENCY_KEY_REUSED\x10\x0c\x12!\n\x1d\x45RROR_REASON_CALL_IN_PROGRESS\x10\rb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,5 +32,5 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'braid.common.v1.errors_pb2'
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_ERRORREASON']._serialized_start=50
-  _globals['_ERRORREASON']._serialized_end=444
+  _globals['_ERRORREASON']._serialized_end=520
 # @@protoc_insertion_point(module_scope)

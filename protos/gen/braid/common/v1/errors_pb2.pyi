@@ -93,6 +93,18 @@ class _ErrorReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_ErrorReas
 
         {"reason": "INTERNAL", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
     """
+    ERROR_REASON_IDEMPOTENCY_KEY_REUSED: _ErrorReason.ValueType  # 12
+    """Code INVALID_ARGUMENT. The idempotency key was used for another request of the same method; nothing was changed. Keys are
+    compared within a space and user. `google.rpc.BadRequest` names the field.
+
+        {"reason": "IDEMPOTENCY_KEY_REUSED", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
+    """
+    ERROR_REASON_CALL_IN_PROGRESS: _ErrorReason.ValueType  # 13
+    """Code ABORTED. An earlier call with the same idempotency key is still running; `google.rpc.RetryInfo` says when to try again.
+
+        {"reason": "CALL_IN_PROGRESS", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
+        {"retry_delay": "1s"}
+    """
 
 class ErrorReason(_ErrorReason, metaclass=_ErrorReasonEnumTypeWrapper):
     """Why a call failed. Each failed call carries exactly one `google.rpc.ErrorInfo` whose `reason` is one of these
@@ -169,5 +181,17 @@ ERROR_REASON_INTERNAL: ErrorReason.ValueType  # 11
 """Code INTERNAL. A defect of the service: the details are logged under the request id and not returned to the caller.
 
     {"reason": "INTERNAL", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
+"""
+ERROR_REASON_IDEMPOTENCY_KEY_REUSED: ErrorReason.ValueType  # 12
+"""Code INVALID_ARGUMENT. The idempotency key was used for another request of the same method; nothing was changed. Keys are
+compared within a space and user. `google.rpc.BadRequest` names the field.
+
+    {"reason": "IDEMPOTENCY_KEY_REUSED", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
+"""
+ERROR_REASON_CALL_IN_PROGRESS: ErrorReason.ValueType  # 13
+"""Code ABORTED. An earlier call with the same idempotency key is still running; `google.rpc.RetryInfo` says when to try again.
+
+    {"reason": "CALL_IN_PROGRESS", "domain": "braid", "metadata": {"request_id": "8f14e45f"}}
+    {"retry_delay": "1s"}
 """
 Global___ErrorReason: _TypeAlias = ErrorReason  # noqa: Y015

@@ -54,6 +54,59 @@ a space can set only users in that space.
 """
 Global___Scope: _TypeAlias = Scope  # noqa: Y015
 
+class _Repetition:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RepetitionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Repetition.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    REPETITION_UNSPECIFIED: _Repetition.ValueType  # 0
+    """Not set: the call changes nothing."""
+    REPETITION_KEY: _Repetition.ValueType  # 1
+    """By its `idempotency_key`, 1–255 visible ASCII characters, which identifies the call among the caller's calls of the same
+    method (the same space and user). It is kept for 24 hours (a setting) once the call has succeeded, and until then:
+
+    - the same request with the same key returns the same response, and nothing is created twice;
+    - another request with the same key is refused with reason IDEMPOTENCY_KEY_REUSED, and nothing is changed;
+    - while the first call is still running, a repetition waits for it, within its deadline: CALL_IN_PROGRESS after that.
+
+    A call that failed is not kept: its repetition is a new attempt. Without a key, each call is a new one. Streams of requests
+    carry the key in their first message.
+    """
+    REPETITION_STATE: _Repetition.ValueType  # 2
+    """Its request contains the complete new state: setting it again changes nothing."""
+    REPETITION_CONTENT: _Repetition.ValueType  # 3
+    """What it writes is identified by its content or by the ids in its request: writing it again changes nothing."""
+    REPETITION_REMOVAL: _Repetition.ValueType  # 4
+    """It removes or ends something: a repetition finds nothing left to do."""
+
+class Repetition(_Repetition, metaclass=_RepetitionEnumTypeWrapper):
+    """Why a call that changes something may be repeated, such as after a deadline passed before the answer was received."""
+
+REPETITION_UNSPECIFIED: Repetition.ValueType  # 0
+"""Not set: the call changes nothing."""
+REPETITION_KEY: Repetition.ValueType  # 1
+"""By its `idempotency_key`, 1–255 visible ASCII characters, which identifies the call among the caller's calls of the same
+method (the same space and user). It is kept for 24 hours (a setting) once the call has succeeded, and until then:
+
+- the same request with the same key returns the same response, and nothing is created twice;
+- another request with the same key is refused with reason IDEMPOTENCY_KEY_REUSED, and nothing is changed;
+- while the first call is still running, a repetition waits for it, within its deadline: CALL_IN_PROGRESS after that.
+
+A call that failed is not kept: its repetition is a new attempt. Without a key, each call is a new one. Streams of requests
+carry the key in their first message.
+"""
+REPETITION_STATE: Repetition.ValueType  # 2
+"""Its request contains the complete new state: setting it again changes nothing."""
+REPETITION_CONTENT: Repetition.ValueType  # 3
+"""What it writes is identified by its content or by the ids in its request: writing it again changes nothing."""
+REPETITION_REMOVAL: Repetition.ValueType  # 4
+"""It removes or ends something: a repetition finds nothing left to do."""
+Global___Repetition: _TypeAlias = Repetition  # noqa: Y015
+
 REQUIRED_SCOPE_FIELD_NUMBER: _builtins.int
+REPETITION_FIELD_NUMBER: _builtins.int
 required_scope: _extension_dict._ExtensionFieldDescriptor[_descriptor_pb2.MethodOptions, Global___Scope.ValueType]
 """The scope a caller's credential must carry for this method."""
+repetition: _extension_dict._ExtensionFieldDescriptor[_descriptor_pb2.MethodOptions, Global___Repetition.ValueType]
+"""Why the method may be repeated. Set for every method that changes something."""

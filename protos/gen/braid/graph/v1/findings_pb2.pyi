@@ -345,8 +345,11 @@ class AddFindingsRequest(_message.Message):
 
     FINDINGS_FIELD_NUMBER: _builtins.int
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
+    IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     embedding_model: _builtins.str
     """The model of the vectors. Required if any vector is given; it must be the space's model."""
+    idempotency_key: _builtins.str
+    """Makes the call repeatable: see REPETITION_KEY. Default: none, each call is a new one."""
     @_builtins.property
     def findings(self) -> _containers.RepeatedCompositeFieldContainer[Global___FindingInput]:
         """The findings, 1–500."""
@@ -356,10 +359,11 @@ class AddFindingsRequest(_message.Message):
         *,
         findings: _abc.Iterable[Global___FindingInput] | None = ...,
         embedding_model: _builtins.str = ...,
+        idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_model", b"embedding_model", "findings", b"findings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_model", b"embedding_model", "findings", b"findings", "idempotency_key", b"idempotency_key"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
