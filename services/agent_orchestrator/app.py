@@ -69,7 +69,6 @@ from services.models.embedding.embedder import Embedder
 from services.models.language.factory import build_language_model
 from services.models.language.model import LanguageModel
 from services.models.reranking.language_model import LanguageReranker
-from services.models.reranking.local import SentenceReranker
 from services.models.reranking.reranker import Reranker
 from services.runtime.admission import AdmissionQueue
 from services.runtime.background import in_background
@@ -137,9 +136,14 @@ async def open_app(
     runtime: RuntimeSettings,
     embedders: Embedders,
     options: AgentOptions | None = None,
+    *,
     reranker: Reranker | None = None,
+    cross_encoder: Reranker | None = None,
 ) -> AsyncIterator[App]:
-    """Yields the app, with its channels and database open until the block is left."""
+    """Yields the app, with its channels and database open until the block is left.
+
+    `cross_encoder` is the local reranking model, `reranker` the one named by the settings; both are closed at the end.
+    """
     async with AsyncExitStack() as stack:
         tiers = await stack.enter_async_context(open_tiers(settings, runtime))
         database = await stack.enter_async_context(open_database(settings, "braid-agent"))
@@ -158,7 +162,7 @@ async def open_app(
         models = _answer_models(options)
         # Reranking for a search uses the questions' share of the provider, because a caller waits for it.
         ordering = _language_model(options, models.question_throttles)
-        reranking = build_reranking(settings, embedders.queries, ordering, reranker)
+        reranking = build_reranking(settings, cross_encoder, ordering, reranker)
         stack.push_async_callback(reranking.close)
         memories = _memories(
             tiers, database, jobs, reranking, names_spaces=runtime.service_key is not None
@@ -268,14 +272,14 @@ def build_expander(settings: AgentSettings, tiers: Tiers) -> Expander:
 
 def build_reranking(
     settings: AgentSettings,
-    embedder: Embedder,
+    cross_encoder: Reranker | None,
     language: LanguageModel | None,
     reranker: Reranker | None,
 ) -> Reranking:
     """Builds the rerankers by mode."""
-    rerankers: dict[reranking_pb2.RerankMode.ValueType, Reranker] = {
-        reranking_pb2.RERANK_MODE_LOCAL: SentenceReranker(embedder)
-    }
+    rerankers: dict[reranking_pb2.RerankMode.ValueType, Reranker] = {}
+    if cross_encoder is not None:
+        rerankers[reranking_pb2.RERANK_MODE_LOCAL] = cross_encoder
     if reranker is not None:
         rerankers[reranking_pb2.RERANK_MODE_CROSS_ENCODER] = reranker
     if language is not None:

@@ -15,7 +15,7 @@ from services.models.embedding.factory import build_embedder
 from services.models.embedding.registry import EmbedderRegistry
 from services.models.embedding.settings import EmbeddingSettings
 from services.models.language.settings import FallbackModelSettings, LanguageModelSettings
-from services.models.reranking.factory import build_reranker
+from services.models.reranking.factory import build_cross_encoder, build_reranker
 from services.models.reranking.settings import RerankerSettings
 from services.runtime.read_settings import read_settings
 from services.runtime.server import serve
@@ -49,7 +49,8 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
             runtime,
             embedders,
             read_agent_options(),
-            build_reranker(read_settings(RerankerSettings)),
+            reranker=build_reranker(read_settings(RerankerSettings)),
+            cross_encoder=build_cross_encoder(embedding.models_folder, embedding.workers),
         ) as app:
             await serve(
                 settings=runtime,

@@ -58,7 +58,7 @@ class AgentSettings(BaseSettings):
     )
     rerank: Literal["none", "local", "cross_encoder", "language_model"] = Field(
         default="none",
-        description="How searches are reranked whose callers do not say: local compares best sentences, cross_encoder "
+        description="How searches are reranked whose callers do not say: local is the local model, cross_encoder "
         "needs RERANKER_BASE_URL, language_model the configured language model.",
     )
     expansion_seconds: float = Field(

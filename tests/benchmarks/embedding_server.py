@@ -17,8 +17,8 @@ from typing import Any
 
 import uvloop
 
-from services.models.embedding.local import MAX_TOKENS
 from services.models.embedding.local_engine import Engine
+from services.models.embedding.local_models import LOCAL_MODEL, LOCAL_MODELS
 from tests.stubs.openai_server import OpenAIStub, Reply
 
 MODEL = "measured-model"
@@ -62,7 +62,8 @@ async def serve() -> None:
         loop.add_signal_handler(number, stopped.set)
     with tempfile.TemporaryDirectory(prefix="braid-model-") as folder:
         async with OpenAIStub(DIMENSION) as stub:
-            vectors = RememberedVectors(Engine.load(Path(folder), threads=1, max_tokens=MAX_TOKENS))
+            engine = Engine.load(LOCAL_MODELS[LOCAL_MODEL], Path(folder), threads=1)
+            vectors = RememberedVectors(engine)
             stub.routes["/v1/embeddings"] = vectors.answer
             sys.stdout.write(f"{stub.base_url}\n")
             sys.stdout.flush()

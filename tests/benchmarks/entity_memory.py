@@ -17,7 +17,7 @@ from deploy.local.stack import LocalStack
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.names import canonical_name
 from services.agent_orchestrator.entity_memory.row_mapping import vector_text
-from services.models.embedding.local import MODEL
+from services.models.embedding.local_models import LOCAL_MODEL
 from tests.benchmarks.command import Options
 from tests.benchmarks.credentials import Metadata, credential
 from tests.benchmarks.figures import Figures, note
@@ -85,7 +85,7 @@ async def _load_user(
         for n, (id_, name) in enumerate(zip(ids, names, strict=True))
     ]
     await connection.copy_records_to_table("memory_entity", records=rows, columns=columns)
-    lines = "".join(f"{_SPACE}\t{user}\t{MODEL}\t{id_}\t{rng.choice(texts)}\n" for id_ in ids)
+    lines = "".join(f"{_SPACE}\t{user}\t{LOCAL_MODEL}\t{id_}\t{rng.choice(texts)}\n" for id_ in ids)
     await connection.copy_to_table(
         "memory_entity_vector",
         source=io.BytesIO(lines.encode()),

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 
 from services.models.embedding.embedder import Embedder
+from services.models.embedding.local_models import LOCAL_MODEL, LOCAL_MODELS
 
 
 @contextlib.asynccontextmanager
@@ -18,7 +19,9 @@ async def local_embedder() -> AsyncIterator[Embedder]:
     from services.models.embedding.local import LocalEmbedder  # noqa: PLC0415 (heavy)
 
     with tempfile.TemporaryDirectory(prefix="braid-model-") as folder:
-        embedder = LocalEmbedder(Path(folder), workers=len(os.sched_getaffinity(0)))
+        embedder = LocalEmbedder(
+            LOCAL_MODELS[LOCAL_MODEL], Path(folder), workers=len(os.sched_getaffinity(0))
+        )
         try:
             yield embedder
         finally:

@@ -45,6 +45,10 @@ class StubEmbedder:
         self.batches.append(list(texts))
         return unit_rows(np.array([self.vector(text) for text in texts]))
 
+    async def embed_queries(self, queries: Sequence[str]) -> Matrix:
+        """Embeds queries like texts."""
+        return await self.embed(queries)
+
     def vector(self, text: str) -> list[float]:
         """Returns a text's vector before normalization."""
         return [1.0 + byte for byte in sha256(text.encode()).digest()[: self.dimension]]

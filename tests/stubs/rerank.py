@@ -1,8 +1,9 @@
-"""A `/rerank` endpoint for the HTTP stub: the score of a passage is the number of the question's words in it."""
+"""Rerankers whose score of a passage is the number of the question's words in it: an HTTP endpoint, and an object."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from tests.stubs.openai_server import Reply
@@ -10,10 +11,27 @@ from tests.stubs.openai_server import Reply
 PATH = "/v1/rerank"
 
 
+def shared_words(query: str, text: str) -> float:
+    """Returns the number of words that both have."""
+    return float(len(set(query.lower().split()) & set(text.lower().split())))
+
+
+class WordReranker:
+    """Implements `Reranker` without a model."""
+
+    model = "words"
+
+    async def score(self, query: str, passages: Sequence[str]) -> list[float]:
+        """Returns the number of shared words of each passage."""
+        return [shared_words(query, passage) for passage in passages]
+
+    async def close(self) -> None:
+        """Does nothing."""
+
+
 def by_words(request: dict[str, Any]) -> Reply:
     """Responds with the scores, best first."""
-    query_words = set(request["query"].lower().split())
-    scores = [len(query_words & set(text.lower().split())) for text in request["documents"]]
-    results = [{"index": n, "relevance_score": float(score)} for n, score in enumerate(scores)]
+    scores = [shared_words(request["query"], text) for text in request["documents"]]
+    results = [{"index": n, "relevance_score": score} for n, score in enumerate(scores)]
     results.sort(key=lambda item: -item["relevance_score"])
     return Reply(body=json.dumps({"results": results}).encode())

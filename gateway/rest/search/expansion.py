@@ -124,7 +124,7 @@ ExpansionField = Annotated[
 RerankField = Annotated[
     Annotated[RerankName, BeforeValidator(_lower)] | None,
     Field(
-        description="By what the results are reranked before they are expanded: `local` (the passage's best sentence), "
+        description="By what the results are reranked before they are expanded: `local` (the local reranking model), "
         "`cross_encoder` (a rerank endpoint), `language_model` or `none`. Default: the service's setting.",
     ),
 ]

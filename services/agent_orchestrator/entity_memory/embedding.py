@@ -41,11 +41,11 @@ class SpaceVectors:
 
     async def of_query(self, text: str) -> Vectors | None:
         """Embeds a query; returns None if the model is unavailable."""
-        return await self._of(self._queries, [text])
+        return await self._embed(self._queries, lambda found: found.embed_queries([text]))
 
     async def of_texts(self, texts: Sequence[str]) -> Vectors | None:
         """Embeds texts to store; returns None if the model is unavailable."""
-        return await self._of(self._documents, texts)
+        return await self._embed(self._documents, lambda found: found.embed(texts))
 
     async def model(self) -> str | None:
         """Returns the model that `of_texts` uses; None if none is available."""
@@ -55,10 +55,14 @@ class SpaceVectors:
             return None
         return None if found is None else found.model
 
-    async def _of(self, embedder: Embedder, texts: Sequence[str]) -> Vectors | None:
+    async def _embed(
+        self,
+        preferred: Embedder,
+        embed: Callable[[Embedder], Awaitable[Matrix]],
+    ) -> Vectors | None:
         try:
-            found = await self._embedder(embedder)
-            return None if found is None else Vectors(found.model, await found.embed(texts))
+            found = await self._embedder(preferred)
+            return None if found is None else Vectors(found.model, await embed(found))
         except (BraidError, TimeoutError) as error:
             get_logger("entity_memory").warning("no vector", cause=type(error).__name__)
             return None

@@ -35,6 +35,10 @@ class Reranking:
         self._rerankers = dict(rerankers)
         self._default = default
 
+    def has(self, mode: Mode) -> bool:
+        """Returns whether the mode's model is configured."""
+        return mode in self._rerankers
+
     def mode(self, asked: Mode) -> Mode:
         """Returns the requested or default mode. Raises WrongStateError if its model is not configured."""
         mode = self._default if asked == reranking_pb2.RERANK_MODE_UNSPECIFIED else asked

@@ -118,7 +118,8 @@ class MemorySearch:
         """Returns the requested mode or the service's setting; if neither is set, LOCAL, because memories are few."""
         mode = self._reranking.mode(request.rerank)
         unsaid = request.rerank == reranking_pb2.RERANK_MODE_UNSPECIFIED
-        return reranking_pb2.RERANK_MODE_LOCAL if unsaid and mode in OFF else mode
+        local = reranking_pb2.RERANK_MODE_LOCAL
+        return local if unsaid and mode in OFF and self._reranking.has(local) else mode
 
     async def _reranked(
         self, request: Request, mode: Mode, searched: _Searched, known: Mapping[str, Memory]

@@ -88,7 +88,7 @@ async def _embed_query(
 ) -> tuple[Sequence[float] | None, DegradationReason | None]:
     """Embeds the query; returns no vector if the model's vectors differ in length from the space's."""
     try:
-        row = (await embedder.embed([query]))[0]
+        row = (await embedder.embed_queries([query]))[0]
     except EmbedderUnavailableError:
         return None, DegradationReason.EMBEDDER
     if dimension not in (0, len(row)):

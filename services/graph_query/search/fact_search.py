@@ -165,7 +165,7 @@ class FactSearcher:
             hits = await self._store.search_vector(space, vector, only, 1, exact=exact)
             return hits[0].score if hits else 0.0
 
-        embed = None if own is None else own.embed
+        embed = None if own is None else own.embed_queries
         return self._calibrations.of(space, state.model, state.vectors, embed, best)
 
     async def _in_order(

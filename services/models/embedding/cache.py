@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextvars import Context, copy_context
 from dataclasses import dataclass, replace
 from hashlib import sha256
+from typing import Any, TypeAlias
 
 import numpy as np
 from opentelemetry.metrics import Meter
@@ -17,6 +18,8 @@ from services.models.embedding.vectors import Matrix, empty
 from services.models.errors import EmbedderUnavailable
 from services.runtime.context import current_call_or_none, enter_call, share_of_remaining
 from services.runtime.instruments import EMBEDDING_CACHE_HITS, EMBEDDING_CACHE_MISSES, counter
+
+_Embed: TypeAlias = Callable[[Sequence[str]], Coroutine[Any, Any, Matrix]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,53 +79,63 @@ class CachedEmbedder:
         """Returns the embedder behind the cache."""
         return self._inner
 
-    def recall(self, text: str) -> Matrix | None:
-        """Returns a cached text's vector of shape (dimension,). A miss is counted by `embed`."""
-        row = self._remembered(self.digest(text))
+    def recall(self, query: str) -> Matrix | None:
+        """Returns a cached query's vector of shape (dimension,). A miss is counted by `embed_queries`."""
+        row = self._remembered(self.digest(query))
         if row is not None:
             self._count(hits=1, misses=0)
         return row
 
-    def remember(self, text: str, row: Matrix) -> None:
-        """Caches a text's vector of shape (dimension,) that was made elsewhere."""
-        self._remember(self.digest(text), row)
+    def remember(self, query: str, row: Matrix) -> None:
+        """Caches a query's vector of shape (dimension,) that was made elsewhere."""
+        self._remember(self.digest(query), row)
 
-    def digest(self, text: str) -> bytes:
-        """Returns the SHA-256 of space, model and text, the key of a vector.
+    def digest(self, query: str) -> bytes:
+        """Returns the SHA-256 of space, model and query, the key of its vector.
 
         The space is included because a quick answer would reveal to one tenant what another has asked.
         """
         call = current_call_or_none()
         space = call.space if call is not None else ""
-        return sha256(f"{space}\0{self.model}\0{text}".encode("utf-8", "surrogatepass")).digest()
+        return sha256(f"{space}\0{self.model}\0{query}".encode("utf-8", "surrogatepass")).digest()
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
         """See `Embedder`.
 
         A failed call fails all callers that joined it; a caller's deadline ends only its own wait.
         """
-        if not texts:
-            return empty(self.dimension)
-        keys = [self.digest(text) for text in texts]
-        found = {key: row for key in keys if (row := self._remembered(key)) is not None}
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
-        self._count(hits=len(keys) - len(missing), misses=0)
-        found |= await self._fetch(missing)
-        return np.stack([found[key] for key in keys])
+        # A passage and a query of the same words have different vectors.
+        keys = [sha256(b"passage" + self.digest(text)).digest() for text in texts]
+        return await self._embed(self._inner.embed, keys, texts)
+
+    async def embed_queries(self, queries: Sequence[str]) -> Matrix:
+        """See `Embedder`, and `embed`."""
+        return await self._embed(
+            self._inner.embed_queries, [self.digest(query) for query in queries], queries
+        )
 
     async def close(self) -> None:
         """See `Embedder`."""
         self._rows.clear()
         await self._inner.close()
 
-    async def _fetch(self, wanted: dict[bytes, str]) -> dict[bytes, Matrix]:
+    async def _embed(self, embed: _Embed, keys: Sequence[bytes], texts: Sequence[str]) -> Matrix:
+        if not texts:
+            return empty(self.dimension)
+        found = {key: row for key in keys if (row := self._remembered(key)) is not None}
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
+        self._count(hits=len(keys) - len(missing), misses=0)
+        found |= await self._fetch(embed, missing)
+        return np.stack([found[key] for key in keys])
+
+    async def _fetch(self, embed: _Embed, wanted: dict[bytes, str]) -> dict[bytes, Matrix]:
         if not wanted:
             return {}
         seconds = share_of_remaining(1.0)
         new = {key: text for key, text in wanted.items() if key not in self._flights}
         self._count(hits=len(wanted) - len(new), misses=len(new))
         if new:
-            self._start(new)
+            self._start(embed, new)
         seats = {key: self._flights[key] for key in wanted}
         await self._wait({flight for flight, _ in seats.values()}, seconds)
         return {key: flight.task.result()[row] for key, (flight, row) in seats.items()}
@@ -159,8 +172,8 @@ class CachedEmbedder:
             self._forget(flight)
             flight.task.cancel()
 
-    def _start(self, texts: dict[bytes, str]) -> None:
-        work = self._inner.embed(list(texts.values()))
+    def _start(self, embed: _Embed, texts: dict[bytes, str]) -> None:
+        work = embed(list(texts.values()))
         task = asyncio.create_task(work, context=_without_deadline())
         flight = _Flight(task, list(texts))
         for row, key in enumerate(texts):

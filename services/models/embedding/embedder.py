@@ -26,11 +26,18 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
-        """Returns one row for each text, in order: float32 of shape (n, dimension), rows of length 1.
+        """Embeds texts that are stored: one row for each, in order, float32 of shape (n, dimension), of length 1.
 
         Without texts the result is an empty (0, dimension). Text beyond the model's window is ignored. Raises
         EmbedderUnavailable without a complete answer, TextsRefused if a retry cannot succeed, DeadlineError past the
         caller's deadline.
+        """
+        ...
+
+    async def embed_queries(self, queries: Sequence[str]) -> Matrix:
+        """Embeds what is asked, to be compared with vectors of `embed`; otherwise like it.
+
+        Some models read a query in another form than a text.
         """
         ...
 

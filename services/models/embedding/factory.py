@@ -29,8 +29,13 @@ def build_embedder(settings: EmbeddingSettings, breakers: Breakers | None = None
 
 def _local(settings: EmbeddingSettings) -> Embedder:
     from services.models.embedding.local import LocalEmbedder  # noqa: PLC0415
+    from services.models.embedding.local_models import LOCAL_MODEL, LOCAL_MODELS  # noqa: PLC0415
 
-    return LocalEmbedder(settings.models_folder, workers=settings.workers or os.cpu_count() or 1)
+    return LocalEmbedder(
+        LOCAL_MODELS[settings.model or LOCAL_MODEL],
+        settings.models_folder,
+        workers=settings.workers or os.cpu_count() or 1,
+    )
 
 
 def _openai(settings: EmbeddingSettings, breakers: Breakers | None) -> Embedder:

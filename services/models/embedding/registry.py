@@ -8,8 +8,9 @@ from typing import Protocol, runtime_checkable
 from services.models.breaker import Breakers
 from services.models.embedding.embedder import Embedder
 from services.models.embedding.factory import build_embedder
+from services.models.embedding.local_models import LOCAL_MODELS
 from services.models.embedding.openai_models import DIMENSIONS, supports_dimension
-from services.models.embedding.settings import LOCAL_MODEL, EmbeddingSettings
+from services.models.embedding.settings import EmbeddingSettings
 from services.models.embedding.vectors import Matrix
 from services.runtime.errors import EmbedderUnavailableError
 
@@ -99,6 +100,10 @@ class EmbedderRegistry:
         """Returns vectors of the configured model."""
         return await self.default.embed(texts)
 
+    async def embed_queries(self, queries: Sequence[str]) -> Matrix:
+        """Returns vectors of the configured model."""
+        return await self.default.embed_queries(queries)
+
     async def close(self) -> None:
         """Closes the embedders built here."""
         for embedder in self._built.values():
@@ -111,8 +116,8 @@ class EmbedderRegistry:
         return supports_dimension(self.default.model, dimension)
 
     def _build(self, model: str, dimension: int | None) -> Embedder | None:
-        if model == LOCAL_MODEL:
-            changes: dict[str, object] = {"provider": "local", "model": None, "dimension": None}
+        if model in LOCAL_MODELS:
+            changes: dict[str, object] = {"provider": "local", "model": model, "dimension": None}
         elif self._settings.api_key is not None or self._settings.base_url is not None:
             changes = {"provider": "openai", "model": model, "dimension": dimension}
         else:

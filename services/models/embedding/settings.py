@@ -8,11 +8,11 @@ from typing import Literal, Self
 from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
+from services.models.embedding.local_models import LOCAL_MODEL, LOCAL_MODELS
 from services.models.endpoints import Endpoint
 
 OPENAI_MODEL = "text-embedding-3-small"
 OPENAI_BASE_URL = "https://api.openai.com/v1"
-LOCAL_MODEL = "all-MiniLM-L6-v2"
 
 
 class EmbeddingSettings(BaseSettings):
@@ -63,8 +63,12 @@ class EmbeddingSettings(BaseSettings):
             if self.api_key is None and self.base_url is None:
                 raise ValueError("EMBEDDING_API_KEY or EMBEDDING_BASE_URL is needed for openai")
             return self
-        if self.model not in (None, LOCAL_MODEL) or self.dimension not in (None, 384):
-            raise ValueError(f"the local provider has one model: {LOCAL_MODEL}, of 384 values")
+        model = LOCAL_MODELS.get(self.model or LOCAL_MODEL)
+        if model is None or self.dimension not in (None, model.dimension):
+            known = " and ".join(
+                f"{one.name} ({one.dimension} values)" for one in LOCAL_MODELS.values()
+            )
+            raise ValueError(f"the local provider has the models {known}")
         return self
 
     @property

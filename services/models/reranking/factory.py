@@ -1,10 +1,22 @@
-"""Builds the reranking model named by the settings."""
+"""Builds the reranking models: the local one, and the one named by the settings."""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
+from services.models.reranking.cross_encoder import CrossEncoder
 from services.models.reranking.endpoint import HttpReranker
 from services.models.reranking.reranker import Reranker
 from services.models.reranking.settings import RerankerSettings
+
+
+def build_cross_encoder(models_folder: Path, workers: int | None) -> CrossEncoder:
+    """Returns the local reranking model. No I/O; its weights load on first use.
+
+    `models_folder` stores converted models; `workers` is the number of cores, None for all.
+    """
+    return CrossEncoder(models_folder, workers=workers or os.cpu_count() or 1)
 
 
 def build_reranker(settings: RerankerSettings) -> Reranker | None:

@@ -30,6 +30,7 @@ from tests.integration.agent_orchestrator.job_stores import JobStores
 from tests.stores import TestDatabase
 from tests.stubs.embedders import StubModels
 from tests.stubs.graph_tier import GraphStub, fact_hit, serve_graph
+from tests.stubs.rerank import WordReranker
 from tests.stubs.vector_tier import VectorStub, chunk_hit, serve_vector
 
 Metadata = tuple[tuple[str, str], ...]
@@ -83,7 +84,13 @@ class World:
         )
         embedders = Embedders(self.embedder, self.embedder)
         app = await stack.enter_async_context(
-            open_app(self.agent, self.runtime, embedders, self.options)
+            open_app(
+                self.agent,
+                self.runtime,
+                embedders,
+                self.options,
+                cross_encoder=WordReranker(),
+            )
         )
         for _ in range(workers):
             await self.start_worker(stack)

@@ -72,6 +72,10 @@ class WordVectors:
         scaled: Matrix = (rows / np.maximum(lengths, 1e-9)).astype(np.float32)
         return scaled
 
+    async def embed_queries(self, queries: Sequence[str]) -> Matrix:
+        """Embeds queries like texts."""
+        return await self.embed(queries)
+
     async def close(self) -> None:
         """Does nothing."""
 

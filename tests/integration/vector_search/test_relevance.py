@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from braid.common.v1 import legs_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2
 from services.models.embedding.local import LocalEmbedder
+from services.models.embedding.local_models import LOCAL_MODELS
 from services.models.embedding.relevance import bend, unbend
 from services.vector_search.postgres_store import PostgresStore
 from tests.integration.vector_search.conftest import Tier
@@ -46,7 +47,7 @@ UNRELATED = [
 @pytest.fixture
 async def embedder(tmp_path: Path) -> AsyncIterator[LocalEmbedder]:
     """The local model, for which the thresholds were chosen."""
-    local = LocalEmbedder(tmp_path / "models", workers=1)
+    local = LocalEmbedder(LOCAL_MODELS["all-MiniLM-L6-v2"], tmp_path / "models", workers=1)
     yield local
     await local.close()
 

@@ -27,5 +27,9 @@ class CountingEmbedder:
             raise EmbedderUnavailable("away")
         return np.array([unit(1) for _ in texts], dtype=np.float32)
 
+    async def embed_queries(self, queries: Sequence[str]) -> Matrix:
+        """Embeds queries like texts."""
+        return await self.embed(queries)
+
     async def close(self) -> None:
         """Does nothing: there are no resources."""

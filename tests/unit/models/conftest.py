@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from services.models.embedding.local import LocalEmbedder
+from services.models.embedding.local_models import LOCAL_MODELS
 from tests.stubs.openai_server import OpenAIStub
 
 
@@ -26,7 +27,7 @@ def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 async def local(model_folder: Path) -> AsyncIterator[LocalEmbedder]:
-    embedder = LocalEmbedder(model_folder, workers=2)
+    embedder = LocalEmbedder(LOCAL_MODELS["all-MiniLM-L6-v2"], model_folder, workers=2)
     yield embedder
     await embedder.close()
 

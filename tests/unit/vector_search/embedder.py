@@ -32,6 +32,10 @@ class CompassEmbedder:
         self.texts += texts
         return np.array([self._vector(text) for text in texts], dtype=np.float32)
 
+    async def embed_queries(self, queries: Sequence[str]) -> Matrix:
+        """Embeds queries like texts."""
+        return await self.embed(queries)
+
     async def close(self) -> None:
         """Does nothing."""
 
@@ -58,6 +62,10 @@ class Unlisted:
 
     async def embed(self, texts: Sequence[str]) -> Matrix:
         return await self.inner.embed(texts)
+
+    async def embed_queries(self, queries: Sequence[str]) -> Matrix:
+        """Embeds queries like texts."""
+        return await self.embed(queries)
 
     async def close(self) -> None:
         await self.inner.close()

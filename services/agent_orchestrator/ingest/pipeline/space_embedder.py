@@ -68,10 +68,12 @@ class SpaceEmbedder:
         is known only from its answers.
         """
         length = self._recorded_model().dimension
-        rows = await self._embedder().embed(texts)
-        if length not in (0, rows.shape[1]):
-            raise _model_unavailable()
-        return rows
+        return _accepted(await self._embedder().embed(texts), length)
+
+    async def embed_queries(self, queries: Sequence[str]) -> Matrix:
+        """See `embed`."""
+        length = self._recorded_model().dimension
+        return _accepted(await self._embedder().embed_queries(queries), length)
 
     async def close(self) -> None:
         """Does nothing: the registry closes its embedders."""
@@ -91,6 +93,12 @@ class SpaceEmbedder:
 
     def _embedder(self) -> Embedder:
         return self._registry.named(*self._recorded_model()) or self._registry.default
+
+
+def _accepted(rows: Matrix, length: int) -> Matrix:
+    if length not in (0, rows.shape[1]):
+        raise _model_unavailable()
+    return rows
 
 
 def _model_unavailable() -> WaitingError:

@@ -44,6 +44,7 @@ from tests.integration.agent_orchestrator.agent.samples import (
     script_ledger_owners,
 )
 from tests.integration.agent_orchestrator.conftest import World
+from tests.stubs.rerank import WordReranker
 from tests.stubs.script import fail
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
@@ -92,7 +93,7 @@ async def tools(world: World) -> AsyncIterator[Call]:
             seconds=2.0,
         )
         expander = build_expander(world.agent, tiers)
-        reranking = build_reranking(world.agent, world.embedder, None, None)
+        reranking = build_reranking(world.agent, WordReranker(), None, None)
         search = build_search(
             world.agent,
             tiers,

@@ -52,6 +52,10 @@ class Inner:
             raise EmbedderUnavailable("down")
         return unit_rows([vector_of(text, self.dimension) for text in texts])
 
+    async def embed_queries(self, queries: Sequence[str]) -> Matrix:
+        """Embeds queries like texts."""
+        return await self.embed(queries)
+
     async def close(self) -> None:
         self.closed = True
 

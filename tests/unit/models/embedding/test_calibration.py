@@ -26,7 +26,7 @@ class Space:
         self._best = best
         self._error = error
 
-    async def embed(self, texts: object) -> Matrix:
+    async def embed_queries(self, texts: object) -> Matrix:
         assert texts == PROBES
         if self._error is not None:
             raise self._error
@@ -39,16 +39,16 @@ class Space:
 
 async def scale_of(scales: Calibrations, space: Space, name: str, items: int) -> Relevance:
     """Returns the scale after the measurement."""
-    scales.of(name, "ada", items, space.embed, space.best)
+    scales.of(name, "ada", items, space.embed_queries, space.best)
     await scales.wait_until_measured()
-    return scales.of(name, "ada", items, space.embed, space.best)
+    return scales.of(name, "ada", items, space.embed_queries, space.best)
 
 
 async def test_an_unknown_model_has_no_thresholds_until_it_is_measured() -> None:
     space, scales = Space(0.72), Calibrations()
-    assert scales.of("s", "ada", MIN_ITEMS, space.embed, space.best) == UNCALIBRATED
+    assert scales.of("s", "ada", MIN_ITEMS, space.embed_queries, space.best) == UNCALIBRATED
     await scales.wait_until_measured()
-    assert scales.of("s", "ada", MIN_ITEMS, space.embed, space.best) == calibrated(0.72)
+    assert scales.of("s", "ada", MIN_ITEMS, space.embed_queries, space.best) == calibrated(0.72)
 
 
 async def test_an_unknown_model_is_measured_once_until_its_space_has_doubled() -> None:
@@ -64,7 +64,7 @@ async def test_an_unknown_model_is_measured_once_until_its_space_has_doubled() -
 async def test_concurrent_searches_measure_once() -> None:
     space, scales = Space(0.5), Calibrations()
     for _ in range(20):
-        scales.of("s", "ada", MIN_ITEMS, space.embed, space.best)
+        scales.of("s", "ada", MIN_ITEMS, space.embed_queries, space.best)
     await scales.wait_until_measured()
     assert space.embedded == 1
 
@@ -73,7 +73,7 @@ async def test_small_spaces_known_models_and_missing_embedders_are_not_measured(
     space, scales = Space(0.5), Calibrations()
     assert await scale_of(scales, space, "s", MIN_ITEMS - 1) == UNCALIBRATED
     assert scales.of("s", "ada", 10_000, None, space.best) == UNCALIBRATED
-    known = scales.of("s", "all-MiniLM-L6-v2", 10_000, space.embed, space.best)
+    known = scales.of("s", "all-MiniLM-L6-v2", 10_000, space.embed_queries, space.best)
     assert known == KNOWN["all-MiniLM-L6-v2"]
     assert space.embedded == 0
 

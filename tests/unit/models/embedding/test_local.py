@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from services.models.embedding.local import LocalEmbedder
+from services.models.embedding.local_models import LOCAL_MODELS
 from services.models.errors import EmbedderUnavailable
 from tests.unit.models.reference import Reference
 
@@ -91,7 +92,7 @@ async def test_rows_are_float32_unit_vectors_in_the_order_of_the_texts(
 
 
 async def test_no_texts_give_an_empty_matrix_without_loading_the_model(tmp_path: Path) -> None:
-    embedder = LocalEmbedder(tmp_path / "none", workers=1)
+    embedder = LocalEmbedder(LOCAL_MODELS["all-MiniLM-L6-v2"], tmp_path / "none", workers=1)
     assert (await embedder.embed([])).shape == (0, 384)
     assert not (tmp_path / "none").exists()
     await embedder.close()
@@ -149,7 +150,7 @@ async def test_a_cancelled_bulk_call_stops_and_leaves_the_embedder_usable(
 
 @pytest.mark.parametrize("count", [1, 100])
 async def test_a_closed_embedder_is_unavailable(model_folder: Path, count: int) -> None:
-    embedder = LocalEmbedder(model_folder, workers=1)
+    embedder = LocalEmbedder(LOCAL_MODELS["all-MiniLM-L6-v2"], model_folder, workers=1)
     await embedder.close()
     with pytest.raises(EmbedderUnavailable) as failure:
         await embedder.embed(["private words of someone"] * count)

@@ -27,7 +27,7 @@ class _RerankModeEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RerankMode
     RERANK_MODE_NONE: _RerankMode.ValueType  # 1
     """No reranking."""
     RERANK_MODE_LOCAL: _RerankMode.ValueType  # 2
-    """By the similarity of the passage's best sentence to the question, with the local embedding model."""
+    """By the local reranking model, ms-marco-MiniLM-L-12-v2, which reads English."""
     RERANK_MODE_CROSS_ENCODER: _RerankMode.ValueType  # 3
     """By a rerank endpoint: a model that reads question and passage together. FAILED_PRECONDITION when none is configured."""
     RERANK_MODE_LANGUAGE_MODEL: _RerankMode.ValueType  # 4
@@ -41,7 +41,7 @@ RERANK_MODE_UNSPECIFIED: RerankMode.ValueType  # 0
 RERANK_MODE_NONE: RerankMode.ValueType  # 1
 """No reranking."""
 RERANK_MODE_LOCAL: RerankMode.ValueType  # 2
-"""By the similarity of the passage's best sentence to the question, with the local embedding model."""
+"""By the local reranking model, ms-marco-MiniLM-L-12-v2, which reads English."""
 RERANK_MODE_CROSS_ENCODER: RerankMode.ValueType  # 3
 """By a rerank endpoint: a model that reads question and passage together. FAILED_PRECONDITION when none is configured."""
 RERANK_MODE_LANGUAGE_MODEL: RerankMode.ValueType  # 4

@@ -11,7 +11,7 @@ import pytest
 # Allocates 8 MB (2,048 pages) 50 times, and prints the number of page faults.
 _PROGRAM = """
 import ctypes, resource
-from services.models.embedding.allocator import keep_freed_memory
+from services.models.local.allocator import keep_freed_memory
 assert keep_freed_memory()
 libc = ctypes.CDLL(None)
 libc.malloc.restype, libc.malloc.argtypes = ctypes.c_void_p, [ctypes.c_size_t]

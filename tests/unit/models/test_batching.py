@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.models.embedding.batching import by_length, by_size
+from services.models.batching import by_length, by_size
 
 lengths = st.lists(st.integers(1, 300), max_size=80)
 

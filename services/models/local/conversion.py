@@ -1,40 +1,50 @@
-"""Converts all-MiniLM-L6-v2 to an int8 model for CTranslate2, without PyTorch."""
+"""Converts a BERT model to an int8 model for CTranslate2, without PyTorch."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from ctranslate2.specs import common_spec, transformer_spec
-from safetensors.numpy import load_file
 
-from services.models.embedding.vectors import Matrix
+from services.models.local.model_files import VOCABULARY
+from services.models.local.weights import Weights, read_weights
 
-Weights = dict[str, Matrix]
+HEAD = "head.npz"
+"""The file with the weights of a classifier's head, if the model has one."""
+
+# What the small models have in common.
+_ATTENTION_HEADS = 12
+_EPSILON = 1e-12
 
 
-def convert(source: Path, target: Path) -> None:
-    """Writes the int8 model of the folder `source` (safetensors, vocabulary) into the folder `target`.
+def convert(source: Path, weights_file: str, target: Path) -> None:
+    """Writes the int8 model of the folder `source` (weights, vocabulary) into the folder `target`.
 
-    Takes 0.3 s. Raises OSError, KeyError or ValueError if `source` is not such a model.
+    Takes 0.3 to 1 s. Raises OSError, KeyError or ValueError if `source` has no such model.
     """
-    config = json.loads((source / "config.json").read_text("utf-8"))
-    spec = _architecture(config)
-    _fill(spec.encoder, load_file(source / "model.safetensors"))
-    spec.register_vocabulary((source / "vocab.txt").read_text("utf-8").splitlines())
+    weights = read_weights(source / weights_file)
+    spec = _architecture(weights)
+    _fill(spec.encoder, weights)
+    spec.register_vocabulary((source / VOCABULARY).read_text("utf-8").splitlines())
     spec.config.unk_token = "[UNK]"  # noqa: S105 - a token of the vocabulary
-    spec.config.layer_norm_epsilon = config["layer_norm_eps"]
+    spec.config.layer_norm_epsilon = _EPSILON
     spec.validate()
     spec.optimize(quantization="int8")
     spec.save(str(target))
+    head = {
+        name: value for name, value in weights.items() if name.startswith(("pooler", "classifier"))
+    }
+    if "classifier.weight" in head:
+        np.savez(target / HEAD, allow_pickle=False, **head)
 
 
-def _architecture(config: dict[str, Any]) -> transformer_spec.TransformerEncoderModelSpec:
+def _architecture(weights: Weights) -> transformer_spec.TransformerEncoderModelSpec:
+    layers = {name.split(".")[2] for name in weights if name.startswith("encoder.layer.")}
     encoder = transformer_spec.TransformerEncoderSpec(
-        config["num_hidden_layers"],
-        config["num_attention_heads"],
+        len(layers),
+        _ATTENTION_HEADS,
         pre_norm=False,
         activation=common_spec.Activation.GELU,
         num_source_embeddings=2,

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from services.models.embedding.local import LocalEmbedder
-from services.models.embedding.model_folder import built
+from services.models.embedding.local_models import LOCAL_MODELS
+from services.models.local.model_folder import built
 
 
 def write(folder: Path) -> None:
@@ -88,7 +89,7 @@ def test_a_broken_model_is_rebuilt_on_request(tmp_path: Path) -> None:
 
 async def test_a_damaged_model_is_converted_again(tmp_path: Path) -> None:
     for _ in range(2):
-        embedder = LocalEmbedder(tmp_path, workers=1)
+        embedder = LocalEmbedder(LOCAL_MODELS["all-MiniLM-L6-v2"], tmp_path, workers=1)
         assert (await embedder.embed(["hello"])).shape == (1, 384)
         await embedder.close()
         corrupt(tmp_path)
