@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from services.models.errors import RerankerUnavailable
 from tests.stubs.openai_server import Reply
 
 PATH = "/v1/rerank"
@@ -16,13 +18,17 @@ def shared_words(query: str, text: str) -> float:
     return float(len(set(query.lower().split()) & set(text.lower().split())))
 
 
+@dataclass
 class WordReranker:
-    """Implements `Reranker` without a model."""
+    """Implements `Reranker` without a model; `away` makes every call fail."""
 
-    model = "words"
+    model: str = "words"
+    away: bool = False
 
     async def score(self, query: str, passages: Sequence[str]) -> list[float]:
         """Returns the number of shared words of each passage."""
+        if self.away:
+            raise RerankerUnavailable("scripted")
         return [shared_words(query, passage) for passage in passages]
 
     async def close(self) -> None:

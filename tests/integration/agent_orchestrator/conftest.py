@@ -48,6 +48,7 @@ class World:
     vector: VectorStub = field(default_factory=VectorStub)
     graph: GraphStub = field(default_factory=GraphStub)
     embedder: StubModels = field(default_factory=StubModels)
+    cross_encoder: WordReranker = field(default_factory=WordReranker)
     search: search_pb2_grpc.SearchServiceStub = field(init=False)
     ingest: ingest_pb2_grpc.IngestServiceStub = field(init=False)
     jobs: jobs_pb2_grpc.JobServiceStub = field(init=False)
@@ -89,7 +90,7 @@ class World:
                 self.runtime,
                 embedders,
                 self.options,
-                cross_encoder=WordReranker(),
+                cross_encoder=self.cross_encoder,
             )
         )
         for _ in range(workers):

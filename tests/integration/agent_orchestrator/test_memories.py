@@ -438,7 +438,7 @@ async def test_the_first_memories_do_not_depend_on_the_limit(world: World, stub:
 async def test_an_unavailable_reranker_keeps_the_order_and_degrades_the_status(
     world: World, stub: Any
 ) -> None:
-    world.embedder.away = True
+    world.cross_encoder.away = True
     query = "The pool was too small."
     found = await found_by(world, stub, query)
     assert values(found) == [("Something else.", 0.8), (query, 0.4)]
