@@ -18,10 +18,10 @@ from services.agent_orchestrator.consistency.checking import (
     Work,
 )
 from services.agent_orchestrator.ingest.pipeline.episode_retry import (
-    AdaptiveBatch,
     EpisodeSender,
     episode_of,
 )
+from services.agent_orchestrator.jobs.adaptive_batch import AdaptiveBatch
 from services.agent_orchestrator.jobs.retries import Retries
 from services.runtime.context import current_call
 

@@ -22,6 +22,7 @@ from services.agent_orchestrator.clients.model_migration import (
 )
 from services.agent_orchestrator.entity_memory.reembedding import MemoryReembedding
 from services.agent_orchestrator.ingest.pipeline.space_embedder import AGAIN_SECONDS, Registry
+from services.agent_orchestrator.jobs.embedding_pace import EmbeddingPace
 from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.jobs.tasks import Counts, Task
 from services.agent_orchestrator.jobs.time_slice import WaitingError
@@ -32,7 +33,6 @@ from services.runtime.errors import BraidError, WrongStateError
 
 Answer = TypeVar("Answer")
 
-EMBED_SECONDS = 120.0
 HOLD_SECONDS = 20
 # Maximum number of chunks that are embedded while writers wait.
 LAST_CHUNKS = 128
@@ -69,6 +69,7 @@ class Reembedding:
         self._others_waiting = others_waiting
         self._partitions = partitions
         self._entity_memory = entity_memory
+        self.pace = EmbeddingPace(retries)
 
     async def run(self, task: Task) -> Mapping[str, Any]:
         """Migrates both stores. Raises WaitingError to let other work go first, or while the model is not configured.
@@ -84,14 +85,14 @@ class Reembedding:
             raise WaitingError("the model is not configured any more", AGAIN_SECONDS)
         move = _Move(self, task, embedder)
         if self._entity_memory is not None:  # before queries use the model
-            await self._entity_memory.fill(task.job.space, embedder)
+            await self._entity_memory.fill(task.job.space, embedder, self.pace)
         await self._run(move, task, held)
         for partition in await self._partitions(task.job.space):
             with call_scope(replace(current_call(), space=partition)):
                 held = await self.call(self._vector.dimensions)
                 await self._run(_Move(self, task, embedder, of_space=move), task, held)
         if self._entity_memory is not None:
-            await self._entity_memory.finish(task.job.space, embedder)
+            await self._entity_memory.finish(task.job.space, embedder, self.pace)
         return {"model": model, "chunks": move.embedded, "graph_texts": move.texts}
 
     @staticmethod
@@ -186,7 +187,7 @@ class _Move:
 
     async def _probe_model(self) -> int:
         """Returns the dimension of the model, from a first vector."""
-        return int((await self._embed(["dimension"])).shape[1])
+        return int((await self._parts.pace.embed_next(self._embedder, ["dimension"])).shape[1])
 
     async def _complete_and_switch(self) -> bool:
         """Computes missing vectors; makes writers wait for the last few, then activates the model."""
@@ -210,41 +211,44 @@ class _Move:
         while more:
             model, start = self._embedder.model, token
             page = await self._parts.call(lambda: self._vector.missing(model, start))  # noqa: B023
-            if page.chunks:
-                await self._put_chunks(page.chunks)
-            if not holding:
-                await self._pause()
+            await self._put_chunks(page.chunks, pause=not holding)
             token, more = page.next_page_token, bool(page.next_page_token)
 
-    async def _put_chunks(self, page: Sequence[models_pb2.UnembeddedChunk]) -> None:
-        rows = await self._embed([chunk.text for chunk in page])
-        vectors = [
-            models_pb2.ChunkEmbedding(
-                chunk_id=chunk.chunk_id, text_sha256=chunk.text_sha256, values=row
-            )
-            for chunk, row in zip(page, rows.tolist(), strict=True)
-        ]
-        await self._parts.call(lambda: self._vector.put(self._embedder.model, vectors))
-        self.embedded += len(page)
+    async def _put_chunks(self, page: Sequence[models_pb2.UnembeddedChunk], *, pause: bool) -> None:
+        """Embeds and stores a page in parts, so that each part is kept whatever happens to the next."""
+        while page:
+            rows = await self._embed_next([chunk.text for chunk in page])
+            vectors = [
+                models_pb2.ChunkEmbedding(
+                    chunk_id=chunk.chunk_id, text_sha256=chunk.text_sha256, values=row
+                )
+                for chunk, row in zip(page, rows, strict=False)
+            ]
+            await self._parts.call(lambda: self._vector.put(self._embedder.model, vectors))  # noqa: B023
+            self.embedded += len(vectors)
+            page = page[len(vectors) :]
+            if pause:
+                await self._pause()
 
     async def _fill_texts(self, kind: Kind) -> None:
         token, more = "", True
         while more:
             model, start = self._embedder.model, token
             page = await self._parts.call(lambda: self._graph.missing(kind, model, start))  # noqa: B023
-            if page.texts:
-                await self._put_texts(kind, page.texts)
-                await self._pause()
+            await self._put_texts(kind, page.texts)
             token, more = page.next_page_token, bool(page.next_page_token)
 
     async def _put_texts(self, kind: Kind, texts: Sequence[embeddings_pb2.UnembeddedText]) -> None:
-        rows = await self._embed([one.text for one in texts])
-        vectors = [
-            embeddings_pb2.TextEmbedding(id=one.id, text_sha256=one.text_sha256, values=row)
-            for one, row in zip(texts, rows.tolist(), strict=True)
-        ]
-        await self._parts.call(lambda: self._graph.put(kind, self._embedder.model, vectors))
-        self.texts += len(texts)
+        while texts:
+            rows = await self._embed_next([one.text for one in texts])
+            vectors = [
+                embeddings_pb2.TextEmbedding(id=one.id, text_sha256=one.text_sha256, values=row)
+                for one, row in zip(texts, rows, strict=False)
+            ]
+            await self._parts.call(lambda: self._graph.put(kind, self._embedder.model, vectors))  # noqa: B023
+            self.texts += len(vectors)
+            texts = texts[len(vectors) :]
+            await self._pause()
 
     async def _remove_former(self) -> None:
         try:
@@ -253,12 +257,12 @@ class _Move:
             if error.reason != errors_pb2.ERROR_REASON_NOT_FOUND:
                 raise
 
-    async def _embed(self, texts: Sequence[str]) -> Any:
-        async def embed() -> Any:
-            async with asyncio.timeout(EMBED_SECONDS):
-                return await self._embedder.embed(texts)
-
-        return await self._parts.call(embed)
+    async def _embed_next(self, texts: Sequence[str]) -> list[list[float]]:
+        """Returns the vectors of the first texts, as many as are embedded in a few seconds."""
+        rows: list[list[float]] = (
+            await self._parts.pace.embed_next(self._embedder, texts)
+        ).tolist()
+        return rows
 
     async def _pause(self) -> None:
         """Saves the progress; lets waiting jobs go first if this one has used its time."""

@@ -10,10 +10,10 @@ from services.agent_orchestrator.clients.inventories import VectorInventory, in_
 from services.agent_orchestrator.clients.model_migration import VectorModels
 from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier
 from services.agent_orchestrator.ingest.pipeline.episode_retry import (
-    AdaptiveBatch,
     EpisodeSender,
     episode_of,
 )
+from services.agent_orchestrator.jobs.adaptive_batch import AdaptiveBatch
 from services.agent_orchestrator.jobs.queue import TASK
 from services.agent_orchestrator.jobs.records import Failure
 from services.agent_orchestrator.jobs.retries import Retries

@@ -5,6 +5,8 @@ from __future__ import annotations
 from braid.agent.v1 import entity_memory_pb2 as pb
 from services.agent_orchestrator.entity_memory.records import Owner
 from services.agent_orchestrator.entity_memory.reembedding import MemoryReembedding
+from services.agent_orchestrator.jobs.embedding_pace import EmbeddingPace
+from services.agent_orchestrator.jobs.retries import Retries
 from tests.integration.entity_memory.conftest import ALICE, ANNA, BOB, WordVectors, World
 
 
@@ -21,9 +23,9 @@ async def test_all_users_of_the_space_move_and_other_spaces_do_not(world: World)
     for who, name in ((ALICE, "Vim"), (ANNA, "Emacs"), (BOB, "Nano")):
         await world.save_entity(name, who=who, description="an editor of text")
     moving, other = MemoryReembedding(world.parts.memory.store), WordVectors("other")
-    await moving.fill("acme", other)
+    await moving.fill("acme", other, EmbeddingPace(Retries(0)))
     assert await models_of(world, "acme") == {"words": 2, "other": 2}
-    await moving.finish("acme", other)
+    await moving.finish("acme", other, EmbeddingPace(Retries(0)))
     assert await models_of(world, "acme") == {"other": 2}
     assert await models_of(world, "globex") == {"words": 1}
 

@@ -20,6 +20,8 @@ from services.agent_orchestrator.entity_memory.records import Owner
 from services.agent_orchestrator.entity_memory.reembedding import MemoryReembedding
 from services.agent_orchestrator.entity_memory.row_mapping import vector_text
 from services.agent_orchestrator.entity_memory.store import EntityMemoryStore
+from services.agent_orchestrator.jobs.embedding_pace import EmbeddingPace
+from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.migrate import load_schema, migrate
 from services.models.embedding.vectors import Matrix
 from services.postgres import migrations
@@ -157,7 +159,8 @@ async def test_a_model_of_another_dimension_gets_an_index(world: World, admin: A
     assert await indexes(admin) == {}
     await world.save_entity("Vim")
     assert await indexes(admin) == {name_of(DIMENSION): True}
-    await MemoryReembedding(world.parts.memory.store).finish("acme", OtherVectors("other"))
+    pace = EmbeddingPace(Retries(0))
+    await MemoryReembedding(world.parts.memory.store).finish("acme", OtherVectors("other"), pace)
     assert await indexes(admin) == {name_of(DIMENSION): True, name_of(2 * DIMENSION): True}
     found = await admin.fetch("select model, vector_dims(embedding) from memory_entity_vector")
     assert [tuple(row) for row in found] == [("other", 2 * DIMENSION)]

@@ -6,8 +6,7 @@ import asyncio
 
 import pytest
 
-from services.agent_orchestrator.ingest.pipeline import episode_retry
-from services.agent_orchestrator.ingest.pipeline.episode_retry import AdaptiveBatch
+from services.agent_orchestrator.jobs.adaptive_batch import AdaptiveBatch
 from services.agent_orchestrator.jobs.time_slice import StagePriority
 
 
@@ -23,9 +22,8 @@ def test_failures_shrink_the_batch_size_and_fast_batches_double_it() -> None:
         assert batch_size.size == expected
 
 
-def test_a_slow_batch_halves_the_batch_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(episode_retry, "SLOW_SECONDS", -1.0)
-    batch_size = AdaptiveBatch(8)
+def test_a_slow_batch_halves_the_batch_size() -> None:
+    batch_size = AdaptiveBatch(8, slow_seconds=-1.0)
     with batch_size.measured():
         pass
     assert batch_size.size == 4

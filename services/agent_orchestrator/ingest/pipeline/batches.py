@@ -83,6 +83,10 @@ class Batch:
     read: dict[str, Reached] = field(default_factory=dict)
     size: int = 0
     chunks: int = 0
+    # Texts that need a vector, and how many of them have one.
+    texts: int = 0
+    embedded: int = 0
+    step: str = "reading"
     _ids: set[str] = field(default_factory=set)
 
     @property
@@ -90,13 +94,15 @@ class Batch:
         """The documents in order."""
         return [entry.document for entry in self.entries]
 
-    def fits(self, document: Prepared, max_size: int, left: int) -> bool:
+    def fits(
+        self, document: Prepared, max_size: int, left: int, max_chunks: int = BATCH_CHUNKS
+    ) -> bool:
         """Whether the document can join the batch; `left` documents are still to be read, including this one."""
         if not self.entries:
             return True
         return (
             len(self.entries) < self._max_documents(left)
-            and self.chunks + len(document.input.chunks) <= BATCH_CHUNKS
+            and self.chunks + len(document.input.chunks) <= max_chunks
             and self.size + document.size <= max_size
             and document.id not in self._ids
         )
@@ -206,7 +212,10 @@ class Reader:
         dimension: int,
         max_size: int,
         claimed: set[str],
+        max_chunks: Callable[[], int] = lambda: BATCH_CHUNKS,
     ) -> None:
+        """`max_chunks` returns how many chunks the next batch may hold."""
+        self._max_chunks = max_chunks
         self._next_uploads = next_uploads
         self._parse = parse
         self._space = space
@@ -261,7 +270,9 @@ class Reader:
             return Rejected(parsed.document_id, str(error))
 
     def _is_full(self, item: Item | None) -> bool:
-        return isinstance(item, Prepared) and not self._batch.fits(item, self._max_size, self._left)
+        if not isinstance(item, Prepared):
+            return False
+        return not self._batch.fits(item, self._max_size, self._left, self._max_chunks())
 
     def _add(self, source: Source, item: Item | None, end: Place, *, alone: bool) -> None:
         position = source.position

@@ -1,15 +1,14 @@
-"""Sends episodes to the graph in batches that adapt to its speed; retries an unusable one alone, then gives it up."""
+"""Sends episodes to the graph; retries one whose model answer is unusable alone, then gives it up."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 from braid.graph.v1 import ingest_pb2
 from braid.vector.v1 import chunks_pb2
 from services.agent_orchestrator.clients.tiers import GraphTier
+from services.agent_orchestrator.jobs.adaptive_batch import AdaptiveBatch
 from services.agent_orchestrator.jobs.retries import Retries, reason_of
 from services.models.errors import is_unusable
 from services.runtime.errors import BraidError
@@ -17,40 +16,6 @@ from services.runtime.errors import BraidError
 # Failures in a row after which a document or passage is given up: of a document sent alone while the graph works, or
 # unusable model output for a passage. Unavailable stores and rate limits do not count.
 MAX_ATTEMPTS = 5
-QUICK_SECONDS = 2.0
-SLOW_SECONDS = 15.0
-# With batches of up to 512, a failing document is sent alone after three failures.
-FAILED_SHARE = 8
-
-
-class AdaptiveBatch:
-    """A batch's size, from 1 to `max_size`: /8 after a failure, /2 after a slow call, *2 after a fast one."""
-
-    def __init__(self, max_size: int) -> None:
-        self._max_size = max_size
-        self.size = max_size
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the size is at its maximum."""
-        return self.size == self._max_size
-
-    @contextmanager
-    def measured(self) -> Iterator[None]:
-        """Adapts the size to the duration of the block."""
-        began = time.monotonic()
-        try:
-            yield
-        except Exception:  # any failure makes the next batch smaller
-            self.size = max(1, self.size // FAILED_SHARE)
-            raise
-        took = time.monotonic() - began
-        if took > SLOW_SECONDS:
-            self.size = max(1, self.size // 2)
-        elif took < QUICK_SECONDS:
-            self.size = min(self._max_size, self.size * 2)
-
-
 AGAIN_SECONDS = 0.25
 
 Episodes = Sequence[ingest_pb2.EpisodeInput]

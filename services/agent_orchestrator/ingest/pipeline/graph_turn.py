@@ -15,9 +15,10 @@ from itertools import groupby
 from braid.common.v1 import errors_pb2
 from braid.graph.v1 import ingest_pb2
 from services.agent_orchestrator.clients.tiers import GraphTier
-from services.agent_orchestrator.ingest.pipeline.episode_retry import MAX_ATTEMPTS, AdaptiveBatch
+from services.agent_orchestrator.ingest.pipeline.episode_retry import MAX_ATTEMPTS
 from services.agent_orchestrator.ingest.pipeline.refusals import is_of_a_document
 from services.agent_orchestrator.ingest.pipeline.stored_episodes import decode_episodes
+from services.agent_orchestrator.jobs.adaptive_batch import AdaptiveBatch
 from services.agent_orchestrator.jobs.queue import GRAPH, Turn
 from services.agent_orchestrator.jobs.retries import Retries, reason_of
 from services.agent_orchestrator.jobs.time_slice import (

@@ -42,6 +42,10 @@ ENVELOPE = 64 * 1024
 # Claims before a job fails. A single document that crashes the worker is found and listed earlier, after MAX_TAKES.
 MAX_JOB_TAKES = MAX_TAKES + 3
 
+# A batch that takes longer than this is reported as the reason why its jobs wait.
+REPORT_SECONDS = 10.0
+EMBEDDING = "embedding"
+
 Queue = asyncio.Queue[Batch | None]
 Work = Callable[[Batch], Awaitable[None]]
 
@@ -63,6 +67,20 @@ class _Run:
     time: TimeSlice
     reader: Reader
     on_the_way: Counter[str] = field(default_factory=Counter)
+    in_progress: list[Batch] = field(default_factory=list)
+    advanced: float = field(default_factory=lambda: asyncio.get_running_loop().time())
+    reported: bool = False
+
+    def slow_step(self) -> str:
+        """Returns what the oldest batch is doing, if no batch was recorded for some time; else an empty text."""
+        seconds = asyncio.get_running_loop().time() - self.advanced
+        if seconds < REPORT_SECONDS:
+            return ""
+        if not self.in_progress:
+            return f"reading takes long: {seconds:.0f} s so far"
+        batch = self.in_progress[0]
+        count = f"{batch.embedded} of {batch.texts} texts in " if batch.step == EMBEDDING else ""
+        return f"{batch.step} takes long: {count}{seconds:.0f} s so far"
 
 
 class SearchTurns:
@@ -117,23 +135,25 @@ class SearchTurns:
             dimension=await self._stages.dimension(),
             max_size=self._max_size,
             claimed=claimed,
+            max_chunks=lambda: self._stages.batch_chunks,
         )
         run = _Run(turn, TimeSlice(self._turn_seconds, stop), reader)
-        works: tuple[Work, ...] = (
-            lambda batch: self._check(run, batch),
-            lambda batch: self._embed(batch, 0),
-            lambda batch: self._embed(batch, 1),
-            self._store,
-            lambda batch: self._note(run, batch),
+        steps: tuple[tuple[str, Work], ...] = (
+            ("checking", lambda batch: self._check(run, batch)),
+            (EMBEDDING, lambda batch: self._embed(batch, 0)),
+            (EMBEDDING, lambda batch: self._embed(batch, 1)),
+            ("storing", self._store),
         )
         async with asyncio.TaskGroup() as group:
             queue: Queue = asyncio.Queue(WAITING)
             group.create_task(_read(self._until_over(run), queue))
-            for work in works[:-1]:
+            for step, work in steps:
                 following: Queue = asyncio.Queue(WAITING)
-                group.create_task(_stage(work, queue, following))
+                group.create_task(_stage(step, work, queue, following))
                 queue = following
-            group.create_task(_stage(works[-1], queue, None))
+            reporting = group.create_task(self._report_slow_batches(run))
+            await _stage("recording", lambda batch: self._note(run, batch), queue, None)
+            reporting.cancel()
         if claimed:
             await self._work.release_uploads(claimed)
 
@@ -151,6 +171,7 @@ class SearchTurns:
 
     async def _until_over(self, run: _Run) -> AsyncIterator[Batch]:
         async for batch in run.reader.batches():
+            run.in_progress.append(batch)
             yield batch
             if run.time.stop.is_set():
                 return
@@ -179,7 +200,22 @@ class SearchTurns:
         run.on_the_way.subtract(document.id for document in batch.documents)
         run.on_the_way += Counter()  # removes counts of 0
         await self._work.record_read(run.turn, batch.outcome())
+        run.in_progress.remove(batch)
+        run.advanced = asyncio.get_running_loop().time()
+        if run.reported:
+            run.reported = False
+            await self._work.set_waiting_reason(run.turn, "")
         run.reader.claimed.difference_update(ended_jobs(batch))
+
+    async def _report_slow_batches(self, run: _Run) -> None:
+        """Records what a slow batch is doing, so that its jobs say why they wait."""
+        while True:
+            await asyncio.sleep(REPORT_SECONDS / 2)
+            reason = run.slow_step()
+            if reason:
+                run.reported = True
+                with suppress(BraidError, TimeoutError):
+                    await self._work.set_waiting_reason(run.turn, reason)
 
     async def _is_jobs_fault(self, turn: Turn, error: Exception, claimed: set[str]) -> bool:
         """Whether jobs caused the error; if so, marks them as failed. Raises WaitingError for a reason to wait."""
@@ -202,8 +238,9 @@ async def _read(source: AsyncIterator[Batch], target: Queue) -> None:
     await target.put(None)
 
 
-async def _stage(work: Work, source: Queue, target: Queue | None) -> None:
+async def _stage(step: str, work: Work, source: Queue, target: Queue | None) -> None:
     while (batch := await source.get()) is not None:
+        batch.step = step
         try:
             await work(batch)
         except BraidError as error:

@@ -3,20 +3,24 @@
 Each is idempotent, and each retries for a short time while a dependency is unavailable. A document that a tier refuses
 is removed from its batch, and the others continue.
 
+Vectors are kept until they are stored, so that an interruption costs no more than the part that was being embedded.
+
 Documents that the vector tier already has go to the graph like all others: sending them again costs the graph a
 look-up by id, and completes what an earlier release may have left out.
 """
 
 from __future__ import annotations
 
-import asyncio
+import hashlib
 from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
 from functools import partial
 from typing import NamedTuple, TypeVar
 
+from cachetools import LRUCache
+
 from braid.vector.v1 import documents_pb2
 from services.agent_orchestrator.clients.tiers import VectorTier
-from services.agent_orchestrator.ingest.pipeline.batches import Batch
+from services.agent_orchestrator.ingest.pipeline.batches import BATCH_CHUNKS, Batch
 from services.agent_orchestrator.ingest.pipeline.prepare import Prepared
 from services.agent_orchestrator.ingest.pipeline.refusals import (
     is_of_a_document,
@@ -24,15 +28,19 @@ from services.agent_orchestrator.ingest.pipeline.refusals import (
     valid_time_conflict_index,
 )
 from services.agent_orchestrator.ingest.pipeline.space_embedder import SpaceEmbedder
+from services.agent_orchestrator.jobs.embedding_pace import EmbeddingPace
 from services.agent_orchestrator.jobs.retries import Retries, reason_of
 from services.agent_orchestrator.jobs.time_slice import WaitingError
+from services.models.embedding.vectors import Matrix
 from services.models.errors import EmbedderUnavailable, TextsRefused
+from services.runtime.context import current_call
 from services.runtime.errors import BraidError
 
-# Large enough to use all cores; the embedder splits it into its own batches.
-EMBED_TEXTS = 256
-EMBED_SECONDS = 120.0
 CHECK_CHUNKS = 1000
+# A batch holds as many chunks as are embedded in a few parts, so that a slow machine records its progress often.
+PARTS_PER_BATCH = 8
+# More than a turn has in progress; each is a few kilobytes.
+MAX_KEPT = 2048
 
 Item = TypeVar("Item")
 
@@ -45,6 +53,29 @@ class _Text(NamedTuple):
     document: Prepared
 
 
+class _KeptVectors:
+    """Vectors of the call's space that are not stored yet, by model and text."""
+
+    def __init__(self) -> None:
+        self._rows: LRUCache[tuple[str, str, bytes], Matrix] = LRUCache(MAX_KEPT)
+
+    def put(self, model: str, text: str, row: Matrix) -> None:
+        """Keeps a vector."""
+        self._rows[_key(model, text)] = row.copy()  # not the whole part of which it is a row
+
+    def get(self, model: str, text: str) -> Matrix | None:
+        """Returns the vector of a text, if it is kept."""
+        return self._rows.get(_key(model, text))
+
+    def forget(self, model: str, text: str) -> None:
+        """Drops a vector that is stored."""
+        self._rows.pop(_key(model, text), None)
+
+
+def _key(model: str, text: str) -> tuple[str, str, bytes]:
+    return current_call().space, model, hashlib.sha256(text.encode()).digest()
+
+
 class Stages:
     """The steps of all turns, with the clients that they share."""
 
@@ -52,6 +83,13 @@ class Stages:
         self._vector = vector
         self._embedder = embedder
         self._retries = retries
+        self._pace = EmbeddingPace(retries)
+        self._kept = _KeptVectors()
+
+    @property
+    def batch_chunks(self) -> int:
+        """How many chunks the next batch should hold at most, at the present speed of the space's embedder."""
+        return min(BATCH_CHUNKS, PARTS_PER_BATCH * self._pace.size(self._embedder))
 
     async def dimension(self) -> int:
         """Returns the dimension of the space's model; if it is unknown, it is taken from a first vector."""
@@ -91,18 +129,32 @@ class Stages:
 
         A document with a text that the model refuses is removed.
         """
+        model = self._embedder.model
         texts = [
             _Text(document.embedded_text(chunk), chunk, document)
             for document in batch.documents
             if not document.unchanged
             for chunk in document.unembedded()
         ]
-        texts.sort(key=lambda one: len(one.text))
+        missing = sorted(
+            (one for one in texts if not self._is_kept(model, one)), key=lambda one: len(one.text)
+        )
+        batch.texts, batch.embedded = len(texts), len(texts) - len(missing)
         refused: dict[int, tuple[Prepared, str]] = {}
-        for part in _parts(texts, EMBED_TEXTS):
-            await self._embed_part(part, refused)
+        while missing:
+            count = await self._embed_next(model, missing, refused)
+            missing = missing[count:]
+            batch.embedded += count
         for document, reason in refused.values():
             batch.reject(document, reason)
+
+    def _is_kept(self, model: str, one: _Text) -> bool:
+        """Gives a chunk the vector that an interrupted turn has computed; returns whether there is one."""
+        row = self._kept.get(model, one.text)
+        if row is None:
+            return False
+        one.chunk.embedding.extend(row.tolist())
+        return True
 
     async def store(self, batch: Batch) -> None:
         """Stores the changed documents, which makes them searchable."""
@@ -118,7 +170,11 @@ class Stages:
             return [None] * len(documents)
 
         changed = [document for document in batch.documents if not document.unchanged]
+        model = self._embedder.model
         await self._together_or_one_by_one(batch, changed, upsert)
+        for document in changed:
+            for chunk in document.unembedded():
+                self._kept.forget(model, document.embedded_text(chunk))
 
     async def _upsert(self, documents: Sequence[Prepared]) -> Sequence[documents_pb2.UpsertOutcome]:
         """Stores documents. Raises WaitingError if the space's model has changed: everything must be embedded again.
@@ -151,36 +207,31 @@ class Stages:
                 if titles.get(chunk.id) == document.input.title
             )
 
-    async def _embed_part(
-        self, part: Sequence[_Text], refused: dict[int, tuple[Prepared, str]]
-    ) -> None:
-        """Embeds a part; if the model refuses it, halves it recursively to find the texts that it refuses."""
+    async def _embed_next(
+        self, model: str, texts: Sequence[_Text], refused: dict[int, tuple[Prepared, str]]
+    ) -> int:
+        """Embeds the first texts and returns their number; 0 if the model refuses them, then fewer are next.
 
-        async def embed() -> list[list[float]]:
-            async with asyncio.timeout(EMBED_SECONDS):
-                rows: list[list[float]] = (
-                    await self._embedder.embed([one.text for one in part])
-                ).tolist()
-                return rows
-
+        A text that the model refuses alone is counted, and refuses its document.
+        """
+        alone = min(len(texts), self._pace.size(self._embedder)) == 1
         try:
-            rows = await self._retries.run(embed)
+            rows = await self._pace.embed_next(self._embedder, [one.text for one in texts])
         except TextsRefused as error:
-            if len(part) == 1:
-                await self._retries.run(self._probe_dimension)
-                refused[id(part[0].document)] = (part[0].document, reason_of(error))
-                return
-            for half in _parts(part, (len(part) + 1) // 2):
-                await self._embed_part(half, refused)
-            return
-        for one, row in zip(part, rows, strict=True):
-            one.chunk.embedding.extend(row)
+            if not alone:
+                return 0
+            await self._retries.run(self._probe_dimension)
+            refused[id(texts[0].document)] = (texts[0].document, reason_of(error))
+            return 1
+        for one, row in zip(texts, rows, strict=False):
+            one.chunk.embedding.extend(row.tolist())
+            self._kept.put(model, one.text, row)
+        return len(rows)
 
     async def _probe_dimension(self) -> int:
         """Returns the dimension of a harmless text's vector. A model that refuses even this text is misconfigured."""
         try:
-            async with asyncio.timeout(EMBED_SECONDS):
-                return int((await self._embedder.embed(["dimension"])).shape[1])
+            return int((await self._pace.embed_next(self._embedder, ["dimension"])).shape[1])
         except TextsRefused as error:
             raise EmbedderUnavailable(f"refuses every text: {error.cause}") from None
 

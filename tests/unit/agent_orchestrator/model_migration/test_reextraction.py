@@ -13,9 +13,9 @@ from braid.vector.v1 import chunks_pb2
 from services.agent_orchestrator.ingest.pipeline import episode_retry
 from services.agent_orchestrator.ingest.pipeline.episode_retry import (
     MAX_ATTEMPTS,
-    AdaptiveBatch,
     EpisodeSender,
 )
+from services.agent_orchestrator.jobs.adaptive_batch import AdaptiveBatch
 from services.agent_orchestrator.jobs.records import Failure
 from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.jobs.tasks import Counts

@@ -45,6 +45,8 @@ class Work:
 class Stages:
     """Stages that do nothing; the last one waits for `proceed`."""
 
+    batch_chunks = 512
+
     def __init__(self) -> None:
         self.arrived = asyncio.Event()
         self.proceed = asyncio.Event()
