@@ -14,6 +14,7 @@ from gateway.cli.chat.commands import ask, chat
 from gateway.cli.conversations import conversations
 from gateway.cli.documents import documents
 from gateway.cli.entity_memory import memory
+from gateway.cli.evaluation.command import evaluate
 from gateway.cli.facts import facts
 from gateway.cli.findings import findings
 from gateway.cli.graph import graph
@@ -59,6 +60,7 @@ app = typer.Typer(
 )
 for command in COMMANDS:
     app.command()(command)
+app.command("eval")(evaluate)
 for name, group in GROUPS.items():
     app.add_typer(group, name=name)
 

@@ -21,7 +21,7 @@ class ExitCode(IntEnum):
 
 MEANINGS = {
     ExitCode.OK: "done, also when a search found nothing",
-    ExitCode.FAILED: "failed, or `space check` found an inconsistency",
+    ExitCode.FAILED: "failed, `space check` found an inconsistency, or `eval` missed a goal",
     ExitCode.USAGE: "wrong command, option or value; ambiguous entity name",
     ExitCode.NOT_FOUND: "the named resource does not exist",
     ExitCode.PARTIAL: "partly done: a file was refused, or a part of the system was unavailable",

@@ -126,17 +126,20 @@ class Session:
         With `changes`, for commands that change data, prints to stderr a gateway that was not set explicitly.
         """
         # Imported here, because only some commands need it and `--help` must be fast.
-        from gateway.cli.api import Api, probe  # noqa: PLC0415
+        from gateway.cli.api import probe  # noqa: PLC0415
 
         self.gateway = find_gateway(self.environment, probe)
         if changes and not self.gateway.is_named:
             notice = line(f"braid: using {self.gateway}")
             self.err.print(notice, markup=False, highlight=False, soft_wrap=True)
-        return Api(
-            self.gateway.url,
-            self.environment.get("BRAID_API_KEY", ""),
-            tls=tls_context(self.environment, self.gateway.url),
-        )
+        return self.api_at(self.gateway.url)
+
+    def api_at(self, url: str) -> Api:
+        """Returns a client of the gateway at an address that the user named."""
+        from gateway.cli.api import Api  # noqa: PLC0415
+
+        key = self.environment.get("BRAID_API_KEY", "")
+        return Api(url, key, tls=tls_context(self.environment, url))
 
     def show_json(self, value: Any) -> None:
         """Prints a value as JSON, for other programs; unprintable characters are escaped."""

@@ -38,7 +38,13 @@ def call(words: str, tmp_path: Path) -> list[str]:
     """Returns the command with all its required parameters."""
     file = tmp_path / "file.md"
     file.write_text("{}")
-    given = REQUIRED_VALUES | {"file": str(file), "paths": str(file)}
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text('{"question": "Who?", "documents": ["a.md"]}')
+    given = REQUIRED_VALUES | {
+        "file": str(file),
+        "paths": str(file),
+        "questions": str(questions),
+    }
     called = words.split()
     for parameter in ALL[words].params:
         if not parameter.required:

@@ -1,0 +1,1 @@
+"""`braid eval`: measures the user's own questions."""
