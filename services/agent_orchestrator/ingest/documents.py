@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
 
+from services.agent_orchestrator.ingest.document_warnings import DocumentWarning
 from services.runtime.metadata_limits import MAX_METADATA_DEPTH, MAX_METADATA_TEXT_BYTES
 from services.runtime.times import clamp_time
 
@@ -56,6 +57,8 @@ class ParsedDocument:
     valid_time: datetime | None = None
     body_start: int = 0
     pieces: tuple[Piece, ...] = ()
+    # What was not taken, or not as written.
+    warnings: tuple[DocumentWarning, ...] = ()
     # The position after the document, if reading can resume there.
     end: Place = field(default=BEGINNING, compare=False)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, TypeVar
 
+from services.agent_orchestrator.ingest.document_warnings import DocumentWarning
 from services.agent_orchestrator.ingest.documents import UnreadableError
 
 # The rank of a break: smaller is stronger. Headings have their level, 1 to 6.
@@ -38,6 +39,7 @@ class Layout:
     title: str = ""
     pages: Sequence[tuple[int, int]] = ()
     times: Sequence[tuple[int, datetime]] = ()
+    warnings: Sequence[DocumentWarning] = ()
 
     def page(self, offset: int) -> int:
         """Returns the page, from 1, of a character; 0 in a text without pages."""
@@ -52,6 +54,7 @@ class Writer:
     title: str = ""
     pages: list[tuple[int, int]] = field(default_factory=list)
     times: list[tuple[int, datetime]] = field(default_factory=list)
+    warnings: list[DocumentWarning] = field(default_factory=list)
     _parts: list[str] = field(default_factory=list)
     _breaks: list[Break] = field(default_factory=list)
     _length: int = 0
@@ -70,7 +73,13 @@ class Writer:
 
     def layout(self) -> Layout:
         """Returns the text so far."""
-        return Layout("".join(self._parts), self._breaks, self.title, self.pages, self.times)
+        text = "".join(self._parts)
+        return Layout(text, self._breaks, self.title, self.pages, self.times, self.warnings)
+
+    @property
+    def length(self) -> int:
+        """The number of characters so far."""
+        return self._length
 
     def _put(self, text: str) -> None:
         self._length += len(text)

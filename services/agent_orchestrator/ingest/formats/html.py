@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from services.agent_orchestrator.ingest.formats.decoding import decode
+from services.agent_orchestrator.ingest.formats.decoding import Decoded, codec_of, decode
+from services.agent_orchestrator.ingest.formats.titles import stated_title
 from services.agent_orchestrator.ingest.layout import BLOCK, ITEM, ROW, Layout, Writer, clean
 
 if TYPE_CHECKING:
@@ -45,7 +47,12 @@ _CHARSET = re.compile(
     rb"<meta[^>]{0,200}?charset\s{0,20}=\s{0,20}[\"']?\s{0,20}([A-Za-z0-9_.:-]{1,40})",
     re.IGNORECASE,
 )
+_XML = re.compile(
+    rb"\s{0,100}<\?xml\s[^>]{0,200}?encoding\s{0,20}=\s{0,20}[\"']([A-Za-z0-9_.:-]{1,40})",
+    re.IGNORECASE,
+)
 _SNIFFED = 4096
+Decoder = Callable[[bytes, str], Decoded]
 _SPACES = re.compile(r"[ \t\n\r\f\v]+")
 # Elements nested deeper are skipped; browsers limit nesting to 512.
 _DEEPEST = 2000
@@ -53,8 +60,15 @@ _DEEPEST = 2000
 
 def read_html(data: bytes, limit: int) -> Layout:
     """Returns the text of a page. Raises UnreadableError if its encoding cannot be determined."""
-    declared = _CHARSET.search(data, 0, _SNIFFED)
-    return html_layout(decode(data, declared[1].decode() if declared else ""), limit)
+    html = html_text(data)
+    layout = html_layout(html.text, limit)
+    return replace(layout, warnings=html.warnings)
+
+
+def html_text(data: bytes, charset: str = "", decoder: Decoder = decode) -> Decoded:
+    """Decodes a page: in the encoding `charset` that its sender declares, otherwise in the one of its own label."""
+    declared = _CHARSET.search(data, 0, _SNIFFED) or _XML.match(data[:_SNIFFED])
+    return decoder(data, charset if codec_of(charset) else declared[1].decode() if declared else "")
 
 
 def html_layout(html: str, limit: int) -> Layout:
@@ -62,7 +76,7 @@ def html_layout(html: str, limit: int) -> Layout:
     from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415 - needed only to read HTML
 
     parser = LexborHTMLParser(html)
-    title = page_title(parser)
+    title = stated_title(page_title(parser))
     layout = _read(parser, title, limit, boilerplate_of(parser))
     # A page that consists only of menus, such as an index, keeps their text.
     return layout if layout.text else _read(parser, title, limit, is_permalink)

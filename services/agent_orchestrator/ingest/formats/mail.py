@@ -1,31 +1,37 @@
-"""Mail: a message becomes a document that begins with its main headers; a mailbox, one document for each message."""
+"""Mail: a message becomes a document that begins with its main headers, followed by its text parts in order."""
 
 from __future__ import annotations
 
 import email
-import re
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.message import EmailMessage
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from email.message import EmailMessage, Message
+from email.parser import BytesHeaderParser
 from email.policy import default
-from email.utils import parsedate_to_datetime
-from itertools import chain, pairwise
+from itertools import islice
 
+from services.agent_orchestrator.ingest.dates import read_leniently
+from services.agent_orchestrator.ingest.document_warnings import DocumentWarning, WarningReason
 from services.agent_orchestrator.ingest.documents import MAX_ID, MAX_TITLE, Metadata
-from services.agent_orchestrator.ingest.formats.html import html_layout
+from services.agent_orchestrator.ingest.formats.decoding import decode_part
+from services.agent_orchestrator.ingest.formats.html import html_layout, html_text
+from services.agent_orchestrator.ingest.formats.mail_headers import addresses, header, sent_time
+from services.agent_orchestrator.ingest.formats.mailbox import without_separator
 from services.agent_orchestrator.ingest.layout import Layout, Writer, clean, paragraphs
 
-# Each message of a mailbox begins with a line that names sender and time, after a blank line. The blank line is checked
-# last: searching for a fixed prefix is many times faster.
-_FROM = re.compile(
-    rb"From (?:(?<=\AFrom )|(?<=\n\nFrom )|(?<=\n\r\nFrom ))[^\r\n]{0,300}\d:\d\d[^\r\n]{0,100}\r?\n"
-)
-# Lines of a message that look like such a line are escaped in a mailbox.
-_MARKED = re.compile(rb"^>(>{0,100}From )", re.MULTILINE)
-_SHOWN = ("From", "To", "Cc", "Date")
+MAX_SHOWN = 10_000
 MAX_HEADER = 1000
 MAX_ATTACHMENTS = 100
+MAX_PARTS = 1000
+# Messages attached to messages attached to the message, and so on.
+MAX_DEPTH = 10
+# Lower-case labels: the extractor of names takes capitalized ones for names.
+_SHOWN = (("From", "from"), ("To", "to"), ("Cc", "cc"), ("Date", "date"))
+_READ_TYPES = frozenset({"text/plain", "text/html", "text/markdown", "text/csv", "text/enriched"})
+# A plain version that lacks more of the words of the HTML version than this share is not the same text.
+_MAX_LACKING = 0.5
+_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,83 +44,203 @@ class Mail:
     time: datetime | None
 
 
-def count_mails(data: bytes) -> int:
-    """Counts the messages of a mailbox."""
-    return sum(1 for _ in _FROM.finditer(data))
-
-
-def split_mailbox(data: bytes) -> Iterator[tuple[bytes, int]]:
-    """Yields each message of a mailbox as a mailbox of one, and the offset after it. Lazy: searches on demand."""
-    starts = (match.start() for match in _FROM.finditer(data))
-    for start, end in pairwise(chain(starts, [len(data)])):
-        yield data[start:end], end
-
-
 def read_mail(data: bytes, limit: int) -> Mail:
-    """Parses one message. Its text starts with its main headers; attachments are named in the metadata, not read."""
-    if data.startswith(b"From "):
-        data = _MARKED.sub(rb"\1", _FROM.sub(b"", data, count=1))
-    message = email.message_from_bytes(data, policy=default)
-    subject = _header(message, "Subject")[:MAX_TITLE]
-    writer = Writer(limit, title=subject)
-    writer.add("\n".join(_shown(message)))
-    writer.add(_body(message, limit))
-    text = writer.layout().text
+    """Parses one message, including attached messages and texts; other attachments are named, not read."""
+    message, notices = _parsed(without_separator(data.removeprefix(_BOM).lstrip(b"\r\n")))
+    reader = _Reader(limit, warnings=notices)
+    reader.read(message)
+    subject = header(message, "Subject")[:MAX_TITLE]
+    text = reader.writer.layout().text
     return Mail(
-        id=_id(_header(message, "Message-ID")),
-        layout=Layout(text, paragraphs(text), title=subject),
-        metadata=_metadata(message),
-        time=_time(message),
+        id=_id(header(message, "Message-ID")),
+        layout=Layout(text, paragraphs(text), title=subject, warnings=reader.all_warnings()),
+        metadata=_metadata(message, reader.attachments),
+        time=reader.time,
     )
 
 
-def _shown(message: EmailMessage) -> Iterator[str]:
-    for name in _SHOWN:
-        value = _header(message, name)
-        if value:
-            yield f"{name}: {value}"
-
-
-def _header(message: EmailMessage, name: str) -> str:
-    # The library raises errors for damaged headers when it reads them.
+def _parsed(data: bytes) -> tuple[EmailMessage, list[DocumentWarning]]:
     try:
-        value = str(message.get(name) or "")
-    except (ValueError, IndexError, AttributeError, TypeError):
-        return ""
-    return " ".join(clean(value).split())[:MAX_HEADER]
+        return email.message_from_bytes(data, policy=default), []
+    except RecursionError:
+        notice = "Its parts are nested too deep: it was read as one text."
+        warning = DocumentWarning(WarningReason.PART_LEFT_OUT, notice)
+        return _as_message(BytesHeaderParser(policy=default).parsebytes(data)), [warning]
 
 
-def _body(message: EmailMessage, limit: int) -> str:
-    part = message.get_body(("plain", "html"))
-    if part is None:
-        return ""
-    try:
-        text = part.get_content()
-    except LookupError:  # an unknown character set
-        payload = part.get_payload(decode=True)
-        text = payload.decode("latin-1") if isinstance(payload, bytes) else ""
+def _as_message(message: Message) -> EmailMessage:
+    if not isinstance(message, EmailMessage):
+        raise TypeError("the policy creates other messages")
+    return message
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Collects the text of a message and of the messages attached to it."""
+
+    limit: int
+    warnings: list[DocumentWarning] = field(default_factory=list)
+    attachments: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+    time: datetime | None = None
+    writer: Writer = field(init=False)
+    _parts: int = 0
+
+    def __post_init__(self) -> None:
+        self.writer = Writer(self.limit)
+
+    def read(self, message: EmailMessage, depth: int = 0) -> None:
+        """Writes the headers and the text parts of a message."""
+        self.writer.add("\n".join(self._shown(message, depth)))
+        start = self.writer.length
+        self._read_part(message, depth)
+        if self.writer.length == start:
+            self._read_outside(message)
+        if depth == 0:
+            self.time = self._time(message)
+
+    def all_warnings(self) -> Sequence[DocumentWarning]:
+        """Returns the warnings, including which attachments were not read."""
+        warnings = list(self.warnings)
+        if self._parts > MAX_PARTS:
+            notice = f"It has {self._parts} parts: the first {MAX_PARTS} were read."
+            warnings.append(DocumentWarning(WarningReason.PART_LEFT_OUT, notice))
+        if self.unread:
+            names = ", ".join(self.unread[:MAX_ATTACHMENTS])
+            notice = f"{len(self.unread)} attached files were named, not read: {names}"
+            warnings.append(DocumentWarning(WarningReason.PART_LEFT_OUT, notice, "attachments"))
+        return warnings
+
+    def _shown(self, message: EmailMessage, depth: int) -> Iterator[str]:
+        for name, label in _SHOWN:
+            value = header(message, name)
+            shown = value if name == "Date" else addresses(value)
+            if len(shown) > MAX_SHOWN:
+                notice = f"The header {name} was cut after {MAX_SHOWN} characters."
+                self.warnings.append(DocumentWarning(WarningReason.PART_LEFT_OUT, notice))
+            if shown:
+                yield f"{label}: {shown[:MAX_SHOWN]}"
+        if depth and (subject := header(message, "Subject")):
+            yield f"subject: {subject[:MAX_SHOWN]}"
+
+    def _time(self, message: EmailMessage) -> datetime | None:
+        given = header(message, "Date")
+        if not given or (time := sent_time(given)) is not None:
+            return time if given else None
+        reading = read_leniently("date", given)
+        self.warnings += reading.warnings
+        return reading.time
+
+    def _read_part(self, part: EmailMessage, depth: int) -> None:
+        self._parts += 1
+        if self._parts > MAX_PARTS:
+            return
+        kind = part.get_content_type()
+        if kind == "message/rfc822" and part.is_multipart():
+            self._read_attached(part, depth)
+        elif kind == "multipart/alternative" and part.is_multipart():
+            self._read_alternatives(list(_children(part)), depth)
+        elif part.is_multipart():
+            for child in _children(part):
+                self._read_part(child, depth)
+        elif kind in _READ_TYPES or part.get_content_maintype() in {"multipart", "message"}:
+            self._read_text(part)
+        else:
+            self._name(part)
+
+    def _read_attached(self, part: EmailMessage, depth: int) -> None:
+        [inner, *_] = _children(part)
+        name = part.get_filename() or header(inner, "Subject")
+        self.attachments.append(_named(name or "message"))
+        if depth < MAX_DEPTH:
+            self.read(inner, depth + 1)
+        else:
+            notice = f"Messages nested deeper than {MAX_DEPTH} levels were not read."
+            self.warnings.append(DocumentWarning(WarningReason.PART_LEFT_OUT, notice))
+
+    def _read_alternatives(self, parts: Sequence[EmailMessage], depth: int) -> None:
+        """Reads the alternative that contains the text: the plain one, unless another contains much more."""
+        shown = [part for part in parts if part.get_content_type() != "text/calendar"] or parts
+        versions = [(part, _words(part, self.limit)) for part in shown[:MAX_PARTS]]
+        if not versions:
+            return
+        richest, words = max(versions, key=lambda version: len(version[1]))
+        plain, said = versions[0]
+        lacking = len(words - said)
+        self._read_part(plain if lacking <= _MAX_LACKING * len(words) and said else richest, depth)
+
+    def _read_text(self, part: EmailMessage) -> None:
+        name = _named(part.get_filename() or "")
+        if name:
+            self.attachments.append(name)
+        if name and part.get_content_disposition() == "attachment":
+            self.writer.add(name)
+        text, warnings = _text(part, self.limit)
+        self.warnings += warnings
+        self.writer.add(text)
+
+    def _read_outside(self, message: EmailMessage) -> None:
+        """Keeps the text around the parts of a message without any text in them."""
+        for text in (message.preamble, message.epilogue):
+            if text:
+                self.writer.add(decode_part(_raw_bytes(text)).text)
+
+    def _name(self, part: EmailMessage) -> None:
+        name = _named(part.get_filename() or "")
+        kind = part.get_content_type()
+        is_shown_picture = part.get_content_maintype() == "image" and not (
+            name and part.get_content_disposition() == "attachment"
+        )
+        if name:
+            self.attachments.append(name)
+        if not is_shown_picture:
+            self.unread.append(f"{name} ({kind})" if name else kind)
+
+
+def _children(part: EmailMessage) -> Iterator[EmailMessage]:
+    payload = part.get_payload()
+    if isinstance(payload, list):
+        yield from (child for child in payload if isinstance(child, EmailMessage))
+
+
+def _words(part: EmailMessage, limit: int) -> set[str]:
+    """Returns the distinct words of an alternative, which may have parts of its own."""
+    words: set[str] = set()
+    for one in islice(part.walk(), MAX_PARTS):
+        if one.get_content_type() in _READ_TYPES and not one.is_multipart():
+            words.update(_text(_as_message(one), limit)[0].casefold().split())
+    return words
+
+
+def _text(part: EmailMessage, limit: int) -> tuple[str, Sequence[DocumentWarning]]:
+    data = part.get_payload(decode=True)
+    data = data if isinstance(data, bytes) else b""
+    charset = str(part.get_content_charset() or "")
     if part.get_content_type() == "text/html":
-        return html_layout(str(text), limit).text
-    return str(text)
+        html = html_text(data, charset, decode_part)
+        return html_layout(html.text, limit).text, html.warnings
+    decoded = decode_part(data, charset)
+    return decoded.text, decoded.warnings
 
 
-def _metadata(message: EmailMessage) -> Metadata:
-    metadata: Metadata = {"from": _header(message, "From"), "to": _header(message, "To")}
-    references = _header(message, "References") or _header(message, "In-Reply-To")
-    root = references.split() or [_header(message, "Message-ID")]
+def _raw_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _named(name: str) -> str:
+    return " ".join(clean(name).split())[:MAX_HEADER]
+
+
+def _metadata(message: EmailMessage, attachments: Sequence[str]) -> Metadata:
+    metadata: Metadata = {
+        name.lower(): addresses(header(message, name))[:MAX_HEADER] for name in ("From", "To")
+    }
+    references = header(message, "References") or header(message, "In-Reply-To")
+    root = references.split() or [header(message, "Message-ID")]
     metadata["thread"] = _id(root[0])
-    names = (clean(part.get_filename() or "") for part in message.iter_attachments())
-    metadata["attachments"] = [name for name in names if name][:MAX_ATTACHMENTS]
+    metadata["attachments"] = list(attachments[:MAX_ATTACHMENTS])
     return {name: value for name, value in metadata.items() if value}
 
 
-def _id(metadata: str) -> str:
-    return metadata.strip("<> ")[:MAX_ID]
-
-
-def _time(message: EmailMessage) -> datetime | None:
-    try:
-        sent = parsedate_to_datetime(_header(message, "Date"))
-        return (sent if sent.tzinfo else sent.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None
+def _id(text: str) -> str:
+    return text.strip("<> ")[:MAX_ID]

@@ -1,14 +1,10 @@
-"""Markdown documents and their YAML front matter."""
+"""Markdown: the parts that it is split into, and its first heading."""
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date
-from typing import TYPE_CHECKING, Any
-
-import yaml
+from typing import TYPE_CHECKING
 
 from services.agent_orchestrator.ingest.layout import BLOCK, ITEM, ROW, Break, Layout
 
@@ -19,6 +15,7 @@ if TYPE_CHECKING:
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _RANKS = {"list_item_open": ITEM, "tr_open": ROW}
+_MAX_HEADING = 10_000
 _CODE = frozenset({"fence", "code_block", "html_block"})
 
 
@@ -55,57 +52,52 @@ def _rank(token: Token) -> int:
 
 
 def _title(tokens: Sequence[Token]) -> str:
+    """Returns the first heading without its markup, which may be an HTML heading; "" without one."""
+    pictured = ""
+    opened = False
     for place, token in enumerate(tokens):
-        if token.type == "heading_open" and token.level == 0:
-            return " ".join(tokens[place + 1].content.split())
-    return ""
+        if token.type == "html_block":
+            text, opened = _html_heading(token.content)
+        elif token.type == "inline" and (opened or _is_heading(tokens[place - 1])):
+            text, opened = plain_text(token.content), False
+            pictured = pictured or plain_text(token.content, pictures=True)
+        else:
+            continue
+        if text:
+            return text
+    return pictured
 
 
-MAX_FRONT_MATTER = 64 * 1024
-_START = re.compile(r"\A---[ \t]{0,100}\r?\n")
-_END = re.compile(r"^(?:---|\.\.\.)[ \t]{0,100}(?:\r?\n|\Z)", re.MULTILINE)
+def _is_heading(token: Token) -> bool:
+    return token.type == "heading_open" and token.level == 0
 
 
-class _Loader(yaml.SafeLoader):
-    """Loads plain values without aliases: a few aliases can expand to billions of values."""
+def _html_heading(html: str) -> tuple[str, bool]:
+    """Returns the text of the first heading in a block of HTML, and whether one is open at the end of the block."""
+    if "<h" not in html.lower():
+        return "", False
+    from selectolax.lexbor import LexborHTMLParser  # noqa: PLC0415 - needed only to read Markdown with HTML
 
-    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
-        if self.check_event(yaml.AliasEvent):
-            raise yaml.YAMLError
-        return super().compose_node(parent, index)
-
-
-def read_front_matter(text: str) -> tuple[dict[str, Any], int]:
-    """Returns the front matter as JSON values (dates unchanged), and the offset of the body.
-
-    Text that starts with a line of dashes but does not continue as a YAML mapping has no front matter.
-    """
-    opening = _START.match(text)
-    if opening is None:
-        return {}, 0
-    closing = _END.search(text, opening.end(), opening.end() + MAX_FRONT_MATTER)
-    if closing is None:
-        return {}, 0
-    try:
-        # A SafeLoader, which creates only plain values.
-        values = yaml.load(text[opening.end() : closing.start()], _Loader)  # noqa: S506
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return {}, 0
-    if not isinstance(values, dict):
-        return {}, 0
-    return {str(key): value for key, value in values.items()}, closing.end()
+    found = LexborHTMLParser(html).css_first("h1, h2, h3, h4, h5, h6")
+    if found is None:
+        return "", False
+    text = " ".join(found.text().split())
+    return text, not text and "</h" not in html.lower()
 
 
-def as_json(value: Any, depth: int = 0) -> Any:
-    """Converts a YAML value to JSON: dates and other types that JSON lacks become text. Nesting is cut at 40 levels."""
-    if depth > 40:  # noqa: PLR2004 - deeper than metadata may be, which is checked there
-        return None
-    if isinstance(value, dict):
-        return {str(key): as_json(inner, depth + 1) for key, inner in value.items()}
-    if isinstance(value, list | tuple | set):
-        return [as_json(inner, depth + 1) for inner in value]
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, float) and not math.isfinite(value):
-        return str(value)
-    return value if value is None or isinstance(value, str | bool | int | float) else str(value)
+def plain_text(markdown: str, *, pictures: bool = False) -> str:
+    """Returns the words of inline Markdown: no marks, addresses or pictures; with `pictures`, their descriptions."""
+    from markdown_it import MarkdownIt  # noqa: PLC0415 - needed only to read Markdown
+
+    [inline] = MarkdownIt("commonmark").parseInline(markdown[:_MAX_HEADING])
+    return " ".join("".join(_words(inline.children or (), pictures=pictures)).split())
+
+
+def _words(tokens: Sequence[Token], *, pictures: bool) -> Iterator[str]:
+    for token in tokens:
+        if token.type in {"text", "code_inline"}:
+            yield token.content
+        elif token.type in {"softbreak", "hardbreak"}:
+            yield " "
+        elif token.type == "image" and pictures:
+            yield token.content

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from datetime import datetime
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -22,6 +23,12 @@ from services.agent_orchestrator.ingest.content_types import (
     PDF,
     PLAIN,
 )
+from services.agent_orchestrator.ingest.dates import DateReading, read_from_name, read_leniently
+from services.agent_orchestrator.ingest.document_warnings import (
+    DocumentWarning,
+    WarningReason,
+    bounded,
+)
 from services.agent_orchestrator.ingest.documents import (
     MAX_SOURCE,
     MAX_TITLE,
@@ -34,29 +41,26 @@ from services.agent_orchestrator.ingest.documents import (
     Upload,
     check_text,
     check_values,
-    read_date,
 )
 from services.agent_orchestrator.ingest.formats.decoding import decode, utf8_pieces
 from services.agent_orchestrator.ingest.formats.docx import read_docx
-from services.agent_orchestrator.ingest.formats.html import read_html
-from services.agent_orchestrator.ingest.formats.json_lines import count_lines, read_json_lines
-from services.agent_orchestrator.ingest.formats.mail import (
-    Mail,
-    count_mails,
-    read_mail,
-    split_mailbox,
-)
-from services.agent_orchestrator.ingest.formats.markdown import (
+from services.agent_orchestrator.ingest.formats.front_matter import (
+    FrontMatter,
     as_json,
     read_front_matter,
-    read_markdown,
 )
+from services.agent_orchestrator.ingest.formats.html import read_html
+from services.agent_orchestrator.ingest.formats.json_lines import count_lines, read_json_lines
+from services.agent_orchestrator.ingest.formats.mail import Mail, read_mail
+from services.agent_orchestrator.ingest.formats.mailbox import count_mails, split_mailbox
+from services.agent_orchestrator.ingest.formats.markdown import read_markdown
 from services.agent_orchestrator.ingest.formats.message_threads import (
     Thread,
     count_threads,
     read_messages,
 )
 from services.agent_orchestrator.ingest.formats.pdf import read_pdf
+from services.agent_orchestrator.ingest.formats.titles import file_name
 from services.agent_orchestrator.ingest.layout import Break, Layout, check_length, paragraphs
 from services.runtime.ids import derived_uuid
 
@@ -83,7 +87,7 @@ def count_documents(upload: Upload) -> int:
     if not upload.data or upload.data.isspace():
         raise UnreadableError("is empty")
     if upload.content_type in {PLAIN, MARKDOWN} and len(upload.data) <= _SHORT:
-        _checked(decode(upload.data))
+        _checked(decode(upload.data).text)
     elif is_light(upload):
         _check_utf8(upload.data)
     return 1
@@ -149,18 +153,20 @@ def _single(upload: Upload, limits: Limits) -> ParsedDocument:
     if upload.content_type in {MAIL, MAILBOX}:
         own_id = upload.content_type == MAILBOX
         return mail_document(read_mail(upload.data, limits.text), upload, own_id=own_id)
-    text = _checked(decode(upload.data))
+    decoded = decode(upload.data)
+    text = _checked(decoded.text)
     check_length(len(text), limits.text)
     if upload.content_type == MARKDOWN:
-        return _markdown(upload, text)
-    return document_of(upload, Layout(text, paragraphs(text)))
+        return _markdown(upload, text, decoded.warnings)
+    return document_of(upload, Layout(text, paragraphs(text), warnings=decoded.warnings))
 
 
-def _markdown(upload: Upload, text: str) -> ParsedDocument:
-    values, body_start = read_front_matter(text)
-    if not text[body_start:].strip():
+def _markdown(upload: Upload, text: str, warnings: Sequence[DocumentWarning]) -> ParsedDocument:
+    matter = read_front_matter(text)
+    if not text[matter.body_start :].strip():
         raise UnreadableError("has no text after its front matter")
-    return document_of(upload, read_markdown(text, body_start), values, body_start)
+    layout = read_markdown(text, matter.body_start)
+    return document_of(upload, replace(layout, warnings=warnings), matter)
 
 
 def _threads(upload: Upload, limits: Limits) -> Iterator[Thread | Rejected]:
@@ -188,22 +194,26 @@ def _checked(text: str) -> str:
 
 
 _OWN_FIELDS = ("title", "date", "source")
+VALID_AT_ORIGIN = "valid_at_origin"
+
+
+_NO_FRONT_MATTER = FrontMatter({})
 
 
 def document_of(
-    upload: Upload,
-    layout: Layout,
-    values: dict[str, Any] | None = None,
-    body_start: int = 0,
+    upload: Upload, layout: Layout, matter: FrontMatter = _NO_FRONT_MATTER
 ) -> ParsedDocument:
-    """Builds the document of an upload with a single document; `values` are the file's own metadata."""
-    values = values or {}
+    """Builds the document of an upload with a single document; `matter` has the file's own metadata."""
+    values, body_start, _ = matter
     if not layout.text[body_start:].strip():
         raise UnreadableError("has no text")
     source = upload.source or _text_value(values, "source")
-    title = upload.title or _text_value(values, "title") or layout.title or _last_part(source)
-    metadata = {**_extra(values, source), **upload.metadata}
+    stated = _text_value(values, "title")
+    title = upload.title or stated or layout.title or file_name(source)
+    warnings = [*layout.warnings, *matter.warnings, *_cut_title(stated)]
     title = title[:MAX_TITLE]
+    valid_time, origin = _valid_time(upload, read_leniently("date", values.get("date")), warnings)
+    metadata = {**_extra(values, source), **origin, **upload.metadata}
     document_id = upload.document_id or source or derived_uuid("document", title, layout.text)
     check_values(document_id, title, source, metadata)
     return ParsedDocument(
@@ -212,10 +222,35 @@ def document_of(
         source=source,
         text=layout.text,
         metadata=metadata,
-        valid_time=upload.valid_time or read_date("date", values.get("date")),
+        valid_time=valid_time,
         body_start=body_start,
         pieces=_pieces(layout, body_start),
+        warnings=bounded(warnings),
     )
+
+
+def _valid_time(
+    upload: Upload, stated: DateReading, warnings: list[DocumentWarning]
+) -> tuple[datetime | None, Metadata]:
+    """Returns since when a document is valid: the caller's time, else its own date, else the date in its file's name.
+
+    Adds the warnings of the date that was used or not understood; metadata name a date that comes from the file's name.
+    """
+    if upload.valid_time:
+        return upload.valid_time, {}
+    warnings += stated.warnings
+    if stated.time:
+        return stated.time, {}
+    named = read_from_name(upload.source)
+    warnings += named.warnings
+    return named.time, {VALID_AT_ORIGIN: "file name"} if named.time else {}
+
+
+def _cut_title(title: str) -> list[DocumentWarning]:
+    if len(title) <= MAX_TITLE:
+        return []
+    notice = f"The title was cut after {MAX_TITLE} characters."
+    return [DocumentWarning(WarningReason.PART_LEFT_OUT, notice, "title")]
 
 
 def thread_document(thread: Thread, upload: Upload) -> ParsedDocument:
@@ -240,8 +275,12 @@ def mail_document(mail: Mail, upload: Upload, *, own_id: bool) -> ParsedDocument
         raise UnreadableError("has no text")
     given = "" if own_id else upload.document_id or upload.source
     title = mail.layout.title if own_id else upload.title or mail.layout.title
-    title = title or _last_part(upload.source)
-    metadata = {**mail.metadata, **upload.metadata}
+    title = title or file_name(upload.source)
+    warnings = [*mail.layout.warnings]
+    # The mails of a mailbox do not share the date of its name.
+    named = replace(upload, source="") if own_id else upload
+    valid_time, origin = _valid_time(named, DateReading(mail.time), warnings)
+    metadata = {**mail.metadata, **origin, **upload.metadata}
     document_id = given or mail.id or derived_uuid("document", title, mail.layout.text)
     check_values(document_id, title, upload.source, metadata)
     return ParsedDocument(
@@ -250,8 +289,9 @@ def mail_document(mail: Mail, upload: Upload, *, own_id: bool) -> ParsedDocument
         source=upload.source,
         text=mail.layout.text,
         metadata=metadata,
-        valid_time=upload.valid_time or mail.time,
+        valid_time=valid_time,
         pieces=_pieces(mail.layout),
+        warnings=bounded(warnings),
     )
 
 
@@ -272,7 +312,8 @@ def _within(breaks: Sequence[Break], start: int, end: int) -> Sequence[Break]:
 
 def _text_value(values: dict[str, Any], name: str) -> str:
     value = values.get(name)
-    return str(value).strip()[:MAX_SOURCE] if isinstance(value, str | int | float) else ""
+    limit = MAX_SOURCE if name == "source" else None
+    return str(value).strip()[:limit] if isinstance(value, str | int | float) else ""
 
 
 def _extra(values: dict[str, Any], source: str) -> Metadata:
@@ -280,7 +321,3 @@ def _extra(values: dict[str, Any], source: str) -> Metadata:
     extra = {key: as_json(value) for key, value in values.items() if key not in _OWN_FIELDS}
     source_value = _text_value(values, "source")
     return {**extra, "source": source_value} if source_value and source_value != source else extra
-
-
-def _last_part(source: str) -> str:
-    return source.rstrip("/").rpartition("/")[2]

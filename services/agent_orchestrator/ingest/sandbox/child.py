@@ -19,6 +19,7 @@ from dataclasses import asdict
 from importlib import import_module
 from typing import BinaryIO
 
+from services.agent_orchestrator.ingest.dates import preload_languages
 from services.agent_orchestrator.ingest.documents import (
     MIB,
     Limits,
@@ -44,7 +45,7 @@ MAX_FILES = 500
 NICENESS = 5
 # What the formats import only when they need it. It must be imported before the child is confined.
 LAZY_IMPORTS = (
-    "charset_normalizer",
+    "dateparser.date",
     "mammoth",
     "markdown_it",
     "pypdfium2",
@@ -120,6 +121,7 @@ def _import_parsers() -> None:
         # Some codecs exist on one operating system alone.
         with suppress(ImportError):
             import_module(f"encodings.{codec.name}")
+    preload_languages()
 
 
 def _limit_process(limits: Limits) -> None:

@@ -11,6 +11,11 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
+from services.agent_orchestrator.ingest.document_warnings import (
+    DocumentWarning,
+    WarningReason,
+    bounded,
+)
 from services.agent_orchestrator.ingest.documents import (
     MIB,
     Limits,
@@ -78,6 +83,7 @@ def outcome_frames(outcome: ParsedDocument | Rejected) -> Sequence[bytes]:
         "metadata": outcome.metadata,
         "valid_time": _iso(outcome.valid_time),
         "body_start": outcome.body_start,
+        "warnings": outcome.warnings,
         "pieces": [[p.start, p.end, p.page, _iso(p.time)] for p in outcome.pieces],
     }
     return [json_frame({"document": header}), frame(outcome.text.encode())]
@@ -100,6 +106,7 @@ def read_document(header: dict[str, Any], text: bytes) -> ParsedDocument:
         valid_time=_time(header["valid_time"]),
         body_start=int(header["body_start"]),
         pieces=tuple(_piece(*piece) for piece in header["pieces"]),
+        warnings=bounded([_warning(*warning) for warning in header["warnings"]]),
     )
     check_values(document.document_id, document.title, document.source, document.metadata)
     check_text("the document", document.text)
@@ -108,6 +115,10 @@ def read_document(header: dict[str, Any], text: bytes) -> ParsedDocument:
 
 def _piece(start: int, end: int, page: int, time: str | None) -> Piece:
     return Piece(int(start), int(end), int(page), _time(time))
+
+
+def _warning(reason: str, text: str, where: str) -> DocumentWarning:
+    return DocumentWarning(WarningReason(reason), str(text), str(where))
 
 
 def _iso(time: datetime | None) -> str | None:

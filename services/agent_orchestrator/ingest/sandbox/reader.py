@@ -36,7 +36,7 @@ from services.agent_orchestrator.ingest.documents import (
     UnreadableError,
     Upload,
 )
-from services.agent_orchestrator.ingest.formats.mail import split_mailbox
+from services.agent_orchestrator.ingest.formats.mailbox import split_mailbox
 from services.agent_orchestrator.ingest.formats.parsing import is_light, parse
 from services.agent_orchestrator.ingest.sandbox.frames import (
     MAX_FRAME,

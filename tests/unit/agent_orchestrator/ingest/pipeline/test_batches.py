@@ -171,13 +171,13 @@ async def test_only_mails_after_the_recorded_offset_are_read() -> None:
     async with open_parsers() as parsers:
         [first] = await read(replace(whole, data=data[: -len(mails[2])]), parsers=parsers)
         [noted] = first.outcome()
-        assert (noted.position, noted.offset) == (2, len(data) - len(mails[2]))
+        assert (noted.position, noted.offset) == (3, len(data) - len(mails[2]))
         # The bytes that were read before are no longer passed.
         rest = replace(whole, data=mails[2], position=noted.position, offset=noted.offset)
         [batch] = await read(rest, parsers=parsers)
     assert ids(batch) == ["2"]
     [outcome] = batch.outcome()
-    assert (outcome.position, outcome.offset, outcome.read) == (3, len(data), True)
+    assert (outcome.position, outcome.offset, outcome.read) == (4, len(data), True)
 
 
 async def test_threads_that_were_read_are_not_assembled_again() -> None:
