@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from services.agent_orchestrator.ingest.document_warnings import DocumentWarning, WarningReason
@@ -91,9 +92,11 @@ def read_from_name(source: str) -> DateReading:
     return (_of_name(found_path, path) if found_path else None) or _NO_DATE
 
 
-def preload_languages() -> None:
-    """Loads the names of months in all languages: later imports fail in a process without access to files."""
-    _parser().get_date_data("no date")
+def import_languages() -> None:
+    """Imports what dates in words need: later imports fail in a process without access to files."""
+    import_module("dateparser.date")
+    for language in _LANGUAGES:
+        import_module(f"dateparser.data.date_translation_data.{language}")
 
 
 def _numeric(name: str, text: str) -> DateReading | None:

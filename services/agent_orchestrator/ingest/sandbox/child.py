@@ -19,7 +19,7 @@ from dataclasses import asdict
 from importlib import import_module
 from typing import BinaryIO
 
-from services.agent_orchestrator.ingest.dates import preload_languages
+from services.agent_orchestrator.ingest.dates import import_languages
 from services.agent_orchestrator.ingest.documents import (
     MIB,
     Limits,
@@ -121,7 +121,7 @@ def _import_parsers() -> None:
         # Some codecs exist on one operating system alone.
         with suppress(ImportError):
             import_module(f"encodings.{codec.name}")
-    preload_languages()
+    import_languages()
 
 
 def _limit_process(limits: Limits) -> None:

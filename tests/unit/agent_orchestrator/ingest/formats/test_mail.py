@@ -138,11 +138,11 @@ def test_attached_files_are_named_and_those_that_were_not_read_are_said() -> Non
     assert "report.pdf (application/pdf)" in warning.text
 
 
-def test_ten_thousand_parts_are_bounded_and_said() -> None:
-    document = read(HEADERS + multipart("mixed", *[PLAIN + b"part %d" % n for n in range(10_000)]))
+def test_thousands_of_parts_are_bounded_and_said() -> None:
+    document = read(HEADERS + multipart("mixed", *[PLAIN + b"part %d" % n for n in range(1_500)]))
     assert "part 900" in document.text
-    assert "part 2000" not in document.text
-    assert "10001 parts" in document.warnings[0].text
+    assert "part 1400" not in document.text
+    assert "1501 parts" in document.warnings[0].text
 
 
 @pytest.mark.parametrize(

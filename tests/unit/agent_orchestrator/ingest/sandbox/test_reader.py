@@ -199,6 +199,15 @@ async def test_a_child_reads_mail_of_any_charset(parsers: Parsers, charset: str)
     assert await read(parsers, mail) == list(parse(mail))
 
 
+@pytest.mark.parametrize("date", ["5. März 2024", "5 марта 2024", "March 5, 2024 10:00 CET"])
+async def test_a_child_reads_dates_in_words(parsers: Parsers, date: str) -> None:
+    note = Upload(MARKDOWN, f"---\ndate: {date}\n---\nText.".encode(), source="a.md")
+    [document] = await read(parsers, note)
+    assert isinstance(document, ParsedDocument)
+    assert document == next(parse(note))
+    assert document.valid_time is not None
+
+
 async def test_a_file_that_takes_too_long_is_rejected_and_its_reader_is_killed() -> None:
     async with open_parsers(Limits(seconds=1.5)) as parsers:
         slow, quick = await asyncio.gather(read(parsers, ENDLESS), read(parsers, NOTE))
