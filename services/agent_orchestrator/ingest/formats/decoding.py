@@ -82,7 +82,7 @@ def utf8_pieces(data: bytes) -> Iterator[str]:
 
 def codec_of(label: str) -> str:
     """Returns Python's codec for an encoding's label; "" for a label that browsers do not know."""
-    known = webencodings.lookup(label.strip().strip("'\""))
+    known = webencodings.lookup(label.strip().strip("'\""))  # type: ignore[no-untyped-call]  # no types
     if known is None or known.name in {"replacement", "x-user-defined"}:
         return ""
     name = str(known.codec_info.name)
