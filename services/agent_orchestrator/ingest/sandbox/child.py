@@ -50,6 +50,7 @@ LAZY_IMPORTS = (
     "markdown_it",
     "pypdfium2",
     "selectolax.lexbor",
+    "sentencex.sentencex",  # by the chunker, for paragraphs longer than a chunk
     "_strptime",  # by the time functions of the standard library
     "xml.dom.expatbuilder",  # by mammoth
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import asyncio
 import os
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
@@ -12,7 +14,6 @@ import psutil
 import pytest
 from structlog.testing import capture_logs
 
-from services.agent_orchestrator.ingest import formats
 from services.agent_orchestrator.ingest.content_types import (
     DOCX,
     HTML,
@@ -169,13 +170,19 @@ async def test_a_child_has_no_privileges_to_regain(parsers: Parsers) -> None:
     assert hard_memory < 2 * Limits().memory_bytes
 
 
-def test_what_formats_import_when_they_need_it_is_imported_before_a_child_is_confined() -> None:
+def test_what_a_child_imports_when_it_needs_it_is_imported_before_it_is_confined() -> None:
+    code = (
+        "import sys; from services.agent_orchestrator.ingest.sandbox import child; "
+        "print(*(m.__file__ for n, m in sys.modules.items() if n.startswith('services.') and m.__file__))"
+    )
+    own = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     lazy = {
         name
-        for path in Path(formats.__path__[0]).glob("*.py")
-        for name in _imports_in_functions(ast.parse(path.read_text()))
+        for path in own.stdout.split()
+        if "/ingest/" in path
+        for name in _imports_in_functions(ast.parse(Path(path).read_text()))
     }
-    assert lazy
+    assert {"mammoth", "sentencex.sentencex"} <= lazy
     assert {name for name in lazy if not _is_preloaded(name)} == set()
 
 
@@ -190,6 +197,13 @@ def _imports_in_functions(tree: ast.Module) -> Iterator[str]:
 
 def _is_preloaded(name: str) -> bool:
     return any(one == name or one.startswith(f"{name}.") for one in LAZY_IMPORTS)
+
+
+async def test_a_child_splits_a_paragraph_that_is_longer_than_a_chunk(parsers: Parsers) -> None:
+    long = Upload(MARKDOWN, b"# Title\n\n" + b"A sentence about wells. " * 200, source="long.md")
+    [document] = await read(parsers, long)
+    assert isinstance(document, ParsedDocument)
+    assert len(document.pieces) > 1
 
 
 @pytest.mark.parametrize("charset", ["latin-1", "shift_jis", "koi8-r", "euc-kr", "big5", "cp1250"])
