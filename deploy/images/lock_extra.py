@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-_NAME = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==")
+_NAME = re.compile(r"^([A-Za-z0-9._-]{1,200})(?:\[[^\]]{0,500}\])?==")
 
 
 def locked_blocks(lock: str) -> dict[str, list[str]]:

@@ -34,7 +34,7 @@ OTHER_BASELINE = (
     "This database was made by an unreleased version of Braid, which this version cannot update: "
     "stop Braid, delete its data folder (by default .braid) or drop this database, and ingest your documents again."
 )
-_NAME = re.compile(r"(\d{4})_(?:(pre|post)_)?[a-z0-9_]+\.sql")
+_NAME = re.compile(r"(\d{4})_(?:(pre|post)_)?[a-z0-9_]{1,200}\.sql")
 _RECORDS = """
 create table if not exists schema_migration (
   number integer primary key,

@@ -18,6 +18,9 @@ _DIGIT = r"\p{Nd}"
 _SPACE = (
     r"\t-\r\x1c-\x20\x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}"
 )
+WORD_START = r"(?:^|\W)"
+WORD_END = r"(?:\W|$)"
+"""Where a word starts or ends, with the character next to it: unlike `\\b`, for the words of every script."""
 _CLASSES = {"w": _WORD, "d": _DIGIT, "s": _SPACE}
 
 
@@ -98,6 +101,12 @@ def compile_linear(
     """
     flags = ("i" if ignore_case else "") + ("m" if multiline else "") + ("s" if dot_all else "")
     return Pattern(pattern, flags)
+
+
+def escape(text: str) -> str:
+    """Returns a pattern that matches only this text."""
+    escaped: str = re2.escape(_encodable(text))  # type: ignore[no-untyped-call]  # the library has no types
+    return escaped
 
 
 def _with_unicode_classes(pattern: str) -> str:

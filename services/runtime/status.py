@@ -57,7 +57,7 @@ _FOR_GOOD = frozenset(
 # gRPC's own text, with RESOURCE_EXHAUSTED, for a request or an answer beyond the maximum message size.
 _TOO_LARGE = "larger than max"
 
-_TLS_REASON = re.compile(r"[A-Z]+(?:_[A-Z]+){2,}(?=: [a-z]|$)")
+_TLS_REASON = re.compile(r"[A-Z]{1,40}(?:_[A-Z]{1,40}){2,20}(?=: [a-z]|$)")
 
 _NUMBERS = {code: code.value[0] for code in grpc.StatusCode}
 

@@ -6,7 +6,7 @@ import html
 import os
 import re
 import stat
-from collections import defaultdict
+from collections import defaultdict, deque
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,9 +22,10 @@ _HTML = "text/html"
 _MIN_PAGES = 3
 _HEAD_BYTES = 64 * 1024
 _MAX_NEIGHBORS = 200
-_BEGIN = re.compile(r"<(title|body)\b[^>]*>", re.IGNORECASE)
+_BEGIN = re.compile(r"<(title|body)\b[^>]{0,999}>", re.IGNORECASE)
 _END = re.compile(r"</title", re.IGNORECASE)
-_ENDING = re.compile(r"(?:\s+[-–—−|·•»:]|\s*[|»]|\s+::)\s+(?:(?!\s[-–—−|·•»:]|[|»]).)+$", re.DOTALL)
+_MARK = re.compile(r"\s[-–—−|·•»:]|[|»]")
+_SEPARATOR = re.compile(r"(?:\s[-–—−|·•»:]|[|»]|\s::)\s")
 
 
 def without_site_names(found: Iterable[Source | Problem]) -> Iterator[Source | Problem]:
@@ -63,8 +64,11 @@ def _shared_endings(titles: list[str]) -> set[str]:
 
 def _ending(title: str) -> str:
     """Returns the last part of a title with its separator; "" if nothing else would remain."""
-    mark = _ENDING.search(title)
-    return mark.group() if mark and title[: mark.start()].strip() else ""
+    separator = deque(_SEPARATOR.finditer(title), maxlen=1)
+    if not separator or _MARK.search(title, separator[0].end()):
+        return ""
+    kept = title[: separator[0].start()].rstrip()
+    return title[len(kept) :] if kept else ""
 
 
 def _titles_beside(titles: dict[Path, str]) -> Iterator[str]:

@@ -36,7 +36,7 @@ MAX_FILE_BYTES = 63 * 1024 * 1024
 # As many as fit in one message, so that a refused fact can be identified by its position.
 FACTS_PER_REQUEST = 1000
 _CUT_SHORT = frozenset({"FAILED", "CANCELLED"})
-_PLACE = re.compile(r"facts\[(\d+)\]")
+_PLACE = re.compile(r"facts\[(\d{1,9})\]")
 _LINE = re.compile(r"^line (\d+)")
 
 

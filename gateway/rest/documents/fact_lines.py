@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _BOM = b"\xef\xbb\xbf"
 _MARKS = tuple(f'"{name}"'.encode() for name in ENDS_AND_RELATION)
-_PLACE = re.compile(r"^facts\[(\d*)\]\.?")
+_PLACE = re.compile(r"^facts\[(\d{0,9})\]\.?")
 
 
 @dataclass(frozen=True, slots=True)

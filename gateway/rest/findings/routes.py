@@ -57,14 +57,15 @@ _LISTED_NAMES = {
 }
 
 
+_ABOUT_ENTITY = re.compile(r"\babout_entity\.(name|type)\b")
+
+
 def _name(path: str) -> str:
     return rest_name(path, _NAMES)
 
 
 def _listed_name(path: str) -> str:
-    return rest_name(
-        re.sub(r"\babout_entity\.(name|type)\b", r"about_entity_\1", path), _LISTED_NAMES
-    )
+    return rest_name(_ABOUT_ENTITY.sub(r"about_entity_\1", path), _LISTED_NAMES)
 
 
 @router.post("", response_model=FindingsAdded, dependencies=[JSON_BODY_ONLY])

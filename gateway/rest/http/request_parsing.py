@@ -24,7 +24,7 @@ Read = TypeVar("Read")
 Raw = TypeVar("Raw", bytes, bytearray)
 # Longer bodies may take more than a few milliseconds to parse, which would block all other requests.
 MAX_INLINE_BYTES = 16 * 1024
-_JSON = re.compile(r"application/(?:[^/,\s]+\+)?json")
+_JSON = re.compile(r"application/(?:[^/,\s]{1,100}\+)?json")
 
 
 def media_type(request: Request) -> str:

@@ -28,7 +28,7 @@ _EVERYWHERE = {
     "range": "",
     "search": "",
 }
-_STEP = re.compile(r"([^.\[]+)(\[[^\]]*\])?")
+_STEP = re.compile(r"([^.\[]+)(\[[^\]]{0,200}\])?")
 
 
 def renamed(error: BraidError, named: Named) -> BraidError:

@@ -6,7 +6,6 @@ value, the document is assumed to have prompted the call. The call is sent back 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from pydantic_ai.toolsets import WrapperToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
 
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
+from services.runtime.patterns import WORD_END, WORD_START, compile_linear, escape
 from services.runtime.telemetry import get_logger
 
 REFUSAL = (
@@ -52,7 +52,7 @@ def is_asked_for_by_document(
     foreign = [value for value in _values(arguments) if value not in asked]
     if not foreign:
         return False
-    named = re.compile(rf"\b{re.escape(tool)}\b", re.IGNORECASE)
+    named = compile_linear(WORD_START + escape(tool) + WORD_END, ignore_case=True)
     return any(
         named.search(text) and any(value in text.casefold() for value in foreign) for text in texts
     )

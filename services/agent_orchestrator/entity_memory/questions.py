@@ -16,35 +16,60 @@ from services.agent_orchestrator.entity_memory.records import End, Relationship
 
 R = RelationshipType
 
+
+def _words(alternatives: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{alternatives})\b")
+
+
 _RELATIONSHIP_WORDS: Final = (
     (
         R.WORKS_WITH,
-        r"work(?:s|ing|ed)? (?:\w+ )?with|colleagues?|team ?mates?|co-?workers?|collaborat\w+|managers?|boss",
+        _words(
+            r"work(?:s|ing|ed)? (?:\w{1,40} )?with|colleagues?|team ?mates?|co-?workers?"
+            r"|collaborat\w{1,40}|managers?|boss"
+        ),
     ),
     (
         R.WORKS_ON,
-        r"work(?:s|ing|ed)? (?:\w+ )?on|build(?:s|ing)?|maintain(?:s|ing)?|lead(?:s|ing)?|involved in",
+        _words(
+            r"work(?:s|ing|ed)? (?:\w{1,40} )?on|build(?:s|ing)?|maintain(?:s|ing)?|lead(?:s|ing)?|involved in"
+        ),
     ),
-    (R.PART_OF, r"work(?:s|ing|ed)? (?:at|for)|employ\w+|belong\w*|members?|part of|join(?:ed)?"),
-    (R.PREFERS, r"prefer\w*|favou?rites?|favou?r|like(?:s)? (?:best|better|most)|rather"),
-    (R.DECIDED, r"decid\w+|decisions?|cho(?:o|)se\w*|chosen|pick(?:ed)?|settled|agreed|went with"),
-    (R.DEPENDS_ON, r"depend\w*|rel(?:y|ies|ied) on|requires?|needs?"),
-    (R.KNOWS, r"knows?|friends?|met|acquaint\w+"),
-    (R.MENTIONED_IN, r"mention\w*"),
-    (R.USES, r"us(?:e|es|ed|ing)|run(?:s|ning)? on|written in|work(?:s)? in"),
+    (
+        R.PART_OF,
+        _words(
+            r"work(?:s|ing|ed)? (?:at|for)|employ\w{1,40}|belong\w{0,40}|members?|part of|join(?:ed)?"
+        ),
+    ),
+    (
+        R.PREFERS,
+        _words(r"prefer\w{0,40}|favou?rites?|favou?r|like(?:s)? (?:best|better|most)|rather"),
+    ),
+    (
+        R.DECIDED,
+        _words(
+            r"decid\w{1,40}|decisions?|cho(?:o|)se\w{0,40}|chosen|pick(?:ed)?|settled|agreed|went with"
+        ),
+    ),
+    (R.DEPENDS_ON, _words(r"depend\w{0,40}|rel(?:y|ies|ied) on|requires?|needs?")),
+    (R.KNOWS, _words(r"knows?|friends?|met|acquaint\w{1,40}")),
+    (R.MENTIONED_IN, _words(r"mention\w{0,40}")),
+    (R.USES, _words(r"us(?:e|es|ed|ing)|run(?:s|ning)? on|written in|work(?:s)? in")),
 )
 _TYPE_WORDS: Final = (
     (
         EntityType.PERSON,
-        r"who|whom|whose|people|persons?|colleagues?|friends?|team ?mates?|managers?",
+        _words(r"who|whom|whose|people|persons?|colleagues?|friends?|team ?mates?|managers?"),
     ),
     (
         EntityType.TOOL,
-        r"tools?|software|languages?|databases?|frameworks?|librar(?:y|ies)|editors?|apps?|stack",
+        _words(
+            r"tools?|software|languages?|databases?|frameworks?|librar(?:y|ies)|editors?|apps?|stack"
+        ),
     ),
-    (EntityType.PROJECT, r"projects?|products?|systems?"),
-    (EntityType.ORGANIZATION, r"compan(?:y|ies)|organi[sz]ations?|employers?|clubs?|where"),
-    (EntityType.CONCEPT, r"concepts?|practices?|methods?|styles?|documents?"),
+    (EntityType.PROJECT, _words(r"projects?|products?|systems?")),
+    (EntityType.ORGANIZATION, _words(r"compan(?:y|ies)|organi[sz]ations?|employers?|clubs?|where")),
+    (EntityType.CONCEPT, _words(r"concepts?|practices?|methods?|styles?|documents?")),
 )
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b")
 # Types that may answer instead of another one if no relationship has that type.
@@ -217,13 +242,13 @@ def read_question(
             words=frozenset(),
         )
     named, rest = _named(folded, names)
-    types = tuple(t for t, pattern in _RELATIONSHIP_WORDS if _has(pattern, rest))
+    types = tuple(t for t, pattern in _RELATIONSHIP_WORDS if pattern.search(rest))
     # "work with" is not "with" of another verb: of the forms of one verb, the first match wins.
     types = types[:2]
-    entity_types = tuple(t for t, pattern in _TYPE_WORDS if _has(pattern, rest))
+    entity_types = tuple(t for t, pattern in _TYPE_WORDS if pattern.search(rest))
     other = rest
     for _, pattern in (*_RELATIONSHIP_WORDS, *_TYPE_WORDS):
-        other = re.sub(rf"\b(?:{pattern})\b", " ", other)
+        other = pattern.sub(" ", other)
     topic = {
         word
         for word in other.split()
@@ -365,12 +390,8 @@ def _named(folded: str, names: Sequence[Name]) -> tuple[frozenset[str], str]:
 def _asks(folded: str) -> bool:
     """Whether the text contains words of a question in addition to a name."""
     return any(
-        _has(pattern, folded) for _, pattern in (*_RELATIONSHIP_WORDS, *_TYPE_WORDS)
+        pattern.search(folded) for _, pattern in (*_RELATIONSHIP_WORDS, *_TYPE_WORDS)
     ) or bool(_FIRST_PERSON.search(folded))
-
-
-def _has(pattern: str, text: str) -> bool:
-    return re.search(rf"\b(?:{pattern})\b", text) is not None
 
 
 def _stem(word: str) -> str:

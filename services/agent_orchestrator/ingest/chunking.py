@@ -181,8 +181,8 @@ def _trimmed(text: str, span: Span) -> Span:
     return Span(start, end)
 
 
-# The library processes a text as a whole and returns verbose results: a window limits the memory that it needs.
-_WINDOW = 64 * 1024
+# The library processes a text as a whole, some in quadratic time, and returns verbose results: a window limits both.
+_WINDOW = 2 * 1024
 
 
 def sentence_ends(text: str, language: str = "en") -> Iterator[int]:
@@ -194,7 +194,7 @@ def sentence_ends(text: str, language: str = "en") -> Iterator[int]:
     while start < len(text):
         window = text[start : start + _WINDOW]
         ends = [found["end_index"] for found in get_sentence_boundaries(language, window)]
-        # The last sentence of a window may continue in the next one, unless it fills the window.
-        used = ends[:-1] if len(window) == _WINDOW and len(ends) > 1 else ends
+        # The last sentence of a window may continue in the next one.
+        used = ends[:-1] if len(window) == _WINDOW else ends
         yield from (start + end for end in used if start + end < len(text))
         start += used[-1] if used and used[-1] > 0 else len(window)

@@ -11,10 +11,10 @@ from services.graph_query.core.names import WORD, link_token
 MAX_SENTENCE = 1_000
 
 
-_PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*#>•]|\d+[.)]\s))")
+_PARAGRAPH = re.compile(r"\n\s{0,999}\n|\n(?=\s{0,99}(?:[-*#>•]|\d{1,9}[.)]\s))")
 
 
-_END = re.compile(r"(?<=[.!?])[\"'”’)\]]*\s+(?=[\"'“‘(\[]?[^\Wa-z_])|(?<=[。！？])")
+_END = re.compile(r"(?<=[.!?])[\"'”’)\]]{0,9}\s{1,99}(?=[\"'“‘(\[]?[^\Wa-z_])|(?<=[。！？])")
 
 
 _ABBREVIATION = re.compile(

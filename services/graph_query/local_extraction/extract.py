@@ -29,7 +29,7 @@ _MAX_TOKENS = 6
 _MIN_SINGLE = 4
 
 
-_GAP = re.compile(r"[ \t\n]+|-")
+_GAP = re.compile(r"[ \t\n]{1,99}|-")
 
 
 _INITIAL_GAP = re.compile(r"\.[ \t]*")

@@ -17,7 +17,7 @@ OTHER_BASELINE = (
     "or all nodes of this database, and ingest your documents again."
 )
 _AWAIT_SECONDS = 100
-_CREATED = re.compile(r"(\w+) IF NOT EXISTS")
+_CREATED = re.compile(r"(\w{1,200}) IF NOT EXISTS")
 _SPACES = "MATCH (s:BraidSpace) RETURN count(s) AS spaces"
 _RECORD = "MERGE (s:BraidSchema {name: 'graph'}) SET s.version = $version"
 # Quantized to bits, with enough additional candidates to compensate. An index without dimensions accepts vectors of any

@@ -21,27 +21,27 @@ _VERBS: Final = (
 )
 _ABOUT_SPEAKER: Final = (
     phrases(
-        rf"(?:do|did|am|have|had|was|were) i (?:\w+ ){{0,3}}?{_VERBS}",
-        r"(?:that|which|what|who|whom|where|when|tools?|people|things|projects?)\b.*"
-        rf"\bi(?:'m|'ve|'d| am| have| had)? (?:\w+ ){{0,2}}?{_VERBS}",
-        r"(?:know|remember(?:ed)?|recall|saved|stored|learn(?:ed|t)|noted|memory|memories|kept)\b.*"
+        rf"(?:do|did|am|have|had|was|were) i (?:\w{{1,40}} ){{0,3}}?{_VERBS}",
+        r"(?:that|which|what|who|whom|where|when|tools?|people|things|projects?)\b.{0,300}"
+        rf"\bi(?:'m|'ve|'d| am| have| had)? (?:\w{{1,40}} ){{0,2}}?{_VERBS}",
+        r"(?:know|remember(?:ed)?|recall|saved|stored|learn(?:ed|t)|noted|memory|memories|kept)\b.{0,300}"
         r"\b(?:about|on|of|from|for) me",
         "(?:who|what|where) am i|remind me",
         "my (?:memory|memories|preferences?|profile|favou?rites?|stack|team|setup)",
-        r"(?:works?|worked|working|colleagues?|reports?|connected|related) (?:\w+ )?(?:with|to|for) me",
-        r"who (?:\w+ )?(?:helps?|manages?|knows?) me",
+        r"(?:works?|worked|working|colleagues?|reports?|connected|related) (?:\w{1,40} )?(?:with|to|for) me",
+        r"who (?:\w{1,40} )?(?:helps?|manages?|knows?) me",
     ),
     opening(
         "(?:what|who|which|where|when|whose|list|show|name|is|are|was|were|does|do|did|has|have|any)"
-        r"\b.*\b(?:my|mine)",
+        r"\b.{0,300}\b(?:my|mine)",
         "(?:what about |all |all of )?my",
-        r"am i\b.*\b(?:using|on|in|part|member|working|responsible)",
+        r"am i\b.{0,300}\b(?:using|on|in|part|member|working|responsible)",
     ),
 )
 # Documents answer how to do something and what is allowed, also in the first person.
 _ACTOR: Final = (
     "(?:i|we|you|one|people|users?|customers?|employees?|someone|somebody|anyone|developers?|teams?"
-    r"|a \w+|an \w+)"
+    r"|a \w{1,40}|an \w{1,40})"
 )
 _HOW_TO: Final = (
     phrases(
@@ -51,7 +51,7 @@ _HOW_TO: Final = (
         "(?:do|must) (?:i|we) (?:need|have|get) to",
         "what (?:do|should|must) (?:i|we) do(?: if| when| to| after| before| first)?",
         "where (?:do|can|should) (?:i|we) (?!work|live|study|belong|stand)",
-        "(?:am|are|is|be) (?:\\w+ )?(?:allowed|supposed|permitted|required|entitled|forbidden) to",
+        "(?:am|are|is|be) (?:\\w{1,40} )?(?:allowed|supposed|permitted|required|entitled|forbidden) to",
         "(?:am|are) (?:i|we) (?:allowed|able|expected|entitled)",
         "whom? (?:do|can|should) (?:i|we) (?:ask|contact|call|talk|turn|escalate|notify|report (?:a|an|the))",
         "do i (?:file|request|reset|install|deploy (?!with)|configure|enable|apply|submit|escalate|set|start|stop)",
@@ -65,8 +65,9 @@ _WISH: Final = phrases(
     "i'd like|i'm (?:looking|wondering|trying|interested)",
 )
 _STATEMENT: Final = re.compile(
-    rf"^(?:well |so |and |also |actually )*(?:i|i'm|i've|we|we're|we've) (?:\w+ ){{0,2}}?(?:{_VERBS}|am|are|was)\b"
-    r"|^my [\w' -]+ (?:is|are|was|uses|depends)\b"
+    r"^(?:well |so |and |also |actually ){0,5}(?:i|i'm|i've|we|we're|we've) "
+    rf"(?:\w{{1,40}} ){{0,2}}?(?:{_VERBS}|am|are|was)\b"
+    r"|^my [\w' -]{1,80} (?:is|are|was|uses|depends)\b"
 )
 
 

@@ -23,6 +23,7 @@ from services.agent_orchestrator.agent.planner.question import (
 )
 from services.agent_orchestrator.agent.planner.routing import HISTORY, route
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
+from services.runtime.patterns import compile_linear, escape
 
 # Characters that are parsed; the text after them is only used as a search query. The question comes first.
 _MAX_READ: Final = 2_000
@@ -38,19 +39,19 @@ _PRONOUN: Final = re.compile(
 )
 _BARE_THAT: Final = re.compile(
     r"\b(?:of|about|to|with|by|on|for|uses?|owns?|owned|leads?|has|have|had|did|does|is|was) (that|this)"
-    r"(?=[?.!,]|$| (?:\w+ed|change|happen|work|look|depend|get|begin|been)\b)",
+    r"(?=[?.!,]|$| (?:\w{1,40}ed|change|happen|work|look|depend|get|begin|been)\b)",
     re.IGNORECASE,
 )
 _POSSESSIVES: Final = frozenset({"its", "their", "theirs", "his", "hers"})
-_POSSESSIVE_HER: Final = re.compile(r"\bher\s+\w", re.IGNORECASE)
+_POSSESSIVE_HER: Final = re.compile(r"\bher\s{1,9}\w", re.IGNORECASE)
 _VERBS: Final = "who|what|which|where|when|why|how|is|are|was|were|do|does|did|has|have|list|show"
 _ELLIPSIS: Final = re.compile(
-    r"^(?:(?:and|but|or|so|then|also) )*(?:what|how) about\b"
-    rf"|^(?:and|but|or|then)\b(?!.*\b(?:{_VERBS})\b)|^(?:same (?:question )?(?:for|in)|instead)\b",
+    r"^(?:(?:and|but|or|so|then|also) ){0,5}(?:what|how) about\b"
+    rf"|^(?:and|but|or|then)\b(?!.{{0,2000}}\b(?:{_VERBS})\b)|^(?:same (?:question )?(?:for|in)|instead)\b",
     re.IGNORECASE,
 )
 _LEAD_IN: Final = re.compile(
-    r"^(?:(?:and|but|or|so|then|also) )*(?:(?:what|how) about |same (?:question )?(?=for|in))?",
+    r"^(?:(?:and|but|or|so|then|also) ){0,5}(?:(?:what|how) about |same (?:question )?(?=for|in))?",
     re.IGNORECASE,
 )
 _PERSON_TYPES: Final = frozenset({"person", "human", "employee", "people"})
@@ -205,7 +206,8 @@ def _with_antecedent(question: Question, pronoun: re.Match[str], entity: KnownEn
 
 
 def _replaced(text: str, old: str, new: str) -> str:
-    return re.sub(re.escape(old), lambda _found: new, text, count=1, flags=re.IGNORECASE)
+    found = compile_linear(escape(old), ignore_case=True).search(text)
+    return f"{text[: found.start()]}{new}{text[found.end() :]}" if found else text
 
 
 def _distinct(entities: Sequence[KnownEntity]) -> list[KnownEntity]:

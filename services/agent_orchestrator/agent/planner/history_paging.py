@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
+
+from services.runtime.patterns import compile_linear
 
 # Number of facts that an answer lists.
 PAGE: Final = 12
@@ -26,8 +27,8 @@ _BACK: Final = (
     rf"(?:(?:some |the |any )*(?:older|earlier|previous|preceding){_THINGS}|(?:go )?back{_THINGS})"
 )
 _END: Final = r"(?:\W+(?:please|pls|thanks|thank you))?\W*"
-_ASKS_FORWARD: Final = re.compile(rf"\W*{_LEAD}{_FORWARD}{_END}", re.IGNORECASE)
-_ASKS_BACK: Final = re.compile(rf"\W*{_LEAD}{_BACK}{_END}", re.IGNORECASE)
+_ASKS_FORWARD: Final = compile_linear(rf"\W*{_LEAD}{_FORWARD}{_END}", ignore_case=True)
+_ASKS_BACK: Final = compile_linear(rf"\W*{_LEAD}{_BACK}{_END}", ignore_case=True)
 
 
 class PageRequest(NamedTuple):

@@ -11,10 +11,13 @@ from typing import Final
 from services.agent_orchestrator.agent.planner.wordlists import word_set
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*", re.UNICODE)
-_BREAK: Final = re.compile(r"(?<=[.!?])[\"”’)]*\s+(?=[\"“(]?[A-Z0-9])|\n+")
+_BREAK: Final = re.compile(r"(?<=[.!?])[\"”’)]{0,9}\s{1,99}(?=[\"“(]?[A-Z0-9])|\n+")
 _ABBREVIATION: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|Mr|Mrs|Ms|Dr|Prof|St|No|vs|approx|cf|Inc|Ltd)|\b[A-Z])\.$"
 )
+
+# Characters of an abbreviation with the one before it.
+_LONGEST_ABBREVIATION: Final = 8
 
 FUNCTION_WORDS: Final = word_set(
     "a an the this that these those some any each every all both no not of in on at by for from to with without into",
@@ -163,7 +166,7 @@ def sentences(text: str) -> list[Sentence]:
         if (
             end < len(text)
             and "\n" not in text[end:following]
-            and _ABBREVIATION.search(text[start:end])
+            and _ABBREVIATION.search(text[max(start, end - _LONGEST_ABBREVIATION) : end])
         ):
             continue
         stripped = text[start:end].strip()

@@ -61,7 +61,7 @@ _MAX_PAGE_STEPS: Final = 10
 # The reason for a call, as part of its id: a part of the question, or a second hop from its first answer.
 _ASK: Final = "ask"
 _ASK_ON: Final = "on"
-_CALL_ID: Final = re.compile(r"part-\d+-(\w+)-(\d+)-\d+")
+_CALL_ID: Final = re.compile(r"part-\d{1,9}-(\w{1,100})-(\d{1,9})-\d{1,9}")
 _MAX_QUERY: Final = 4_000
 
 

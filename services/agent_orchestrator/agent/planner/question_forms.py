@@ -67,7 +67,7 @@ _FINDING_FILTERS: Final = phrases(
 _NOUN: Final = f"(?:{'|'.join(sorted(DOCUMENT_NOUNS, key=len, reverse=True))})s?"
 _DOCUMENT_NOUN: Final = phrases(_NOUN)
 _IN_DOCUMENT: Final = phrases(
-    rf"(?:in|of|from) (?:the|our|that|this|its|last \w+'s|\w+'s) (?:[\w'.-]+ ){{0,4}}?{_NOUN}"
+    rf"(?:in|of|from) (?:the|our|that|this|its|last \w{{1,40}}'s|\w{{1,40}}'s) (?:[\w'.-]{{1,40}} ){{0,4}}?{_NOUN}"
 )
 _SAYING: Final = phrases(
     "says?|said|states?|stated|mentions?|mentioned|describes?|described|explains?|explained",
@@ -85,9 +85,9 @@ _DOCUMENT: Final = (
         "(?:written|documented|noted|stated|mentioned|described|laid down) (?:in|about|on|anywhere|down)",
         "(?:it|there anything|this|that) (?:written|documented)",
     ),
-    phrases(rf"(?:find|search|look)\b.*\b(?:{_DOCUMENTS}|mentions?)"),
+    phrases(rf"(?:find|search|look)\b.{{0,300}}\b(?:{_DOCUMENTS}|mentions?)"),
     phrases(
-        rf"(?:which|what|any|all|list|show|find|in the|these|those|our) (?:\w+ ){{0,2}}?{_DOCUMENTS}\b"
+        rf"(?:which|what|any|all|list|show|find|in the|these|those|our) (?:\w{{1,40}} ){{0,2}}?{_DOCUMENTS}\b"
         "(?! (?:owner|lead|team))"
     ),
     opening(
@@ -102,13 +102,13 @@ _DOCUMENT: Final = (
     ),
 )
 _SIMILAR: Final = phrases(
-    r"similar|like this|resembl\w+|semantically|in other words|paraphras\w+|along the lines of",
+    r"similar|like this|resembl\w{1,40}|semantically|in other words|paraphras\w{1,40}|along the lines of",
     "something like|close in meaning|same meaning|same idea|comparable to|reminiscent of",
 )
 _FILES: Final = "py|md|ya?ml|json|sql|toml|go|rs|ts|js|txt|csv|xml"
 _EXACT: Final = re.compile(
-    r"[\"“”«»„][^\"“”«»„]{2,}[\"“”«»„]|\b[A-Z]{2,}[-_]\d+\b|\b[A-Z][A-Z]*_[A-Z_]+\b|--\w+"
-    rf"|\b0x[0-9a-f]+\b|\b\w+\.(?:{_FILES})\b|\bexact(?:ly)? (?:words?|phrase|term|string|match)"
+    r"[\"“”«»„][^\"“”«»„]{2,300}[\"“”«»„]|\b[A-Z]{2,40}[-_]\d{1,20}\b|\b[A-Z][A-Z]{0,40}_[A-Z_]{1,40}\b|--\w{1,40}"
+    rf"|\b0x[0-9a-f]{{1,40}}\b|\b\w{{1,40}}\.(?:{_FILES})\b|\bexact(?:ly)? (?:words?|phrase|term|string|match)"
     r"|\bword for word\b|\bkeywords?\b|\bverbatim\b|\berror (?:code|message)\b"
 )
 
@@ -123,11 +123,11 @@ _COMPARISON: Final = phrases(
 )
 _WHAT_CHANGED: Final = (
     phrases(
-        r"what(?:'s|s| is| are| was| were| has| have| had| all| else| exactly)?\b.*"
+        r"what(?:'s|s| is| are| was| were| has| have| had| all| else| exactly)?\b.{0,300}"
         r"\b(?:chang(?:e|es|ed)|new|different|added|removed|ended|altered|gone|updates?|updated)",
         "(?:any|all|list|show|which|the|what|anything|everything(?: that)?|there) "
-        r"(?:\w+ ){0,4}?(?:changes|changed|new|differences?)",
-        r"(?:did|has|have) (?:anything|something|much|a lot|things?) (?:\w+ )?chang(?:e|ed)",
+        r"(?:\w{1,40} ){0,4}?(?:changes|changed|new|differences?)",
+        r"(?:did|has|have) (?:anything|something|much|a lot|things?) (?:\w{1,40} )?chang(?:e|ed)",
     ),
     opening("changes|changed|new facts|differences?|anything new|news"),
 )
@@ -138,43 +138,48 @@ _ROLES: Final = (
     "|maintainer|user|partner|provider|client|customer|state|employee|president|version|title)s?"
 )
 _CHANGE_OF_STATE: Final = (
-    r"(?:chang\w*|start\w*|stop\w*|begin|began|become|became|leave|left|join\w*|mov\w*|switch\w*|end\w*"
-    r"|replac\w*|own\w*|lead|led|us(?:e|ed|ing)|(?:take|took|taken) over|appoint\w*|promot\w*|retir\w*"
-    r"|last|first|hand\w*|adopt\w*|migrat\w*|work\w*|found\w*|merge\w*|acquir\w*|renam\w*)"
+    r"(?:chang\w{0,40}|start\w{0,40}|stop\w{0,40}|begin|began|become|became|leave|left"
+    r"|join\w{0,40}|mov\w{0,40}|switch\w{0,40}|end\w{0,40}"
+    r"|replac\w{0,40}|own\w{0,40}|lead|led|us(?:e|ed|ing)|(?:take|took|taken) over"
+    r"|appoint\w{0,40}|promot\w{0,40}|retir\w{0,40}"
+    r"|last|first|hand\w{0,40}|adopt\w{0,40}|migrat\w{0,40}|work\w{0,40}"
+    r"|found\w{0,40}|merge\w{0,40}|acquir\w{0,40}|renam\w{0,40})"
 )
 _CHANGED: Final = (
-    r"(?:chang\w*|evolv\w*|develop(?:ed)?|progress\w*|grown?|grew|shift\w*|come about)"
+    r"(?:chang\w{0,40}|evolv\w{0,40}|develop(?:ed)?|progress\w{0,40}|"
+    r"grown?|grew|shift\w{0,40}|come about)"
 )
 _CERTAIN_HISTORY: Final = (
     phrases(
         "history|timeline|time line|evolution|chronology|track record|trajectory|life ?cycle|lineage",
         "progression|career|over (?:time|the years|the months|its (?:life|lifetime|history))",
         "through(?:out)? (?:time|the years|its life)|across (?:time|the years)",
-        rf"how (?:has|have|had|did|does|do|much has|often has|was|were)\b.*\b{_CHANGED}",
-        r"how [^?]*\b(?:changed|evolved|developed|grew|shifted)",
+        rf"how (?:has|have|had|did|does|do|much has|often has|was|were)\b.{{0,300}}\b{_CHANGED}",
+        r"how [^?]{0,300}\b(?:changed|evolved|developed|grew|shifted)",
     ),
 )
 _HISTORY: Final = (
     *_CERTAIN_HISTORY,
     phrases(
-        r"(?:what|which|who)\b.*\bchang(?:ed|es)\b.*\b(?:about|with|for|in|at|to)",
+        r"(?:what|which|who)\b.{0,300}\bchang(?:ed|es)\b.{0,300}\b(?:about|with|for|in|at|to)",
         "(?:happened|happen) to|became of|used to|no longer",
         "changed? hands|handed over|took over|taken over|takes? over|come and gone",
         "predecessors?|successors?|succession",
-        "(?:replaced|succeeded|followed|came after) [^?]* as",
+        "(?:replaced|succeeded|followed|came after) [^?]{0,300} as",
         "ever|so far|always|originally|initially|at first|in the beginning",
         "(?:chronological|time|historical) order|one after (?:the other|another)",
         "how long (?:has|have|did|was|were|is|had)|since when|how often (?:has|have|did)|how many times",
     ),
     phrases(
-        rf"(?:former|formerly|previous|previously|past|earlier|prior|old|ex-?) ?(?:\w+ ){{0,2}}?"
+        rf"(?:former|formerly|previous|previously|past|earlier|prior|old|ex-?) ?(?:\w{{1,40}} ){{0,2}}?"
         rf"(?:{_ROLES}|owned|led|used|managed|worked|engine|carrier|database|stack)",
-        rf"(?:all|every|each|list(?: of)?|which|what) (?:the )?(?:\w+ )?{_ROLES}\b.*"
+        rf"(?:all|every|each|list(?: of)?|which|what) (?:the )?(?:\w{{1,40}} )?{_ROLES}\b.{{0,300}}"
         r"\b(?:has had|have had|had|has held|has been|have been|ever)",
-        rf"(?:which|what) (?:\w+ )?{_ROLES} (?:has|have|had) [^?]*\b(?:had|held|been|worked|owned|led|used|filled)",
+        rf"(?:which|what) (?:\w{{1,40}} )?{_ROLES} (?:has|have|had) [^?]{{0,300}}"
+        r"\b(?:had|held|been|worked|owned|led|used|filled)",
         rf"(?:first|last|next|original|second) {_ROLES}",
     ),
-    opening(rf"when (?:did|was|were|has|have|had)\b.*\b{_CHANGE_OF_STATE}"),
+    opening(rf"when (?:did|was|were|has|have|had)\b.{{0,300}}\b{_CHANGE_OF_STATE}"),
 )
 _PAST: Final = phrases(
     "was|were|did|had|been|owned|led|used|managed|ran|worked|depended|belonged|headed|maintained|reported|supplied",
@@ -198,13 +203,15 @@ _RELATED: Final = phrases(
 )
 # "What is it for?", "what led to it?", "what did she do before?"
 _NO_RELATION: Final = re.compile(
-    r" for$|\bl(?:ed|eads?) to\b|\bwhat (?:do|does|did|has|have|is|are|was|were)\b.*\b(?:do|doing|done)\b"
+    r" for$|\bl(?:ed|eads?) to\b|\bwhat (?:do|does|did|has|have|is|are|was|were)\b.{0,300}\b(?:do|doing|done)\b"
 )
 # "Who are the engineers on the Apollo team?"
 _WHO_AT: Final = opening(
-    r"(?:who(?:'s| is| are| was| were)|list|name) (?:\w+ ){1,4}?(?:on|in|at|of|behind)"
+    r"(?:who(?:'s| is| are| was| were)|list|name) (?:\w{1,40} ){1,4}?(?:on|in|at|of|behind)"
 )
-_DEFINITION: Final = opening(r"what(?:'s| is| are| was| were) (?:an? |the )?[\w\s'’.&+#-]+$")
+_DEFINITION: Final = opening(r"what(?:'s| is| are| was| were) (?:an? |the )?[\w\s'’.&+#-]{1,300}$")
+_POSSESSED: Final = re.compile(r"'s \w{1,40}$")
+_SPAN: Final = re.compile(r"\b(?:and|to|until|till|through)\b|[-–—]")
 _TRAILING_PREPOSITION: Final = re.compile(
     r"\b(?:on|in|with|by|of|to|from|at|for|under|behind|into)$"
 )
@@ -262,9 +269,7 @@ def is_comparison(question: Question) -> bool:
 
 def names_two_times(text: str) -> bool:
     """Whether a time expression names both ends of a span."""
-    return bool(
-        re.search(r"\b(?:and|to|until|till|through)\b|[-–—]", text.casefold().removeprefix("from "))
-    )
+    return _SPAN.search(text.casefold().removeprefix("from ")) is not None
 
 
 def is_certain_history(question: Question) -> bool:
@@ -297,7 +302,7 @@ def is_relation(question: Question) -> bool:
     if not stems & RELATIONS or is_open(question) or _NO_RELATION.search(plain):
         return False
     if _DEFINITION.match(plain) and not _TRAILING_PREPOSITION.search(plain) and " of " not in plain:
-        return bool(re.search(r"'s \w+$", plain))
+        return _POSSESSED.search(plain) is not None
     return bool(_INTERROGATIVE.search(plain)) or bool(question.entities)
 
 

@@ -19,6 +19,7 @@ from services.agent_orchestrator.agent.planner.language import (
 from services.agent_orchestrator.agent.planner.normalized_text import Pairs, Wording, word_pairs
 from services.agent_orchestrator.agent.planner.question import Question, without_times
 from services.agent_orchestrator.agent.planner.wordlists import phrases, words
+from services.runtime.patterns import WORD_END, WORD_START, compile_linear, escape
 
 # Words with much the same meaning in questions and answers; each row is one meaning.
 _SYNONYMS: Final = (
@@ -88,10 +89,12 @@ _DATE: Final = re.compile(
     r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday|noon|midnight|spring|summer|autumn|winter)\b|\d:\d\d",
     re.IGNORECASE,
 )
-_NAME: Final = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w-]+|^[A-Z][\w-]+ [A-Z][\w-]+")
+_NAME: Final = re.compile(
+    r"(?<![.!?]\s)(?<!^)\b[A-Z][\w-]{1,40}|^[A-Z][\w-]{1,40} [A-Z][\w-]{1,40}"
+)
 # A first word that acts in the singular: "Ada owns", but not "Backups are".
 _ACTOR: Final = re.compile(
-    r"^([A-Z][\w-]*[^\Ws]) (?:is|was|has|had|will|\w+[^s\W]s|\w+ed|led|ran|built|wrote)\b"
+    r"^([A-Z][\w-]{0,40}[^\Ws]) (?:is|was|has|had|will|\w{1,40}[^s\W]s|\w{1,40}ed|led|ran|built|wrote)\b"
 )
 # Sentences that continue about something the previous one names.
 _ANAPHORA: Final = re.compile(
@@ -99,15 +102,18 @@ _ANAPHORA: Final = re.compile(
     re.IGNORECASE,
 )
 # The noun that a question counts: "how many shoppers".
-_COUNTED: Final = re.compile(r"\bhow many (?:other |more |different |new )?([\w-]+)", re.IGNORECASE)
+_COUNTED: Final = re.compile(
+    r"\bhow many (?:other |more |different |new )?([\w-]{1,40})", re.IGNORECASE
+)
 # A word that the answering sentence must contain: "which version of X", "how old".
 _PART: Final = re.compile(
-    r"\b(?:which|what) (?!kind|type|sort|part|share|one|number|percentage|member|team)(\w+) of\b|\bhow (old)\b",
+    r"\b(?:which|what) (?!kind|type|sort|part|share|one|number|percentage|member|team)(\w{1,40}) of\b|\bhow (old)\b",
     re.IGNORECASE,
 )
 _MONTHS: Final = frozenset(name.capitalize() for name in MONTHS)
 _DAY_OR_CODE: Final = re.compile(
-    rf"\b\d{{1,2}} (?:{'|'.join(MONTHS)})(?: \d{{4}})?|\b(?:{'|'.join(MONTHS)}) \d{{4}}|\b[A-Z]+-\d+|\b(?:19|20)\d\d\b",
+    rf"\b\d{{1,2}} (?:{'|'.join(MONTHS)})(?: \d{{4}})?|\b(?:{'|'.join(MONTHS)}) \d{{4}}"
+    r"|\b[A-Z]{1,40}-\d{1,20}|\b(?:19|20)\d\d\b",
     re.IGNORECASE,
 )
 _NO_ACTORS: Final = FUNCTION_WORDS | {
@@ -123,14 +129,14 @@ _REASON: Final = phrases(
     "because|since|so that|due to|reason|as a result|after|cause[sd]?|in order to|to avoid|"
     "therefore|which is why|cost|judged|had|fault|follows from|wanted"
 )
-_WHERE: Final = re.compile(r"^\W*(?:and |but |so )?(?:from )?where\b", re.IGNORECASE)
+_WHERE: Final = re.compile(r"^\W{0,40}(?:and |but |so )?(?:from )?where\b", re.IGNORECASE)
 _PLACE: Final = re.compile(
     r"\b(?:to|at|in|on|with|from|into|near|by|under|behind) (?:the |a |an |its |our )?[A-Za-z]"
 )
 _WHO: Final = re.compile(r"\b(?:who|whom|whose)\b", re.IGNORECASE)
 _WHEN: Final = re.compile(
     (
-        r"^\W*(?:and |but |so )?(?:since |until |from |by )?when\b|\b(?:what|which) (?:day|date|year|"
+        r"^\W{0,40}(?:and |but |so )?(?:since |until |from |by )?when\b|\b(?:what|which) (?:day|date|year|"
         r"month|time|week)\b|\bsince when\b"
     ),
     re.IGNORECASE,
@@ -144,15 +150,15 @@ _HOW_MANY: Final = re.compile(
 )
 _WHY: Final = re.compile(
     (
-        r"^\W*(?:and |but )?why\b|\bwhat (?:was|is|were|"
+        r"^\W{0,40}(?:and |but )?why\b|\bwhat (?:was|is|were|"
         r"are) the (?:root )?(?:cause|reason)"
     ),
     re.IGNORECASE,
 )
 _KIND_NOUN: Final = re.compile(
     (
-        r"\b(?:which|what)\s+((?:[\w'-]+\s+){0,2}?[\w'-]+)\s+(?:is|are|was|were|do|does|did|has|"
-        r"have|had|can|could|will|would|[\w'-]+(?:ed|s)\b|led|made|took|ran|left|came|held|gave)"
+        r"\b(?:which|what)\s{1,9}((?:[\w'-]{1,40}\s{1,9}){0,2}?[\w'-]{1,40})\s{1,9}(?:is|are|was|were|do|does|did|has|"
+        r"have|had|can|could|will|would|[\w'-]{1,40}(?:ed|s)\b|led|made|took|ran|left|came|held|gave)"
     ),
     re.IGNORECASE,
 )
@@ -257,7 +263,9 @@ def need_of(question: Question) -> Need:
 def _passive(names: Sequence[str], text: str) -> tuple[str, str] | None:
     """Returns the name and the verb of "when was X founded"."""
     for name in names:
-        found = re.search(rf"\b(?:was|were) (?:the )?{re.escape(name)} (\w+ed)\b", text)
+        found = compile_linear(
+            rf"{WORD_START}(?:was|were) (?:the )?{escape(name)} (\w+ed){WORD_END}"
+        ).search(text)
         if found is not None:
             return name, stem(found[1])
     return None
@@ -325,10 +333,10 @@ def _is_done_to(passive: tuple[str, str] | None, sentence: Wording) -> bool:
         return True
     name, verb = passive
     text = " ".join(verb if stem(word) == verb else word for word in sentence.words)
-    target = re.escape(" ".join(word_list(name)))
-    before = rf"\b{target} (?:(?:is|was|were|are|been|being|has|have|had|be) )+(?:\w+ )?{verb}\b"
-    behind = rf"\b{verb} (?:\S+ ){{0,2}}{target}\b"
-    return bool(re.search(before, text) or re.search(behind, text))
+    target, done = escape(" ".join(word_list(name))), escape(verb)
+    before = rf"{target} (?:(?:is|was|were|are|been|being|has|have|had|be) )+(?:\w+ )?{done}"
+    behind = rf"{done} (?:\S+ ){{0,2}}{target}"
+    return compile_linear(f"{WORD_START}(?:{before}|{behind}){WORD_END}").search(text) is not None
 
 
 def stems_meet(first: Iterable[str], second: Iterable[str]) -> bool:
@@ -393,6 +401,6 @@ def _other_names(names: Sequence[str], sentence: str) -> bool:
     """Whether a sentence contains a name that the question does not."""
     rest = sentence
     for name in names:
-        rest = re.sub(re.escape(name), "it", rest, flags=re.IGNORECASE)
+        rest = compile_linear(escape(name), ignore_case=True).sub("it", rest)
     found = [match[0] for match in _NAME.finditer(rest)] + _ACTOR.findall(rest)
     return any(fold(name) not in _NO_ACTORS and name not in _MONTHS for name in found)

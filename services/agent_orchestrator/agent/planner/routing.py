@@ -15,8 +15,11 @@ from services.agent_orchestrator.agent.planner.question import Question
 
 HISTORY: Final = "get_entity_history"
 _LAST_INSTANT: Final = timedelta(microseconds=1)
-_RELATION_NAME: Final = re.compile(r"\b[A-Z]{2,}(?:_[A-Z]+)+\b")
-_PERCENT: Final = re.compile(r"(?:above|over|at least|more than|of|>=?)\s*(\d+(?:\.\d+)?)\s*(%)?")
+_RELATION_NAME: Final = re.compile(r"\b[A-Z]{2,60}(?:_[A-Z]{1,60}){1,20}\b")
+_PERCENT: Final = re.compile(
+    r"(?:above|over|at least|more than|of|>=?)\s{0,9}(\d{1,9}(?:\.\d{1,9})?)\s{0,9}(%)?"
+)
+_TWO_SIDES: Final = re.compile(r"\b(?:compared|from|to|than|differ\w{0,40}|versus|vs)\b")
 _FINDING_KINDS: Final = (
     ("intent", re.compile(r"\bintent(?:s|ions?)?\b|\bgoals?\b")),
     ("outcome", re.compile(r"\boutcomes?\b|\bblockers?\b")),
@@ -269,7 +272,7 @@ def compared_times(question: Question) -> tuple[datetime, datetime | None]:
         first, second = sorted(_last_instant(time) for time in times[:2])
         return first, second if second < now - _LAST_INSTANT else None
     time = times[0]
-    is_single = re.search(r"\b(?:compared|from|to|than|differ\w*|versus|vs)\b", question.plain)
+    is_single = _TWO_SIDES.search(question.plain)
     is_span = time.range.start is not None and question_forms.names_two_times(
         question.text[time.start : time.end]
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
+
+from services.runtime.patterns import compile_linear
 
 # Parts of a greeting; any number of them in a row.
 _PIECES: Final = (
@@ -34,11 +35,13 @@ _PIECES: Final = (
         "with that|a lot|not bad|of course"
     ),
 )
-_GREETING: Final = re.compile(rf"(?:(?:{'|'.join(_PIECES)})(?:[\s,.!?;:–-]+|$))+", re.IGNORECASE)
+_GREETING: Final = compile_linear(
+    rf"(?:(?:{'|'.join(_PIECES)})(?:[\s,.!?;:–-]+|$))+", ignore_case=True
+)
 # Maximum length of a greeting in characters.
 _LONGEST: Final = 200
 _LEAD: Final = r"^(?:(?:so|and|but|hey|hi|hello|well)[ ,]+)*"
-_ABOUT_ASSISTANT: Final = re.compile(
+_ABOUT_ASSISTANT: Final = compile_linear(
     _LEAD
     + "(?:"
     + "|".join((
@@ -63,7 +66,7 @@ _ABOUT_ASSISTANT: Final = re.compile(
         r"(?:what|how)(?:'s| is) the (?:weather|meaning of life).{0,30}|test(?:ing)?|ping",
     ))
     + ")$",
-    re.IGNORECASE,
+    ignore_case=True,
 )  # fmt: skip
 
 

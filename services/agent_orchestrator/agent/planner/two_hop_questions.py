@@ -18,7 +18,7 @@ from services.agent_orchestrator.agent.planner.statements import Statement, gath
 from services.agent_orchestrator.agent.results import ToolResult
 
 _CLAUSE: Final = re.compile(
-    r"\b(?:the|that|an?) (?P<noun>[\w-]+(?: [\w-]+)?) (?:that|which|who|whom) (?P<clause>[^,;?]+)",
+    r"\b(?:the|that|an?) (?P<noun>[\w-]{1,40}(?: [\w-]{1,40})?) (?:that|which|who|whom) (?P<clause>[^,;?]+)",
     re.IGNORECASE,
 )
 _PEOPLE: Final = frozenset(

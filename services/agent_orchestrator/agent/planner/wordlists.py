@@ -23,5 +23,5 @@ def phrases(*alternatives: str) -> re.Pattern[str]:
 def opening(*alternatives: str) -> re.Pattern[str]:
     """Returns a pattern that finds any of the phrases at the start of a text, after a word such as "and" or "so"."""
     return re.compile(
-        rf"^(?:(?:and|so|but|or|then) )*(?:{'|'.join(alternatives)})\b", re.IGNORECASE
+        rf"^(?:(?:and|so|but|or|then) ){{0,5}}(?:{'|'.join(alternatives)})\b", re.IGNORECASE
     )

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from services.agent_orchestrator.agent.dependencies import AgentDependencies
 
 _OPEN, _CLOSE = "<search_results>", "</search_results>"
-_DELIMITER = re.compile(r"<(?=\s*/?\s*search_results)", re.IGNORECASE)
+_DELIMITER = re.compile(r"<(?=\s{0,99}/?\s{0,99}search_results)", re.IGNORECASE)
 _MAX_HEADING = 900
 _ROOM = MAX_CHARACTERS - len(_OPEN) - len(_CLOSE) - 2
 _MAX_MESSAGE = 300

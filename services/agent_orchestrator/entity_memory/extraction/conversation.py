@@ -41,13 +41,13 @@ _CORRECTION = re.compile(
     re.IGNORECASE,
 )
 _RENAMING = re.compile(
-    r"^\W*(?:(?:no|nope|oh|ah|oops|hmm|well|ok|actually|and)\b[\s,.!-]*)*(?:i meant|i mean|sorry|"
+    r"^\W*(?:(?:no|nope|oh|ah|oops|hmm|well|ok|actually|and)\b[\s,.!-]{0,9}){0,9}(?:i meant|i mean|sorry|"
     r"correction|wait|make that|scratch that|"
     r"that should be|should be|i wanted to say|typo)\b",
     re.IGNORECASE,
 )
 _NO_LONGER = re.compile(
-    r"^\W*(?:(?:well|actually|no|but|hmm)\b[\s,]*)*(?:not any ?more|no longer|not now)\s*[,.!;–—-]",
+    r"^\W*(?:(?:well|actually|no|but|hmm)\b[\s,]{0,9}){0,9}(?:not any ?more|no longer|not now)\s{0,9}[,.!;–—-]",
     re.IGNORECASE,
 )
 _ONE_AT_A_TIME = frozenset({_R.DECIDED, _R.PREFERS})

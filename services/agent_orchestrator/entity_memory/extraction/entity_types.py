@@ -14,7 +14,10 @@ from services.agent_orchestrator.entity_memory.extraction.word_classes import (
     PROJECT_WORDS,
 )
 
-_PRODUCT_SHAPE = re.compile(r"[a-z][A-Z]|\d|\w\.\w|[+#]$|^[A-Z]{2,}\w*[a-z]|^\.NET")
+_PRODUCT_SHAPE = re.compile(r"[a-z][A-Z]|\d|\w\.\w|[+#]$|^[A-Z]{2,60}\w{0,60}[a-z]|^\.NET")
+_DEVICE = re.compile(
+    r"mac|imac|thinkpad|ipad|linux|windows|ubuntu|chromebook|surface|xps", re.IGNORECASE
+)
 _TOOL_RELATIONS = frozenset(
     {
         RelationshipType.USES,
@@ -186,12 +189,7 @@ class EntityTypes:
                 return not person
 
     def _is_device(self, referent: Referent) -> bool:
-        return self.is_tool(referent) and bool(
-            re.match(
-                r"(?i)(mac|imac|thinkpad|ipad|linux|windows|ubuntu|chromebook|surface|xps)",
-                referent.name,
-            )
-        )
+        return self.is_tool(referent) and bool(_DEVICE.match(referent.name))
 
     def _is_unknown(self, referent: Referent) -> bool:
         if self.recall(referent.name) is not None:

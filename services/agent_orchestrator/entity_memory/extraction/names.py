@@ -41,7 +41,9 @@ _FUNCTION_WORDS = (
     | AUXILIARIES
 )
 _INITIAL_STOP = _FUNCTION_WORDS | ADVERBS | COMMON_NOUNS | PERSON_ROLES
-_INNER_CAPITAL = re.compile(r"^(?:[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z]|[A-Za-z]+\d|[A-Z]+[a-z]+[A-Z])")
+_INNER_CAPITAL = re.compile(
+    r"^(?:[a-z]{1,60}[A-Z]|[A-Z][a-z0-9]{1,60}[A-Z]|[A-Za-z]{1,60}\d|[A-Z]{1,60}[a-z]{1,60}[A-Z])"
+)
 _DIGITS = re.compile(r"^\d[\w.]*$")
 _OF_HEADS = word_set(
     """

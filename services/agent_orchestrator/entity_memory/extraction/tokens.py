@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 from services.agent_orchestrator.entity_memory.extraction.own_text import PLACEHOLDER
 from services.agent_orchestrator.entity_memory.extraction.word_classes import MULTIWORD
@@ -10,11 +11,11 @@ MAX_TOKENS = 160
 """What is read of a sentence; a longer one is no sentence that anybody says."""
 
 _TOKEN = re.compile(
-    rf"""{PLACEHOLDER}|\.NET(?:\s?(?:Core|\d+))?\b|[A-Z]{{1,3}}/[A-Z]{{1,3}}(?:/[A-Z]{{1,3}})?\b|[A-Za-z]'[A-Z]\w+|[A-Z]&[A-Z]\b|AT&T|
-    [^\W_][\w]*(?:[.\-'’@&]+[^\W_][\w]*)*[+\#]*(?:!_\w+)?|[,;:()\[\]—–/&]|-{{1,2}}|[.!?…]+""",
+    rf"""{PLACEHOLDER}|\.NET(?:\s?(?:Core|\d{{1,9}}))?\b|[A-Z]{{1,3}}/[A-Z]{{1,3}}(?:/[A-Z]{{1,3}})?\b|[A-Za-z]'[A-Z]\w+|[A-Z]&[A-Z]\b|AT&T|
+    [^\W_][\w]*(?:[.\-'’@&]{{1,20}}[^\W_][\w]*)*[+\#]*(?:!_\w+)?|[,;:()\[\]—–/&]|-{{1,2}}|[.!?…]+""",
     re.VERBOSE,
 )
-_CONTRACTION = re.compile(r"^(.+?)(n't|'s|'m|'re|'ve|'d|'ll)$", re.IGNORECASE)
+_CONTRACTION = re.compile(r"^(.{1,60}?)(n't|'s|'m|'re|'ve|'d|'ll)$", re.IGNORECASE)
 _UNAPOSTROPHED = {
     "dont": ("do", "n't"),
     "doesnt": ("does", "n't"),
@@ -66,7 +67,9 @@ class Token:
 
 
 def tokenize(sentence: str) -> list[Token]:
-    words = [match.group() for match in _TOKEN.finditer(sentence.replace("’", "'"))][:MAX_TOKENS]
+    words = [
+        match.group() for match in islice(_TOKEN.finditer(sentence.replace("’", "'")), MAX_TOKENS)
+    ]
     tokens: list[Token] = []
     first = True
     for word in words:

@@ -14,8 +14,8 @@ _OF_A_DOCUMENT = frozenset(
 )
 
 _MODEL_FIELD = "embedding_model"
-_VECTOR_FIELD = re.compile(r"documents\[\d+\]\.chunks\[\d+\]\.embedding")
-_TIME_FIELD = re.compile(r"documents\[(\d+)\]\.valid_time")
+_VECTOR_FIELD = re.compile(r"documents\[\d{1,9}\]\.chunks\[\d{1,9}\]\.embedding")
+_TIME_FIELD = re.compile(r"documents\[(\d{1,9})\]\.valid_time")
 
 
 def is_of_a_document(error: BraidError) -> bool:

@@ -90,10 +90,14 @@ class TimeExpression:
     names_document: bool = False
 
 
+MAX_READ: Final = 2_000
+
+
 def find_times(text: str, now: datetime, zone: tzinfo) -> list[TimeExpression]:
-    """Returns every time that a text names, in order, including those in document names."""
+    """Returns every time that the first `MAX_READ` characters of a text name, in order, including those in document
+    names."""
     calendar = LocalCalendar(now.astimezone(UTC), zone)
-    reader = Reader(cut(text), calendar)
+    reader = Reader(cut(text[:MAX_READ]), calendar)
     found: list[TimeExpression] = []
     place = 0
     while place < len(reader.tokens):

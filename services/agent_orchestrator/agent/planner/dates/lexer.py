@@ -41,6 +41,7 @@ _FORMS: Final = (
     ),
     ("opaque", r"\d{1,40}[^\W\d]\w*|\d{1,40}/\d+(?:/\d+)?"),
     ("short_year", r"['’]\d\d\b(?!s)"),
+    ("opaque", r"\d{10,}"),
     ("number", r"\d+"),
     ("possessive", r"['’]s\b|(?<=s)['’](?!\w)"),
     ("word", r"[^\W\d_]+"),

@@ -21,12 +21,24 @@ MAX_ATTEMPT = 4_000
 _REPEATS = (codes.MAX_REPEAT, codes.MIN_REPEAT, codes.POSSESSIVE_REPEAT)
 
 Item = tuple[Any, Any]
+_BEGINNINGS = ([(codes.AT, codes.AT_BEGINNING)], [(codes.AT, codes.AT_BEGINNING_STRING)])
 
 
-def fault_of(pattern: re.Pattern[Any]) -> str:
-    """Returns why a pattern is not proved to be linear; "" if it is."""
+def fault_of(pattern: re.Pattern[Any], *, whole: bool = False) -> str:
+    """Returns why a pattern is not proved to be linear; "" if it is. `whole`: it is used to match whole texts."""
     items = list(_parser.parse(pattern.pattern, pattern.flags & ~re.DEBUG))
-    return _fault_of_sequence(items)
+    if whole:
+        items = [*items, (codes.AT, codes.AT_END_STRING)]
+    anchored = items[:1] in _BEGINNINGS and not pattern.flags & re.MULTILINE
+    return _fault_of_anchored(items) if whole or anchored else _fault_of_sequence(items)
+
+
+def _fault_of_anchored(items: list[Item]) -> str:
+    """A single attempt may go back over one run of characters, each time by a bounded rest."""
+    first = next((place for place, item in enumerate(items) if _is_unbounded(item)), None)
+    if first is None or items[first][0] not in _REPEATS or len(items[first][1][2]) > 1:
+        return _fault_of_sequence(items)
+    return _fault_of_sequence(items[first + 1 :])
 
 
 def _fault_of_sequence(items: Sequence[Item]) -> str:
