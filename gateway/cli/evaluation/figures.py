@@ -17,6 +17,9 @@ HIGHER_IS_WORSE: Final = ("p50_ms", "refused_pct")
 Json = Mapping[str, Any]
 
 
+_NO_LETTERS: Final = re.compile(r"[\W_]+")
+
+
 @dataclass(slots=True)
 class Measured:
     """What one setting returned: the response of each search by its mode, and of each answer, with milliseconds."""
@@ -114,7 +117,7 @@ def _holds(text: str, statements: Sequence[str]) -> bool:
 
 
 def _squeezed(text: str) -> str:
-    return re.sub(r"[\W_]+", "", text.casefold())
+    return _NO_LETTERS.sub("", text.casefold())
 
 
 def _put(found: dict[str, float], name: str, values: Sequence[float], of: Any = None) -> None:

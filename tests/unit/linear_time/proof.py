@@ -92,8 +92,6 @@ def _bodies(item: Item) -> list[list[Item]]:
 
 def _reference(item: Item) -> str:
     code, value = item
-    if code in (codes.GROUPREF, codes.GROUPREF_EXISTS, codes.GROUPREF_IGNORE):
-        return "a backreference"
     if code in (codes.ASSERT, codes.ASSERT_NOT) and any(map(_is_unbounded, list(value[1]))):
         return "an unbounded lookaround"
     return ""
