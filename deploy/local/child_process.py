@@ -15,8 +15,10 @@ import psutil
 
 from deploy.local.credentials import write_private
 from deploy.local.errors import NotRunningError, StartError
+from deploy.local.waiting import Waiting
 
 _LAUNCHER = Path(__file__).with_name("launch.py")
+_LOOK = 1.0  # seconds between two looks at a process that is starting
 _LOG_LIMIT = 10 * 2**20
 
 
@@ -126,26 +128,52 @@ def running(child: Child | None, name: str) -> Child:
     return child
 
 
-async def until_ready(child: Child, ready: Coroutine[Any, Any, None], seconds: float) -> None:
-    """Wait for a probe that returns once the process is ready.
+async def until_ready(child: Child, ready: Coroutine[Any, Any, None], waiting: Waiting) -> None:
+    """Wait for a probe that returns once the process is ready, for as long as the process advances.
 
     Raises:
-        StartError: the process ended first, or the time was over.
+        StartError: the process ended first, or is stuck.
     """
     probing, ended = asyncio.create_task(ready), asyncio.create_task(child.wait())
     try:
-        done, _ = await asyncio.wait(
-            (probing, ended), timeout=seconds, return_when=asyncio.FIRST_COMPLETED
-        )
-        if probing in done:
-            return probing.result()
-        ending = f"it ended with code {ended.result()}" if ended in done else ""
-        reason = ending or f"it was not ready in {seconds:.0f} s"
-        raise StartError(child.command.name, reason, child.command.log, child.begin)
+        while True:
+            done, _ = await asyncio.wait(
+                (probing, ended), timeout=_LOOK, return_when=asyncio.FIRST_COMPLETED
+            )
+            if probing in done:
+                return probing.result()
+            _check_starting(child, waiting, ended.result() if ended in done else None)
     finally:
         probing.cancel()
         ended.cancel()
         await asyncio.gather(probing, ended, return_exceptions=True)
+
+
+def _check_starting(child: Child, waiting: Waiting, code: int | None) -> None:
+    command = child.command
+    if code is not None:
+        raise StartError(command.name, f"it ended with code {code}", command.log, child.begin)
+    if waiting.is_stuck(child.pid, command.log):
+        reason = f"it is stuck: no progress for minutes, {waiting.seconds:.0f} s after its start"
+        raise StartError(command.name, reason, command.log, child.begin, waiting.detail)
+
+
+async def run_to_end(command: Command) -> None:
+    """Run a command that ends by itself, such as a setup.
+
+    Raises:
+        StartError: it ended with another code than 0, or is stuck.
+    """
+    child = await Child.start(command)
+    try:
+        await until_ready(child, _succeeds(child), Waiting(command.name))
+    finally:
+        await child.stop()
+
+
+async def _succeeds(child: Child) -> None:
+    if await child.wait() != 0:
+        await asyncio.Event().wait()  # the caller notices and reports the end
 
 
 async def end_leftover(command: Command) -> None:

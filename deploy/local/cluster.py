@@ -5,6 +5,7 @@ import contextlib
 import hashlib
 import os
 import pwd
+import secrets
 import shutil
 import tempfile
 import warnings
@@ -12,10 +13,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from deploy.local.child_process import ended
+from deploy.local.child_process import Command, run_to_end
 from deploy.local.credentials import write_private
 from deploy.local.errors import LocalStackError
 
+_PART = "data.part"
 _SYSTEM_USER = "pgserver"  # PostgreSQL refuses to run as root
 _SOCKET_LIMIT = 100  # of the maximum of about 107 bytes of a socket's path
 # The superuser may also copy the cluster and stream its WAL, for read replicas on this machine.
@@ -78,11 +80,15 @@ class Cluster:
         name = hashlib.sha256(str(inside).encode()).hexdigest()[:16]
         return Path(tempfile.gettempdir()) / f"braid-{name}"
 
-    async def prepare(self, superuser: str, password: str) -> None:
-        """Create what is missing and write the configuration."""
+    async def prepare(self, superuser: str, password: str, *, run: Path, log: Path) -> None:
+        """Create what is missing and write the configuration; `run` and `log` are those of the server.
+
+        Raises:
+            StartError: the cluster could not be created.
+        """
         await asyncio.to_thread(self._make_reachable)
         if not (self.data / "PG_VERSION").exists():
-            await self._initialise(superuser, password)
+            await self._initialise(superuser, password, run, log)
         self._configure()
 
     def _make_reachable(self) -> None:
@@ -111,34 +117,45 @@ class Cluster:
             entry = pwd.getpwnam(self.user)
             os.chown(path, entry.pw_uid, entry.pw_gid)
 
-    async def _initialise(self, superuser: str, password: str) -> None:
-        """Create the cluster in another folder and rename it: an interrupted start leaves no partial cluster."""
-        part = self.folder / "data.part"
-        shutil.rmtree(part, ignore_errors=True)
-        passwords = self.folder / "initial-password"
+    async def _initialise(self, superuser: str, password: str, run: Path, log: Path) -> None:
+        """Create the cluster in another folder and rename it: an interrupted start leaves no partial cluster.
+
+        The folder has a new name each time: an interrupted start may still be writing to its own.
+        """
+        await asyncio.to_thread(self._remove_parts)
+        part = self.folder / f"{_PART}{secrets.token_hex(4)}"
+        passwords = self.folder / f"{part.name}.password"
         write_private(passwords, password)
         self._own(passwords)
         try:
-            await self._run_initdb(part, superuser, passwords)
+            await run_to_end(self._initdb(part, superuser, passwords, run, log))
         finally:
             passwords.unlink()
         part.rename(self.data)
 
-    async def _run_initdb(self, folder: Path, superuser: str, passwords: Path) -> None:
-        process = await asyncio.create_subprocess_exec(
-            self.binaries / "initdb",
-            *("-D", folder, "-U", superuser, "--encoding=UTF8", "--locale-provider=builtin"),
-            *("--builtin-locale=C.UTF-8", "--locale=C", "--auth=scram-sha-256"),
-            *("--pwfile", passwords),
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-            user=self.user or None,
+    def _remove_parts(self) -> None:
+        for left in self.folder.glob(f"{_PART}*"):
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
+
+    def _initdb(
+        self, folder: Path, superuser: str, passwords: Path, run: Path, log: Path
+    ) -> Command:
+        return Command(
+            name="postgres.initdb",
+            program=(
+                str(self.binaries / "initdb"),
+                *("-D", str(folder), "-U", superuser, "--encoding=UTF8"),
+                *("--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C"),
+                *("--auth=scram-sha-256", "--pwfile", str(passwords)),
+            ),
+            environment={"PATH": os.defpath, "LC_ALL": "C", "TZ": "UTC"},
+            run=run,
+            log=log.with_name("postgres.initdb.log"),
+            user=self.user,
         )
-        async with ended(process):
-            output, _ = await process.communicate()
-        if process.returncode:
-            raise LocalStackError(f"initdb failed:\n{output.decode(errors='replace')}")
 
     def _configure(self) -> None:
         lines = {**self._settings, "unix_socket_directories": str(self.sockets)}
@@ -151,7 +168,7 @@ class Cluster:
             self._write(main, main.read_text() + include)
 
     def _write(self, path: Path, text: str) -> None:
-        path.write_text(text)
+        write_private(path, text)
         self._own(path)
 
 

@@ -2,20 +2,29 @@
 
 import asyncio
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from deploy.local.child_process import Child, Command, end_leftover, ended, running, until_ready
+from deploy.local.child_process import (
+    Child,
+    Command,
+    end_leftover,
+    ended,
+    run_to_end,
+    running,
+    until_ready,
+)
 from deploy.local.credentials import load_or_create, write_private
 from deploy.local.errors import LocalStackError
 from deploy.local.java import Java
 from deploy.local.ports import LOOPBACK, free_ports, is_free
+from deploy.local.waiting import Waiting
 
 USER = "neo4j"
 DATABASE = "neo4j"  # the only one that the Community edition has
-START_SECONDS = 180.0  # recovery after a crash may rebuild indexes
 REFUSED = 3  # exit code of `deploy.local.wait_for_neo4j` for a wrong password
 # Java's exit code after SIGTERM.
 _STOPPED = frozenset({0, 128 + signal.SIGTERM, -signal.SIGTERM})
@@ -69,6 +78,9 @@ class Neo4j:
         self.recording = False
         self._record = record
         self._recording = self._home / "recording.aotconf"
+        # Exists from before the first file of the databases until the server has answered for the first time.
+        self._unfinished = self._home / "first-start.unfinished"
+        self.waiting: Waiting | None = None
 
     def prepare(self) -> None:
         """Generate the password and choose the port: the former one, unless it is in use."""
@@ -76,6 +88,11 @@ class Neo4j:
             (self._home / folder).mkdir(parents=True, exist_ok=True)
         self._password = load_or_create(self._secrets, [USER])[USER]
         self._port = self._port or self._choose_port()
+
+    @property
+    def is_first_start(self) -> bool:
+        """Whether no server has ever answered here: nobody can have stored anything."""
+        return self._unfinished.exists() or not self._has_databases()
 
     @property
     def uri(self) -> str:
@@ -95,14 +112,25 @@ class Neo4j:
     async def start(self) -> None:
         """Start; returns when the database answers queries. The jars must exist.
 
+        What an interrupted first start has left cannot always be started: it is removed, and the start begins again.
+        Until the first start has succeeded, nothing else may connect, so that nobody can have stored anything.
+
         Raises:
-            StartError: the server ended or was not ready in time.
+            StartError: the server ended or is stuck.
         """
-        await end_leftover(self._command([]))
-        self.prepare()
-        self._configure()
-        await self._set_first_password()
-        await self._start_server()
+        self.waiting = waiting = Waiting(self.name)
+        try:
+            await end_leftover(self._command([]))
+            self.prepare()
+            if self.is_first_start:
+                waiting.report("its first start")
+                await asyncio.to_thread(self._begin_first_start)
+                await self._set_first_password()
+            self._configure()
+            await self._start_server(waiting)
+            await asyncio.to_thread(self._end_first_start)
+        finally:
+            self.waiting = None
 
     async def stop(self) -> None:
         """Write a checkpoint and stop; a server that records takes some seconds longer."""
@@ -128,10 +156,26 @@ class Neo4j:
         port = int(kept.read_text()) if kept.exists() else 0
         if not port or not is_free(port):
             (port,) = free_ports(1)
-            kept.write_text(str(port))
+            write_private(kept, str(port))
         return port
 
-    async def _start_server(self) -> None:
+    def _has_databases(self) -> bool:
+        return (self._home / "data" / "databases").exists()
+
+    def _begin_first_start(self) -> None:
+        write_private(self._unfinished, "")
+        shutil.rmtree(self._home / "data")
+        (self._home / "data").mkdir()
+
+    def _end_first_start(self) -> None:
+        """Durably: a later start must not take the databases for those of an interrupted first start."""
+        if self._unfinished.exists():
+            self._unfinished.unlink()
+            folder = os.open(self._home, os.O_RDONLY)
+            os.fsync(folder)
+            os.close(folder)
+
+    async def _start_server(self, waiting: Waiting) -> None:
         self._recording.unlink(missing_ok=True)
         recording = self._record and not self._java.aot_cache.exists()
         arguments = (f"--home-dir={self._home}", f"--config-dir={self._home / 'conf'}")
@@ -140,7 +184,7 @@ class Neo4j:
             program = self._java.recording(self._recording, *arguments)
         self.recording = False
         self._child = await Child.start(self._command(program))
-        await until_ready(self._child, self._ready(), START_SECONDS)
+        await until_ready(self._child, self._ready(), waiting)
         self.recording = recording  # a server that never answered has no useful recording
 
     def _environment(self) -> dict[str, str]:
@@ -168,28 +212,21 @@ class Neo4j:
 
     async def _set_first_password(self) -> None:
         """Set the password before the first start, so that the server never runs with the default password."""
-        data = self._home / "data"
-        if (data / "dbms" / "auth.ini").exists() or (data / "databases").exists():
-            return
         program, *arguments = self._java.admin("dbms", "set-initial-password", self._password)
         file = self._run / "neo4j.arguments"  # other users can see a command line
         write_private(file, "".join(f'"{argument}"\n' for argument in arguments))
+        command = Command(
+            name="neo4j.setup",
+            program=(program, f"@{file}"),
+            environment=self._environment(),
+            run=self._run,
+            log=self._log.with_name("neo4j.setup.log"),
+        )
         try:
-            await self._administer(program, f"@{file}")
+            await end_leftover(command)
+            await run_to_end(command)
         finally:
             file.unlink()
-
-    async def _administer(self, *program: str) -> None:
-        process = await asyncio.create_subprocess_exec(
-            *program,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-            env=self._environment(),
-        )
-        async with ended(process):
-            _, errors = await process.communicate()
-        if process.returncode:
-            raise LocalStackError(f"Neo4j's password was not set:\n{errors.decode()[-2000:]}")
 
     async def _ready(self) -> None:
         """Probe in another process, see `deploy.local.wait_for_neo4j`, with the same module search path."""

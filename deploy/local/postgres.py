@@ -22,8 +22,9 @@ from deploy.local.cluster import Cluster
 from deploy.local.credentials import load_or_create
 from deploy.local.probes import poll
 from deploy.local.provision import AGENT, ROLES, SUPERUSER, VECTOR, provision
+from deploy.local.waiting import Waiting
 
-_START = 120.0  # seconds; recovery after a crash reads the log since the last checkpoint
+_CONNECT = 30.0
 _LEFTOVERS = 30.0
 _OWNER_OF = {role: database.name for database in (VECTOR, AGENT) for role in database.roles}
 
@@ -45,6 +46,7 @@ class Postgres:
         self._run = data / "run"
         self._passwords: dict[str, str] = {}
         self._child: Child | None = None
+        self.waiting: Waiting | None = None
 
     def prepare(self) -> None:
         """Generate the passwords, so that DSNs are known before the server runs."""
@@ -75,16 +77,23 @@ class Postgres:
         """Start and provision; returns when every role can connect.
 
         Raises:
-            StartError: the server ended or was not ready in time.
+            StartError: the server ended or is stuck.
         """
-        self.prepare()
-        command = self._command()
-        await end_leftover(command)
-        await asyncio.to_thread(_end_orphans, self._cluster.data)
-        await self._cluster.prepare(SUPERUSER, self._passwords[SUPERUSER])
-        self._child = await Child.start(command)
-        await until_ready(self._child, self._ready(), _START)
-        await self._provision()
+        self.waiting = waiting = Waiting(self.name)
+        try:
+            self.prepare()
+            command = self._command()
+            await end_leftover(command)
+            await asyncio.to_thread(_end_orphans, self._cluster.data)
+            waiting.report("its files are prepared")
+            await self._cluster.prepare(
+                SUPERUSER, self._passwords[SUPERUSER], run=self._run, log=self._log
+            )
+            self._child = await Child.start(command)
+            await until_ready(self._child, self._ready(waiting), waiting)
+            await self._provision()
+        finally:
+            self.waiting = None
 
     async def stop(self) -> None:
         """End sessions, write a checkpoint, stop."""
@@ -115,13 +124,19 @@ class Postgres:
             user=self._cluster.user,
         )
 
-    async def _ready(self) -> None:
-        await poll(self._answers)
+    async def _ready(self, waiting: Waiting) -> None:
+        async def answers() -> bool:
+            return await self._answers(waiting)
 
-    async def _answers(self) -> bool:
+        await poll(answers)
+
+    async def _answers(self, waiting: Waiting) -> bool:
         try:
-            connection = await asyncpg.connect(self.admin_dsn, timeout=5)
-        except (OSError, asyncpg.CannotConnectNowError, asyncpg.ConnectionDoesNotExistError):
+            connection = await asyncpg.connect(self.admin_dsn, timeout=_CONNECT)
+        except asyncpg.CannotConnectNowError as error:
+            waiting.report(str(error))  # such as that it recovers from a crash
+            return False
+        except (OSError, asyncpg.ConnectionDoesNotExistError):
             return False
         await connection.close()
         return True

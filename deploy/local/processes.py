@@ -21,6 +21,7 @@ class ProcessSpec:
         setup, setup_needs: a command that has to succeed before the process starts, and the
             variables that it is given on top of the process's own.
         after: stores that must be ready before `setup`; the process itself can wait for its stores.
+        waits_for: what the process itself waits for before it is ready.
         scopes: the scopes of the key with which it calls the other processes.
     """
 
@@ -34,6 +35,7 @@ class ProcessSpec:
     setup: tuple[str, ...] = ()
     setup_needs: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
+    waits_for: tuple[str, ...] = ()
     scopes: tuple[str, ...] = ("read",)
 
 
@@ -55,6 +57,7 @@ BRAID = (
         setup=_module("services.vector_search", "migrate"),
         setup_needs=("BRAID_VECTOR_MIGRATE_DATABASE_URL",),
         after=("postgres",),
+        waits_for=("postgres",),
     ),
     ProcessSpec(
         name="graph_query",
@@ -64,6 +67,7 @@ BRAID = (
         listen="BRAID_GRAPH_LISTEN",
         target="BRAID_GRAPH_TARGET",
         needs=("NEO4J_URI", "NEO4J_USER", "NEO4J_PASSWORD"),
+        waits_for=("neo4j",),
     ),
     ProcessSpec(
         name="agent_orchestrator",
@@ -76,6 +80,7 @@ BRAID = (
         setup=_module("services.agent_orchestrator", "migrate"),
         setup_needs=("BRAID_AGENT_MIGRATE_DATABASE_URL",),
         after=("postgres",),
+        waits_for=("postgres", "vector_search"),
         scopes=("read", "write", "admin", "delegate"),
     ),
     ProcessSpec(
@@ -84,6 +89,7 @@ BRAID = (
         probe=grpc_serving,
         listen="BRAID_AGENT_WORKER_LISTEN",
         needs=("BRAID_AGENT_DATABASE_URL",),
+        waits_for=("postgres", "agent_orchestrator"),
         scopes=("read", "write", "admin", "delegate"),
     ),
     ProcessSpec(
@@ -92,6 +98,7 @@ BRAID = (
         probe=http_ready,
         port=8080,
         listen="BRAID_GATEWAY_LISTEN",
+        waits_for=("vector_search", "graph_query", "agent_orchestrator"),
         scopes=("read", "write", "admin", "delegate"),
     ),
 )

@@ -13,6 +13,7 @@ from deploy.local.child_process import Command
 from deploy.local.credentials import write_private
 from deploy.local.keys import ProcessKeys
 from deploy.local.ports import LOOPBACK, choose
+from deploy.local.probes import POLL
 from deploy.local.processes import BRAID, ProcessSpec, has_replicas
 from deploy.local.progress import Silent, StartProgress
 from deploy.local.stores import LocalStores, all_or_first_error
@@ -67,6 +68,7 @@ class LocalStack:
         self._progress = progress or Silent()
         self._keys = ProcessKeys(self.data)
         self._supervisor = Supervisor(changed=self._write_run_file, backoff=backoff)
+        self._ready: set[str] = set()
         self._started = datetime.datetime.now(datetime.UTC)
 
     @property
@@ -205,6 +207,7 @@ class LocalStack:
             )
             if spec.setup
             else None,
+            blocked=lambda: not self._ready.issuperset(spec.waits_for),
         )
 
     def _command(
@@ -224,22 +227,40 @@ class LocalStack:
         )
 
     async def _start_units(self) -> None:
-        """Start all units in parallel; a process waits only for the stores that its setup needs."""
+        """Start all units in parallel; a process waits only for the stores that its setup needs.
+
+        On Neo4j's first start its processes wait for it too, see `Neo4j.start`.
+        """
         stores = ("postgres", "neo4j") if self._with_stores else ()
+        first = {"neo4j"} if self._with_stores and self.stores.neo4j.is_first_start else set()
         ready = {name: asyncio.Event() for name in stores}
 
         async def start_store(name: str) -> None:
             await self._supervisor[name].start()
+            self._ready.add(name)
             ready[name].set()
 
         async def start_process(spec: ProcessSpec) -> None:
-            for name in spec.after:
+            for name in {*spec.after, *first.intersection(spec.waits_for)}:
                 await ready[name].wait()
             await self._supervisor[spec.name].start()
+            self._ready.add(spec.name)
 
-        await all_or_first_error(
-            *(start_store(name) for name in stores), *(start_process(spec) for spec in self._specs)
-        )
+        showing = asyncio.create_task(self._show_waits(), name="start progress")
+        try:
+            await all_or_first_error(
+                *(start_store(name) for name in stores),
+                *(start_process(spec) for spec in self._specs),
+            )
+        finally:
+            showing.cancel()
+            await asyncio.gather(showing, return_exceptions=True)
+            self._progress.waits(())
+
+    async def _show_waits(self) -> None:
+        while True:
+            await asyncio.sleep(POLL)
+            self._progress.waits([str(waiting) for waiting in self._supervisor.waits()])
 
     def _write_run_file(self) -> None:
         content = {

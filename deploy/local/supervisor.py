@@ -7,9 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from deploy.local.child_process import Child, Command, end_leftover, running, until_ready
+from deploy.local.child_process import (
+    Child,
+    Command,
+    end_leftover,
+    run_to_end,
+    running,
+    until_ready,
+)
 from deploy.local.errors import LocalStackError
 from deploy.local.probes import Probe
+from deploy.local.waiting import Waiting
 
 _log = logging.getLogger(__name__)
 
@@ -18,6 +26,7 @@ class Unit(Protocol):
     """A store or a process that runs."""
 
     name: str
+    waiting: Waiting | None
 
     @property
     def pid(self) -> int | None:
@@ -58,7 +67,10 @@ class Backoff:
 
 
 class Process:
-    """A unit of one command, its setup command, and a probe of its address."""
+    """A unit of one command, its setup command, and a probe of its address.
+
+    `blocked` says whether what it depends on is not ready yet. `waiting` is the wait for it while it starts.
+    """
 
     def __init__(
         self,
@@ -67,14 +79,15 @@ class Process:
         address: str,
         *,
         setup: Command | None = None,
-        deadline: float = 120.0,
+        blocked: Callable[[], bool] = lambda: False,
     ) -> None:
         self.name = command.name
         self._command = command
         self._probe = probe
         self._address = address
         self._setup = setup
-        self._deadline = deadline
+        self._blocked = blocked
+        self.waiting: Waiting | None = None
         self._child: Child | None = None
 
     @property
@@ -84,11 +97,18 @@ class Process:
 
     async def start(self) -> None:
         """Run the setup, start, and wait until ready; raises StartError."""
-        await end_leftover(self._command)
-        if self._setup is not None:
-            await self._run_setup(self._setup)
-        self._child = await Child.start(self._command)
-        await until_ready(self._child, self._ready(), self._deadline)
+        self.waiting = waiting = Waiting(self.name, blocked=self._blocked)
+        try:
+            await end_leftover(self._command)
+            if self._setup is not None:
+                waiting.report("its setup runs")
+                await run_to_end(self._setup)
+            waiting.report("")
+            self._child = await Child.start(self._command)
+            ready = self._probe(self._address, waiting.report)
+            await until_ready(self._child, ready, waiting)
+        finally:
+            self.waiting = None
 
     async def stop(self) -> None:
         """Stop cleanly."""
@@ -102,21 +122,6 @@ class Process:
     async def wait(self) -> int:
         """Wait for its end."""
         return await self._child.wait() if self._child else 0
-
-    async def _ready(self) -> None:
-        await self._probe(self._address)
-
-    async def _run_setup(self, command: Command) -> None:
-        child = await Child.start(command)
-        try:
-            await until_ready(child, _succeeds(child), self._deadline)
-        finally:
-            await child.stop()
-
-
-async def _succeeds(child: Child) -> None:
-    if await child.wait() != 0:
-        await asyncio.Event().wait()  # the caller notices and reports the end
 
 
 class Keeper:
@@ -204,6 +209,11 @@ class Supervisor:
         except KeyError:
             known = ", ".join(self._keepers)
             raise LocalStackError(f"there is no {name!r} here, only {known}") from None
+
+    def waits(self) -> list[Waiting]:
+        """Return the waits for units that are starting, in the order in which they were added."""
+        units = (keeper.unit for keeper in self._keepers.values())
+        return [unit.waiting for unit in units if unit.waiting is not None]
 
     def pids(self) -> dict[str, int]:
         """Return the process ids of running units."""

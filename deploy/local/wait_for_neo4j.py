@@ -5,23 +5,21 @@ because the driver would cost the supervisor 40 MiB as long as the stack runs.
 """
 
 import asyncio
+import os
 import sys
 
 from neo4j import AsyncDriver, AsyncGraphDatabase
 from neo4j.exceptions import AuthError, DriverError, Neo4jError
 
-from deploy.local.neo4j import DATABASE, REFUSED, START_SECONDS, USER
-from deploy.local.probes import listening
-
-_POLL = 0.05
+from deploy.local.neo4j import DATABASE, REFUSED, USER
+from deploy.local.probes import POLL, listening, poll
 
 
 async def until_answers(uri: str, password: str) -> None:
     """Return once a query has been answered; raises AuthError if the password is refused."""
     await listening(uri.removeprefix("bolt://"))
     async with AsyncGraphDatabase.driver(uri, auth=(USER, password)) as driver:
-        while not await _answers(driver):  # noqa: ASYNC110 (the server cannot tell us)
-            await asyncio.sleep(_POLL)
+        await poll(lambda: _answers(driver))
 
 
 async def _answers(driver: AsyncDriver) -> bool:
@@ -36,12 +34,17 @@ async def _answers(driver: AsyncDriver) -> bool:
 
 
 async def _main(uri: str, password: str) -> int:
-    """Exits by itself if the supervisor is killed."""
-    async with asyncio.timeout(START_SECONDS):
-        try:
-            await until_answers(uri, password)
-        except AuthError:
-            return REFUSED
+    """Return the exit code; ends by itself if the supervisor is killed."""
+    parent = os.getppid()
+    asking = asyncio.create_task(until_answers(uri, password))
+    while not asking.done() and os.getppid() == parent:
+        await asyncio.wait((asking,), timeout=POLL)
+    if not asking.done():
+        return 1
+    try:
+        asking.result()
+    except AuthError:
+        return REFUSED
     return 0
 
 
