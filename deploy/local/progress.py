@@ -111,7 +111,7 @@ class ConsoleProgress:
 
     def note(self, text: str) -> None:
         """Print one line."""
-        self._console.print(text, highlight=False, markup=False)
+        self._console.print(text, highlight=False, markup=False, soft_wrap=True)
 
     def amount(self, task: str, done: int, total: int) -> None:
         """Move the task's bar, showing it on its first call and closing it when it is full."""

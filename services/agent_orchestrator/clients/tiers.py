@@ -181,14 +181,17 @@ class GraphTier:
         episodes: Sequence[graph_ingest_pb2.EpisodeInput],
         *,
         skip_language_model: bool = False,
+        patience: int = 1,
     ) -> None:
-        """Adds all episodes or none; existing ones are not changed."""
+        """Adds all episodes or none; existing ones are not changed. `patience` multiplies the limit of a write."""
         request = graph_ingest_pb2.BatchAddEpisodesRequest(
             episodes=episodes, skip_language_model=skip_language_model
         )
         try:
             await self._ingest.BatchAddEpisodes(
-                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
+                request,
+                timeout=remaining(self._write_seconds * patience),
+                metadata=self._outgoing.metadata(),
             )
         except grpc.aio.AioRpcError as error:
             raise error_from_rpc(error) from None

@@ -43,7 +43,12 @@ class EmbeddingPace:
 
     def size(self, embedder: Embedder) -> int:
         """Returns how many texts are embedded together next."""
-        return self._batch(embedder).size
+        batch = self._sizes.get(embedder.model)
+        return batch.size if batch else 1
+
+    def is_known(self, embedder: Embedder) -> bool:
+        """Whether the model has embedded anything yet."""
+        return embedder.model in self._sizes
 
     async def embed_next(self, embedder: Embedder, texts: Sequence[str]) -> Matrix:
         """Returns the vectors of the first texts, at least of one: what the caller then keeps is never lost.
@@ -61,7 +66,8 @@ class EmbeddingPace:
 
     async def _attempt(self, embedder: Embedder, part: Sequence[str]) -> Matrix:
         seconds = self._part_seconds if len(part) > 1 else self._text_seconds
-        with self._batch(embedder).measured():
+        batch = self._batch(embedder)
+        with batch.measured(full=len(part) == batch.size):
             try:
                 async with asyncio.timeout(seconds) as limit:
                     return await embedder.embed(part)

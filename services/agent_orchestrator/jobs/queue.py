@@ -55,11 +55,13 @@ class TurnQueue:
             )
         return [Turn(row["id"], stage, row["key"], owner) for row in sorted(rows, key=_id)]
 
-    async def renew(self, owner: UUID, turns: Iterable[Turn]) -> set[int]:
-        """Renews leases; returns the ids of the turns that still belong to the owner."""
+    async def renew(self, owner: UUID, turns: Iterable[Turn], extra: float = 0.0) -> set[int]:
+        """Renews leases for `extra` seconds longer; returns the ids of the turns that still belong to the owner."""
         ids = [turn.id for turn in turns]
         async with self._database.pool.session() as session:
-            rows = await session.fetch(self._queries["renew_turns"], ids, owner)
+            rows = await session.fetch(
+                self._queries["renew_turns"], ids, owner, timedelta(seconds=extra)
+            )
         return {row["id"] for row in rows}
 
     async def lock(self, session: Session, turn: Turn) -> None:

@@ -37,6 +37,9 @@ MAX_BACKOFF = 5.0
 RENEWALS_PER_LEASE = 5
 # A turn not renewed for this share of its lease is dropped, before another worker can claim it.
 SAFE_SHARE = 0.8
+# A worker whose renewals are late, on a busy machine or database, holds its turns longer: it may be late again.
+LATE_FACTOR = 3.0
+MAX_EXTRA = 60.0
 
 
 class Runner(Protocol):
@@ -61,6 +64,8 @@ class _ActiveTurn:
     turn: Turn
     task: asyncio.Task[None]
     renewed: float
+    # Seconds after `renewed` until another worker may claim the turn.
+    lease: float
 
 
 class Worker:
@@ -135,10 +140,12 @@ class Worker:
         former = self._active.get(turn.id)
         if former is not None:
             # Our renewals were too late and we claimed the turn again: its work continues.
-            former.renewed = asyncio.get_running_loop().time()
+            former.renewed, former.lease = asyncio.get_running_loop().time(), self._lease
             return
         task = group.create_task(self._run(turn), name=f"{turn.stage} turn")
-        self._active[turn.id] = _ActiveTurn(turn, task, asyncio.get_running_loop().time())
+        self._active[turn.id] = _ActiveTurn(
+            turn, task, asyncio.get_running_loop().time(), self._lease
+        )
 
     async def _run(self, turn: Turn) -> None:
         try:
@@ -199,27 +206,33 @@ class Worker:
                 return
 
     async def _renew_leases(self) -> None:
+        clock, interval = asyncio.get_running_loop().time, self._lease / RENEWALS_PER_LEASE
+        extra = 0.0
         while True:
-            await asyncio.sleep(self._lease / RENEWALS_PER_LEASE)
+            began = clock()
+            await asyncio.sleep(interval)
             if self._active:
-                await self._renew_once()
+                await self._renew_once(extra)
+            late = clock() - began - interval
+            extra = min(LATE_FACTOR * max(late - interval, 0.0), MAX_EXTRA)
 
-    async def _renew_once(self) -> None:
+    async def _renew_once(self, extra: float) -> None:
         active = list(self._active.values())
         now = asyncio.get_running_loop().time()
-        limit = self._lease * SAFE_SHARE
+        first = min(one.renewed + one.lease * SAFE_SHARE for one in active)
         try:
-            async with asyncio.timeout(self._lease / RENEWALS_PER_LEASE):
-                ours = await self._turns.renew(self._owner, [one.turn for one in active])
+            async with asyncio.timeout(max(first - now, self._lease / RENEWALS_PER_LEASE)):
+                ours = await self._turns.renew(self._owner, [one.turn for one in active], extra)
         except Exception as error:  # noqa: BLE001 - the leases remain valid for some time
             self._log.warning("leases not renewed", error=type(error).__name__)
             for one in active:
-                if asyncio.get_running_loop().time() - one.renewed > limit:
+                age = asyncio.get_running_loop().time() - one.renewed
+                if age >= one.lease * SAFE_SHARE:
                     one.task.cancel()
             return
         for one in active:
             if one.turn.id in ours:
-                one.renewed = now
+                one.renewed, one.lease = now, self._lease + extra
             elif one.turn.id in self._active:
                 one.task.cancel()
 

@@ -30,7 +30,9 @@ class CrashingTiers(Tiers):
 
     crashes = True
 
-    async def add_episodes(self, episodes: Sequence[ingest_pb2.EpisodeInput]) -> None:
+    async def add_episodes(
+        self, episodes: Sequence[ingest_pb2.EpisodeInput], *, patience: int = 1
+    ) -> None:
         if self.crashes and any(one.chunk_id == self.ids[-1] for one in episodes):
             raise Crash
         await super().add_episodes(episodes)

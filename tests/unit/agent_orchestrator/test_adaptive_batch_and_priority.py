@@ -8,6 +8,7 @@ import pytest
 
 from services.agent_orchestrator.jobs.adaptive_batch import AdaptiveBatch
 from services.agent_orchestrator.jobs.time_slice import StagePriority
+from services.runtime.errors import DeadlineError
 
 
 def test_failures_shrink_the_batch_size_and_fast_batches_double_it() -> None:
@@ -27,6 +28,19 @@ def test_a_slow_batch_halves_the_batch_size() -> None:
     with batch_size.measured():
         pass
     assert batch_size.size == 4
+
+
+def test_a_batch_of_one_that_exceeds_its_deadline_gets_a_longer_one() -> None:
+    batch_size = AdaptiveBatch(8)
+    patience = []
+    for _ in range(7):
+        with pytest.raises(DeadlineError), batch_size.measured():
+            raise DeadlineError
+        patience.append(batch_size.patience)
+    assert patience == [1, 2, 4, 8, 16, 16, 16]  # the first makes the batch smaller
+    with batch_size.measured():
+        pass
+    assert batch_size.patience == 1
 
 
 async def test_the_graph_stage_waits_while_the_search_stage_runs() -> None:

@@ -76,6 +76,13 @@ async def test_an_outage_makes_parts_smaller_and_is_bridged_if_it_is_short() -> 
         await EmbeddingPace(Retries(0)).embed_next(embedder, MANY)
 
 
+async def test_single_texts_say_nothing_about_the_speed_of_many() -> None:
+    pace, embedder = EmbeddingPace(Retries(0)), StubEmbedder()
+    for text in MANY[:20]:
+        await pace.embed_next(embedder, [text])
+    assert pace.size(embedder) == 2
+
+
 async def test_each_model_has_a_pace_of_its_own() -> None:
     pace, fast, other = EmbeddingPace(Retries(0)), StubEmbedder("fast"), StubEmbedder("other")
     await embed_all(pace, fast, MANY)

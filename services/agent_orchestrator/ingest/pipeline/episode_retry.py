@@ -59,7 +59,10 @@ class EpisodeSender:
     async def _add(self, episodes: Episodes) -> None:
         if episodes:
             with self._batch_size.measured():
-                await self._retries.run(lambda: self._graph.add_episodes(episodes))
+                patience = self._batch_size.patience
+                await self._retries.run(
+                    lambda: self._graph.add_episodes(episodes, patience=patience)
+                )
 
 
 def episode_of(chunk: chunks_pb2.Chunk) -> ingest_pb2.EpisodeInput:

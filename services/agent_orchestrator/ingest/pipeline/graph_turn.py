@@ -191,7 +191,7 @@ class GraphTurns:
             part = episodes[progress.through : progress.through + batch_size.size]
             progress.part = len(part)
             with batch_size.measured():
-                await self._graph.add_episodes(part)
+                await self._graph.add_episodes(part, patience=batch_size.patience)
             progress.through += len(part)
 
     async def _remove(self, documents: Documents, batch_size: AdaptiveBatch) -> None:

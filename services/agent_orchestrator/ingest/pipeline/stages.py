@@ -88,7 +88,9 @@ class Stages:
 
     @property
     def batch_chunks(self) -> int:
-        """How many chunks the next batch should hold at most, at the present speed of the space's embedder."""
+        """How many chunks the next batch should hold at most, at the speed of the space's embedder, if it is known."""
+        if not self._pace.is_known(self._embedder):
+            return BATCH_CHUNKS
         return min(BATCH_CHUNKS, PARTS_PER_BATCH * self._pace.size(self._embedder))
 
     async def dimension(self) -> int:

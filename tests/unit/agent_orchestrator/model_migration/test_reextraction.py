@@ -45,7 +45,9 @@ class Tiers:
     async def count(self) -> int:
         return len(self.ids)
 
-    async def add_episodes(self, episodes: Sequence[ingest_pb2.EpisodeInput]) -> None:
+    async def add_episodes(
+        self, episodes: Sequence[ingest_pb2.EpisodeInput], *, patience: int = 1
+    ) -> None:
         for one in episodes:
             if self.left.get(one.chunk_id, 0) > 0:
                 self.left[one.chunk_id] -= 1
@@ -108,7 +110,7 @@ async def test_a_chunk_whose_last_attempt_succeeds_is_not_a_failure() -> None:
 
 
 async def test_an_unavailable_model_ends_the_attempt_with_its_error() -> None:
-    async def fail(_episodes: object) -> None:
+    async def fail(_episodes: object, **_options: object) -> None:
         raise LanguageModelUnavailable("HTTP 503")
 
     graph: Any = SimpleNamespace(add_episodes=fail)

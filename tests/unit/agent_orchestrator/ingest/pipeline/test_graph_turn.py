@@ -72,7 +72,9 @@ class Graph:
         self.act = act
         self.stored: list[str] = []
 
-    async def add_episodes(self, episodes: Sequence[ingest_pb2.EpisodeInput]) -> None:
+    async def add_episodes(
+        self, episodes: Sequence[ingest_pb2.EpisodeInput], *, patience: int = 1
+    ) -> None:
         uuids = [one.chunk_id for one in episodes]
         await self.act(uuids)
         self.stored += uuids
