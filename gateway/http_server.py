@@ -17,7 +17,9 @@ from gateway.connections import ConnectionLimits
 from gateway.mcp.endpoint import McpEndpoint
 from gateway.rest.app import create_app
 from gateway.rest.http.middleware import Drain
+from services.runtime.background import in_background
 from services.runtime.errors import SetupError
+from services.runtime.event_loop import measure_lag
 from services.runtime.identity import Authenticator
 from services.runtime.listen import ListenError, check_listen, is_loopback
 from services.runtime.loop import freeze_gc
@@ -101,7 +103,7 @@ async def gateway_server(
         mcp = McpEndpoint(clients, settings)
         drain = Drain()
         app = create_app(clients, settings, authenticator, [mcp.route], drain)
-        async with mcp.run():
+        async with mcp.run(), in_background("event-loop", measure_lag):
             with _listener(settings.gateway_listen) as listener:
                 server = Server(_config(app, settings), drain, settings.drain_delay_seconds)
                 yield server, listener

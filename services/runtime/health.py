@@ -23,6 +23,8 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 # Together less than a leg's usual budget, so that a hanging store is detected before the first search times out on it.
 PROBE_INTERVAL = 0.5
 PROBE_TIMEOUT = 1.4
+ALIVE = "braid.alive"
+"""The name under which `Check` answers SERVING whenever the event loop runs: for probes that restart the process."""
 
 
 REASON = "braid-health-reason"
@@ -51,6 +53,8 @@ class _Servicer(health.aio.HealthServicer):
 
     async def Check(self, request: Any, context: Any) -> Any:  # noqa: N802 - the contract's name
         """Returns the health of one service, with reasons in the trailing metadata."""
+        if request.service == ALIVE:
+            return health_pb2.HealthCheckResponse(status=SERVING)
         if self.reason and context is not None:
             context.set_trailing_metadata(((REASON, self.reason),))
         return await super().Check(request, context)

@@ -1,7 +1,7 @@
-"""`python -m services.runtime.healthcheck HOST:PORT…`: exit code 0 if one of the servers reports SERVING, else 1.
+"""`python -m services.runtime.healthcheck [--alive] HOST:PORT…`: exit code 0 if a server reports SERVING, else 1.
 
-It checks the process in its own container: with `BRAID_TLS_CERT_FILE` it uses TLS and trusts that certificate. It runs
-often, so it imports little.
+With `--alive` the event loop need only run: its stores may be unavailable. It checks the process in its own container:
+with `BRAID_TLS_CERT_FILE` it uses TLS and trusts that certificate. It runs often, so it imports little.
 """
 
 from __future__ import annotations
@@ -15,17 +15,21 @@ import grpc
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _SECONDS = 2.0
+# As in `services.runtime.health`, which imports more.
+_ALIVE = "braid.alive"
 
 
-def is_serving(address: str, environment: Mapping[str, str], seconds: float = _SECONDS) -> bool:
+def is_serving(
+    address: str, environment: Mapping[str, str], seconds: float = _SECONDS, service: str = ""
+) -> bool:
     """Returns whether the server reports SERVING within `seconds`; `environment` has the process's own settings."""
     with _channel(address, environment) as channel:
         stub: Any = health_pb2_grpc.HealthStub(channel)
         try:
-            answer = stub.Check(health_pb2.HealthCheckRequest(), timeout=seconds)
+            answer = stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=seconds)
         except grpc.RpcError:
             return False
     return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
@@ -58,5 +62,12 @@ def _first_name(chain: bytes) -> str:
     return str(names.value[0].value)
 
 
+def main(arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """Whether one of the addresses in the arguments is serving, or alive with `--alive`."""
+    service = _ALIVE if "--alive" in arguments else ""
+    addresses = (one for one in arguments if one != "--alive")
+    return any(is_serving(one, environment, service=service) for one in addresses)
+
+
 if __name__ == "__main__":
-    sys.exit(0 if any(is_serving(address, os.environ) for address in sys.argv[1:]) else 1)
+    sys.exit(0 if main(sys.argv[1:], os.environ) else 1)

@@ -223,6 +223,12 @@ TURNS = Instrument(
     " worker) or stopped (with its own).",
     ("stage", "outcome"),
 )
+EVENT_LOOP_LAG = Instrument(
+    "braid.event_loop.lag",
+    Kind.HISTOGRAM,
+    "s",
+    "How late the event loop runs what is due, ten times a second.",
+)
 BACKGROUND_RESTARTS = Instrument(
     "braid.background.restarts",
     Kind.COUNTER,

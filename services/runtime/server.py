@@ -12,6 +12,7 @@ from grpc_health.v1 import health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from services.runtime.background import keep_running
+from services.runtime.event_loop import measure_lag
 from services.runtime.health import HealthMonitor
 from services.runtime.identity import Authenticator
 from services.runtime.interceptors import build_pipeline
@@ -70,7 +71,10 @@ class RunningServer:
         self._authenticator = authenticator
         self._limit = limit
         self._settings = settings
-        self._polling = asyncio.create_task(keep_running("health", monitor.run), name="health")
+        self._polling = [
+            asyncio.create_task(keep_running(name, work), name=name)
+            for name, work in (("health", monitor.run), ("event-loop", measure_lag))
+        ]
 
     @property
     def running(self) -> int:
@@ -89,8 +93,9 @@ class RunningServer:
         ended = await self._limit.drain(self._settings.drain_seconds)
         self._monitor.end_watches()
         await self._server.stop(_LAST_SECONDS if ended else 0)
-        self._polling.cancel()
-        await asyncio.gather(self._polling, return_exceptions=True)
+        for task in self._polling:
+            task.cancel()
+        await asyncio.gather(*self._polling, return_exceptions=True)
         await self._authenticator.close()
 
 

@@ -13,6 +13,7 @@ import yaml
 from kubernetes_validate.utils import validate
 
 from deploy.images.lock_extra import locked_blocks
+from services.runtime.health import ALIVE
 
 ROOT = Path(__file__).resolve().parents[3]
 DEPLOY = ROOT / "deploy"
@@ -177,12 +178,8 @@ def test_an_unavailable_store_fails_readiness_but_not_liveness() -> None:
             paths = {name: probe["httpGet"]["path"] for name, probe in probes.items()}
             assert paths == {"startup": "/healthz", "liveness": "/healthz", "readiness": "/readyz"}
         else:
-            kinds = {name: probe.keys() & {"grpc", "tcpSocket"} for name, probe in probes.items()}
-            assert kinds == {
-                "startup": {"tcpSocket"},
-                "liveness": {"tcpSocket"},
-                "readiness": {"grpc"},
-            }
+            checked = {name: probe["grpc"].get("service") for name, probe in probes.items()}
+            assert checked == {"startup": ALIVE, "liveness": ALIVE, "readiness": None}
 
 
 def test_grpc_services_are_headless_so_that_clients_discover_each_replica() -> None:
@@ -313,8 +310,11 @@ def test_the_tls_component_mounts_each_certificate_and_makes_probes_use_it() -> 
         for setting in ("CERT_FILE", "KEY_FILE", "CA_FILE", "CLIENT_CA_FILE"):
             assert Path(settings[f"BRAID_TLS_{setting}"]).parent == Path(mount["mountPath"])
         if name != "gateway":
-            assert "grpc" not in container["readinessProbe"]
-            assert "services.runtime.healthcheck" in container["readinessProbe"]["exec"]["command"]
+            for probe, alive in (("startup", True), ("liveness", True), ("readiness", False)):
+                assert "grpc" not in container[f"{probe}Probe"]
+                command = container[f"{probe}Probe"]["exec"]["command"]
+                assert "services.runtime.healthcheck" in command
+                assert ("--alive" in command) is alive
 
 
 def test_every_process_mounts_the_api_key_file_read_only() -> None:
