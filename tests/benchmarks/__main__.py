@@ -31,6 +31,7 @@ COMMANDS = {
     "isolation": "tests.benchmarks.isolation.measure",
     "faults": "tests.benchmarks.fault_suite",
     "fuzz": "tests.benchmarks.fuzz",
+    "throttled": "tests.benchmarks.throttled",
 }
 
 if __name__ == "__main__":
