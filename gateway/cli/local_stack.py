@@ -62,7 +62,16 @@ async def up(session: Session, data: Path, wishes: UpOptions) -> None:
                 data, ports=ports, progress=progress, processes=processes, stores=stores
             ) as stack:
                 StartedStacks(session.environment).add(stack.data)
-                await greet(session, stack.data, stack.addresses, wishes)
+                try:
+                    await greet(session, stack.data, stack.addresses, wishes)
+                except CliError as error:
+                    if wishes.as_json:
+                        raise
+                    # What has started keeps running: on a busy machine a question may be answered too late.
+                    session.err.print(styled(f"{error}"), soft_wrap=True)
+                    _show_addresses(
+                        session, stack.addresses, f"http://{stack.addresses['gateway']}"
+                    )
                 await asyncio.Event().wait()
     except asyncio.CancelledError:
         session.err.print("Stopped.")

@@ -146,6 +146,7 @@ MIB = 1024 * 1024
 class Limits:
     """Limits for reading one upload; documents beyond them are refused with a reason."""
 
+    # Of processor time.
     seconds: float = 60.0
     memory_bytes: int = 1024 * MIB
     # Characters of text in one document: about the length of a document with 10,000 chunks.

@@ -35,6 +35,8 @@ from services.runtime.errors import BraidError
 
 DOCUMENTS_AT_ONCE = 200
 EPISODES_AT_ONCE = 500
+# The first batches of a worker, whose queries the graph may have to plan; quick batches double the next one.
+FIRST_EPISODES = 32
 # Seconds before a passage with an unusable answer is tried again; doubled each time.
 AGAIN_SECONDS = 0.25
 _GRAPH_STORE = "neo4j"
@@ -65,11 +67,14 @@ class GraphTurns:
         self._retries = retries
         self._turn_seconds = turn_seconds
         self._batch_sizes: dict[str, AdaptiveBatch] = {}
+        self._first = FIRST_EPISODES
         self._progress: dict[int, PartialProgress] = {}
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
         """Works until nothing waits or the turn's time is used. Raises WaitingError if it cannot continue now."""
-        batch_size = self._batch_sizes.setdefault(turn.key, AdaptiveBatch(EPISODES_AT_ONCE))
+        batch_size = self._batch_sizes.setdefault(
+            turn.key, AdaptiveBatch(EPISODES_AT_ONCE, first=self._first)
+        )
         time = TimeSlice(self._turn_seconds, stop)
         with call_scope(call_of(turn, turn.key)):
             try:
@@ -81,11 +86,15 @@ class GraphTurns:
                 await self._work.set_waiting_reason(turn, reason.reason)
                 raise reason from None
         if batch_size.is_full:
+            self._first = EPISODES_AT_ONCE
+        if batch_size.size >= FIRST_EPISODES:
             del self._batch_sizes[turn.key]
 
     async def _batches(self, turn: Turn, batch_size: AdaptiveBatch, time: TimeSlice) -> None:
         while True:
-            if batch_size.is_full:  # the local extractor uses the same CPU as the search stage
+            if (
+                batch_size.size >= FIRST_EPISODES
+            ):  # the local extractor uses the same CPU as the search stage
                 await self._priority.yield_to_search(time.stop)
             if not await self._batch(turn, batch_size, time.stop) or await self._is_time_over(time):
                 return
@@ -106,7 +115,11 @@ class GraphTurns:
                 return True
             alone = len(documents) == 1 and batch_size.size == 1
             if not alone or not await self._is_to_blame(turn, documents[0], error):
-                raise
+                if not _is_slow(error):
+                    raise
+                # The next batch is smaller, or has more time: the turn goes on.
+                await self._work.set_waiting_reason(turn, reason_of(error))
+                return True
             refused.append((documents[0], reason_of(error)))
         await self._note(turn, documents, refused)
         return True
@@ -200,10 +213,15 @@ class GraphTurns:
             await self._graph.delete_episodes(uuids)
 
 
+def _is_slow(error: BraidError) -> bool:
+    """Whether the graph did not answer in time, and no provider has asked for a pause."""
+    return error.reason == errors_pb2.ERROR_REASON_DEADLINE and error.retry_after is None
+
+
 def is_suspicious(error: BraidError) -> bool:
     """Whether the document may have caused a failure of a working graph, and not another unavailable store or model."""
     if error.reason == errors_pb2.ERROR_REASON_DEADLINE:
-        return error.retry_after is None
+        return _is_slow(error)
     if error.reason != errors_pb2.ERROR_REASON_STORE_UNAVAILABLE:
         return False
     asked = error.retry_after or 0.0

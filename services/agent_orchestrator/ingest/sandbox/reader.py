@@ -55,7 +55,11 @@ from services.runtime.telemetry import get_logger
 
 _MODULE = "services.agent_orchestrator.ingest.sandbox.child"
 _BUFFER = 1024 * 1024
-_START_SECONDS = 60.0
+# For a child that neither ends nor answers; on a slow machine its imports take minutes.
+_START_SECONDS = 600.0
+# The limit of a file is one of processor time, which the kernel enforces. This multiple of it is the limit of real
+# time: a child on a busy machine gets as little as a twentieth of a processor.
+_SLOWEST = 20
 _STOP_SECONDS = 5.0
 _NONSENSE = (ValueError, TypeError, KeyError, UnreadableError)
 
@@ -116,7 +120,7 @@ class ReaderProcess:
         """Returns the outcomes, and whether the child can read another. Raises ReaderStoppedError on failure."""
         self._begun = False
         try:
-            async with asyncio.timeout(limits.seconds):
+            async with asyncio.timeout(limits.seconds * _SLOWEST):
                 return await self._exchange(upload, limits)
         except TimeoutError:
             reason = f"takes over {limits.seconds:g} seconds to be read"
