@@ -19,7 +19,12 @@ from services.agent_orchestrator.jobs.retries import Retries
 from services.agent_orchestrator.jobs.time_slice import StagePriority, WaitingError
 from services.agent_orchestrator.jobs.work_store import GraphOutcome, WaitingDocument
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable
-from services.runtime.errors import FieldError, InvalidFieldError, StoreUnavailableError
+from services.runtime.errors import (
+    DeadlineError,
+    FieldError,
+    InvalidFieldError,
+    StoreUnavailableError,
+)
 
 TURN = Turn(1, GRAPH, "s", uuid.uuid4())
 MALFORMED = AnswerUnusable("malformed answer")
@@ -149,3 +154,30 @@ async def test_another_worker_restarts_the_attempt_count_after_a_failed_passage(
     graph.act = serve
     await other.run(TURN, asyncio.Event())
     assert (work.ready, work.refused, graph.stored) == (["d"], [], ["bad", "good"])
+
+
+async def test_a_graph_that_is_slow_gets_smaller_batches_and_more_time_within_the_turn() -> None:
+    sent: list[int] = []
+
+    async def act(uuids: Sequence[str]) -> None:
+        sent.append(len(uuids))
+        if len(sent) <= 4:
+            raise DeadlineError
+
+    passages = [f"p{number}" for number in range(40)]
+    work = Work(document(*passages))
+    graph = Graph(act)
+    await turns(work, graph).run(TURN, asyncio.Event())
+    assert sent[:5] == [32, 4, 1, 1, 1]
+    assert graph.stored == passages
+    assert (work.ready, work.refused) == (["d"], [])
+
+
+async def test_a_document_for_which_the_graph_never_has_time_enough_is_given_up() -> None:
+    async def act(uuids: Sequence[str]) -> None:
+        raise DeadlineError
+
+    work = Work(document("a"))
+    await turns(work, Graph(act)).run(TURN, asyncio.Event())
+    [(name, reason)] = work.refused
+    assert (name, "deadline" in reason.lower()) == ("d", True)
