@@ -48,6 +48,7 @@ create table if not exists schema_function_file (
   installed_at timestamptz not null default now()
 )"""
 
+_CONNECT_SECONDS = 60.0
 _LAST = "select max(number) from schema_migration"
 
 
@@ -140,7 +141,7 @@ async def migrate(url: str, schema: Schema, *, lock: int, stage: Stage = "post")
 
     `lock` is the number of the advisory lock that allows one runner at a time. Raises MigrationError.
     """
-    connection = await asyncpg.connect(url, timeout=10)
+    connection = await asyncpg.connect(url, timeout=_CONNECT_SECONDS)
     try:
         await connection.execute("select pg_advisory_lock($1)", lock)
         await connection.execute(_RECORDS)

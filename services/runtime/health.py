@@ -23,6 +23,8 @@ NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 # Together less than a leg's usual budget, so that a hanging store is detected before the first search times out on it.
 PROBE_INTERVAL = 0.5
 PROBE_TIMEOUT = 1.4
+# Until a process has served once nobody waits for it, and a slow machine needs longer for its first answers.
+STARTING_PROBE_TIMEOUT = 15.0
 ALIVE = "braid.alive"
 """The name under which `Check` answers SERVING whenever the event loop runs: for probes that restart the process."""
 
@@ -99,6 +101,7 @@ class HealthMonitor:
         self.servicer = _Servicer(self._services)
         self._probes = probes
         self._serving: bool | None = None
+        self._has_served = False
         self._log = get_logger("health")
 
     @property
@@ -127,6 +130,7 @@ class HealthMonitor:
                 await self.servicer.set(TAKES_CALLS, SERVING)
             await self._set(SERVING if serving else NOT_SERVING)
             self._serving = serving
+            self._has_served = self._has_served or serving
 
     async def drain(self) -> None:
         """Sets NOT_SERVING permanently, whatever the probes report."""
@@ -139,7 +143,7 @@ class HealthMonitor:
     async def _failure(self, name: str) -> str | None:
         """Returns why a probe fails, without secrets; None if it answers."""
         try:
-            async with asyncio.timeout(PROBE_TIMEOUT):
+            async with asyncio.timeout(self._probe_seconds()):
                 await self._probes[name]()
         except BraidError as error:
             return error.message
@@ -147,6 +151,11 @@ class HealthMonitor:
             self._log.debug("probe failed", probe=name, error=type(error).__name__)
             return f"{name} does not answer."
         return None
+
+    def _probe_seconds(self) -> float:
+        """Returns the limit of a probe; the very first one is short, because the port opens after it."""
+        starting = self._serving is False and not self._has_served
+        return STARTING_PROBE_TIMEOUT if starting else PROBE_TIMEOUT
 
     async def _set(self, status: int) -> None:
         for service in self._services:

@@ -1,4 +1,4 @@
-"""A first start that is killed at any moment leaves a data folder that starts: nothing was stored in it yet."""
+"""A first start that is killed at any moment leaves a data folder that starts; a slow start is waited for."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import asyncpg
+import psutil
 
 from deploy.local.stores import LocalStores
+from tests.throttling import Throttle, own_children
 from tests.unit.deploy.local.waiting import DEADLINE
 
 
@@ -58,3 +60,20 @@ async def test_a_first_start_killed_in_initdb_and_in_the_first_run_of_neo4j_star
         connection = await asyncpg.connect(stores.postgres.dsn("braid_agent"))
         await connection.close()
         assert not list((tmp_path / "postgres").glob("data.part*"))
+
+
+async def test_a_start_on_a_twentieth_of_the_machine_succeeds(tmp_path: Path) -> None:
+    others = {process.pid for process in own_children()}
+
+    def started() -> list[psutil.Process]:
+        return [process for process in own_children() if process.pid not in others]
+
+    stores = LocalStores(tmp_path)
+    stores.prepare()
+    with Throttle(0.05, started) as throttle:
+        await stores.postgres.start()
+        throttle.end()
+        assert throttle.cpu_seconds > 0
+    connection = await asyncpg.connect(stores.postgres.dsn("braid_agent"))
+    await connection.close()
+    await stores.stop()
