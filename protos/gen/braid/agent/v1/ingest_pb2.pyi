@@ -4,6 +4,7 @@ isort:skip_file
 """
 
 from braid.agent.v1 import jobs_pb2 as _jobs_pb2
+from braid.graph.v1 import facts_pb2 as _facts_pb2
 from braid.graph.v1 import ingest_pb2 as _ingest_pb2
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
@@ -187,9 +188,19 @@ class IngestFactsRequest(_message.Message):
 
     FACTS_FIELD_NUMBER: _builtins.int
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
+    REPLACE_FIELD_NUMBER: _builtins.int
     IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     embedding_model: _builtins.str
     """The model of the given vectors; empty: the configured model. WRONG_STATE when the space is embedded with another model."""
+    source: _builtins.str
+    """What states the facts, such as the path of their file; the first message's counts. The facts of all messages are then
+    compared with those that the same source stated in earlier calls. Empty: nothing is recorded or compared.
+    """
+    replace: _builtins.bool
+    """Withdraw the facts that the source stated before and does not state now; the first message's counts. Nothing is withdrawn
+    if any fact is refused. Needs `source`: INVALID_FIELD without. Default: they stand.
+    """
     idempotency_key: _builtins.str
     """Makes the call repeatable: see REPETITION_KEY. Given with the first message. Default: none, each call is a new one."""
     @_builtins.property
@@ -203,11 +214,13 @@ class IngestFactsRequest(_message.Message):
         *,
         facts: _abc.Iterable[_ingest_pb2.FactInput] | None = ...,
         embedding_model: _builtins.str = ...,
+        source: _builtins.str = ...,
+        replace: _builtins.bool = ...,
         idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_model", b"embedding_model", "facts", b"facts", "idempotency_key", b"idempotency_key"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_model", b"embedding_model", "facts", b"facts", "idempotency_key", b"idempotency_key", "replace", b"replace", "source", b"source"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -223,15 +236,26 @@ class IngestFactsResponse(_message.Message):
     UNCHANGED_COUNT_FIELD_NUMBER: _builtins.int
     REFUSED_FIELD_NUMBER: _builtins.int
     REFUSED_COUNT_FIELD_NUMBER: _builtins.int
+    MISSING_FIELD_NUMBER: _builtins.int
+    MISSING_COUNT_FIELD_NUMBER: _builtins.int
+    WITHDRAWN_COUNT_FIELD_NUMBER: _builtins.int
     added_count: _builtins.int
     """Facts that did not exist before."""
     unchanged_count: _builtins.int
     """Facts that existed already."""
     refused_count: _builtins.int
     """Total number of refused facts."""
+    missing_count: _builtins.int
+    """Their total number."""
+    withdrawn_count: _builtins.int
+    """How many of them were withdrawn, because of `replace`. Those that another source or a text also states remain."""
     @_builtins.property
     def refused(self) -> _containers.RepeatedCompositeFieldContainer[_ingest_pb2.RefusedFact]:
         """Refused facts, each with its reason; at most the first 1,000 are listed."""
+
+    @_builtins.property
+    def missing(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.Fact]:
+        """With a source: standing facts that it stated before and does not state now, at most the first 100."""
 
     def __init__(
         self,
@@ -240,10 +264,13 @@ class IngestFactsResponse(_message.Message):
         unchanged_count: _builtins.int = ...,
         refused: _abc.Iterable[_ingest_pb2.RefusedFact] | None = ...,
         refused_count: _builtins.int = ...,
+        missing: _abc.Iterable[_facts_pb2.Fact] | None = ...,
+        missing_count: _builtins.int = ...,
+        withdrawn_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_count", b"added_count", "refused", b"refused", "refused_count", b"refused_count", "unchanged_count", b"unchanged_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_count", b"added_count", "missing", b"missing", "missing_count", b"missing_count", "refused", b"refused", "refused_count", b"refused_count", "unchanged_count", b"unchanged_count", "withdrawn_count", b"withdrawn_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -54,6 +54,30 @@ It is left out if a stated fact between two of the sentence's names does not hol
 """
 Global___FactOrigin: _TypeAlias = FactOrigin  # noqa: Y015
 
+class _FactChangeKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _FactChangeKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_FactChangeKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    FACT_CHANGE_KIND_UNSPECIFIED: _FactChangeKind.ValueType  # 0
+    """Never sent."""
+    FACT_CHANGE_KIND_WITHDRAWN: _FactChangeKind.ValueType  # 1
+    """It was withdrawn: it has no successor."""
+    FACT_CHANGE_KIND_CORRECTED: _FactChangeKind.ValueType  # 2
+    """It was corrected: `replacement_fact_id` is the fact as corrected."""
+
+class FactChangeKind(_FactChangeKind, metaclass=_FactChangeKindEnumTypeWrapper):
+    """What a caller did to a fact."""
+
+FACT_CHANGE_KIND_UNSPECIFIED: FactChangeKind.ValueType  # 0
+"""Never sent."""
+FACT_CHANGE_KIND_WITHDRAWN: FactChangeKind.ValueType  # 1
+"""It was withdrawn: it has no successor."""
+FACT_CHANGE_KIND_CORRECTED: FactChangeKind.ValueType  # 2
+"""It was corrected: `replacement_fact_id` is the fact as corrected."""
+Global___FactChangeKind: _TypeAlias = FactChangeKind  # noqa: Y015
+
 @_typing.final
 class EntityRef(_message.Message):
     """An entity as a fact's endpoint."""
@@ -171,6 +195,88 @@ class Fact(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Fact: _TypeAlias = Fact  # noqa: Y015
+
+@_typing.final
+class FactChange(_message.Message):
+    """Why a state of a fact is no longer known: who withdrew or corrected it, and what for."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    USER_ID_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    CHUNK_ID_FIELD_NUMBER: _builtins.int
+    REPLACEMENT_FACT_ID_FIELD_NUMBER: _builtins.int
+    kind: Global___FactChangeKind.ValueType
+    """What was done."""
+    user_id: _builtins.str
+    """The user who did it, from the caller's credential; empty if the credential names none."""
+    reason: _builtins.str
+    """The reason, as given; empty if none was given."""
+    chunk_id: _builtins.str
+    """The chunk that gave cause to it, as given; empty if none was given."""
+    replacement_fact_id: _builtins.str
+    """For a correction, the id of the corrected fact: the same id, or another one if subject, relation or object changed.
+    Empty for a withdrawal.
+    """
+    def __init__(
+        self,
+        *,
+        kind: Global___FactChangeKind.ValueType = ...,
+        user_id: _builtins.str = ...,
+        reason: _builtins.str = ...,
+        chunk_id: _builtins.str = ...,
+        replacement_fact_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_id", b"chunk_id", "kind", b"kind", "reason", b"reason", "replacement_fact_id", b"replacement_fact_id", "user_id", b"user_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FactChange: _TypeAlias = FactChange  # noqa: Y015
+
+@_typing.final
+class WithdrawnFact(_message.Message):
+    """A fact that was withdrawn, or that a correction replaced by a fact with another id."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FACT_FIELD_NUMBER: _builtins.int
+    KNOWN_TIME_FIELD_NUMBER: _builtins.int
+    WITHDRAWN_TIME_FIELD_NUMBER: _builtins.int
+    CHANGE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def fact(self) -> Global___Fact:
+        """The fact as it was last known, without sources."""
+
+    @_builtins.property
+    def known_time(self) -> _timestamp_pb2.Timestamp:
+        """The time from which this last state was known."""
+
+    @_builtins.property
+    def withdrawn_time(self) -> _timestamp_pb2.Timestamp:
+        """The time from which it was known no longer."""
+
+    @_builtins.property
+    def change(self) -> Global___FactChange:
+        """Who withdrew it and why."""
+
+    def __init__(
+        self,
+        *,
+        fact: Global___Fact | None = ...,
+        known_time: _timestamp_pb2.Timestamp | None = ...,
+        withdrawn_time: _timestamp_pb2.Timestamp | None = ...,
+        change: Global___FactChange | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "fact", b"fact", "known_time", b"known_time", "withdrawn_time", b"withdrawn_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "fact", b"fact", "known_time", b"known_time", "withdrawn_time", b"withdrawn_time"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WithdrawnFact: _TypeAlias = WithdrawnFact  # noqa: Y015
 
 @_typing.final
 class FactScores(_message.Message):

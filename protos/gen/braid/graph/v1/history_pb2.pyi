@@ -35,12 +35,15 @@ class GetEntityHistoryRequest(_message.Message):
     KNOWN_TIME_FIELD_NUMBER: _builtins.int
     PAGE_SIZE_FIELD_NUMBER: _builtins.int
     PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    INCLUDE_WITHDRAWN_FIELD_NUMBER: _builtins.int
     relation_type: _builtins.str
     """Only facts of this relation: its whole name, letter case and accents ignored. Empty: all."""
     page_size: _builtins.int
     """Maximum number of facts, up to 200; larger values count as 200. 0 means the default, 50."""
     page_token: _builtins.str
     """Where to continue: `next_page_token` of the previous page, for the same request."""
+    include_withdrawn: _builtins.bool
+    """Also return the facts that were withdrawn or replaced by a correction, in `withdrawn`. Default: they do not appear."""
     @_builtins.property
     def entity(self) -> _entities_pb2.EntitySelector:
         """The entity."""
@@ -69,10 +72,11 @@ class GetEntityHistoryRequest(_message.Message):
         known_time: _timestamp_pb2.Timestamp | None = ...,
         page_size: _builtins.int = ...,
         page_token: _builtins.str = ...,
+        include_withdrawn: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "known_time", b"known_time", "reference_time", b"reference_time", "since_time", b"since_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "known_time", b"known_time", "page_size", b"page_size", "page_token", b"page_token", "reference_time", b"reference_time", "relation_type", b"relation_type", "since_time", b"since_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "include_withdrawn", b"include_withdrawn", "known_time", b"known_time", "page_size", b"page_size", "page_token", b"page_token", "reference_time", b"reference_time", "relation_type", b"relation_type", "since_time", b"since_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -89,8 +93,12 @@ class GetEntityHistoryResponse(_message.Message):
     FACTS_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     SUMMARY_FIELD_NUMBER: _builtins.int
+    WITHDRAWN_FIELD_NUMBER: _builtins.int
+    WITHDRAWN_TRUNCATED_FIELD_NUMBER: _builtins.int
     next_page_token: _builtins.str
     """Token of the next page; empty on the last page."""
+    withdrawn_truncated: _builtins.bool
+    """More facts were withdrawn than `withdrawn` lists."""
     @_builtins.property
     def entity(self) -> _facts_pb2.Entity:
         """The entity. Unset when several share the name: `homonyms` lists them all, and the answer is empty until one is chosen."""
@@ -107,6 +115,12 @@ class GetEntityHistoryResponse(_message.Message):
     def summary(self) -> Global___HistorySummary:
         """A summary of the whole history, independent of the page; only on the first page."""
 
+    @_builtins.property
+    def withdrawn(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.WithdrawnFact]:
+        """With `include_withdrawn`, on the first page: facts that were withdrawn by the known time and do not stand at it, latest
+        first, at most 200. No other field counts them.
+        """
+
     def __init__(
         self,
         *,
@@ -115,10 +129,12 @@ class GetEntityHistoryResponse(_message.Message):
         facts: _abc.Iterable[_facts_pb2.Fact] | None = ...,
         next_page_token: _builtins.str = ...,
         summary: Global___HistorySummary | None = ...,
+        withdrawn: _abc.Iterable[_facts_pb2.WithdrawnFact] | None = ...,
+        withdrawn_truncated: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "summary", b"summary"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "facts", b"facts", "homonyms", b"homonyms", "next_page_token", b"next_page_token", "summary", b"summary"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["entity", b"entity", "facts", b"facts", "homonyms", b"homonyms", "next_page_token", b"next_page_token", "summary", b"summary", "withdrawn", b"withdrawn", "withdrawn_truncated", b"withdrawn_truncated"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -24,6 +24,7 @@ _sym_db = _symbol_database.Default()
 
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
 from braid.common.v1 import rules_pb2 as braid_dot_common_dot_v1_dot_rules__pb2
+from braid.graph.v1 import corrections_pb2 as braid_dot_graph_dot_v1_dot_corrections__pb2
 from braid.graph.v1 import facts_pb2 as braid_dot_graph_dot_v1_dot_facts__pb2
 from braid.graph.v1 import findings_pb2 as braid_dot_graph_dot_v1_dot_findings__pb2
 from braid.graph.v1 import ontology_pb2 as braid_dot_graph_dot_v1_dot_ontology__pb2
@@ -33,7 +34,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/graph/v1/ingest.proto\x12\x0e\x62raid.graph.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1d\x62raid/graph/v1/findings.proto\x1a\x1d\x62raid/graph/v1/ontology.proto\x1a\x1e\x62raid/graph/v1/relations.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcb\x02\n\x0c\x45pisodeInput\x12\x1a\n\x08\x63hunk_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12#\n\x0b\x64ocument_id\x18\x02 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12$\n\x0e\x64ocument_title\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12 \n\x07\x63ontent\x18\x05 \x01(\tB\x0f\xbaH\x0cr\n\x10\x01\x18\x80\x80\x02\xba\x01\x01\x00\x12\x32\n\x0ereference_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cversion_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nvalid_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"J\n\x11\x41\x64\x64\x45pisodeRequest\x12\x35\n\x07\x65pisode\x18\x01 \x01(\x0b\x32\x1c.braid.graph.v1.EpisodeInputB\x06\xbaH\x03\xc8\x01\x01\"C\n\x12\x41\x64\x64\x45pisodeResponse\x12-\n\x06\x63ounts\x18\x01 \x01(\x0b\x32\x1d.braid.graph.v1.EpisodeCounts\"s\n\x17\x42\x61tchAddEpisodesRequest\x12;\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32\x1c.braid.graph.v1.EpisodeInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\x12\x1b\n\x13skip_language_model\x18\x02 \x01(\x08\"a\n\x18\x42\x61tchAddEpisodesResponse\x12-\n\x06\x63ounts\x18\x01 \x01(\x0b\x32\x1d.braid.graph.v1.EpisodeCounts\x12\x16\n\x0espace_revision\x18\x02 \x01(\x03\"\xb9\x01\n\rEpisodeCounts\x12\x1b\n\x13\x61\x64\x64\x65\x64_episode_count\x18\x01 \x01(\x05\x12\x1a\n\x12\x61\x64\x64\x65\x64_entity_count\x18\x02 \x01(\x05\x12\x1b\n\x13\x61\x64\x64\x65\x64_mention_count\x18\x03 \x01(\x05\x12\x1e\n\x16\x61\x64\x64\x65\x64_local_fact_count\x18\x04 \x01(\x05\x12\x18\n\x10\x61\x64\x64\x65\x64_fact_count\x18\x05 \x01(\x05\x12\x18\n\x10\x65nded_fact_count\x18\x06 \x01(\x05\"`\n\x0b\x45ntityInput\x12\x1e\n\x04name\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\xe8\x07\xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x31\n\x04type\x18\x02 \x01(\tB#\xbaH r\x1e\x18@2\x1a^([A-Za-z][A-Za-z0-9_]*)?$\"\xf3\x05\n\tFactInput\x12\x34\n\x07subject\x18\x01 \x01(\x0b\x32\x1b.braid.graph.v1.EntityInputB\x06\xbaH\x03\xc8\x01\x01\x12\x83\x03\n\rrelation_type\x18\x02 \x01(\tB\xeb\x02\xbaH\xe7\x02r\x03\x18\xc8\x01\xba\x01\xde\x02\n\x14string.relation_name\x12^must be of letters, digits, spaces and _ - \' . , ( ), hold a letter and not begin with a space\x1a\xe5\x01this.matches(\'^([\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013}-][\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*)?\\\\p{L}[\\\\p{L}\\\\p{M}\\\\p{Nd}\\\\x{200C}\\\\x{200D}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*$\')\x12\x33\n\x06object\x18\x03 \x01(\x0b\x32\x1b.braid.graph.v1.EntityInputB\x06\xbaH\x03\xc8\x01\x01\x12\x1f\n\tstatement\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\x80@\xba\x01\x01\x00\x12.\n\nvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12!\n\x0b\x64ocument_id\x18\x07 \x01(\tB\x0c\xbaH\tr\x07\x18\x80\x04\xba\x01\x01\x00\x12+\n\nattributes\x18\x08 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\"\n\tembedding\x18\t \x03(\x02\x42\x0f\xbaH\x0c\x92\x01\t\x10\x80@\"\x04\n\x02@\x01\"\x9a\x01\n\x0f\x41\x64\x64\x46\x61\x63tsRequest\x12\x33\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x19.braid.graph.v1.FactInputB\t\xbaH\x06\x92\x01\x03\x10\xe8\x07\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\"\x9d\x01\n\x10\x41\x64\x64\x46\x61\x63tsResponse\x12\x13\n\x0b\x61\x64\x64\x65\x64_count\x18\x01 \x01(\x03\x12\x17\n\x0funchanged_count\x18\x02 \x01(\x03\x12,\n\x07refused\x18\x03 \x03(\x0b\x32\x1b.braid.graph.v1.RefusedFact\x12\x15\n\rrefused_count\x18\x04 \x01(\x03\x12\x16\n\x0espace_revision\x18\x05 \x01(\x03\",\n\x0bRefusedFact\x12\r\n\x05index\x18\x01 \x01(\x03\x12\x0e\n\x06reason\x18\x02 \x01(\t\"e\n\x0e\x45ndFactRequest\x12\x19\n\x07\x66\x61\x63t_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x38\n\x0cinvalid_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01\"^\n\x0f\x45ndFactResponse\x12\"\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.Fact\x12\x0f\n\x07\x63hanged\x18\x02 \x01(\x08\x12\x16\n\x0espace_revision\x18\x03 \x01(\x03\x32\xc4\x06\n\x12GraphIngestService\x12`\n\nAddEpisode\x12!.braid.graph.v1.AddEpisodeRequest\x1a\".braid.graph.v1.AddEpisodeResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x03\x12r\n\x10\x42\x61tchAddEpisodes\x12\'.braid.graph.v1.BatchAddEpisodesRequest\x1a(.braid.graph.v1.BatchAddEpisodesResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x03\x12\\\n\x08\x41\x64\x64\x46\x61\x63ts\x12\x1f.braid.graph.v1.AddFactsRequest\x1a .braid.graph.v1.AddFactsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x01(\x01\x12W\n\x07\x45ndFact\x12\x1e.braid.graph.v1.EndFactRequest\x1a\x1f.braid.graph.v1.EndFactResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x02\x12\x63\n\x0bPutOntology\x12\".braid.graph.v1.PutOntologyRequest\x1a#.braid.graph.v1.PutOntologyResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x02\x12\x63\n\x0b\x41\x64\x64\x46indings\x12\".braid.graph.v1.AddFindingsRequest\x1a#.braid.graph.v1.AddFindingsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x01\x12\x66\n\x0cPutRelations\x12#.braid.graph.v1.PutRelationsRequest\x1a$.braid.graph.v1.PutRelationsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x02\x12o\n\x0f\x44\x65leteRelations\x12&.braid.graph.v1.DeleteRelationsRequest\x1a\'.braid.graph.v1.DeleteRelationsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/graph/v1/ingest.proto\x12\x0e\x62raid.graph.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a braid/graph/v1/corrections.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1d\x62raid/graph/v1/findings.proto\x1a\x1d\x62raid/graph/v1/ontology.proto\x1a\x1e\x62raid/graph/v1/relations.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcb\x02\n\x0c\x45pisodeInput\x12\x1a\n\x08\x63hunk_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12#\n\x0b\x64ocument_id\x18\x02 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12$\n\x0e\x64ocument_title\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12 \n\x07\x63ontent\x18\x05 \x01(\tB\x0f\xbaH\x0cr\n\x10\x01\x18\x80\x80\x02\xba\x01\x01\x00\x12\x32\n\x0ereference_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cversion_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nvalid_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"J\n\x11\x41\x64\x64\x45pisodeRequest\x12\x35\n\x07\x65pisode\x18\x01 \x01(\x0b\x32\x1c.braid.graph.v1.EpisodeInputB\x06\xbaH\x03\xc8\x01\x01\"C\n\x12\x41\x64\x64\x45pisodeResponse\x12-\n\x06\x63ounts\x18\x01 \x01(\x0b\x32\x1d.braid.graph.v1.EpisodeCounts\"s\n\x17\x42\x61tchAddEpisodesRequest\x12;\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32\x1c.braid.graph.v1.EpisodeInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\x12\x1b\n\x13skip_language_model\x18\x02 \x01(\x08\"a\n\x18\x42\x61tchAddEpisodesResponse\x12-\n\x06\x63ounts\x18\x01 \x01(\x0b\x32\x1d.braid.graph.v1.EpisodeCounts\x12\x16\n\x0espace_revision\x18\x02 \x01(\x03\"\xb9\x01\n\rEpisodeCounts\x12\x1b\n\x13\x61\x64\x64\x65\x64_episode_count\x18\x01 \x01(\x05\x12\x1a\n\x12\x61\x64\x64\x65\x64_entity_count\x18\x02 \x01(\x05\x12\x1b\n\x13\x61\x64\x64\x65\x64_mention_count\x18\x03 \x01(\x05\x12\x1e\n\x16\x61\x64\x64\x65\x64_local_fact_count\x18\x04 \x01(\x05\x12\x18\n\x10\x61\x64\x64\x65\x64_fact_count\x18\x05 \x01(\x05\x12\x18\n\x10\x65nded_fact_count\x18\x06 \x01(\x05\"`\n\x0b\x45ntityInput\x12\x1e\n\x04name\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\xe8\x07\xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x31\n\x04type\x18\x02 \x01(\tB#\xbaH r\x1e\x18@2\x1a^([A-Za-z][A-Za-z0-9_]*)?$\"\xf3\x05\n\tFactInput\x12\x34\n\x07subject\x18\x01 \x01(\x0b\x32\x1b.braid.graph.v1.EntityInputB\x06\xbaH\x03\xc8\x01\x01\x12\x83\x03\n\rrelation_type\x18\x02 \x01(\tB\xeb\x02\xbaH\xe7\x02r\x03\x18\xc8\x01\xba\x01\xde\x02\n\x14string.relation_name\x12^must be of letters, digits, spaces and _ - \' . , ( ), hold a letter and not begin with a space\x1a\xe5\x01this.matches(\'^([\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013}-][\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*)?\\\\p{L}[\\\\p{L}\\\\p{M}\\\\p{Nd}\\\\x{200C}\\\\x{200D}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*$\')\x12\x33\n\x06object\x18\x03 \x01(\x0b\x32\x1b.braid.graph.v1.EntityInputB\x06\xbaH\x03\xc8\x01\x01\x12\x1f\n\tstatement\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\x80@\xba\x01\x01\x00\x12.\n\nvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12!\n\x0b\x64ocument_id\x18\x07 \x01(\tB\x0c\xbaH\tr\x07\x18\x80\x04\xba\x01\x01\x00\x12+\n\nattributes\x18\x08 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\"\n\tembedding\x18\t \x03(\x02\x42\x0f\xbaH\x0c\x92\x01\t\x10\x80@\"\x04\n\x02@\x01\"\xb8\x01\n\x0f\x41\x64\x64\x46\x61\x63tsRequest\x12\x33\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x19.braid.graph.v1.FactInputB\t\xbaH\x06\x92\x01\x03\x10\xe8\x07\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\"\x9d\x01\n\x10\x41\x64\x64\x46\x61\x63tsResponse\x12\x13\n\x0b\x61\x64\x64\x65\x64_count\x18\x01 \x01(\x03\x12\x17\n\x0funchanged_count\x18\x02 \x01(\x03\x12,\n\x07refused\x18\x03 \x03(\x0b\x32\x1b.braid.graph.v1.RefusedFact\x12\x15\n\rrefused_count\x18\x04 \x01(\x03\x12\x16\n\x0espace_revision\x18\x05 \x01(\x03\",\n\x0bRefusedFact\x12\r\n\x05index\x18\x01 \x01(\x03\x12\x0e\n\x06reason\x18\x02 \x01(\t\"e\n\x0e\x45ndFactRequest\x12\x19\n\x07\x66\x61\x63t_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x38\n\x0cinvalid_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x06\xbaH\x03\xc8\x01\x01\"^\n\x0f\x45ndFactResponse\x12\"\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.Fact\x12\x0f\n\x07\x63hanged\x18\x02 \x01(\x08\x12\x16\n\x0espace_revision\x18\x03 \x01(\x03\x32\x88\t\n\x12GraphIngestService\x12`\n\nAddEpisode\x12!.braid.graph.v1.AddEpisodeRequest\x1a\".braid.graph.v1.AddEpisodeResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x03\x12r\n\x10\x42\x61tchAddEpisodes\x12\'.braid.graph.v1.BatchAddEpisodesRequest\x1a(.braid.graph.v1.BatchAddEpisodesResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x03\x12\\\n\x08\x41\x64\x64\x46\x61\x63ts\x12\x1f.braid.graph.v1.AddFactsRequest\x1a .braid.graph.v1.AddFactsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x01(\x01\x12W\n\x07\x45ndFact\x12\x1e.braid.graph.v1.EndFactRequest\x1a\x1f.braid.graph.v1.EndFactResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x02\x12i\n\rWithdrawFacts\x12$.braid.graph.v1.WithdrawFactsRequest\x1a%.braid.graph.v1.WithdrawFactsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x04\x12\x63\n\x0b\x43orrectFact\x12\".braid.graph.v1.CorrectFactRequest\x1a#.braid.graph.v1.CorrectFactResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x02\x12r\n\x10SettleFactSource\x12\'.braid.graph.v1.SettleFactSourceRequest\x1a(.braid.graph.v1.SettleFactSourceResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x04\x12\x63\n\x0bPutOntology\x12\".braid.graph.v1.PutOntologyRequest\x1a#.braid.graph.v1.PutOntologyResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x02\x12\x63\n\x0b\x41\x64\x64\x46indings\x12\".braid.graph.v1.AddFindingsRequest\x1a#.braid.graph.v1.AddFindingsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x01\x12\x66\n\x0cPutRelations\x12#.braid.graph.v1.PutRelationsRequest\x1a$.braid.graph.v1.PutRelationsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x02\x12o\n\x0f\x44\x65leteRelations\x12&.braid.graph.v1.DeleteRelationsRequest\x1a\'.braid.graph.v1.DeleteRelationsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -74,6 +75,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ADDFACTSREQUEST'].fields_by_name['facts']._serialized_options = b'\272H\006\222\001\003\020\350\007'
   _globals['_ADDFACTSREQUEST'].fields_by_name['embedding_model']._loaded_options = None
   _globals['_ADDFACTSREQUEST'].fields_by_name['embedding_model']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
+  _globals['_ADDFACTSREQUEST'].fields_by_name['source']._loaded_options = None
+  _globals['_ADDFACTSREQUEST'].fields_by_name['source']._serialized_options = b'\272H\tr\007\030\320\017\272\001\001\000'
   _globals['_ADDFACTSREQUEST'].fields_by_name['idempotency_key']._loaded_options = None
   _globals['_ADDFACTSREQUEST'].fields_by_name['idempotency_key']._serialized_options = b'\272H\017r\r\030\377\0012\010^[!-~]*$'
   _globals['_ENDFACTREQUEST'].fields_by_name['fact_id']._loaded_options = None
@@ -88,6 +91,12 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['AddFacts']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\001'
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['EndFact']._loaded_options = None
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['EndFact']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\002'
+  _globals['_GRAPHINGESTSERVICE'].methods_by_name['WithdrawFacts']._loaded_options = None
+  _globals['_GRAPHINGESTSERVICE'].methods_by_name['WithdrawFacts']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\004'
+  _globals['_GRAPHINGESTSERVICE'].methods_by_name['CorrectFact']._loaded_options = None
+  _globals['_GRAPHINGESTSERVICE'].methods_by_name['CorrectFact']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\002'
+  _globals['_GRAPHINGESTSERVICE'].methods_by_name['SettleFactSource']._loaded_options = None
+  _globals['_GRAPHINGESTSERVICE'].methods_by_name['SettleFactSource']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\004'
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['PutOntology']._loaded_options = None
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['PutOntology']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\002'
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['AddFindings']._loaded_options = None
@@ -96,32 +105,32 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['PutRelations']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\002'
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['DeleteRelations']._loaded_options = None
   _globals['_GRAPHINGESTSERVICE'].methods_by_name['DeleteRelations']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\004'
-  _globals['_EPISODEINPUT']._serialized_start=322
-  _globals['_EPISODEINPUT']._serialized_end=653
-  _globals['_ADDEPISODEREQUEST']._serialized_start=655
-  _globals['_ADDEPISODEREQUEST']._serialized_end=729
-  _globals['_ADDEPISODERESPONSE']._serialized_start=731
-  _globals['_ADDEPISODERESPONSE']._serialized_end=798
-  _globals['_BATCHADDEPISODESREQUEST']._serialized_start=800
-  _globals['_BATCHADDEPISODESREQUEST']._serialized_end=915
-  _globals['_BATCHADDEPISODESRESPONSE']._serialized_start=917
-  _globals['_BATCHADDEPISODESRESPONSE']._serialized_end=1014
-  _globals['_EPISODECOUNTS']._serialized_start=1017
-  _globals['_EPISODECOUNTS']._serialized_end=1202
-  _globals['_ENTITYINPUT']._serialized_start=1204
-  _globals['_ENTITYINPUT']._serialized_end=1300
-  _globals['_FACTINPUT']._serialized_start=1303
-  _globals['_FACTINPUT']._serialized_end=2058
-  _globals['_ADDFACTSREQUEST']._serialized_start=2061
-  _globals['_ADDFACTSREQUEST']._serialized_end=2215
-  _globals['_ADDFACTSRESPONSE']._serialized_start=2218
-  _globals['_ADDFACTSRESPONSE']._serialized_end=2375
-  _globals['_REFUSEDFACT']._serialized_start=2377
-  _globals['_REFUSEDFACT']._serialized_end=2421
-  _globals['_ENDFACTREQUEST']._serialized_start=2423
-  _globals['_ENDFACTREQUEST']._serialized_end=2524
-  _globals['_ENDFACTRESPONSE']._serialized_start=2526
-  _globals['_ENDFACTRESPONSE']._serialized_end=2620
-  _globals['_GRAPHINGESTSERVICE']._serialized_start=2623
-  _globals['_GRAPHINGESTSERVICE']._serialized_end=3459
+  _globals['_EPISODEINPUT']._serialized_start=356
+  _globals['_EPISODEINPUT']._serialized_end=687
+  _globals['_ADDEPISODEREQUEST']._serialized_start=689
+  _globals['_ADDEPISODEREQUEST']._serialized_end=763
+  _globals['_ADDEPISODERESPONSE']._serialized_start=765
+  _globals['_ADDEPISODERESPONSE']._serialized_end=832
+  _globals['_BATCHADDEPISODESREQUEST']._serialized_start=834
+  _globals['_BATCHADDEPISODESREQUEST']._serialized_end=949
+  _globals['_BATCHADDEPISODESRESPONSE']._serialized_start=951
+  _globals['_BATCHADDEPISODESRESPONSE']._serialized_end=1048
+  _globals['_EPISODECOUNTS']._serialized_start=1051
+  _globals['_EPISODECOUNTS']._serialized_end=1236
+  _globals['_ENTITYINPUT']._serialized_start=1238
+  _globals['_ENTITYINPUT']._serialized_end=1334
+  _globals['_FACTINPUT']._serialized_start=1337
+  _globals['_FACTINPUT']._serialized_end=2092
+  _globals['_ADDFACTSREQUEST']._serialized_start=2095
+  _globals['_ADDFACTSREQUEST']._serialized_end=2279
+  _globals['_ADDFACTSRESPONSE']._serialized_start=2282
+  _globals['_ADDFACTSRESPONSE']._serialized_end=2439
+  _globals['_REFUSEDFACT']._serialized_start=2441
+  _globals['_REFUSEDFACT']._serialized_end=2485
+  _globals['_ENDFACTREQUEST']._serialized_start=2487
+  _globals['_ENDFACTREQUEST']._serialized_end=2588
+  _globals['_ENDFACTRESPONSE']._serialized_start=2590
+  _globals['_ENDFACTRESPONSE']._serialized_end=2684
+  _globals['_GRAPHINGESTSERVICE']._serialized_start=2687
+  _globals['_GRAPHINGESTSERVICE']._serialized_end=3847
 # @@protoc_insertion_point(module_scope)

@@ -334,9 +334,12 @@ class AddFactsRequest(_message.Message):
 
     FACTS_FIELD_NUMBER: _builtins.int
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
+    SOURCE_FIELD_NUMBER: _builtins.int
     IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     embedding_model: _builtins.str
     """The model of the vectors. Required if any vector is given; it must be the space's model."""
+    source: _builtins.str
+    """What states the facts, such as the path of their file; SettleFactSource compares by it. Empty: no source is recorded."""
     idempotency_key: _builtins.str
     """Makes the call repeatable: see REPETITION_KEY. Given with the first message. Default: none, each call is a new one."""
     @_builtins.property
@@ -348,11 +351,12 @@ class AddFactsRequest(_message.Message):
         *,
         facts: _abc.Iterable[Global___FactInput] | None = ...,
         embedding_model: _builtins.str = ...,
+        source: _builtins.str = ...,
         idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_model", b"embedding_model", "facts", b"facts", "idempotency_key", b"idempotency_key"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_model", b"embedding_model", "facts", b"facts", "idempotency_key", b"idempotency_key", "source", b"source"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

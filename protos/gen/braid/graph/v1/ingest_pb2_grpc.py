@@ -3,6 +3,7 @@
 import grpc
 import warnings
 
+from braid.graph.v1 import corrections_pb2 as braid_dot_graph_dot_v1_dot_corrections__pb2
 from braid.graph.v1 import findings_pb2 as braid_dot_graph_dot_v1_dot_findings__pb2
 from braid.graph.v1 import ingest_pb2 as braid_dot_graph_dot_v1_dot_ingest__pb2
 from braid.graph.v1 import ontology_pb2 as braid_dot_graph_dot_v1_dot_ontology__pb2
@@ -58,6 +59,21 @@ class GraphIngestServiceStub:
                 request_serializer=braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactRequest.SerializeToString,
                 response_deserializer=braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactResponse.FromString,
                 _registered_method=True)
+        self.WithdrawFacts = channel.unary_unary(
+                '/braid.graph.v1.GraphIngestService/WithdrawFacts',
+                request_serializer=braid_dot_graph_dot_v1_dot_corrections__pb2.WithdrawFactsRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_corrections__pb2.WithdrawFactsResponse.FromString,
+                _registered_method=True)
+        self.CorrectFact = channel.unary_unary(
+                '/braid.graph.v1.GraphIngestService/CorrectFact',
+                request_serializer=braid_dot_graph_dot_v1_dot_corrections__pb2.CorrectFactRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_corrections__pb2.CorrectFactResponse.FromString,
+                _registered_method=True)
+        self.SettleFactSource = channel.unary_unary(
+                '/braid.graph.v1.GraphIngestService/SettleFactSource',
+                request_serializer=braid_dot_graph_dot_v1_dot_corrections__pb2.SettleFactSourceRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_v1_dot_corrections__pb2.SettleFactSourceResponse.FromString,
+                _registered_method=True)
         self.PutOntology = channel.unary_unary(
                 '/braid.graph.v1.GraphIngestService/PutOntology',
                 request_serializer=braid_dot_graph_dot_v1_dot_ontology__pb2.PutOntologyRequest.SerializeToString,
@@ -104,7 +120,8 @@ class GraphIngestServiceServicer:
 
     def AddFacts(self, request_iterator, context):
         """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and the interval
-        as first given: a fact that was ended in the meantime remains ended when it is added again.
+        as first given: a fact that was ended or corrected in the meantime remains so when it is added again. A fact that was
+        withdrawn, or replaced by a correction of its subject, relation or object, stands again from the time of this call.
         Each message is a transaction: an invalid message ends the call, and the facts of earlier messages remain.
         FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
         """
@@ -115,6 +132,33 @@ class GraphIngestServiceServicer:
     def EndFact(self, request, context):
         """Ends a fact at a time: from then on it no longer holds; its former versions remain. Repeating the call with the same time
         changes nothing; with another time it is a correction. NOT_FOUND for facts of other spaces and for co-occurrences.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def WithdrawFacts(self, request, context):
+        """Withdraws facts: from now on they are not known, whatever documents and texts state them, until they are stated again.
+        Nothing is erased: as known before, they still stand. One transaction; unknown facts do not affect the others.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def CorrectFact(self, request, context):
+        """Corrects a fact: from now on it is known as corrected; as known before, it is what it was. It keeps its sources, and its id
+        unless subject, relation or object change or the corrected fact exists already: then the fact with the other id replaces
+        it. NOT_FOUND for facts of other spaces, withdrawn facts and co-occurrences; INVALID_FIELD, and nothing changes, for a
+        correction after which it would not be a fact. FAILED_PRECONDITION while the space migrates to vectors of another model.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SettleFactSource(self, request, context):
+        """Compares what a source states now with what it stated before: call it after all AddFacts calls of one complete pass over the
+        source. Returns the facts that it no longer states, and withdraws them if asked; facts that another source, or a text, also
+        states remain.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -173,6 +217,21 @@ def add_GraphIngestServiceServicer_to_server(servicer, server):
                     servicer.EndFact,
                     request_deserializer=braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactRequest.FromString,
                     response_serializer=braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactResponse.SerializeToString,
+            ),
+            'WithdrawFacts': grpc.unary_unary_rpc_method_handler(
+                    servicer.WithdrawFacts,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_corrections__pb2.WithdrawFactsRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_corrections__pb2.WithdrawFactsResponse.SerializeToString,
+            ),
+            'CorrectFact': grpc.unary_unary_rpc_method_handler(
+                    servicer.CorrectFact,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_corrections__pb2.CorrectFactRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_corrections__pb2.CorrectFactResponse.SerializeToString,
+            ),
+            'SettleFactSource': grpc.unary_unary_rpc_method_handler(
+                    servicer.SettleFactSource,
+                    request_deserializer=braid_dot_graph_dot_v1_dot_corrections__pb2.SettleFactSourceRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_v1_dot_corrections__pb2.SettleFactSourceResponse.SerializeToString,
             ),
             'PutOntology': grpc.unary_unary_rpc_method_handler(
                     servicer.PutOntology,
@@ -304,6 +363,87 @@ class GraphIngestService:
             '/braid.graph.v1.GraphIngestService/EndFact',
             braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactRequest.SerializeToString,
             braid_dot_graph_dot_v1_dot_ingest__pb2.EndFactResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def WithdrawFacts(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphIngestService/WithdrawFacts',
+            braid_dot_graph_dot_v1_dot_corrections__pb2.WithdrawFactsRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_corrections__pb2.WithdrawFactsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def CorrectFact(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphIngestService/CorrectFact',
+            braid_dot_graph_dot_v1_dot_corrections__pb2.CorrectFactRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_corrections__pb2.CorrectFactResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SettleFactSource(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.v1.GraphIngestService/SettleFactSource',
+            braid_dot_graph_dot_v1_dot_corrections__pb2.SettleFactSourceRequest.SerializeToString,
+            braid_dot_graph_dot_v1_dot_corrections__pb2.SettleFactSourceResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -3,6 +3,7 @@
 isort:skip_file
 """
 
+from braid.graph.v1 import corrections_pb2 as _corrections_pb2
 from braid.graph.v1 import findings_pb2 as _findings_pb2
 from braid.graph.v1 import ingest_pb2 as _ingest_pb2
 from braid.graph.v1 import ontology_pb2 as _ontology_pb2
@@ -31,13 +32,29 @@ class GraphIngestServiceStub:
     """
     AddFacts: _aio.StreamUnaryMultiCallable[_ingest_pb2.AddFactsRequest, _ingest_pb2.AddFactsResponse]
     """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and the interval
-    as first given: a fact that was ended in the meantime remains ended when it is added again.
+    as first given: a fact that was ended or corrected in the meantime remains so when it is added again. A fact that was
+    withdrawn, or replaced by a correction of its subject, relation or object, stands again from the time of this call.
     Each message is a transaction: an invalid message ends the call, and the facts of earlier messages remain.
     FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
     """
     EndFact: _aio.UnaryUnaryMultiCallable[_ingest_pb2.EndFactRequest, _ingest_pb2.EndFactResponse]
     """Ends a fact at a time: from then on it no longer holds; its former versions remain. Repeating the call with the same time
     changes nothing; with another time it is a correction. NOT_FOUND for facts of other spaces and for co-occurrences.
+    """
+    WithdrawFacts: _aio.UnaryUnaryMultiCallable[_corrections_pb2.WithdrawFactsRequest, _corrections_pb2.WithdrawFactsResponse]
+    """Withdraws facts: from now on they are not known, whatever documents and texts state them, until they are stated again.
+    Nothing is erased: as known before, they still stand. One transaction; unknown facts do not affect the others.
+    """
+    CorrectFact: _aio.UnaryUnaryMultiCallable[_corrections_pb2.CorrectFactRequest, _corrections_pb2.CorrectFactResponse]
+    """Corrects a fact: from now on it is known as corrected; as known before, it is what it was. It keeps its sources, and its id
+    unless subject, relation or object change or the corrected fact exists already: then the fact with the other id replaces
+    it. NOT_FOUND for facts of other spaces, withdrawn facts and co-occurrences; INVALID_FIELD, and nothing changes, for a
+    correction after which it would not be a fact. FAILED_PRECONDITION while the space migrates to vectors of another model.
+    """
+    SettleFactSource: _aio.UnaryUnaryMultiCallable[_corrections_pb2.SettleFactSourceRequest, _corrections_pb2.SettleFactSourceResponse]
+    """Compares what a source states now with what it stated before: call it after all AddFacts calls of one complete pass over the
+    source. Returns the facts that it no longer states, and withdraws them if asked; facts that another source, or a text, also
+    states remain.
     """
     PutOntology: _aio.UnaryUnaryMultiCallable[_ontology_pb2.PutOntologyRequest, _ontology_pb2.PutOntologyResponse]
     """Replaces the space's ontology. All names are validated; each reserved name is reported with its field."""
@@ -85,7 +102,8 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_abc.AsyncIterator[_ingest_pb2.AddFactsRequest], _abc.Awaitable[_ingest_pb2.AddFactsResponse]],
     ) -> _abc.Awaitable[_ingest_pb2.AddFactsResponse]:
         """Adds dated facts in bulk, without a language model. A fact's identity is subject, relation, object and the interval
-        as first given: a fact that was ended in the meantime remains ended when it is added again.
+        as first given: a fact that was ended or corrected in the meantime remains so when it is added again. A fact that was
+        withdrawn, or replaced by a correction of its subject, relation or object, stands again from the time of this call.
         Each message is a transaction: an invalid message ends the call, and the facts of earlier messages remain.
         FAILED_PRECONDITION while the space holds or migrates to vectors of another model.
         """
@@ -98,6 +116,39 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_ingest_pb2.EndFactResponse]:
         """Ends a fact at a time: from then on it no longer holds; its former versions remain. Repeating the call with the same time
         changes nothing; with another time it is a correction. NOT_FOUND for facts of other spaces and for co-occurrences.
+        """
+
+    @_abc_1.abstractmethod
+    def WithdrawFacts(
+        self,
+        request: _corrections_pb2.WithdrawFactsRequest,
+        context: _aio.ServicerContext[_corrections_pb2.WithdrawFactsRequest, _abc.Awaitable[_corrections_pb2.WithdrawFactsResponse]],
+    ) -> _abc.Awaitable[_corrections_pb2.WithdrawFactsResponse]:
+        """Withdraws facts: from now on they are not known, whatever documents and texts state them, until they are stated again.
+        Nothing is erased: as known before, they still stand. One transaction; unknown facts do not affect the others.
+        """
+
+    @_abc_1.abstractmethod
+    def CorrectFact(
+        self,
+        request: _corrections_pb2.CorrectFactRequest,
+        context: _aio.ServicerContext[_corrections_pb2.CorrectFactRequest, _abc.Awaitable[_corrections_pb2.CorrectFactResponse]],
+    ) -> _abc.Awaitable[_corrections_pb2.CorrectFactResponse]:
+        """Corrects a fact: from now on it is known as corrected; as known before, it is what it was. It keeps its sources, and its id
+        unless subject, relation or object change or the corrected fact exists already: then the fact with the other id replaces
+        it. NOT_FOUND for facts of other spaces, withdrawn facts and co-occurrences; INVALID_FIELD, and nothing changes, for a
+        correction after which it would not be a fact. FAILED_PRECONDITION while the space migrates to vectors of another model.
+        """
+
+    @_abc_1.abstractmethod
+    def SettleFactSource(
+        self,
+        request: _corrections_pb2.SettleFactSourceRequest,
+        context: _aio.ServicerContext[_corrections_pb2.SettleFactSourceRequest, _abc.Awaitable[_corrections_pb2.SettleFactSourceResponse]],
+    ) -> _abc.Awaitable[_corrections_pb2.SettleFactSourceResponse]:
+        """Compares what a source states now with what it stated before: call it after all AddFacts calls of one complete pass over the
+        source. Returns the facts that it no longer states, and withdraws them if asked; facts that another source, or a text, also
+        states remain.
         """
 
     @_abc_1.abstractmethod

@@ -169,7 +169,7 @@ class GetFactResponse(_message.Message):
     VERSIONS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def fact(self) -> _facts_pb2.Fact:
-        """The fact as it is known now; unset if it was withdrawn."""
+        """The fact as it is known now; unset if it was withdrawn, or replaced by a correction: the last version's `change` says which."""
 
     @_builtins.property
     def versions(self) -> _containers.RepeatedCompositeFieldContainer[Global___FactVersion]:
@@ -199,8 +199,12 @@ class FactVersion(_message.Message):
     KNOWN_TIME_FIELD_NUMBER: _builtins.int
     SUPERSEDED_TIME_FIELD_NUMBER: _builtins.int
     CHUNK_ID_FIELD_NUMBER: _builtins.int
+    CHANGE_FIELD_NUMBER: _builtins.int
+    CORRECTED_FACT_ID_FIELD_NUMBER: _builtins.int
     chunk_id: _builtins.str
     """The chunk that caused it; empty if none did."""
+    corrected_fact_id: _builtins.str
+    """For the first state of a fact that replaced another one by a correction: the id of the fact that it corrects."""
     @_builtins.property
     def fact(self) -> _facts_pb2.Fact:
         """The fact as it was known: its statement and its interval then, without sources."""
@@ -213,6 +217,10 @@ class FactVersion(_message.Message):
     def superseded_time(self) -> _timestamp_pb2.Timestamp:
         """The time at which it was replaced by the next version or withdrawn. Unset for the latest version."""
 
+    @_builtins.property
+    def change(self) -> _facts_pb2.FactChange:
+        """Who withdrew or corrected this state, and why; unset if the fact changed otherwise, such as by an end."""
+
     def __init__(
         self,
         *,
@@ -220,10 +228,12 @@ class FactVersion(_message.Message):
         known_time: _timestamp_pb2.Timestamp | None = ...,
         superseded_time: _timestamp_pb2.Timestamp | None = ...,
         chunk_id: _builtins.str = ...,
+        change: _facts_pb2.FactChange | None = ...,
+        corrected_fact_id: _builtins.str = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["fact", b"fact", "known_time", b"known_time", "superseded_time", b"superseded_time"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "fact", b"fact", "known_time", b"known_time", "superseded_time", b"superseded_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_id", b"chunk_id", "fact", b"fact", "known_time", b"known_time", "superseded_time", b"superseded_time"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["change", b"change", "chunk_id", b"chunk_id", "corrected_fact_id", b"corrected_fact_id", "fact", b"fact", "known_time", b"known_time", "superseded_time", b"superseded_time"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
