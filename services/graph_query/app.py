@@ -8,6 +8,7 @@ from typing import Protocol
 
 from braid.graph.internal.v1 import deletion_pb2_grpc, embeddings_pb2_grpc, inventory_pb2_grpc
 from braid.graph.v1 import ingest_pb2_grpc, query_pb2_grpc
+from services.graph_query.corrections.domain import CorrectionStore
 from services.graph_query.embeddings.space_models import SpaceModels
 from services.graph_query.entities.domain import EntityStore
 from services.graph_query.episodes import intake as episode_intake
@@ -29,6 +30,7 @@ from services.graph_query.neo4j_store import Neo4jStore
 from services.graph_query.search.as_known import AsKnownStore
 from services.graph_query.search.fact_search import FactSearcher
 from services.graph_query.search.reranking import RerankingStore
+from services.graph_query.servicers.corrections import CorrectionHandler
 from services.graph_query.servicers.embeddings import GraphEmbeddingServicer
 from services.graph_query.servicers.entities import EntityHandler
 from services.graph_query.servicers.findings import FindingHandler
@@ -90,6 +92,10 @@ class Stores(episode_intake.Stores, Protocol):
         """Returns the store of relations between chunks."""
 
     @property
+    def corrections(self) -> CorrectionStore:
+        """Returns the store of withdrawals and corrections of facts."""
+
+    @property
     def inventory(self) -> InventoryStore:
         """Returns the store of ids."""
 
@@ -127,6 +133,7 @@ def build_services(
         ontologies=ontologies,
         findings=findings,
         relations=relations,
+        corrections=CorrectionHandler(store.corrections, models, ontologies),
     )
     return [
         Service(

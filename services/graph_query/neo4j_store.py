@@ -19,6 +19,7 @@ from services.graph_query.core.domain import (
 )
 from services.graph_query.core.fact_batch import FactBatch
 from services.graph_query.core.intervals import OPEN
+from services.graph_query.corrections.neo4j_store import Neo4jCorrections
 from services.graph_query.embeddings.domain import RETRY_SECONDS
 from services.graph_query.embeddings.neo4j_store import Neo4jEmbeddings
 from services.graph_query.entities.neo4j_store import Neo4jEntities, Neo4jEntityStore
@@ -36,7 +37,7 @@ from services.graph_query.neo4j.database import WRITE_LIMIT, Database, Transacti
 from services.graph_query.neo4j.row_mapping import filter_parameters, instant
 from services.graph_query.neo4j.schema import Schema, check_ready, ensure_schema
 from services.graph_query.neo4j.space_locks import SpaceLocks
-from services.graph_query.neo4j.space_writer import SpaceWriter
+from services.graph_query.neo4j.space_writer import SpaceContents, SpaceWriter
 from services.graph_query.neo4j.warm_up import QueryPlanWarmer
 from services.graph_query.ontology.neo4j_store import Neo4jOntologies
 from services.graph_query.search.as_known import Neo4jAsKnown
@@ -93,6 +94,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         self.relations = Neo4jRelations(database, self._write)
         self.inventory = Neo4jInventory(database, self._write)
         self.embeddings = Neo4jEmbeddings(database, self._write)
+        self.corrections = Neo4jCorrections(database, self._write)
 
     async def ensure_schema(self) -> None:
         """Creates missing constraints and indexes and waits until they are online."""
@@ -212,7 +214,9 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
                 _check_vectors(state, model, length)
             gazetteer = await self._gazetteer(tx, space, state["name_revision"])
             now = _after(instant(state["last_write"]))
-            writer = SpaceWriter(tx, space, gazetteer, now, texts=state["texts"])
+            has = SpaceContents(state["texts"], state["aliases"], state["sources"])
+            revision = state["revision"] + 1
+            writer = SpaceWriter(tx, space, gazetteer, now, revision=revision, has=has)
             result = await work(writer)
             await writer.count_mentions()
             if writer.changed:

@@ -142,11 +142,12 @@ class GivenFact:
 
 @dataclass(frozen=True, slots=True)
 class FactCounts:
-    """The result of adding facts, and the space's revision afterwards."""
+    """The result of adding facts, the space's revision afterwards, and the facts' uuids in the order given."""
 
     added: int = 0
     unchanged: int = 0
     revision: int = 0
+    uuids: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 
 class EntityRef(NamedTuple):

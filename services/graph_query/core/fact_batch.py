@@ -101,15 +101,16 @@ class PreparedFact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FactBatch:
-    """Facts of one write to a space, in the order given."""
+    """Facts of one write to a space, in the order given, and the source that states them, "" if none is recorded."""
 
     names: NameKeys
     facts: list[PreparedFact] = field(default_factory=list)
+    source: str = ""
 
     @classmethod
-    def of(cls, space: str, facts: Sequence[GivenFact]) -> Self:
+    def of(cls, space: str, facts: Sequence[GivenFact], source: str = "") -> Self:
         """Prepares facts for a space."""
-        batch = cls(NameKeys(space))
+        batch = cls(NameKeys(space), source=source)
         for fact in facts:
             batch.add(fact)
         return batch

@@ -12,6 +12,12 @@ CALLER = ""
 """The cause of an ending that a caller asked for; any other one is the uuid of an episode."""
 
 
+NOT_AFTER_START = (
+    "must be after the time since when the fact holds; withdraw a fact that has never been true"
+)
+"""Why a fact cannot end at its start."""
+
+
 class Ending(NamedTuple):
     """A record that a cause ends a fact at an instant."""
 

@@ -99,7 +99,7 @@ async def remove_passages(
     emptied = await writer.write("delete_empty_documents", uuids=sorted(uuids_of))
     claimants = {*claimed, *emptied[0]["documents"], *taken.claimants}
     withdrawn = await withdraw_claims(writer, claimants, taken.named)
-    older, entities = await _apply_withdrawal(writer, cut, withdrawn, documents)
+    older, entities = await apply_withdrawal(writer, cut, withdrawn, documents)
     await update_versioned_documents(writer, uuids_of)
     revived = await apply_endings(writer, taken.ended())
     if not erase:
@@ -123,13 +123,13 @@ async def _unread(writer: SpaceWriter, uuids: Sequence[str]) -> None:
         return
     taken = await withdraw_extraction(writer, uuids)
     withdrawn = await withdraw_claims(writer, taken.claimants, taken.named)
-    await _apply_withdrawal(writer, Changes(), withdrawn, ())
+    await apply_withdrawal(writer, Changes(), withdrawn, ())
     await apply_endings(writer, taken.ended())
     await record_past_endings(writer, taken.endings)
     await forget_extracted(writer, uuids)
 
 
-async def _apply_withdrawal(
+async def apply_withdrawal(
     writer: SpaceWriter, cut: Changes, withdrawn: Withdrawn, documents: Collection[str]
 ) -> tuple[Changes, int]:
     """Applies withdrawn claims and removed mentions; returns changes in older passages and the removed entities."""

@@ -12,6 +12,7 @@ from services.graph_query.core.fact_batch import GivenEnds, claimed_episode
 from services.graph_query.core.identity import document_uuid, fact_uuid
 from services.graph_query.core.names import Spelling, name_key
 from services.graph_query.facts.erasure import record_past_claims, record_past_endings
+from services.graph_query.facts.identities import copy_sources, put_aliases
 from services.graph_query.facts.invalidation import (
     apply_endings,
     create_past_versions,
@@ -134,6 +135,7 @@ async def _write_moves(
         rows = [{key: copy[key] for key in ("from", "uuid", "source", "target")} for copy in new]
         await writer.write("copy_facts", rows=rows, known=writer.now.timestamp())
         await writer.write("copy_endings", rows=rows)
+        await copy_sources(writer, rows)
         # An ending of the original may have been removed in this same write.
         await apply_endings(writer, [row["uuid"] for row in rows])
     await writer.write("create_claims", rows=_claim_rows(writer.space, claims, 2))
@@ -142,6 +144,20 @@ async def _write_moves(
     for claimant, old, _ in claims:
         claimants[old].add(claimant)
     await delete_unclaimed(writer, claimants, copied, moved=True)
+    await put_aliases(writer, _identities(writer.space, new))
+
+
+def _identities(space: str, copies: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Returns the uuids of what corrected facts state now, at their new ends, with the facts' uuids."""
+    found = {}
+    for copy in copies:
+        row = copy["row"]
+        if row["corrected"]:
+            since, until, text = row["state"]
+            statement = text if row["origin"] == Origin.EXTRACTED.value else ""
+            ends = (copy["source"], copy["target"])
+            found[fact_uuid(space, ends, row["relation"], (since, until), statement)] = copy["uuid"]
+    return {identity: uuid for identity, uuid in found.items() if identity != uuid}
 
 
 def claimant_nodes(space: str, claimant: str) -> tuple[str | None, str | None]:

@@ -95,9 +95,11 @@ def _without(versions: Iterable[Mapping[str, Any]], endings: Collection[FactEndi
         if FactEnding(version["fact"], version["told_by"]) not in endings:
             kept = version
         elif (kept["fact"], kept["until"]) == (version["fact"], version["since"]):
-            kept = {**kept, "until": version["until"], "removed": version["removed"]}
+            kept = {**kept, **{key: version[key] for key in ("until", "removed", "change")}}
             erased.gone.add(version["uuid"])
-            erased.longer[kept["uuid"]] = {key: kept[key] for key in ("uuid", "until", "removed")}
+            erased.longer[kept["uuid"]] = {
+                key: kept[key] for key in ("uuid", "until", "removed", "change")
+            }
         else:
             kept = version
             if version["revocable"]:

@@ -7,7 +7,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from services.graph_query.core.intervals import end_of
-from services.graph_query.core.invalidation import CALLER, Ending, effective_end
+from services.graph_query.core.invalidation import (
+    CALLER,
+    NOT_AFTER_START,
+    Ending,
+    effective_end,
+)
 from services.graph_query.neo4j.row_mapping import instant
 from services.graph_query.neo4j.space_writer import SpaceWriter
 from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
@@ -42,9 +47,7 @@ async def end_fact(writer: SpaceWriter, uuid: str, at: datetime) -> bool:
     if not rows:
         raise NotFoundError("fact")
     if rows[0]["since"] >= at.timestamp():
-        raise InvalidFieldError(
-            FieldError("invalid_time", "must be after the time since when the fact holds")
-        )
+        raise InvalidFieldError(FieldError("invalid_time", NOT_AFTER_START))
     if Ending(CALLER, at) in _endings(rows[0]):
         return False
     await record_endings(writer, CALLER, [(uuid, at)])

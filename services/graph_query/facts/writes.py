@@ -19,8 +19,10 @@ from services.graph_query.facts.entity_typing import (
     delete_unclaimed,
     known_names,
 )
+from services.graph_query.facts.identities import record_sources, resolve_aliases
 from services.graph_query.facts.invalidation import apply_earlier_endings, record_endings
 from services.graph_query.local_extraction.gazetteer import Uuids
+from services.graph_query.neo4j.database import Rows
 from services.graph_query.neo4j.space_writer import SpaceWriter
 
 # The columns of a new fact's claim, in the order that the query expects.
@@ -55,7 +57,7 @@ async def add_facts(
     touched = await apply_types(writer, found, {**by_key, **spelt})
     await writer.respell(spelt, stored.shown)
     await describe(writer, found, described, model)
-    result = batch.by_uuid(found)
+    result = await resolve_aliases(writer, batch.by_uuid(found))
     facts = dict(reversed(result))
     known = {row["uuid"]: row for row in await writer.read("facts_by_uuid", uuids=sorted(facts))}
     new = [uuid for uuid in sorted(facts) if uuid not in known]
@@ -77,7 +79,10 @@ async def add_facts(
     if cited := [uuid for uuid in new if uuid in documented]:
         await writer.write("cause_versions", uuids=cited, known=writer.now.timestamp())
     await _end_new(writer, result, new, described.episode or None)
-    return FactCounts(added=len(new), unchanged=len(batch) - len(new))
+    if not described.episode:
+        await record_sources(writer, batch.source, facts, new)
+    uuids = tuple(uuid for uuid, _ in result)
+    return FactCounts(added=len(new), unchanged=len(batch) - len(new), uuids=uuids)
 
 
 async def claim_facts(writer: SpaceWriter, claimant: str, given: Mapping[str, set[str]]) -> None:
@@ -122,6 +127,13 @@ async def withdraw_claims(
     claims = await writer.write("delete_claims", documents=sorted(claimants)) if claimants else []
     if not claims and not named:
         return Withdrawn()
+    return await settle_claims(writer, claims, named)
+
+
+async def settle_claims(
+    writer: SpaceWriter, claims: Rows, named: Collection[tuple[str, EntityName]] = ()
+) -> Withdrawn:
+    """Removes the facts and types that deleted claims leave without any source; `named` as for `withdraw_claims`."""
     by_fact: defaultdict[str, set[str]] = defaultdict(set)
     for claim in claims:
         by_fact[claim["uuid"]].add(claim["document_id"])

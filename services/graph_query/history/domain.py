@@ -9,6 +9,7 @@ from enum import Enum
 from typing import NamedTuple, Protocol
 
 from services.graph_query.core.domain import Entity, EntityRef, Fact, FactFilter
+from services.graph_query.core.fact_changes import FactChange
 from services.graph_query.core.intervals import OPEN, day_after
 from services.graph_query.core.names import name_key
 
@@ -170,12 +171,24 @@ class Times(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The state of a fact as known from `known_from` until `known_until` (None: still known)."""
+    """The state of a fact as known from `known_from` until `known_until` (None: still known).
+
+    `corrects` is the fact that this one replaced by a correction; `change` is why the state is known no longer, None if
+    no caller withdrew or corrected it.
+    """
 
     fact: Fact
     known_from: datetime
     known_until: datetime | None
     episode: str
+    corrects: str = ""
+    change: FactChange | None = None
+
+
+def vanished(entity: Selector, withdrawn: Sequence[Version]) -> Entity:
+    """Returns the selected entity, which no longer exists, as the withdrawn facts name it."""
+    ends = [end for one in withdrawn for end in (one.fact.source, one.fact.target)]
+    return Entity(*next(end for end in ends if entity.means(end)))
 
 
 class HistoryStore(Protocol):
@@ -214,3 +227,12 @@ class HistoryStore(Protocol):
 
     async def versions(self, space: str, uuid: str, limit: int) -> list[Version]:
         """Returns the last versions of a fact, in the order in which they became known."""
+
+    async def withdrawn(
+        self, space: str, entity: Selector, relation: str, known: float | None, limit: int
+    ) -> list[Version]:
+        """Returns the last states of an entity's facts that were withdrawn or replaced, latest first.
+
+        Facts that stand again are left out; with `known`, all of this is as known at that instant. An entity may have
+        vanished with its last fact: without one of that name the list is empty.
+        """

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from services.graph_query.core.domain import Entity, Fact, FactFilter
+from services.graph_query.core.fact_changes import ChangeKind, FactChange, Provenance
 from services.graph_query.core.identity import entity_uuid
 from services.graph_query.core.intervals import OPEN, start_of
 from services.graph_query.core.names import relation_key
@@ -127,6 +128,20 @@ class Neo4jHistory:
         rows = await self._database.read("versions_of_fact", space=space, **parameters)
         return [_version(*columns) for columns in rows[0]["versions"]]
 
+    async def withdrawn(
+        self, space: str, entity: Selector, relation: str, known: float | None, limit: int
+    ) -> list[Version]:
+        """Returns the last states of an entity's withdrawn facts, latest first."""
+        rows = await self._database.read(
+            "withdrawn_facts",
+            space=space,
+            anchor=_anchor(entity, space),
+            relation=relation_key(relation),
+            known=OPEN if known is None else known,
+            limit=limit,
+        )
+        return [_version(*columns) for columns in rows[0]["versions"]]
+
     async def _known_life(
         self,
         space: str,
@@ -243,10 +258,22 @@ def _moments(rows: Sequence[Sequence[Any]]) -> tuple[FactSummary, ...]:
 
 
 def _version(
-    known_from: float, known_until: float, episode: str, columns: Sequence[Any]
+    known_from: float, known_until: float, causes: Sequence[Any], columns: Sequence[Any]
 ) -> Version:
+    episode, corrects, change = causes
     until = None if known_until >= OPEN else datetime.fromtimestamp(known_until, UTC)
-    return Version(stated_fact(*columns), datetime.fromtimestamp(known_from, UTC), until, episode)
+    return Version(
+        stated_fact(*columns),
+        datetime.fromtimestamp(known_from, UTC),
+        until,
+        episode,
+        corrects,
+        None if change is None else _change(*change),
+    )
+
+
+def _change(kind: str, user: str, reason: str, episode: str, replacement: str) -> FactChange:
+    return FactChange(ChangeKind(kind), Provenance(user, reason, episode), replacement)
 
 
 def _seconds(value: Any) -> float | None:

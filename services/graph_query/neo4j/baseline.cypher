@@ -141,3 +141,15 @@ CREATE CONSTRAINT braid_past_ending IF NOT EXISTS FOR (x:BraidPastEnding) REQUIR
 
 // Names of a space's entities, most mentioned first: by minus the number of mentions, as an index is read in one direction.
 CREATE INDEX braid_name_by_mentions IF NOT EXISTS FOR (n:EntityName) ON (n.group_id, n.mention_rank, n.name_key, n.entity_uuid);
+
+// Another uuid that identifies a corrected fact: the one of what it states now, or of a fact that was merged into it.
+CREATE CONSTRAINT braid_fact_alias IF NOT EXISTS FOR (x:BraidFactAlias) REQUIRE (x.group_id, x.identity) IS UNIQUE;
+
+// All that identifies a fact.
+CREATE INDEX braid_fact_alias_by_fact IF NOT EXISTS FOR (x:BraidFactAlias) ON (x.fact_uuid);
+
+// Which facts a source, such as a file of facts, states: once each.
+CREATE CONSTRAINT braid_fact_source IF NOT EXISTS FOR (s:BraidFactSource) REQUIRE (s.group_id, s.source, s.fact_uuid) IS UNIQUE;
+
+// The sources of a fact.
+CREATE INDEX braid_fact_source_by_fact IF NOT EXISTS FOR (s:BraidFactSource) ON (s.fact_uuid);

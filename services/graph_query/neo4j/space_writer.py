@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from services.graph_query.core.domain import Passage
 from services.graph_query.core.full_text import added_words, phrase_queries
@@ -44,6 +44,14 @@ class Write(Protocol):
 T = TypeVar("T")
 
 
+class SpaceContents(NamedTuple):
+    """What a space has any of: without passages, for example, none are searched."""
+
+    texts: bool = True
+    aliases: bool = True
+    sources: bool = True
+
+
 class SpaceWriter:
     """Writes to one space under its lock. `gazetteer` has the space's names as of this transaction."""
 
@@ -54,13 +62,19 @@ class SpaceWriter:
         gazetteer: Gazetteer,
         now: datetime,
         *,
-        texts: bool = True,
+        revision: int = 0,
+        has: SpaceContents | None = None,
     ) -> None:
-        """`texts`: whether the space has passages; without any, none are searched."""
+        """`revision` is the space's after this write, if it changes anything."""
+        has = has or SpaceContents()
+        self.revision = revision
+        # Without corrected facts no fact has another uuid than the computed one, and without sources none is recorded.
+        self.has_aliases = has.aliases
+        self.has_sources = has.sources
         self.space = space
         self.gazetteer = gazetteer
         self.now = now
-        self._texts = texts
+        self._texts = has.texts
         self.changed = False
         self.names_changed = False
         self.entities_created = 0

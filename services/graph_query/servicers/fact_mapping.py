@@ -107,7 +107,7 @@ def fact_input(message: ingest_pb2.FactInput) -> GivenFact:
         valid_at=to_datetime(message.valid_time) if message.HasField("valid_time") else None,
         invalid_at=to_datetime(message.invalid_time) if message.HasField("invalid_time") else None,
         document_id=message.document_id,
-        attributes=_attributes(message.attributes),
+        attributes=attributes(message.attributes),
         embedding=tuple(message.embedding),
     )
 
@@ -258,7 +258,8 @@ def _struct(attributes: Mapping[str, Scalar]) -> Struct | None:
     return struct
 
 
-def _attributes(struct: Struct) -> Mapping[str, Scalar]:
+def attributes(struct: Struct) -> Mapping[str, Scalar]:
+    """Maps the attributes of a fact. Raises ValueError for what the graph cannot store."""
     kept: dict[str, Scalar] = {}
     for name, value in struct.fields.items():  # the library's own way is several times as slow
         refusal = key_refusal(name)

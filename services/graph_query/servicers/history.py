@@ -20,6 +20,8 @@ from services.graph_query.history.domain import (
     Position,
     Scope,
     Times,
+    Version,
+    vanished,
 )
 from services.graph_query.history.summary import grouped, summarize
 from services.graph_query.servicers import fact_mapping as words
@@ -131,13 +133,14 @@ class HistoryHandler:
             after=None if found is None else Place(found[0][0], found[0][1], found[1]),
             reference=_reference(request),
         )
-        life = await self._store.life(
-            current_call().space,
-            mapping.selector(request.entity),
-            clean_relation(request.relation_type),
-            _known(request),
-            page,
-        )
+        withdrawn = await self._withdrawn(request)
+        try:
+            life = await self._life(request, page)
+        except NotFoundError:
+            if not withdrawn:
+                raise
+            # The entity has vanished with the last of its facts.
+            life = EntityHistory(vanished(mapping.selector(request.entity), withdrawn))
         if life.entity is None:
             homonyms = [words.entity_ref(one) for one in life.homonyms]
             return history_pb2.GetEntityHistoryResponse(homonyms=homonyms)
@@ -147,6 +150,31 @@ class HistoryHandler:
             facts=[words.fact(fact) for fact in shown],
             next_page_token=pages.token(*_place(shown[-1])) if len(life.page) > size else "",
             summary=_summary(life, page) if page.after is None else None,
+            withdrawn=[mapping.withdrawn(one) for one in withdrawn[:_MAX_PAGE_SIZE]],
+            withdrawn_truncated=len(withdrawn) > _MAX_PAGE_SIZE,
+        )
+
+    async def _life(
+        self, request: history_pb2.GetEntityHistoryRequest, page: Page
+    ) -> EntityHistory:
+        return await self._store.life(
+            current_call().space,
+            mapping.selector(request.entity),
+            clean_relation(request.relation_type),
+            _known(request),
+            page,
+        )
+
+    async def _withdrawn(self, request: history_pb2.GetEntityHistoryRequest) -> Sequence[Version]:
+        """Returns the withdrawn facts of a history, one more than are shown, if they are asked for."""
+        if not request.include_withdrawn or request.page_token:
+            return ()
+        return await self._store.withdrawn(
+            current_call().space,
+            mapping.selector(request.entity),
+            clean_relation(request.relation_type),
+            _known(request),
+            _MAX_PAGE_SIZE + 1,
         )
 
     async def snapshot(

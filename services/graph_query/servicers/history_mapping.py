@@ -9,11 +9,17 @@ from google.protobuf.timestamp_pb2 import Timestamp
 
 from braid.graph.v1 import entities_pb2, facts_pb2, history_pb2, structure_pb2
 from services.graph_query.core.domain import Entity, Fact
+from services.graph_query.core.fact_changes import ChangeKind, FactChange
 from services.graph_query.core.names import name_key
 from services.graph_query.history.domain import Selector, Version
 from services.graph_query.history.summary import Changed, Diff, Period, Summary, period_bounds
 from services.graph_query.servicers import fact_mapping as mapping
 from services.runtime.times import to_datetime, to_timestamp
+
+_KINDS = {
+    ChangeKind.WITHDRAWN: facts_pb2.FACT_CHANGE_KIND_WITHDRAWN,
+    ChangeKind.CORRECTED: facts_pb2.FACT_CHANGE_KIND_CORRECTED,
+}
 
 
 def selector(message: entities_pb2.EntitySelector) -> Selector:
@@ -68,6 +74,29 @@ def version(one: Version) -> structure_pb2.FactVersion:
         known_time=to_timestamp(one.known_from),
         superseded_time=None if one.known_until is None else to_timestamp(one.known_until),
         chunk_id=one.episode,
+        change=None if one.change is None else change(one.change),
+        corrected_fact_id=one.corrects,
+    )
+
+
+def withdrawn(one: Version) -> facts_pb2.WithdrawnFact:
+    """Maps the last state of a withdrawn fact."""
+    return facts_pb2.WithdrawnFact(
+        fact=mapping.fact(one.fact),
+        known_time=to_timestamp(one.known_from),
+        withdrawn_time=None if one.known_until is None else to_timestamp(one.known_until),
+        change=None if one.change is None else change(one.change),
+    )
+
+
+def change(one: FactChange) -> facts_pb2.FactChange:
+    """Maps who withdrew or corrected a fact, and why."""
+    return facts_pb2.FactChange(
+        kind=_KINDS[one.kind],
+        user_id=one.by.user,
+        reason=one.by.reason,
+        chunk_id=one.by.episode,
+        replacement_fact_id=one.replacement,
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any, Self
 import grpc
 
 from braid.graph.v1 import (
+    corrections_pb2,
     findings_pb2,
     ingest_pb2,
     ingest_pb2_grpc,
@@ -26,6 +27,7 @@ from services.graph_query.embeddings.space_models import SpaceModels
 from services.graph_query.episodes.intake import EpisodeIntake
 from services.graph_query.ontology.domain import Ontology
 from services.graph_query.servicers import fact_mapping as mapping
+from services.graph_query.servicers.corrections import CorrectionHandler
 from services.graph_query.servicers.findings import FindingHandler
 from services.graph_query.servicers.ontology import OntologyHandler
 from services.graph_query.servicers.relations import RelationCalls
@@ -90,7 +92,7 @@ class FactIntake:
         Raises InvalidFieldError for vectors without their model, and what writing the previous message raised.
         """
         await self._find_length(request)
-        batch = await self._prepared(request.facts, request.embedding_model)
+        batch = await self._prepared(request)
         if not len(batch):
             return
         await self._written()
@@ -122,10 +124,11 @@ class FactIntake:
         if length := await self._models.length(self._space, model):
             self._lengths[model] = length
 
-    async def _prepared(self, messages: Sequence[ingest_pb2.FactInput], model: str) -> FactBatch:
+    async def _prepared(self, request: ingest_pb2.AddFactsRequest) -> FactBatch:
         """Returns the accepted facts; meanwhile the previous message is written."""
-        batch = FactBatch(NameKeys(self._space))
-        for place, message in enumerate(messages):
+        batch = FactBatch(NameKeys(self._space), source=request.source)
+        model = request.embedding_model
+        for place, message in enumerate(request.facts):
             if place % _SLICE == 0:
                 # A thread would delay the write more, as it would compete for the interpreter lock.
                 await asyncio.sleep(0)
@@ -182,7 +185,9 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
         ontologies: OntologyHandler,
         findings: FindingHandler,
         relations: RelationCalls,
+        corrections: CorrectionHandler,
     ) -> None:
+        self._corrections = corrections
         self._store = store
         self._models = models
         self._episodes = episodes
@@ -234,6 +239,30 @@ class GraphIngestServicer(ingest_pb2_grpc.GraphIngestServiceServicer):
         return ingest_pb2.EndFactResponse(
             fact=mapping.fact(ended.fact), changed=ended.changed, space_revision=ended.revision
         )
+
+    async def WithdrawFacts(
+        self,
+        request: corrections_pb2.WithdrawFactsRequest,
+        _context: Context,
+    ) -> corrections_pb2.WithdrawFactsResponse:
+        """Withdraws facts."""
+        return await self._corrections.withdraw(request)
+
+    async def CorrectFact(
+        self,
+        request: corrections_pb2.CorrectFactRequest,
+        _context: Context,
+    ) -> corrections_pb2.CorrectFactResponse:
+        """Corrects a fact."""
+        return await self._corrections.correct(request)
+
+    async def SettleFactSource(
+        self,
+        request: corrections_pb2.SettleFactSourceRequest,
+        _context: Context,
+    ) -> corrections_pb2.SettleFactSourceResponse:
+        """Compares what a source states with what it stated before."""
+        return await self._corrections.settle(request)
 
     async def PutOntology(
         self,

@@ -123,8 +123,41 @@ class FakeHistory:
                 datetime.fromtimestamp(one.known_from, UTC),
                 _until(one.known_until),
                 one.episode,
+                one.corrects,
+                one.change,
             )
             for one in sorted(found, key=lambda one: one.known_from)[-limit:]
+        ]
+
+    async def withdrawn(
+        self, space: str, entity: Selector, relation: str, known: float | None, limit: int
+    ) -> list[Version]:
+        """Returns the last states of an entity's withdrawn facts, latest first."""
+        stored = self.graph.readable(space)
+        at = OPEN if known is None else known
+        last: dict[str, FakeVersion] = {}
+        for one in sorted(stored.versions.every, key=lambda one: one.known_from):
+            if one.known_from <= at:
+                last[one.uuid] = one
+        found = [
+            one
+            for one in last.values()
+            if one.known_until <= at
+            and one.uuid not in (stored.facts if known is None else ())
+            and one.change is not None
+            and any(entity.means(end) for end in (one.source, one.target))
+            and relation_key(relation) in ("", relation_key(one.given.relation))
+        ]
+        return [
+            Version(
+                replace(_as_known(stored, one), citations=()),
+                datetime.fromtimestamp(one.known_from, UTC),
+                _until(one.known_until),
+                "",
+                "",
+                one.change,
+            )
+            for one in sorted(found, key=lambda one: (-one.known_until, one.uuid))[:limit]
         ]
 
     def _facts(self, space: str, known: float | None) -> Iterator[Fact]:

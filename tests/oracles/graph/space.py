@@ -54,13 +54,23 @@ FactKey = tuple[tuple[str, str], str, tuple[str, str], tuple[float, float], str]
 
 @dataclass(slots=True)
 class StatedFact:
-    """A fact as it was given, with its spellings by the documents that state it; repetitions do not count."""
+    """A fact as it was given, with its spellings by the documents that state it; repetitions do not count.
+
+    `corrected` is what a caller made of it, `corrects` the fact that it replaced.
+    """
 
     first: GivenFact
     created_at: datetime
     claims: set[tuple[str, GivenEnds]] = field(default_factory=set)
     embedding: tuple[float, ...] = ()
     endings: dict[str, datetime] = field(default_factory=dict)
+    corrected: GivenFact | None = None
+    corrects: str = ""
+
+    @property
+    def current(self) -> GivenFact:
+        """Returns what the fact states now."""
+        return self.corrected or self.first
 
 
 @dataclass(slots=True)
@@ -77,6 +87,15 @@ class StoredFact:
     ended_by: str
     documents: set[str] = field(default_factory=set)
     embedding: tuple[float, ...] = ()
+    corrects: str = ""
+
+
+@dataclass(slots=True)
+class Sourced:
+    """The revision at which a source last stated a fact, and whether that is also stated without a source."""
+
+    revision: int
+    shared: bool
 
 
 class GraphSets(NamedTuple):
@@ -113,6 +132,9 @@ class FakeSpace:
     # The document of each episode, also of deleted ones, and the documents that had stated each deleted fact.
     owners: dict[str, str] = field(default_factory=dict)
     past_claims: dict[str, set[str]] = field(default_factory=dict)
+    # The corrected facts that other uuids identify, and by source and fact the last statement.
+    aliases: dict[str, str] = field(default_factory=dict)
+    sources: dict[str, dict[str, Sourced]] = field(default_factory=dict)
     # The keys of relations that are events, as of the last read.
     events: frozenset[str] = frozenset()
 
@@ -157,10 +179,40 @@ class FakeSpace:
 
     def add_statement(self, fact: GivenFact) -> None:
         """Records a statement of a fact."""
-        result = self.stated.setdefault(fact_key(fact), StatedFact(fact, utc_now()))
+        result = self._aliased(fact) or self.stated.setdefault(
+            fact_key(fact), StatedFact(fact, utc_now())
+        )
         result.claims.add((claimant_of(fact), GivenEnds.of(fact)))
         result.embedding = result.embedding or tuple(fact.embedding)
         result.endings.update((cause, at) for cause, at in fact.ended_by if cause in self.passages)
+
+    def _aliased(self, fact: GivenFact) -> StatedFact | None:
+        """Returns the corrected fact that a given one identifies, if any."""
+        if not self.aliases:
+            return None
+        ends = [end for value in self.stated.values() for _, ends in value.claims for end in ends]
+        found = Resolution.adding(self.space, {}, [*ends, fact.subject, fact.object])
+        target = self.aliases.get(self.uuid_of(fact, found), "")
+        return next(
+            (one for one in self.stated.values() if self.uuid_of(one.first, found) == target), None
+        )
+
+    def statements(self, uuid: str) -> list[StatedFact]:
+        """Returns the statements of a fact."""
+        found = self.resolution()
+        return [one for one in self.stated.values() if self.uuid_of(one.first, found) == uuid]
+
+    def take_back(self, uuid: str) -> None:
+        """Removes the statements of a fact; the ends that existing episodes set for it are kept."""
+        found = self.resolution()
+        for key, value in list(self.stated.items()):
+            if self.uuid_of(value.first, found) == uuid:
+                self._remove(key, value, uuid)
+
+    def _remove(self, key: FactKey, value: StatedFact, uuid: str) -> None:
+        kept = {cause: at for cause, at in value.endings.items() if cause in self.passages}
+        self.ended.setdefault(uuid, {}).update(kept)
+        del self.stated[key]
 
     def check_vectors(self, model: str, length: int) -> None:
         """Raises if the space does not accept vectors of a model and a length; "" and 0 mean none."""
@@ -183,9 +235,7 @@ class FakeSpace:
         for key, value in list(self.stated.items()):
             value.claims = {claim for claim in value.claims if claim[0] not in documents}
             if not value.claims:
-                kept = {cause: at for cause, at in value.endings.items() if cause in self.passages}
-                self.ended.setdefault(self.uuid_of(value.first, found), {}).update(kept)
-                del self.stated[key]
+                self._remove(key, value, self.uuid_of(value.first, found))
 
     def graph_sets(self) -> GraphSets:
         """Returns the content of the graph as sets."""
@@ -305,8 +355,8 @@ class FakeSpace:
         found, former = self.resolution(), self.facts
         self.facts = {}
         for value in self.stated.values():
-            fact = value.first
-            uuid = self.uuid_of(fact, found)
+            fact = value.current
+            uuid = self.uuid_of(value.first, found)
             ends = (found.uuid(fact.subject), found.uuid(fact.object))
             endings = {**self.ended.get(uuid, {}), **value.endings}
             ended = effective_end(fact.invalid_at, [Ending(*one) for one in endings.items()])
@@ -317,8 +367,17 @@ class FakeSpace:
             stored = self.facts.setdefault(uuid, new_fact)
             stored.documents |= {document for document, _ in value.claims}
             stored.embedding = stored.embedding or value.embedding
+            stored.corrects = stored.corrects or value.corrects
+        self._forget_identities()
         self._note_past_claims(former)
         return found
+
+    def _forget_identities(self) -> None:
+        """Removes what identified, and the sources of, facts that do not stand any more."""
+        self.aliases = {one: uuid for one, uuid in self.aliases.items() if uuid in self.facts}
+        for stated in self.sources.values():
+            for uuid in stated.keys() - self.facts.keys():
+                del stated[uuid]
 
     def _note_entities(self, found: Resolution) -> None:
         spellings_by_uuid: dict[str, list[Spelling]] = {}

@@ -26,11 +26,12 @@ from services.graph_query.core.fact_batch import (
     normalized_entity_name,
 )
 from services.graph_query.core.intervals import start_of
-from services.graph_query.core.invalidation import CALLER
+from services.graph_query.core.invalidation import CALLER, NOT_AFTER_START
 from services.graph_query.episodes.extraction_result import ExtractionResult
 from services.graph_query.search.reranking import FARTHEST
 from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
 from tests.oracles.graph.as_known import FakeAsKnown
+from tests.oracles.graph.corrections import FakeCorrections, note_sources
 from tests.oracles.graph.embeddings import FakeEmbeddings
 from tests.oracles.graph.findings import FakeFindings
 from tests.oracles.graph.history import FakeHistory
@@ -207,6 +208,7 @@ class FakeGraphStore(FakeReads):
         self.reranking = FakeReranking(self)
         self.as_known = FakeAsKnown(self)
         self.embeddings = FakeEmbeddings(self)
+        self.corrections = FakeCorrections(self)
 
     async def add_episodes(self, space: str, passages: Sequence[Passage]) -> EpisodeCounts:
         """Adds passages; an existing, unchanged passage changes nothing."""
@@ -277,20 +279,25 @@ class FakeGraphStore(FakeReads):
     ) -> FactCounts:
         """Adds facts that do not exist yet."""
         given = facts.given() if isinstance(facts, FactBatch) else facts
+        source = facts.source if isinstance(facts, FactBatch) else ""
         stored = self.writable(space)
         length = next((len(fact.embedding) for fact in given if fact.embedding), 0)
         stored.check_vectors(model, length)
         before = deepcopy(stored.stated)
         for fact in given:
             stored.add_statement(fact)
-        if stored.stated == before:
-            return FactCounts(0, len(facts), stored.revision)
         found = stored.resolution()
+        uuids = {stored.uuid_of(fact, found) for fact in given}
+        uuids = {stored.aliases.get(uuid, uuid) for uuid in uuids}
         existing_uuids = {stored.uuid_of(value.first, found) for value in before.values()}
+        if stored.stated == before and not source:
+            note_sources(stored, source, uuids, existing_uuids)
+            return FactCounts(0, len(facts), stored.revision)
         if length:
             stored.note_vectors(model, length)
         stored.rebuild()
-        added = len({stored.uuid_of(fact, found) for fact in given} - existing_uuids)
+        note_sources(stored, source, uuids, existing_uuids)
+        added = len(uuids - existing_uuids)
         return FactCounts(added, len(facts) - added, stored.revision)
 
     async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:
@@ -299,9 +306,7 @@ class FakeGraphStore(FakeReads):
         if uuid not in stored.facts:
             raise NotFoundError("fact")
         if start_of(stored.facts[uuid].given.valid_at) >= at.timestamp():
-            raise InvalidFieldError(
-                FieldError("invalid_time", "must be after the time since when the fact holds")
-            )
+            raise InvalidFieldError(FieldError("invalid_time", NOT_AFTER_START))
         before, found = stored.facts[uuid].given.invalid_at, stored.resolution()
         rows = [one for one in stored.stated.values() if stored.uuid_of(one.first, found) == uuid]
         if any(one.endings.get(CALLER) != at for one in rows):

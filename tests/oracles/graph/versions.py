@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Protocol
 
 from services.graph_query.core.domain import EntityRef, GivenFact
+from services.graph_query.core.fact_changes import FactChange
 from services.graph_query.core.intervals import OPEN
 
 
@@ -20,6 +21,7 @@ class State(Protocol):
     created_at: datetime
     stated_end: datetime | None
     ended_by: str
+    corrects: str
 
 
 @dataclass(slots=True)
@@ -36,7 +38,9 @@ class FakeVersion:
     # The end as stated, and the episode that set its end.
     stated_end: datetime | None
     ended_by: str
+    corrects: str = ""
     known_until: float = OPEN
+    change: FactChange | None = None
 
     def update_names(self, refs: Mapping[str, EntityRef]) -> None:
         """Updates the names of its entities; closed versions keep the last spelling."""
@@ -75,7 +79,14 @@ class FakeVersions:
                 continue
             ends = (refs[fact.source], refs[fact.target])
             version_fields = (*ends, fact.given, fact.created_at, now, episodes[uuid])
-            self.every.append(FakeVersion(uuid, *version_fields, fact.stated_end, fact.ended_by))
+            stated = (fact.stated_end, fact.ended_by, fact.corrects)
+            self.every.append(FakeVersion(uuid, *version_fields, *stated))
+
+    def note_changes(self, changes: Mapping[str, FactChange], now: float) -> None:
+        """Notes who withdrew or corrected facts, on the versions that were closed at an instant."""
+        for version in self.every:
+            if version.uuid in changes and version.known_until == now:
+                version.change = changes[version.uuid]
 
     def erase(self, facts: Collection[str], now: float) -> int:
         """Removes all versions of facts; returns how many of them were closed before `now`."""
@@ -94,7 +105,7 @@ class FakeVersions:
             if one.ended_by not in episodes:
                 kept = one
             elif kept and (kept.uuid, kept.known_until) == (one.uuid, one.known_from):
-                kept.known_until = one.known_until
+                kept.known_until, kept.change = one.known_until, one.change
                 gone.append(one)
             else:
                 kept = one

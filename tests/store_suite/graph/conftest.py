@@ -11,6 +11,7 @@ from deploy.local.stores import LocalStores
 from tests.store_suite.graph.neo4j_graph import connected
 
 pytest.register_assert_rewrite(
+    "tests.store_suite.graph.corrections_suite",
     "tests.store_suite.graph.embedding_suite",
     "tests.store_suite.graph.erasure_suite",
     "tests.store_suite.graph.inventory_suite",

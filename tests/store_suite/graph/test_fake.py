@@ -6,6 +6,11 @@ import pytest
 
 from services.graph_query.core.store import GraphStore
 from tests.oracles.graph.store import FakeGraphStore
+from tests.store_suite.graph.corrections_suite import (
+    CorrectionSuite,
+    SourceSuite,
+    WithdrawalSuite,
+)
 from tests.store_suite.graph.facts_suite import FactsSuite
 from tests.store_suite.graph.history_suite import HistorySuite
 from tests.store_suite.graph.listing_suite import ListingSuite
@@ -46,3 +51,15 @@ class TestVersions(VersionsSuite):
 
 class TestListings(ListingSuite):
     """Listings in memory."""
+
+
+class TestWithdrawals(WithdrawalSuite):
+    """Withdrawn facts in memory."""
+
+
+class TestCorrections(CorrectionSuite):
+    """Corrected facts in memory."""
+
+
+class TestSources(SourceSuite):
+    """Sources of facts in memory."""

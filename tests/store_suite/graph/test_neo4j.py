@@ -8,6 +8,11 @@ import pytest
 
 from deploy.local.stores import LocalStores
 from services.graph_query.core.store import GraphStore
+from tests.store_suite.graph.corrections_suite import (
+    CorrectionSuite,
+    SourceSuite,
+    WithdrawalSuite,
+)
 from tests.store_suite.graph.events_suite import EventsSuite
 from tests.store_suite.graph.facts_suite import FactsSuite
 from tests.store_suite.graph.history_suite import HistorySuite
@@ -65,3 +70,15 @@ class TestVersions(VersionsSuite):
 
 class TestListings(ListingSuite):
     """Listings in Neo4j."""
+
+
+class TestWithdrawals(WithdrawalSuite):
+    """Withdrawn facts in Neo4j."""
+
+
+class TestCorrections(CorrectionSuite):
+    """Corrected facts in Neo4j."""
+
+
+class TestSources(SourceSuite):
+    """Sources of facts in Neo4j."""

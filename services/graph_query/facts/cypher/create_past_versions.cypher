@@ -9,5 +9,5 @@ SET v = {uuid: row.uuid, group_id: $p.space, fact_uuid: e.uuid, source_uuid: a.u
          name: e.name, relation_key: e.relation_key, fact: e.fact, braid_words: e.braid_words, origin: coalesce(e.origin, 'extracted'), valid_at: e.valid_at, invalid_at: e.invalid_at,
          valid_from: e.valid_from, valid_until: e.valid_until, created_at: e.created_at, known_from: e.braid_known_from, known_until: $p.now,
          episode_uuid: e.braid_cause, ended_by: e.braid_ended_by, stated_at: e.stated_at, stated_until: e.stated_until,
-         attribute_names: coalesce(e.attribute_names, [])}
+         corrects: e.braid_corrects, attribute_names: coalesce(e.attribute_names, [])}
 FOREACH (key IN coalesce(e.attribute_names, []) | SET v['a_' + key] = e[key])

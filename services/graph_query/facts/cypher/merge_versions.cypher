@@ -1,7 +1,7 @@
 // Deletes versions; each preceding version takes over the deleted one's end of knowledge, and its mark as the last
-// version of a removed fact.
+// version of a removed fact, with who withdrew or corrected it.
 FOREACH (row IN $p.longer |
-  MERGE (v:FactVersion {uuid: row.uuid}) SET v.known_until = row.until
+  MERGE (v:FactVersion {uuid: row.uuid}) SET v.known_until = row.until, v += row.change
   FOREACH (_ IN CASE WHEN row.removed THEN [1] ELSE [] END | SET v:BraidPastFact))
 WITH $p.gone AS gone
 UNWIND gone AS uuid
