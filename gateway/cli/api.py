@@ -190,9 +190,9 @@ class Api:
         form: dict[str, Any] = {"data": fields, "files": {"file": (name, data, kind)}}
         return self._patiently("POST", "/api/documents", full, **form)
 
-    def facts(self, facts: list[dict[str, Any]], full: Full | None = None) -> Any:
-        """Posts facts; returns the outcome for them."""
-        return self._patiently("POST", "/api/facts", full, json={"facts": facts})
+    def facts(self, facts: list[dict[str, Any]], full: Full | None = None, **stated: Any) -> Any:
+        """Posts facts; returns the outcome for them. `stated` is what the route takes about their source."""
+        return self._patiently("POST", "/api/facts", full, json={"facts": facts}, params=stated)
 
     def latest_jobs(self, count: int) -> list[dict[str, Any]]:
         """Returns the space's latest jobs."""

@@ -39,6 +39,10 @@ def history(  # noqa: PLR0917 - typer names them all
         str | None, typer.Option(help="The day or instant that counts as now. Default: now.")
     ] = None,
     known_at: KnownAt = None,
+    withdrawn: Annotated[
+        bool,
+        typer.Option("--withdrawn", help="Also show the facts that were withdrawn or replaced."),
+    ] = False,
     limit: Limit = None,
     cursor: Cursor = None,
     as_json: AsJson = False,
@@ -56,6 +60,7 @@ def history(  # noqa: PLR0917 - typer names them all
             since=since,
             as_of=as_of,
             known_at=known_at,
+            withdrawn="true" if withdrawn else None,
             limit=limit,
             cursor=cursor,
         )

@@ -37,8 +37,25 @@ def show_history(out: Console, answer: Json) -> None:
         out.print()
         show_facts(out, answer["facts"])
     show_cursor(out, answer)
+    _show_withdrawn(out, answer)
     if summary is not None and summary["total"] > len(answer["facts"]):
         _show_periods(out, summary)
+
+
+def _show_withdrawn(out: Console, answer: Json) -> None:
+    if not answer["withdrawn"]:
+        return
+    out.print(Text("\nWithdrawn or replaced", style="bold"))
+    for one in answer["withdrawn"]:
+        change = one["change"] or {}
+        out.print(fact_line(one["fact"]), soft_wrap=True)
+        replaced = change.get("replacement_uuid")
+        done = f"replaced by {replaced}" if replaced else "withdrawn"
+        by = f" by {change['user']}" if change.get("user") else ""
+        why = f": {change['reason']}" if change.get("reason") else ""
+        show_indented(out, f"{done} {_moment(one['withdrawn_at'])}{by}{why}")
+    if answer["withdrawn_truncated"]:
+        out.print(Text("More facts were withdrawn: name a relation.", style=QUIET))
 
 
 def show_snapshot(out: Console, answer: Json) -> None:
@@ -66,6 +83,36 @@ def show_identified_facts(out: Console, answer: Json) -> None:
     if not answer["facts"]:
         out.print("No facts.")
     show_cursor(out, answer)
+
+
+def show_facts_of_other_times(out: Console, answer: Json, all_time: str) -> None:
+    """Shows, instead of no facts, how many facts of other times match and how to see them."""
+    count = len(answer["facts"])
+    if not count:
+        out.print("No facts.")
+        return
+    more = "more than " if answer["next_cursor"] else ""
+    have = "has ended or begins" if count == 1 else "have ended or begin"
+    out.print(f"No facts hold now; {more}{_facts(count)} {have} later.")
+    show_indented(out, f"--as-of {all_time} lists them")
+
+
+def show_withdrawals(out: Console, withdrawals: Iterable[Json]) -> None:
+    """Shows what became of each fact."""
+    for one in withdrawals:
+        out.print(
+            Text(f"{one['outcome'].replace('_', ' ')}  ").append_text(styled(one["uuid"], QUIET))
+        )
+
+
+def show_correction(out: Console, answer: Json) -> None:
+    """Shows a fact as corrected, and its former uuid if it has another one now."""
+    out.print(fact_line(answer["fact"]), soft_wrap=True)
+    show_indented(out, answer["fact"]["uuid"])
+    if answer["replaced_uuid"]:
+        out.print(f"corrected; replaces {line(answer['replaced_uuid'])}")
+    else:
+        out.print("corrected" if answer["changed"] else "unchanged: it was so already")
 
 
 def show_diff(out: Console, answer: Json) -> None:
@@ -102,7 +149,28 @@ def show_fact_and_versions(out: Console, answer: Json) -> None:
     ]
     show_table(out, {"known since (UTC)": "known", "when": "when", "fact": "fact"}, rows)
     if answer["versions"] and answer["versions"][-1]["superseded_at"]:
-        out.print(f"Taken back {_moment(answer['versions'][-1]['superseded_at'])}.")
+        _show_end_of_knowledge(out, answer["versions"][-1])
+    corrected = answer["versions"][-1]["corrected_uuid"] if answer["versions"] else None
+    if corrected:
+        out.print(f"Replaces {line(corrected)}.")
+    for one in answer["versions"]:
+        _show_reason(out, one)
+
+
+def _show_end_of_knowledge(out: Console, version: Json) -> None:
+    change, at = version["change"] or {}, _moment(version["superseded_at"])
+    if change.get("replacement_uuid"):
+        out.print(f"Replaced {at} by {line(change['replacement_uuid'])}.")
+    else:
+        out.print(f"Withdrawn {at}." if change else f"Taken back {at}.")
+
+
+def _show_reason(out: Console, version: Json) -> None:
+    change = version["change"]
+    if change and (change["reason"] or change["user"]):
+        by = f" by {change['user']}" if change["user"] else ""
+        why = f": {change['reason']}" if change["reason"] else ""
+        show_indented(out, f"{change['kind']} {_moment(version['superseded_at'])}{by}{why}")
 
 
 def show_paths(out: Console, answer: Json) -> None:

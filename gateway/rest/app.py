@@ -17,6 +17,7 @@ from gateway.rest.chat import routes as chat_routes
 from gateway.rest.documents import routes as documents_routes
 from gateway.rest.documents import versions
 from gateway.rest.entity_memory import routes as entity_memory_routes
+from gateway.rest.facts import corrections as fact_corrections
 from gateway.rest.facts import routes as facts_routes
 from gateway.rest.findings import routes as findings_routes
 from gateway.rest.graph import routes as graph_routes
@@ -56,6 +57,7 @@ ROUTERS = (
     versions.router,
     chunks.router,
     facts_routes.router,
+    fact_corrections.router,
     findings_routes.router,
     memories_routes.router,
     ontology.router,

@@ -22,7 +22,7 @@ from gateway.cli.ingest.jsonl_split import (
 from gateway.cli.job_status import POLL_SECONDS, has_ended
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from gateway.cli.api import Api
 
@@ -54,6 +54,26 @@ class Bars(Protocol):
 
 
 @dataclass(slots=True)
+class Missing:
+    """Facts that a file stated before and states no longer: some of them, their number, and how many were withdrawn."""
+
+    path: str
+    facts: list[str]
+    total: int
+    withdrawn: int
+
+
+@dataclass(slots=True)
+class _FactFile:
+    """A file of JSON lines: its facts, its name as their source, and the revision of its first request."""
+
+    path: str
+    source: str
+    facts: list[Fact] = field(default_factory=list)
+    first_revision: int = 0
+
+
+@dataclass(slots=True)
 class Report:
     """The result of an ingestion."""
 
@@ -64,6 +84,9 @@ class Report:
     chunks_written: int = 0
     facts_added: int = 0
     facts_unchanged: int = 0
+    facts_missing: int = 0
+    facts_withdrawn: int = 0
+    missing: list[Missing] = field(default_factory=list)
     failures: list[Problem] = field(default_factory=list)
     seconds: float = 0.0
 
@@ -109,14 +132,21 @@ class Ingest:
     """One ingestion of many files. Files that fail are listed, and the others continue."""
 
     def __init__(
-        self, api: Api, bars: Bars, *, sleep: Callable[[float], None] = time.sleep
+        self,
+        api: Api,
+        bars: Bars,
+        *,
+        replace: bool = False,
+        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
+        """`replace`: whether facts that a file stated before and states no longer are withdrawn."""
         self._api = api
+        self._replace = replace
         self._bars = bars
         self._sleep = sleep
         self._running: list[_Running] = []
         self._ended = _Sums()
-        self._facts: list[tuple[str, Fact]] = []
+        self._files: list[_FactFile] = []
         self.report = Report()
 
     def run(self, found: Iterable[Source | Problem]) -> Report:
@@ -146,6 +176,7 @@ class Ingest:
             self._fail(str(source.path), (error.strerror or str(error)).lower())
 
     def _take_lines(self, source: Source) -> None:
+        facts = _FactFile(str(source.path), source.id)
         with source.path.open("rb") as lines:
             empty = True
             for item in split(read_lines(lines)):
@@ -158,9 +189,10 @@ class Ingest:
                 elif isinstance(item, WrongFact):
                     self._fail(str(source.path), f"line {item.line}: {item.reason}")
                 else:
-                    self._facts.append((str(source.path), item))
-        if empty:
+                    facts.facts.append(item)
+        if empty and not self._replace:
             self._fail(str(source.path), "is empty")
+        self._files.append(facts)
 
     def _upload(self, source: Source, data: bytes, lines: list[int]) -> None:
         try:
@@ -230,51 +262,71 @@ class Ingest:
         self._bars.documents(sums.total - sums.failed, sums.searchable, sums.graph_ready)
 
     def _give_facts(self) -> None:
-        done = 0
-        for facts in _requests(self._facts):
-            self._give(facts)
-            done += len(facts)
-            self._bars.facts(len(self._facts), done)
+        total, done = sum(len(one.facts) for one in self._files), 0
+        for file in self._files:
+            for facts, last in _requests(file.facts):
+                self._give(file, facts, last=last)
+                done += len(facts)
+                self._bars.facts(total, done)
 
-    def _give(self, facts: list[tuple[str, Fact]]) -> None:
+    def _give(self, file: _FactFile, facts: list[Fact], *, last: bool) -> None:
         """Sends facts; those that the contract refuses are listed, and the others are sent again."""
-        while facts:
+        while True:
+            stated = {"source": file.source, "first_revision": file.first_revision}
+            if not last:
+                stated["more_follows"] = "true"
+            elif self._replace and not self._refused_of(file):
+                stated["replace"] = "true"
             try:
-                answer = self._api.facts([fact.body for _, fact in facts], self._bars.full)
+                answer = self._api.facts([fact.body for fact in facts], self._bars.full, **stated)
             except CliError as error:
                 wrong = _wrong_facts(error)
                 if not wrong:
                     raise
                 for place, reason in wrong.items():
-                    self._fail(facts[place][0], f"line {facts[place][1].line}: {reason}")
+                    self._fail(file.path, f"line {facts[place].line}: {reason}")
                 facts = [fact for place, fact in enumerate(facts) if place not in wrong]
                 continue
-            self._note_facts(answer, facts)
+            self._note_facts(file, facts, answer)
             return
 
-    def _note_facts(self, answer: dict[str, Any], facts: list[tuple[str, Fact]]) -> None:
-        self.report.facts_added += answer["added"]
-        self.report.facts_unchanged += answer["unchanged"]
+    def _refused_of(self, file: _FactFile) -> bool:
+        return any(problem.path == file.path for problem in self.report.failures)
+
+    def _note_facts(self, file: _FactFile, facts: list[Fact], answer: dict[str, Any]) -> None:
+        report = self.report
+        file.first_revision = answer["first_revision"]
+        report.facts_added += answer["added"]
+        report.facts_unchanged += answer["unchanged"]
+        report.facts_missing += answer["missing_total"]
+        report.facts_withdrawn += answer["withdrawn"]
+        if answer["missing_total"]:
+            missing = Missing(
+                file.path,
+                [one["fact"] for one in answer["missing"]],
+                answer["missing_total"],
+                answer["withdrawn"],
+            )
+            report.missing.append(missing)
         for refused in answer["refused"]:
-            path, fact = facts[refused["index"]]
-            self._fail(path, f"line {fact.line}: {refused['reason']}")
+            fact = facts[refused["index"]]
+            self._fail(file.path, f"line {fact.line}: {refused['reason']}")
 
     def _fail(self, path: str, reason: str) -> None:
         self.report.failures.append(Problem(path, reason))
 
 
-def _requests(facts: Iterable[tuple[str, Fact]]) -> Iterator[list[tuple[str, Fact]]]:
-    """Splits facts into requests of the maximum size."""
-    taken: list[tuple[str, Fact]] = []
+def _requests(facts: Sequence[Fact]) -> Iterator[tuple[list[Fact], bool]]:
+    """Splits a file's facts into requests of the maximum size, at least one; marks the last."""
+    taken: list[Fact] = []
     size = 0
-    for path, fact in facts:
+    for fact in facts:
         if taken and (len(taken) == FACTS_PER_REQUEST or size + fact.size > FACT_BYTES):
-            yield taken
+            yield taken, False
             taken, size = [], 0
-        taken.append((path, fact))
+        taken.append(fact)
         size += fact.size
-    if taken:
-        yield taken
+    yield taken, True
 
 
 def _located(failure: dict[str, str], lines: list[int]) -> str:

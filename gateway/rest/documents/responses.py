@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from braid.agent.v1 import ingest_pb2
+from gateway.rest.graph.fact_responses import StatedFact
 from gateway.rest.jobs import Job, Removed, job, removed_rows
 from gateway.rest.mapping.json_encoding import Json, struct, time
 from gateway.rest.mapping.openapi import FieldProblem, ResponseSchema
@@ -74,13 +75,27 @@ class RefusedLine(ResponseSchema):
     reason: str
 
 
+class MissingFact(ResponseSchema):
+    """A fact that a file stated before and does not state now: the file's place among the request's, from 0."""
+
+    file: int
+    fact: StatedFact
+
+
 class FactsOfFiles(ResponseSchema):
-    """What became of the facts that files of JSON lines hold."""
+    """What became of the facts that files of JSON lines hold, and what the files no longer state.
+
+    `missing` lists some of the latter, `missing_total` is their number. `withdrawn` of them were withdrawn, because of
+    `replace`; the others stand.
+    """
 
     added: int
     unchanged: int
     refused: list[RefusedLine]
     refused_total: int
+    missing: list[MissingFact]
+    missing_total: int
+    withdrawn: int
 
 
 class FactsAccepted(ResponseSchema):

@@ -23,6 +23,7 @@ from gateway.rest.documents.responses import (
     DocumentWithChunks,
     FactsAccepted,
     FactsOfFiles,
+    MissingFact,
     PartlyAccepted,
     Receipt,
     RefusedLine,
@@ -34,7 +35,10 @@ from gateway.rest.documents.uploads import (
     read_document,
     read_form,
 )
-from gateway.rest.facts.requests import messages
+from gateway.rest.facts.parameters import ReplaceStated
+from gateway.rest.facts.requests import Stated, messages
+from gateway.rest.graph import fact_responses
+from gateway.rest.graph.fact_responses import StatedFact
 from gateway.rest.http.calls import Caller, CallerDep, ClientsDep, SettingsDep, UploaderDep
 from gateway.rest.http.errors import headers_of, problems_of
 from gateway.rest.http.middleware import content_length, drain_body
@@ -90,7 +94,21 @@ class _AcceptedUpload:
         self, answer: ingest_pb2.IngestFactsResponse, file: int, lines: FactLines
     ) -> None:
         """Adds the outcome for a file's facts."""
-        total = self.facts or FactsOfFiles(added=0, unchanged=0, refused=[], refused_total=0)
+        total = self.facts or FactsOfFiles(
+            added=0,
+            unchanged=0,
+            refused=[],
+            refused_total=0,
+            missing=[],
+            missing_total=0,
+            withdrawn=0,
+        )
+        total.missing_total += answer.missing_count
+        total.withdrawn += answer.withdrawn_count
+        total.missing += (
+            MissingFact(file=file, fact=StatedFact(**fact_responses.stated_fact(one)))
+            for one in answer.missing
+        )
         total.added += answer.added_count
         total.unchanged += answer.unchanged_count
         total.refused_total += answer.refused_count
@@ -107,13 +125,26 @@ class _AcceptedUpload:
 
 
 @dataclass(frozen=True, slots=True)
+class _FactOptions:
+    """The maximum size of a file's facts in bytes, and whether those that it no longer states are withdrawn."""
+
+    max_bytes: int
+    replace: bool
+
+
+@dataclass(frozen=True, slots=True)
 class _File:
-    """A file of a form, and its maximum size of facts in bytes."""
+    """A file of a form, and how its facts are taken."""
 
     index: int
     file: UploadFile
     metadata: ingest_pb2.DocumentMetadata
-    most_of_facts: int
+    facts: _FactOptions
+
+    @property
+    def fact_source(self) -> str:
+        """Returns what states the file's facts: the id given to it, or else where it came from."""
+        return self.metadata.document_id or self.metadata.source
 
 
 DocumentId = Annotated[
@@ -142,7 +173,11 @@ Limit = Annotated[
     openapi_extra={"requestBody": _BODY},
 )
 async def create(
-    request: Request, caller: UploaderDep, clients: ClientsDep, settings: SettingsDep
+    request: Request,
+    caller: UploaderDep,
+    clients: ClientsDep,
+    settings: SettingsDep,
+    replace: ReplaceStated = False,
 ) -> Response:
     """Takes a document as JSON, or files as a form: text, Markdown, HTML, PDF, DOCX, mail, messages or JSON lines.
 
@@ -159,7 +194,8 @@ async def create(
     await _check_capacity(request, caller, clients, settings.max_document_bytes)
     kind = media_type(request)
     if kind == "multipart/form-data":
-        taken = await _take_files(request, caller, clients, settings.max_body_bytes)
+        limits = _FactOptions(settings.max_body_bytes, replace)
+        taken = await _take_files(request, caller, clients, limits)
         return _accepted(taken)
     if not is_json(kind):
         description = "must be application/json or multipart/form-data"
@@ -243,7 +279,7 @@ async def _check_capacity(
 
 
 async def _take_files(
-    request: Request, caller: Caller, clients: Clients, most_of_facts: int
+    request: Request, caller: Caller, clients: Clients, facts: _FactOptions
 ) -> _AcceptedUpload:
     """Accepts the files. Raises if none was accepted: InvalidFieldError if all files are invalid."""
     taken = _AcceptedUpload()
@@ -251,7 +287,7 @@ async def _take_files(
         fields, files = read_form(form)
         until = monotonic() + caller.timeout
         for index, file in enumerate(files):
-            one = _File(index, file, fields.of(file), most_of_facts)
+            one = _File(index, file, fields.of(file), facts)
             try:
                 await _take_file(caller.until(until), clients, one, taken)
             except BraidError as error:
@@ -276,12 +312,13 @@ async def _take_file(caller: Caller, clients: Clients, one: _File, taken: _Accep
     place = f"files[{one.index}]"
     parts = from_file(one.metadata, one.file)
     if one.metadata.content_type == JSON_LINES:
-        lines = await find_facts(one.file.file, place, one.most_of_facts)
-        if lines.facts:
+        lines = await find_facts(one.file.file, place, one.facts.max_bytes)
+        if lines.facts or one.facts.replace:
+            stated = Stated(one.fact_source, one.facts.replace and bool(one.fact_source))
             answer = await caller.call(
                 _INGEST + "IngestFacts",
                 clients.ingest.IngestFacts,
-                messages(lines.facts),
+                messages(lines.facts, stated),
                 lines.named(place),
             )
             taken.add_facts(answer, one.index, lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -166,8 +167,33 @@ def _problems(error: ValidationError, place: str = "") -> InvalidFieldError:
     return invalid(error.errors(include_input=False, include_url=False), place)
 
 
-async def messages(facts: Sequence[FactBody]) -> AsyncIterator[IngestFactsRequest]:
-    """Yields facts as the contract's stream."""
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What states given facts: its name, whether what it no longer states is withdrawn, and whether more requests of it
+    follow, of which all but the first need the first one's revision.
+    """
+
+    source: str = ""
+    replace: bool = False
+    more_follows: bool = False
+    first_revision: int = 0
+
+    def message(self) -> IngestFactsRequest:
+        """Converts it to the first message of the contract's stream."""
+        return IngestFactsRequest(
+            source=self.source,
+            replace=self.replace,
+            more_follows=self.more_follows,
+            first_revision=self.first_revision,
+        )
+
+
+async def messages(
+    facts: Sequence[FactBody], stated: Stated | None = None
+) -> AsyncIterator[IngestFactsRequest]:
+    """Yields facts as the contract's stream, and first what states them, if that is recorded."""
+    if stated is not None and stated != Stated():
+        yield stated.message()
     for start in range(0, len(facts), FACTS_PER_MESSAGE):
         some = facts[start : start + FACTS_PER_MESSAGE]
         yield await asyncio.to_thread(_message, some) if len(some) > _AT_ONCE else _message(some)

@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
+from braid.agent.v1.ingest_pb2 import IngestFactsRequest
 from braid.graph.v1 import ingest_pb2, structure_pb2
 from braid.graph.v1.entities_pb2 import EntitySelector
 from gateway.rest.facts import responses as facts_responses
-from gateway.rest.facts.requests import FactBody, messages, read_json, read_lines, rest_name_of
+from gateway.rest.facts.corrections import FactUuid
+from gateway.rest.facts.parameters import FactSource, ReplaceStated
+from gateway.rest.facts.requests import (
+    FactBody,
+    Stated,
+    messages,
+    read_json,
+    read_lines,
+    rest_name_of,
+)
 from gateway.rest.facts.responses import EndedFact, FactsTaken
 from gateway.rest.graph import fact_responses
 from gateway.rest.graph import responses as graph_responses
@@ -31,7 +41,7 @@ from gateway.rest.graph.responses import FactAndVersions
 from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY, is_json, media_type, parse_in_thread
 from gateway.rest.mapping.contract_rules import Bounds
-from gateway.rest.mapping.field_types import Body, Instant, stamp
+from gateway.rest.mapping.field_types import LAST_EXACT_INT, Body, Instant, stamp
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.mapping.times import time_selector
@@ -59,8 +69,32 @@ _BODY = {
 
 
 @router.post("", response_model=FactsTaken, openapi_extra={"requestBody": _BODY})
-async def add(request: Request, caller: UploaderDep, clients: ClientsDep) -> Response:
-    """Adds facts given as `{"facts": […]}` or one a line; known ones stay as they are, refused ones are listed."""
+async def add(  # noqa: PLR0917 - FastAPI names them all
+    request: Request,
+    caller: UploaderDep,
+    clients: ClientsDep,
+    source: FactSource = "",
+    replace: ReplaceStated = False,
+    more_follows: Annotated[
+        bool,
+        Query(
+            description="More requests state the rest of the source: only the last one compares."
+        ),
+    ] = False,
+    first_revision: Annotated[
+        int,
+        Bounds(IngestFactsRequest, "first_revision"),
+        Query(
+            ge=0,
+            le=LAST_EXACT_INT,
+            description="For the second and later requests of one source: `first_revision` of the answer before.",
+        ),
+    ] = 0,
+) -> Response:
+    """Adds facts given as `{"facts": […]}` or one a line; known ones stay as they are, refused ones are listed.
+
+    With a `source` the answer also lists what the source stated in earlier requests and does not state now.
+    """
     caller.require(_METHOD)
     kind = media_type(request)
     if not is_json(kind) and kind not in _LINES:
@@ -69,15 +103,13 @@ async def add(request: Request, caller: UploaderDep, clients: ClientsDep) -> Res
     read = read_lines if kind in _LINES else read_json
     facts = await parse_in_thread(read, await request.body())
     named = rest_name_of(facts)
-    answer = await caller.call(_METHOD, clients.ingest.IngestFacts, messages(facts), named)
+    stated = Stated(source, replace, more_follows, first_revision)
+    answer = await caller.call(_METHOD, clients.ingest.IngestFacts, messages(facts, stated), named)
     return JsonResponse(facts_responses.facts_taken(answer))
 
 
 _QUERY = "/braid.graph.v1.GraphQueryService/"
 _INGEST = "/braid.graph.v1.GraphIngestService/"
-FactUuid = Annotated[
-    str, Path(description="The fact's uuid.", json_schema_extra={"format": "uuid"})
-]
 
 
 class End(Body):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
@@ -101,14 +101,38 @@ class HistorySummary(ResponseSchema):
     periods_truncated: bool
 
 
+class FactChange(ResponseSchema):
+    """Who withdrew or corrected a fact, and why; null if not given. `replacement_uuid` is the corrected fact."""
+
+    kind: Literal["withdrawn", "corrected"]
+    user: str | None
+    reason: str | None
+    chunk_id: str | None
+    replacement_uuid: str | None
+
+
+class WithdrawnFact(ResponseSchema):
+    """A fact that was withdrawn, or that a correction replaced by another one: as it was known from `known_at` until
+    `withdrawn_at`.
+    """
+
+    fact: StatedFact
+    known_at: str | None
+    withdrawn_at: str | None
+    change: FactChange | None
+
+
 class History(Facts):
     """An entity's facts, current and past, in time order. Where several entities share the name, `entity` is null and
-    `homonyms` lists them all: choose by type or uuid. `summary` is on the first page only.
+    `homonyms` lists them all: choose by type or uuid. `summary` is on the first page only. `withdrawn` lists the latest
+    withdrawn facts if they were asked for, on the first page.
     """
 
     entity: Entity | None
     homonyms: list[EntityEnd]
     summary: HistorySummary | None
+    withdrawn: list[WithdrawnFact]
+    withdrawn_truncated: bool
 
 
 class ChangedFacts(ResponseSchema):
@@ -138,17 +162,22 @@ class Snapshot(Facts):
 
 class FactVersion(ResponseSchema):
     """What was known of a fact from `known_at` until `superseded_at` (null: the latest); `chunk_id` is the chunk that
-    caused it.
+    caused it. `change` is who then withdrew or corrected it, if somebody did; `corrected_uuid` is the fact that it
+    replaced by a correction.
     """
 
     fact: StatedFact
     known_at: str | None
     superseded_at: str | None
     chunk_id: str | None
+    change: FactChange | None
+    corrected_uuid: str | None
 
 
 class FactAndVersions(ResponseSchema):
-    """A fact (null if it was withdrawn) and its versions, in the order in which they became known."""
+    """A fact and its versions, in the order in which they became known. It is null if it was withdrawn, or replaced by
+    a correction: the last version's `change` says which, and names the fact that replaced it.
+    """
 
     fact: StatedFact | None
     versions: list[FactVersion]
@@ -173,6 +202,10 @@ class Paths(ResponseSchema):
     target_homonyms: list[EntityEnd]
 
 
+_KINDS = {
+    value: name.removeprefix("FACT_CHANGE_KIND_").lower()
+    for name, value in facts_pb2.FactChangeKind.items()
+}
 _INDEX_STATE = {v: k.removeprefix("INDEX_STATE_") for k, v in query_pb2.IndexState.items()}
 
 
@@ -183,6 +216,8 @@ def history(answer: history_pb2.GetEntityHistoryResponse) -> Json:
         "homonyms": [entity_ref(one) for one in answer.homonyms],
         **page(answer),
         "summary": _summary(answer.summary) if answer.HasField("summary") else None,
+        "withdrawn": [_withdrawn(one) for one in answer.withdrawn],
+        "withdrawn_truncated": answer.withdrawn_truncated,
     }
 
 
@@ -263,6 +298,27 @@ def _version(message: structure_pb2.FactVersion) -> Json:
         "known_at": time(message, "known_time"),
         "superseded_at": time(message, "superseded_time"),
         "chunk_id": message.chunk_id or None,
+        "change": _change(message.change) if message.HasField("change") else None,
+        "corrected_uuid": message.corrected_fact_id or None,
+    }
+
+
+def _withdrawn(message: facts_pb2.WithdrawnFact) -> Json:
+    return {
+        "fact": stated_fact(message.fact),
+        "known_at": time(message, "known_time"),
+        "withdrawn_at": time(message, "withdrawn_time"),
+        "change": _change(message.change) if message.HasField("change") else None,
+    }
+
+
+def _change(message: facts_pb2.FactChange) -> Json:
+    return {
+        "kind": _KINDS[message.kind],
+        "user": message.user_id or None,
+        "reason": message.reason or None,
+        "chunk_id": message.chunk_id or None,
+        "replacement_uuid": message.replacement_fact_id or None,
     }
 
 

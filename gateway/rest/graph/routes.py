@@ -174,6 +174,12 @@ async def history(  # noqa: PLR0917 - FastAPI names them all
         ),
     ] = None,
     known_at: KnownAt = None,
+    withdrawn: Annotated[
+        bool,
+        Query(
+            description="Also list the facts that were withdrawn, or replaced by a correction, in `withdrawn`."
+        ),
+    ] = False,
     limit: PageLimit = 0,
     cursor: Cursor = "",
 ) -> Response:
@@ -188,6 +194,7 @@ async def history(  # noqa: PLR0917 - FastAPI names them all
         since_time=stamp(since),
         reference_time=stamp(as_of),
         known_time=stamp(known_at),
+        include_withdrawn=withdrawn,
         page_size=limit,
         page_token=cursor,
     )

@@ -9,7 +9,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from braid.graph.internal.v1 import deletion_pb2 as graph_deletion_pb2
 from braid.graph.internal.v1 import deletion_pb2_grpc as graph_deletion_grpc
-from braid.graph.v1 import entities_pb2, query_pb2, query_pb2_grpc, structure_pb2
+from braid.graph.v1 import corrections_pb2, entities_pb2, query_pb2, query_pb2_grpc, structure_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
 from braid.graph.v1 import ingest_pb2_grpc as graph_ingest_grpc
 from braid.vector.internal.v1 import deletion_pb2, deletion_pb2_grpc
@@ -209,10 +209,12 @@ class GraphTier:
             raise error_from_rpc(error) from None
 
     async def add_facts(
-        self, facts: Sequence[graph_ingest_pb2.FactInput], model: str
+        self, facts: Sequence[graph_ingest_pb2.FactInput], model: str, source: str = ""
     ) -> graph_ingest_pb2.AddFactsResponse:
-        """Adds facts; their vectors, if they have any, are of `model`."""
-        request = graph_ingest_pb2.AddFactsRequest(facts=facts, embedding_model=model)
+        """Adds facts that a source states; their vectors, if they have any, are of `model`."""
+        request = graph_ingest_pb2.AddFactsRequest(
+            facts=facts, embedding_model=model, source=source
+        )
         call = self._ingest.AddFacts(
             iter((request,)),
             timeout=remaining(self._write_seconds),
@@ -220,6 +222,20 @@ class GraphTier:
         )
         try:
             return await outcome_of(call)
+        except grpc.aio.AioRpcError as error:
+            raise error_from_rpc(error) from None
+
+    async def settle_fact_source(
+        self, source: str, first_revision: int, *, withdraw: bool
+    ) -> corrections_pb2.SettleFactSourceResponse:
+        """Compares what a source states with what it stated before; withdraws what it no longer states if asked."""
+        request = corrections_pb2.SettleFactSourceRequest(
+            source=source, first_revision=first_revision, withdraw=withdraw
+        )
+        try:
+            return await self._ingest.SettleFactSource(
+                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
+            )
         except grpc.aio.AioRpcError as error:
             raise error_from_rpc(error) from None
 

@@ -19,7 +19,7 @@ from services.agent_orchestrator.clients.space_models import Recorded
 from services.agent_orchestrator.clients.tiers import GraphTier
 from services.models.embedding.embedder import Embedder
 from services.models.embedding.registry import embedder_of, length_of
-from services.runtime.errors import BraidError
+from services.runtime.errors import BraidError, FieldError, InvalidFieldError
 from services.runtime.status import reason_name
 from services.runtime.telemetry import get_logger
 
@@ -37,6 +37,22 @@ class FactSlice(NamedTuple):
     model: str
 
 
+class StatedSource(NamedTuple):
+    """What states the facts of a stream: its name ("" for none), and what the stream says of it."""
+
+    name: str
+    replace: bool
+    more_follows: bool
+    first_revision: int
+
+    @classmethod
+    def of(cls, first: ingest_pb2.IngestFactsRequest) -> StatedSource:
+        """Maps the first message. Raises InvalidFieldError for a replacement of what no source states."""
+        if first.replace and not first.source:
+            raise InvalidFieldError(FieldError("source", "is needed to replace what it stated"))
+        return cls(first.source, first.replace, first.more_follows, first.first_revision)
+
+
 class FactIngestion:
     """Ingests dated facts. Facts without a vector get one, or are stored without one if none is available."""
 
@@ -49,8 +65,21 @@ class FactIngestion:
         self._configured = configured
 
     async def run(self, requests: Requests) -> ingest_pb2.IngestFactsResponse:
-        """Sends all facts to the graph, embedding some while others are stored; returns the total outcome."""
-        total = ingest_pb2.IngestFactsResponse()
+        """Sends all facts to the graph, embedding some while others are stored; returns the total outcome.
+
+        Then compares them with what their source stated before. Raises InvalidFieldError if no source is named although
+        what it no longer states is to be withdrawn.
+        """
+        first = await anext(requests, ingest_pb2.IngestFactsRequest())
+        source = StatedSource.of(first)
+        total = ingest_pb2.IngestFactsResponse(first_revision=source.first_revision)
+        await self._send_all(_after(first, requests), source, total)
+        await self._settle(source, total)
+        return total
+
+    async def _send_all(
+        self, requests: Requests, source: StatedSource, total: ingest_pb2.IngestFactsResponse
+    ) -> None:
         sending: asyncio.Task[None] | None = None
         vectors = self._vectors()
         try:
@@ -59,19 +88,34 @@ class FactIngestion:
                     made = await vectors.fill(some.facts, some.model)
                     if sending is not None:
                         await sending
-                    sending = group.create_task(self._send(some, vectors, made, total))
+                    sent = self._send(some, vectors, made, source, total)
+                    sending = group.create_task(sent)
         except ExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        return total
+
+    async def _settle(self, source: StatedSource, total: ingest_pb2.IngestFactsResponse) -> None:
+        """Compares what the source states now with what it stated before, once it is complete."""
+        if not source.name or source.more_follows:
+            return
+        withdraw = source.replace and not total.refused_count
+        settled = await self._graph.settle_fact_source(
+            source.name, total.first_revision, withdraw=withdraw
+        )
+        total.missing.extend(settled.missing)
+        total.missing_count = settled.missing_count
+        total.withdrawn_count = settled.withdrawn_count
 
     async def _send(
         self,
         some: FactSlice,
         vectors: FactVectors,
         made: EmbeddedFacts,
+        source: StatedSource,
         total: ingest_pb2.IngestFactsResponse,
     ) -> None:
-        answer = await self._give(some, vectors, made)
+        answer = await self._give(some, vectors, made, source.name)
+        if source.name and not total.first_revision:
+            total.first_revision = answer.space_revision
         total.added_count += answer.added_count
         total.unchanged_count += answer.unchanged_count
         total.refused_count += answer.refused_count
@@ -79,16 +123,22 @@ class FactIngestion:
             total.refused.add(index=some.start + one.index, reason=one.reason)
 
     async def _give(
-        self, some: FactSlice, vectors: FactVectors, made: EmbeddedFacts
+        self, some: FactSlice, vectors: FactVectors, made: EmbeddedFacts, source: str
     ) -> graph_pb2.AddFactsResponse:
         """Sends the facts; sends them again without the vectors made here if the graph has changed to another model."""
         made = vectors.kept(made)
         try:
-            return await self._graph.add_facts(some.facts, some.model or made.model)
+            return await self._graph.add_facts(some.facts, some.model or made.model, source)
         except BraidError as error:
             if some.model or not await vectors.refused(made, error):
                 raise
-        return await self._graph.add_facts(some.facts, "")
+        return await self._graph.add_facts(some.facts, "", source)
+
+
+async def _after(first: ingest_pb2.IngestFactsRequest, requests: Requests) -> Requests:
+    yield first
+    async for request in requests:
+        yield request
 
 
 async def _slices(requests: Requests, configured: str) -> AsyncIterator[FactSlice]:

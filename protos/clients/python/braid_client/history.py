@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from google.protobuf.field_mask_pb2 import FieldMask
+
 from braid.graph.v1 import (
+    corrections_pb2,
     facts_pb2,
     history_pb2,
     ingest_pb2,
@@ -16,7 +19,7 @@ from braid_client.connection import Connection
 from braid_client.requests import entity_selector, time_selector, timestamp
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterable
     from datetime import datetime
 
     from braid_client.requests import EntityLike, TimeLike
@@ -35,6 +38,7 @@ class History(Connection):
         since: datetime | None = None,
         as_of: datetime | None = None,
         known_at: datetime | None = None,
+        include_withdrawn: bool = False,
         page_size: int = 0,
         page_token: str = "",
         timeout: float | None = None,
@@ -42,7 +46,8 @@ class History(Connection):
         """Returns a page of an entity's facts, current and past, in time order; the first page has a summary.
 
         `relation_type` is an exact name, letter case ignored; `since` leaves out facts that had ended by then; `as_of`
-        is the time that counts as now; `known_at` selects the facts as known then. `page_size` is up to 200 facts (0:
+        is the time that counts as now; `known_at` selects the facts as known then; with `include_withdrawn` the first
+        page also lists the facts that were withdrawn or replaced. `page_size` is up to 200 facts (0:
         50). `page_token` is the `next_page_token` of the previous page. If several entities share the name, `homonyms`
         lists them and nothing else is set.
         """
@@ -52,6 +57,7 @@ class History(Connection):
             since_time=timestamp(since),
             reference_time=timestamp(as_of),
             known_time=timestamp(known_at),
+            include_withdrawn=include_withdrawn,
             page_size=page_size,
             page_token=page_token,
         )
@@ -195,3 +201,38 @@ class History(Connection):
         stub = ingest_pb2_grpc.GraphIngestServiceStub(self._channel("graph"))
         with self._typed_errors(timeout):
             return await stub.EndFact(request, **self._options(timeout))
+
+    async def withdraw_facts(
+        self, fact_ids: Iterable[str], *, reason: str = "", timeout: float | None = None
+    ) -> corrections_pb2.WithdrawFactsResponse:
+        """Withdraws up to 1,000 facts: they are known no longer until they are stated again; the past stays as it was.
+
+        Returns what became of each; unknown ones do not affect the others.
+        """
+        request = corrections_pb2.WithdrawFactsRequest(fact_ids=fact_ids, reason=reason)
+        stub = ingest_pb2_grpc.GraphIngestServiceStub(self._channel("graph"))
+        with self._typed_errors(timeout):
+            return await stub.WithdrawFacts(request, **self._options(timeout))
+
+    async def correct_fact(
+        self,
+        fact_id: str,
+        correction: corrections_pb2.FactCorrection,
+        fields: Iterable[str],
+        *,
+        reason: str = "",
+        timeout: float | None = None,
+    ) -> corrections_pb2.CorrectFactResponse:
+        """Corrects a fact: `fields` names those fields of the correction that count, such as `["valid_time"]`.
+
+        A field that is named and not set is emptied: an open start or end. The past stays as it was known.
+        """
+        request = corrections_pb2.CorrectFactRequest(
+            fact_id=fact_id,
+            correction=correction,
+            update_mask=FieldMask(paths=fields),
+            reason=reason,
+        )
+        stub = ingest_pb2_grpc.GraphIngestServiceStub(self._channel("graph"))
+        with self._typed_errors(timeout):
+            return await stub.CorrectFact(request, **self._options(timeout))

@@ -113,6 +113,8 @@ class Braid:
     list_facts = _stream(AsyncBraid.list_facts)
     get_fact = _call(AsyncBraid.get_fact)
     end_fact = _call(AsyncBraid.end_fact)
+    withdraw_facts = _call(AsyncBraid.withdraw_facts)
+    correct_fact = _call(AsyncBraid.correct_fact)
 
     add_findings = _call(AsyncBraid.add_findings)
     search_findings = _call(AsyncBraid.search_findings)

@@ -190,6 +190,8 @@ class IngestFactsRequest(_message.Message):
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     SOURCE_FIELD_NUMBER: _builtins.int
     REPLACE_FIELD_NUMBER: _builtins.int
+    MORE_FOLLOWS_FIELD_NUMBER: _builtins.int
+    FIRST_REVISION_FIELD_NUMBER: _builtins.int
     IDEMPOTENCY_KEY_FIELD_NUMBER: _builtins.int
     embedding_model: _builtins.str
     """The model of the given vectors; empty: the configured model. WRONG_STATE when the space is embedded with another model."""
@@ -201,6 +203,12 @@ class IngestFactsRequest(_message.Message):
     """Withdraw the facts that the source stated before and does not state now; the first message's counts. Nothing is withdrawn
     if any fact is refused. Needs `source`: INVALID_FIELD without. Default: they stand.
     """
+    more_follows: _builtins.bool
+    """More calls follow that state the rest of the source; the first message's counts. Only the last call compares. Default: this
+    call states the whole source, or the last part of it.
+    """
+    first_revision: _builtins.int
+    """For the second and later calls that state one source: `first_revision` of the response before; the first message's counts."""
     idempotency_key: _builtins.str
     """Makes the call repeatable: see REPETITION_KEY. Given with the first message. Default: none, each call is a new one."""
     @_builtins.property
@@ -216,11 +224,13 @@ class IngestFactsRequest(_message.Message):
         embedding_model: _builtins.str = ...,
         source: _builtins.str = ...,
         replace: _builtins.bool = ...,
+        more_follows: _builtins.bool = ...,
+        first_revision: _builtins.int = ...,
         idempotency_key: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_model", b"embedding_model", "facts", b"facts", "idempotency_key", b"idempotency_key", "replace", b"replace", "source", b"source"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_model", b"embedding_model", "facts", b"facts", "first_revision", b"first_revision", "idempotency_key", b"idempotency_key", "more_follows", b"more_follows", "replace", b"replace", "source", b"source"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -239,6 +249,7 @@ class IngestFactsResponse(_message.Message):
     MISSING_FIELD_NUMBER: _builtins.int
     MISSING_COUNT_FIELD_NUMBER: _builtins.int
     WITHDRAWN_COUNT_FIELD_NUMBER: _builtins.int
+    FIRST_REVISION_FIELD_NUMBER: _builtins.int
     added_count: _builtins.int
     """Facts that did not exist before."""
     unchanged_count: _builtins.int
@@ -249,6 +260,8 @@ class IngestFactsResponse(_message.Message):
     """Their total number."""
     withdrawn_count: _builtins.int
     """How many of them were withdrawn, because of `replace`. Those that another source or a text also states remain."""
+    first_revision: _builtins.int
+    """With a source: what the next call needs that states more of it."""
     @_builtins.property
     def refused(self) -> _containers.RepeatedCompositeFieldContainer[_ingest_pb2.RefusedFact]:
         """Refused facts, each with its reason; at most the first 1,000 are listed."""
@@ -267,10 +280,11 @@ class IngestFactsResponse(_message.Message):
         missing: _abc.Iterable[_facts_pb2.Fact] | None = ...,
         missing_count: _builtins.int = ...,
         withdrawn_count: _builtins.int = ...,
+        first_revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_count", b"added_count", "missing", b"missing", "missing_count", b"missing_count", "refused", b"refused", "refused_count", b"refused_count", "unchanged_count", b"unchanged_count", "withdrawn_count", b"withdrawn_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_count", b"added_count", "first_revision", b"first_revision", "missing", b"missing", "missing_count", b"missing_count", "refused", b"refused", "refused_count", b"refused_count", "unchanged_count", b"unchanged_count", "withdrawn_count", b"withdrawn_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
