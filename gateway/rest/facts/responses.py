@@ -53,7 +53,7 @@ class WithdrawnFact(ResponseSchema):
     revision: int
 
 
-class Withdrawal(ResponseSchema):
+class FactOutcome(ResponseSchema):
     """What became of one of several facts."""
 
     uuid: str
@@ -63,7 +63,7 @@ class Withdrawal(ResponseSchema):
 class WithdrawnFacts(ResponseSchema):
     """What became of facts."""
 
-    facts: list[Withdrawal]
+    facts: list[FactOutcome]
     revision: int
 
 

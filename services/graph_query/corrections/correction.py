@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from services.graph_query.core.domain import EntityName, GivenFact, Origin
 from services.graph_query.core.fact_batch import FactBatch, GivenEnds, claimed_episode
@@ -39,10 +39,13 @@ from services.graph_query.facts.invalidation import (
     drop_endings,
 )
 from services.graph_query.facts.writes import add_facts
+from services.graph_query.neo4j.database import Rows
 from services.graph_query.neo4j.row_mapping import entity_type, instant
 from services.graph_query.neo4j.space_writer import SpaceWriter
 from services.runtime.errors import NotFoundError
 
+# Corrections after one another that are followed to the fact of now.
+_MOST_REPLACEMENTS = 100
 _TEXT = frozenset({CorrectedField.STATEMENT, CorrectedField.ATTRIBUTES})
 
 
@@ -128,12 +131,22 @@ class Correction:
         return fact_uuid(space, self.fact.ends, self.corrected.relation, interval, statement)
 
 
-async def stored_fact(writer: SpaceWriter, uuid: str) -> StoredFact:
-    """Returns a standing fact. Raises NotFoundError("fact")."""
-    rows = await writer.read("fact_to_correct", uuid=uuid)
-    if not rows:
-        raise NotFoundError("fact")
-    return StoredFact.of(uuid, rows[0])
+class Read(Protocol):
+    """Runs a read-only named query of a space."""
+
+    async def __call__(self, name: str, **parameters: Any) -> Rows: ...
+
+
+async def stored_fact(read: Read, uuid: str) -> StoredFact:
+    """Returns a standing fact, or the one that replaced it by corrections. Raises NotFoundError("fact")."""
+    for _ in range(_MOST_REPLACEMENTS):
+        if rows := await read("fact_to_correct", uuid=uuid):
+            return StoredFact.of(uuid, rows[0])
+        replacement = await read("replacement_of_fact", uuid=uuid)
+        if not replacement:
+            break
+        uuid = replacement[0]["uuid"]
+    raise NotFoundError("fact")
 
 
 async def correct_fact(
@@ -144,7 +157,8 @@ async def correct_fact(
     vector: Vector | None,
 ) -> Target:
     """Corrects a fact. Raises NotFoundError("fact") and InvalidFieldError."""
-    fact = await stored_fact(writer, uuid)
+    fact = await stored_fact(writer.read, uuid)
+    uuid = fact.uuid
     corrected = correction.applied(fact.state)
     if corrected.equals(fact.state):
         return Target(uuid, changed=False)
@@ -215,7 +229,7 @@ async def _merge(writer: SpaceWriter, work: Correction, other: str) -> str:
     uuid = await _replace(writer, work)
     await put_aliases(writer, {work.fact.uuid: uuid})
     fields = _TEXT & set(work.correction.fields)
-    target = await stored_fact(writer, other)
+    target = await stored_fact(writer.read, other)
     correction = FactCorrection(fields, work.corrected)
     corrected = correction.applied(target.state)
     if not corrected.equals(target.state):

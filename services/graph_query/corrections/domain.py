@@ -25,7 +25,7 @@ class CorrectionStore(Protocol):
         """Withdraws facts in one transaction; returns what happened to each, and the space's revision."""
 
     async def stated(self, space: str, uuid: str) -> FactState:
-        """Returns a standing fact. Raises NotFoundError("fact")."""
+        """Returns a standing fact, or the one that replaced it. Raises NotFoundError("fact")."""
 
     async def correct_fact(
         self,
@@ -35,7 +35,9 @@ class CorrectionStore(Protocol):
         by: Provenance,
         vector: Vector | None = None,
     ) -> CorrectedFact:
-        """Corrects a fact in one transaction; `vector` is used if the corrected fact has its statement.
+        """Corrects a fact, or the one that replaced it, in one transaction.
+
+        `vector` is used if the corrected fact has its statement.
 
         Raises NotFoundError("fact"), and InvalidFieldError for an end at or before the start.
         """

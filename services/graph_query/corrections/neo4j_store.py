@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from services.graph_query.core.fact_changes import (
     CorrectedFact,
@@ -13,7 +14,7 @@ from services.graph_query.core.fact_changes import (
     Settlement,
     Vector,
 )
-from services.graph_query.corrections.correction import StoredFact, correct_fact
+from services.graph_query.corrections.correction import correct_fact, stored_fact
 from services.graph_query.corrections.withdrawal import take_back, withdraw_facts
 from services.graph_query.facts.identities import source_key
 from services.graph_query.history.neo4j_store import Neo4jHistory
@@ -44,10 +45,7 @@ class Neo4jCorrections:
 
     async def stated(self, space: str, uuid: str) -> FactState:
         """Returns a standing fact."""
-        rows = await self._database.read("fact_to_correct", space=space, uuid=uuid)
-        if not rows:
-            raise NotFoundError("fact")
-        return StoredFact.of(uuid, rows[0]).state
+        return (await stored_fact(partial(self._database.read, space=space), uuid)).state
 
     async def correct_fact(
         self,

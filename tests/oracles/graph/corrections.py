@@ -67,7 +67,8 @@ class FakeCorrections:
 
     async def stated(self, space: str, uuid: str) -> FactState:
         """Returns a standing fact."""
-        return _state(self.graph.writable(space), uuid)
+        stored = self.graph.writable(space)
+        return _state(stored, _standing(stored, uuid))
 
     async def correct_fact(
         self,
@@ -79,17 +80,18 @@ class FakeCorrections:
     ) -> CorrectedFact:
         """Corrects a fact."""
         stored = self.graph.writable(space)
+        asked, uuid = uuid, _standing(stored, uuid)
         state = _state(stored, uuid)
         corrected = correction.applied(state)
         if corrected.equals(state):
             fact = as_fact(stored, stored.facts[uuid])
-            return CorrectedFact(fact, False, "", stored.revision)
+            return CorrectedFact(fact, False, asked if asked != uuid else "", stored.revision)
         new = _correct(stored, uuid, corrected, correction, vector)
         stored.rebuild()
         change = FactChange(ChangeKind.CORRECTED, by, new)
         stored.versions.note_changes({uuid: change}, _now(stored))
         fact = as_fact(stored, stored.facts[new])
-        return CorrectedFact(fact, True, uuid if new != uuid else "", stored.revision)
+        return CorrectedFact(fact, True, asked if new != asked else "", stored.revision)
 
     async def settle_source(
         self, space: str, source: str, first_revision: int, by: Provenance | None
@@ -110,6 +112,16 @@ class FakeCorrections:
                 del stated[uuid]
             _withdraw(stored, gone, by)
         return Settlement(facts, len(missing), len(gone), stored.revision)
+
+
+def _standing(stored: FakeSpace, uuid: str) -> str:
+    """Returns the fact that replaced another one by corrections, or else that one."""
+    while uuid not in stored.facts:
+        changes = [one.change for one in stored.versions.every if one.uuid == uuid]
+        if not changes or changes[-1] is None or not changes[-1].replacement:
+            break
+        uuid = changes[-1].replacement
+    return uuid
 
 
 def _outcome(stored: FakeSpace, uuid: str) -> Outcome:
@@ -227,13 +239,11 @@ def _move(
 
 def _take_text(rows: Sequence[StatedFact], made: GivenFact, correction: FactCorrection) -> None:
     """Gives the corrected text and attributes to an existing fact."""
-    values = {
-        CorrectedField.STATEMENT: {"fact": made.fact, "embedding": made.embedding},
-        CorrectedField.ATTRIBUTES: {"attributes": made.attributes},
-    }
     for row in rows:
-        for field in values.keys() & set(correction.fields):
-            row.corrected = replace(row.current, **values[field])
+        if CorrectedField.STATEMENT in correction.fields:
+            row.corrected = replace(row.current, fact=made.fact, embedding=made.embedding)
+        if CorrectedField.ATTRIBUTES in correction.fields:
+            row.corrected = replace(row.current, attributes=made.attributes)
 
 
 def _of_claim(

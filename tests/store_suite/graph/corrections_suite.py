@@ -433,6 +433,18 @@ class CorrectionSuite:
         outcomes, _ = await store.corrections.withdraw_facts(space, [uuid], BY)
         assert outcomes == {uuid: Outcome.ALREADY_WITHDRAWN}
 
+    async def test_a_correction_of_a_replaced_fact_is_one_of_the_fact_that_replaced_it(
+        self, store: Stores
+    ) -> None:
+        space = new_space()
+        [uuid] = await added(store, space, HEADS)
+        result = await correct(store, space, uuid, corrected(subject="Wilma"))
+        again = await correct(store, space, uuid, corrected(subject="Wilma"))
+        assert (again.changed, again.replaced) == (False, uuid)
+        assert again.fact == result.fact
+        later = await correct(store, space, uuid, corrected(valid_at=day("2024-05-02")))
+        assert (later.changed, later.fact.uuid) == (True, result.fact.uuid)
+
     async def test_a_corrected_object_and_relation_keep_sources_times_and_ends(
         self, store: Stores
     ) -> None:

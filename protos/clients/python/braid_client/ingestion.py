@@ -91,16 +91,21 @@ class Ingestion(Connection):
         facts: Iterable[FactInput],
         *,
         embedding_model: str = "",
+        source: str = "",
+        replace: bool = False,
         timeout: float | None = None,
     ) -> ingest_pb2.IngestFactsResponse:
         """Adds dated facts to the graph; returns how many are new, existed already, or are refused and why.
 
+        `source` names what states them, all of them: the answer then also lists what the same source stated before and
+        does not state now, and with `replace` that is withdrawn.
         Statements without a vector are embedded; `embedding_model` is the model of given vectors. After a failure,
         facts of earlier messages may remain: sending all facts again does not duplicate them. Raises before anything is
         sent: TypeError for values that are not a `FactInput`, ValueError for a fact that exceeds the maximum message
         size.
         """
         parts = fact_parts(facts, embedding_model)
+        parts[0].source, parts[0].replace = source, replace
         stub = ingest_pb2_grpc.IngestServiceStub(self._channel("agent"))
         with self._typed_errors(timeout):
             return await outcome_of(stub.IngestFacts(iter(parts), **self._options(timeout)))

@@ -23,6 +23,8 @@ VERBS = {
     *("relate", "unrelate", "close", "infer"),  # memories
     *("check", "reembed", "reextract"),  # the space
     "end",  # facts
+    "withdraw",
+    "correct",
 }
 # Commands whose second word names what they show.
 VIEWS = {

@@ -148,7 +148,7 @@ class GraphIngestServiceServicer:
     def CorrectFact(self, request, context):
         """Corrects a fact: from now on it is known as corrected; as known before, it is what it was. It keeps its sources, and its id
         unless subject, relation or object change or the corrected fact exists already: then the fact with the other id replaces
-        it. NOT_FOUND for facts of other spaces, withdrawn facts and co-occurrences; INVALID_FIELD, and nothing changes, for a
+        it, and a correction of the former id corrects that one. NOT_FOUND for facts of other spaces, withdrawn facts and co-occurrences; INVALID_FIELD, and nothing changes, for a
         correction after which it would not be a fact. FAILED_PRECONDITION while the space migrates to vectors of another model.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

@@ -48,7 +48,7 @@ class GraphIngestServiceStub:
     CorrectFact: _aio.UnaryUnaryMultiCallable[_corrections_pb2.CorrectFactRequest, _corrections_pb2.CorrectFactResponse]
     """Corrects a fact: from now on it is known as corrected; as known before, it is what it was. It keeps its sources, and its id
     unless subject, relation or object change or the corrected fact exists already: then the fact with the other id replaces
-    it. NOT_FOUND for facts of other spaces, withdrawn facts and co-occurrences; INVALID_FIELD, and nothing changes, for a
+    it, and a correction of the former id corrects that one. NOT_FOUND for facts of other spaces, withdrawn facts and co-occurrences; INVALID_FIELD, and nothing changes, for a
     correction after which it would not be a fact. FAILED_PRECONDITION while the space migrates to vectors of another model.
     """
     SettleFactSource: _aio.UnaryUnaryMultiCallable[_corrections_pb2.SettleFactSourceRequest, _corrections_pb2.SettleFactSourceResponse]
@@ -136,7 +136,7 @@ class GraphIngestServiceServicer(metaclass=_abc_1.ABCMeta):
     ) -> _abc.Awaitable[_corrections_pb2.CorrectFactResponse]:
         """Corrects a fact: from now on it is known as corrected; as known before, it is what it was. It keeps its sources, and its id
         unless subject, relation or object change or the corrected fact exists already: then the fact with the other id replaces
-        it. NOT_FOUND for facts of other spaces, withdrawn facts and co-occurrences; INVALID_FIELD, and nothing changes, for a
+        it, and a correction of the former id corrects that one. NOT_FOUND for facts of other spaces, withdrawn facts and co-occurrences; INVALID_FIELD, and nothing changes, for a
         correction after which it would not be a fact. FAILED_PRECONDITION while the space migrates to vectors of another model.
         """
 

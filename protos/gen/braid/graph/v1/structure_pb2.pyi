@@ -204,7 +204,7 @@ class FactVersion(_message.Message):
     chunk_id: _builtins.str
     """The chunk that caused it; empty if none did."""
     corrected_fact_id: _builtins.str
-    """For the first state of a fact that replaced another one by a correction: the id of the fact that it corrects."""
+    """If the fact replaced another one by a correction: the id of the fact that it corrects."""
     @_builtins.property
     def fact(self) -> _facts_pb2.Fact:
         """The fact as it was known: its statement and its interval then, without sources."""

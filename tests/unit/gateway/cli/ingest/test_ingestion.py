@@ -150,15 +150,30 @@ def test_an_upload_waits_without_limit_while_the_gateway_is_full_and_reports_it(
 
 
 class FactsGateway:
-    """A gateway that accepts facts; `requests` holds the facts of each request."""
+    """A gateway that accepts facts; `requests` holds the facts of each request, `stated` what it says of their source.
 
-    def __init__(self) -> None:
+    The last request of each source answers that one fact is `missing`.
+    """
+
+    def __init__(self, refused: list[dict[str, Any]] | None = None) -> None:
         self.requests: list[list[dict[str, Any]]] = []
+        self.stated: list[dict[str, Any]] = []
+        self._refused = refused or []
 
-    def facts(self, facts: list[dict[str, Any]], full: object) -> dict[str, Any]:
-        """Accepts all facts."""
+    def facts(self, facts: list[dict[str, Any]], _full: object, **stated: Any) -> dict[str, Any]:
+        """Accepts all facts but the refused ones."""
         self.requests.append(facts)
-        return {"added": len(facts), "unchanged": 0, "refused": []}
+        self.stated.append(stated)
+        missing = 0 if "more_follows" in stated else 1
+        return {
+            "added": len(facts),
+            "unchanged": 0,
+            "refused": self._refused,
+            "missing": [{"fact": "Wanda heads Logistics."}] * missing,
+            "missing_total": missing,
+            "withdrawn": missing if "replace" in stated else 0,
+            "first_revision": 7,
+        }
 
 
 @pytest.mark.parametrize(
@@ -185,6 +200,59 @@ def test_facts_are_sent_in_requests_of_bounded_count_and_size(
     report = run.run([Source(file, file.name, "application/jsonl")])
     assert [len(given) for given in gateway.requests] == counts
     assert report.facts_added == facts
+
+
+def _fact_file(folder: Path, name: str, count: int) -> Source:
+    file = folder / name
+    file.write_text('{"subject": "a", "relation": "R", "object": "b"}\n' * count)
+    return Source(file, name, "application/jsonl")
+
+
+def test_each_file_of_facts_is_a_source_of_its_own(tmp_path: Path) -> None:
+    gateway = FactsGateway()
+    run = Ingest(gateway, FakeProgress())  # type: ignore[arg-type] # a part of the API
+    files = [_fact_file(tmp_path, name, count) for name, count in (("a.jsonl", 2), ("b.jsonl", 1))]
+    report = run.run(files)
+    assert gateway.stated == [
+        {"source": "a.jsonl", "first_revision": 0},
+        {"source": "b.jsonl", "first_revision": 0},
+    ]
+    assert [len(given) for given in gateway.requests] == [2, 1]
+    assert (report.facts_missing, report.facts_withdrawn) == (2, 0)
+    assert [(one.path, one.facts) for one in report.missing] == [
+        (str(tmp_path / name), ["Wanda heads Logistics."]) for name in ("a.jsonl", "b.jsonl")
+    ]
+
+
+def test_only_the_last_request_of_a_file_compares_and_replaces(tmp_path: Path) -> None:
+    gateway = FactsGateway()
+    run = Ingest(gateway, FakeProgress(), replace=True)  # type: ignore[arg-type] # as above
+    report = run.run([_fact_file(tmp_path, "a.jsonl", 2 * FACTS_PER_REQUEST + 1)])
+    assert gateway.stated == [
+        {"source": "a.jsonl", "first_revision": 0, "more_follows": "true"},
+        {"source": "a.jsonl", "first_revision": 7, "more_follows": "true"},
+        {"source": "a.jsonl", "first_revision": 7, "replace": "true"},
+    ]
+    assert (report.facts_missing, report.facts_withdrawn) == (1, 1)
+
+
+def test_an_empty_file_replaces_all_that_it_had_stated(tmp_path: Path) -> None:
+    gateway = FactsGateway()
+    run = Ingest(gateway, FakeProgress(), replace=True)  # type: ignore[arg-type] # as above
+    report = run.run([_fact_file(tmp_path, "a.jsonl", 0)])
+    assert gateway.stated == [{"source": "a.jsonl", "first_revision": 0, "replace": "true"}]
+    assert not report.failures
+
+
+def test_a_file_with_a_refused_fact_replaces_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingestion, "FACTS_PER_REQUEST", 1)
+    gateway = FactsGateway([{"index": 0, "reason": "must end after it begins"}])
+    run = Ingest(gateway, FakeProgress(), replace=True)  # type: ignore[arg-type] # as above
+    report = run.run([_fact_file(tmp_path, "a.jsonl", 2)])
+    assert all("replace" not in stated for stated in gateway.stated)
+    assert len(report.failures) == 2
 
 
 @pytest.mark.parametrize(
