@@ -13,6 +13,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from braid.graph.v1 import corrections_pb2
+from gateway.rest.facts.requests import end_name
 from gateway.rest.facts.responses import CorrectedFact, WithdrawnFact, WithdrawnFacts
 from gateway.rest.graph import fact_responses
 from gateway.rest.http.calls import CallerDep, ClientsDep
@@ -51,7 +52,6 @@ _CORRECTION = {
     "fact_id": "uuid",
     "relation_type": "relation",
     "statement": "fact",
-    "name": "",
     "update_mask": "body",
 }
 # What the mask names for each field of the body; those of an end are given together.
@@ -211,9 +211,8 @@ async def correct(
     relation or object it has another uuid; the former one then names it.
     """
     method = _INGEST + "CorrectFact"
-    named = partial(rest_name, names=_CORRECTION)
     request = body.request(uuid)
-    answer = await caller.call(method, clients.graph_ingest.CorrectFact, request, named)
+    answer = await caller.call(method, clients.graph_ingest.CorrectFact, request, _correction_name)
     return JsonResponse(
         {
             "fact": fact_responses.stated_fact(answer.fact),
@@ -226,6 +225,10 @@ async def correct(
 
 def _one_named(path: str) -> str:
     return "uuid" if path.startswith("fact_ids") else rest_name(path)
+
+
+def _correction_name(path: str) -> str:
+    return rest_name(end_name(path), _CORRECTION)
 
 
 def _end(name: str | None, kind: str | None) -> corrections_pb2.EntityCorrection:

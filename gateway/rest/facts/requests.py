@@ -191,16 +191,27 @@ class Stated:
 async def messages(
     facts: Sequence[FactBody], stated: Stated | None = None
 ) -> AsyncIterator[IngestFactsRequest]:
-    """Yields facts as the contract's stream, and first what states them, if that is recorded."""
-    if stated is not None and stated != Stated():
-        yield stated.message()
+    """Yields facts as the contract's stream; the first message says what states them, if that is recorded."""
+    first = (stated or Stated()).message()
+    if not facts and stated is not None:
+        yield first
     for start in range(0, len(facts), FACTS_PER_MESSAGE):
         some = facts[start : start + FACTS_PER_MESSAGE]
-        yield await asyncio.to_thread(_message, some) if len(some) > _AT_ONCE else _message(some)
+        message = (
+            await asyncio.to_thread(_message, some) if len(some) > _AT_ONCE else _message(some)
+        )
+        if not start:
+            message.MergeFrom(first)
+        yield message
 
 
 def _message(facts: Sequence[FactBody]) -> IngestFactsRequest:
     return IngestFactsRequest(facts=[fact.message() for fact in facts])
+
+
+def end_name(path: str) -> str:
+    """Returns a contract's path with the REST names of a fact's ends: `subject_type` for `subject.type`."""
+    return _END.sub(lambda end: end[1] + _ENDS[end[2]], path)
 
 
 def rest_name_of(facts: Sequence[FactBody]) -> Callable[[str], str]:
@@ -211,7 +222,7 @@ def rest_name_of(facts: Sequence[FactBody]) -> Callable[[str], str]:
     several = len(facts) > FACTS_PER_MESSAGE
 
     def named(path: str) -> str:
-        name = rest_name(_END.sub(lambda end: end[1] + _ENDS[end[2]], path), _NAMES)
+        name = rest_name(end_name(path), _NAMES)
         return _INDEX.sub("facts[]", name) if several else name
 
     return named

@@ -19,6 +19,7 @@ _DEPTH = 4
 _REPAIRS = 40
 _TIMESTAMP = "google.protobuf.Timestamp"
 _DURATION = "google.protobuf.Duration"
+_MASK = "google.protobuf.FieldMask"
 _TEXT = (FieldDescriptor.TYPE_STRING, FieldDescriptor.TYPE_BYTES)
 _FLOATS = (FieldDescriptor.TYPE_DOUBLE, FieldDescriptor.TYPE_FLOAT)
 _SECONDS = 1_704_067_200
@@ -200,11 +201,19 @@ def _set_sample_message(owner: Any, field: FieldDescriptor, given: Given) -> Non
     inner: Any = GetMessageClass(kind)()
     if kind.full_name in (_TIMESTAMP, _DURATION):
         inner.seconds = _SECONDS if kind.full_name == _TIMESTAMP else 1
+    elif kind.full_name == _MASK:
+        inner.paths.extend(_masked(owner))
     else:
         _fill(inner, given, "", _DEPTH)
     if field.is_repeated:
         owner.ClearField(field.name)
     _set_message(owner, field, inner)
+
+
+def _masked(owner: Any) -> list[str]:
+    """Returns what a mask names: the fields that are set in the message next to it."""
+    beside = [value for field, value in owner.ListFields() if field.message_type is not None]
+    return [field.name for value in beside[:1] for field, _ in value.ListFields()]
 
 
 def _number(field: FieldDescriptor) -> Any:

@@ -11,7 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from braid.agent.v1 import ingest_pb2, jobs_pb2, search_pb2
-from braid.graph.v1 import findings_pb2, history_pb2, ontology_pb2, query_pb2, structure_pb2
+from braid.graph.v1 import (
+    corrections_pb2,
+    findings_pb2,
+    history_pb2,
+    ontology_pb2,
+    query_pb2,
+    structure_pb2,
+)
 from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
 from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
@@ -42,6 +49,12 @@ ANSWERS = {
     "ListFacts": structure_pb2.ListFactsResponse(),
     "GetFact": structure_pb2.GetFactResponse(),
     "EndFact": graph_ingest_pb2.EndFactResponse(),
+    "WithdrawFacts": corrections_pb2.WithdrawFactsResponse(
+        withdrawals=[
+            corrections_pb2.Withdrawal(outcome=corrections_pb2.WITHDRAWAL_OUTCOME_WITHDRAWN)
+        ]
+    ),
+    "CorrectFact": corrections_pb2.CorrectFactResponse(),
     "AddFindings": findings_pb2.AddFindingsResponse(),
     "SearchFindings": findings_pb2.SearchFindingsResponse(),
     "GetOntology": ontology_pb2.GetOntologyResponse(),

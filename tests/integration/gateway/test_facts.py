@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from braid.agent.v1 import ingest_pb2
+from braid.graph.v1 import facts_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest
 from services.runtime.times import to_timestamp
 from tests.integration.gateway.conftest import Served
@@ -53,6 +54,10 @@ async def test_facts_are_accepted_as_json_or_as_lines(
         "unchanged": 2,
         "refused": [{"index": 3, "reason": "is odd"}],
         "refused_total": 1,
+        "missing": [],
+        "missing_total": 0,
+        "withdrawn": 0,
+        "first_revision": 0,
     }
     (fact,) = served.script.seen[0].message.facts
     assert (fact.subject.name, fact.subject.type, fact.relation_type) == (
@@ -64,6 +69,46 @@ async def test_facts_are_accepted_as_json_or_as_lines(
     assert fact.valid_time == to_timestamp(DAY)
     assert not fact.HasField("invalid_time")
     assert dict(fact.attributes) == {"share": 0.5}
+
+
+async def test_the_source_of_facts_is_forwarded_and_what_it_no_longer_states_returned(
+    served: Served,
+) -> None:
+    answer = ingest_pb2.IngestFactsResponse(
+        missing=[facts_pb2.Fact(statement="Wanda heads Logistics.")],
+        missing_count=1,
+        withdrawn_count=1,
+        first_revision=9,
+    )
+    served.script.answer("IngestFacts", answer)
+    asked: dict[str, str | int] = {
+        "source": "roles.jsonl",
+        "replace": "true",
+        "more_follows": "1",
+        "first_revision": 7,
+    }
+    response = await served.http.post("/api/facts", json={"facts": [FACT]}, params=asked)
+    shown = response.json()
+    assert [one["fact"] for one in shown["missing"]] == ["Wanda heads Logistics."]
+    assert (shown["missing_total"], shown["withdrawn"], shown["first_revision"]) == (1, 1, 9)
+    first = served.script.seen[0].message
+    assert (first.source, first.replace, first.more_follows) == ("roles.jsonl", True, True)
+    assert (first.first_revision, len(first.facts)) == (7, 1)
+
+
+async def test_an_uploaded_file_of_facts_is_their_source(served: Served) -> None:
+    answer = ingest_pb2.IngestFactsResponse(
+        missing=[facts_pb2.Fact(statement="Wanda heads Logistics.")], missing_count=1
+    )
+    served.script.answer("IngestFacts", answer)
+    file = ("files", ("roles.jsonl", json.dumps(FACT).encode(), "application/jsonl"))
+    response = await served.http.post(DOCUMENTS, files=[file], params={"replace": "true"})
+    shown = response.json()["facts"]
+    assert [(one["file"], one["fact"]["fact"]) for one in shown["missing"]] == [
+        (0, "Wanda heads Logistics.")
+    ]
+    first = served.script.seen[-1].message
+    assert (first.source, first.replace) == ("roles.jsonl", True)
 
 
 @pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "application/x.y+json"])
@@ -170,6 +215,9 @@ async def test_a_file_of_facts_is_ingested_as_facts(served: Served) -> None:
             "unchanged": 2,
             "refused": [{"file": 0, "line": 7, "reason": "is odd"}],
             "refused_total": 1,
+            "missing": [],
+            "missing_total": 0,
+            "withdrawn": 0,
         }
     }
     assert len(served.script.seen[-1].message.facts) == 4

@@ -6,10 +6,15 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from google.protobuf.field_mask_pb2 import FieldMask
+from google.protobuf.message import Message
+from google.protobuf.struct_pb2 import Struct
 
 from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.graph.v1 import (
+    corrections_pb2,
     entities_pb2,
+    facts_pb2,
     findings_pb2,
     history_pb2,
     ingest_pb2,
@@ -23,6 +28,7 @@ from tests.integration.gateway.samples import DAY, ENTITY, ENTITY_JSON, FACT, FA
 
 HISTORY, FACTS = "/api/graph/history/", "/api/facts"
 UUID = "00000000-0000-4000-8000-000000000001"
+OTHER_UUID = "00000000-0000-4000-8000-000000000002"
 STAMP = to_timestamp(DAY)
 KNOWN = FACT.__class__(attributes=struct(share=0.5), create_time=STAMP)
 KNOWN.MergeFrom(FACT)
@@ -84,6 +90,8 @@ async def test_a_history_has_its_entity_facts_and_summary(served: Served) -> Non
             "periods": [undated, dated],
             "periods_truncated": False,
         },
+        "withdrawn": [],
+        "withdrawn_truncated": False,
     }
     assert served.script.seen[0].message == history_pb2.GetEntityHistoryRequest(
         entity=entities_pb2.EntitySelector(name="Jonas Weber", type="Person"),
@@ -336,9 +344,55 @@ async def test_a_withdrawn_fact_has_only_its_versions(served: Served) -> None:
     assert (await served.http.get(f"{FACTS}/{UUID}")).json() == {
         "fact": None,
         "versions": [
-            {"fact": KNOWN_JSON, "known_at": moment, "superseded_at": moment, "chunk_id": UUID}
+            {
+                "fact": KNOWN_JSON,
+                "known_at": moment,
+                "superseded_at": moment,
+                "chunk_id": UUID,
+                "change": None,
+                "corrected_uuid": None,
+            }
         ],
     }
+
+
+CHANGE = facts_pb2.FactChange(
+    kind=facts_pb2.FACT_CHANGE_KIND_CORRECTED,
+    user_id="ana",
+    reason="the board said so",
+    replacement_fact_id=OTHER_UUID,
+)
+CHANGE_JSON = {
+    "kind": "corrected",
+    "user": "ana",
+    "reason": "the board said so",
+    "chunk_id": None,
+    "replacement_uuid": OTHER_UUID,
+}
+
+
+async def test_a_replaced_fact_says_what_replaced_it_and_why(served: Served) -> None:
+    version = structure_pb2.FactVersion(fact=KNOWN, change=CHANGE, corrected_fact_id=UUID)
+    served.script.answer("GetFact", structure_pb2.GetFactResponse(versions=[version]))
+    [shown] = (await served.http.get(f"{FACTS}/{UUID}")).json()["versions"]
+    assert (shown["change"], shown["corrected_uuid"]) == (CHANGE_JSON, UUID)
+
+
+async def test_a_history_lists_withdrawn_facts_when_asked(served: Served) -> None:
+    withdrawn = facts_pb2.WithdrawnFact(fact=KNOWN, withdrawn_time=STAMP, change=CHANGE)
+    answer = history_pb2.GetEntityHistoryResponse(withdrawn=[withdrawn], withdrawn_truncated=True)
+    served.script.answer("GetEntityHistory", answer)
+    shown = (await served.http.get(HISTORY + "a", params={"withdrawn": "true"})).json()
+    assert served.script.seen[0].message.include_withdrawn
+    assert shown["withdrawn_truncated"] is True
+    assert shown["withdrawn"] == [
+        {
+            "fact": KNOWN_JSON,
+            "known_at": None,
+            "withdrawn_at": "2024-04-18T00:00:00Z",
+            "change": CHANGE_JSON,
+        }
+    ]
 
 
 ROUTES: list[tuple[str, str, str, Any]] = [
@@ -349,6 +403,9 @@ ROUTES: list[tuple[str, str, str, Any]] = [
     ("ListFacts", "GET", FACTS, None),
     ("GetFact", "GET", f"{FACTS}/{UUID}", None),
     ("EndFact", "POST", f"{FACTS}/{UUID}/end", {"invalid_at": "2024-04-18"}),
+    ("WithdrawFacts", "DELETE", f"{FACTS}/{UUID}", None),
+    ("WithdrawFacts", "POST", f"{FACTS}/withdraw", {"uuids": [UUID]}),
+    ("CorrectFact", "PATCH", f"{FACTS}/{UUID}", {"fact": "a"}),
     ("AddFindings", "POST", "/api/findings", {"findings": [{"intent": {"goal": "a"}}]}),
     ("SearchFindings", "GET", "/api/findings", None),
     ("SearchFindings", "POST", "/api/findings/search", {}),
@@ -400,3 +457,128 @@ async def test_the_end_of_a_fact_is_forwarded(served: Served) -> None:
     assert response.json() == {"fact": KNOWN_JSON, "changed": True, "revision": 4}
     expected = ingest_pb2.EndFactRequest(fact_id=UUID, invalid_time=STAMP)
     assert served.script.seen[0].message == expected
+
+
+def _withdrawn(*outcomes: corrections_pb2.WithdrawalOutcome) -> Message:
+    return corrections_pb2.WithdrawFactsResponse(
+        withdrawals=[
+            corrections_pb2.Withdrawal(fact_id=UUID, outcome=outcome) for outcome in outcomes
+        ],
+        space_revision=4,
+    )
+
+
+GONE = corrections_pb2.WITHDRAWAL_OUTCOME_WITHDRAWN
+GONE_BEFORE = corrections_pb2.WITHDRAWAL_OUTCOME_ALREADY_WITHDRAWN
+UNKNOWN = corrections_pb2.WITHDRAWAL_OUTCOME_NOT_FOUND
+
+
+@pytest.mark.parametrize(
+    ("outcome", "name"), [(GONE, "withdrawn"), (GONE_BEFORE, "already_withdrawn")]
+)
+async def test_a_withdrawal_is_forwarded_with_its_reason(
+    served: Served, outcome: corrections_pb2.WithdrawalOutcome, name: str
+) -> None:
+    served.script.answer("WithdrawFacts", _withdrawn(outcome))
+    response = await served.http.delete(f"{FACTS}/{UUID}", params={"reason": "never true"})
+    assert response.json() == {"uuid": UUID, "outcome": name, "revision": 4}
+    expected = corrections_pb2.WithdrawFactsRequest(fact_ids=[UUID], reason="never true")
+    assert served.script.seen[0].message == expected
+
+
+async def test_a_withdrawal_of_an_unknown_fact_is_404(served: Served) -> None:
+    served.script.answer("WithdrawFacts", _withdrawn(UNKNOWN))
+    response = await served.http.delete(f"{FACTS}/{UUID}")
+    assert (response.status_code, response.json()["reason"]) == (404, "NOT_FOUND")
+
+
+async def test_a_withdrawal_of_several_facts_answers_for_each(served: Served) -> None:
+    served.script.answer("WithdrawFacts", _withdrawn(GONE, UNKNOWN))
+    body = {"uuids": [UUID, OTHER_UUID], "reason": "never true", "chunk_id": UUID}
+    response = await served.http.post(f"{FACTS}/withdraw", json=body)
+    assert [one["outcome"] for one in response.json()["facts"]] == ["withdrawn", "not_found"]
+    assert served.script.seen[0].message == corrections_pb2.WithdrawFactsRequest(
+        fact_ids=[UUID, OTHER_UUID], reason="never true", chunk_id=UUID
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ({"uuids": []}, ["uuids"]),
+        ({"uuids": ["x"]}, ["uuids[0]"]),
+        ({"uuids": [UUID] * 1001}, ["uuids"]),
+        ({"uuids": [UUID], "reason": "a" * 1001}, ["reason"]),
+        ({}, ["uuids"]),
+    ],
+)
+async def test_an_invalid_withdrawal_names_its_field(
+    served: Served, body: Any, names: list[str]
+) -> None:
+    assert fields(await served.http.post(f"{FACTS}/withdraw", json=body)) == names
+
+
+async def test_a_correction_forwards_only_the_given_values(served: Served) -> None:
+    answer = corrections_pb2.CorrectFactResponse(
+        fact=KNOWN, changed=True, replaced_fact_id=OTHER_UUID, space_revision=4
+    )
+    served.script.answer("CorrectFact", answer)
+    body = {
+        "subject": "Wilma",
+        "subject_type": "Person",
+        "valid_at": "2024-04-18",
+        "invalid_at": None,
+        "attributes": {"sure": True},
+        "reason": "misread",
+    }
+    response = await served.http.patch(f"{FACTS}/{UUID}", json=body)
+    assert response.json() == {
+        "fact": KNOWN_JSON,
+        "changed": True,
+        "replaced_uuid": OTHER_UUID,
+        "revision": 4,
+    }
+    attributes = Struct()
+    attributes.update({"sure": True})
+    assert served.script.seen[0].message == corrections_pb2.CorrectFactRequest(
+        fact_id=UUID,
+        correction=corrections_pb2.FactCorrection(
+            subject=corrections_pb2.EntityCorrection(name="Wilma", type="Person"),
+            valid_time=STAMP,
+            attributes=attributes,
+        ),
+        update_mask=FieldMask(paths=["attributes", "invalid_time", "subject", "valid_time"]),
+        reason="misread",
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        ({}, ["body"]),
+        ({"reason": "x"}, ["body"]),
+        ({"subject": None}, ["subject"]),
+        ({"relation": None, "object": None}, ["object", "relation"]),
+        ({"subject_type": "Person"}, ["subject_type"]),
+        ({"subject": " "}, ["subject"]),
+        ({"subject": "a" * 1001}, ["subject"]),
+        ({"subject": "a", "subject_type": "a b"}, ["subject_type"]),
+        ({"relation": "1"}, ["relation"]),
+        ({"valid_at": "soon"}, ["valid_at"]),
+        ({"valid_at": "0000-01-01"}, ["valid_at"]),
+        ({"attributes": {"n": 2**60}}, ["attributes.n"]),
+        ({"fact": "a" * 8193}, ["fact"]),
+        ({"space": "other"}, ["space"]),
+    ],
+)
+async def test_an_invalid_correction_names_its_field(
+    served: Served, body: Any, names: list[str]
+) -> None:
+    assert fields(await served.http.patch(f"{FACTS}/{UUID}", json=body)) == names
+
+
+async def test_what_the_tier_refuses_of_a_correction_has_its_rest_name(served: Served) -> None:
+    refused = errors.FieldError("correction.invalid_time", "must be after the start of the fact")
+    served.script.fail("CorrectFact", errors.InvalidFieldError(refused))
+    response = await served.http.patch(f"{FACTS}/{UUID}", json={"invalid_at": "2024-04-18"})
+    assert (response.status_code, fields(response)) == (422, ["invalid_at"])
