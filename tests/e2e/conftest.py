@@ -26,6 +26,7 @@ OTHER_KEY = "a-key-of-another-space"
 HOSTILE_KEY = "a-key-of-the-space-that-takes-anything"
 TUTORIAL_KEY = "a-key-of-the-space-of-the-tutorial"
 MCP_KEY = "a-key-of-the-space-of-an-assistant"
+ROLES_KEY = "a-key-of-the-space-of-corrected-facts"
 FUZZER_KEY = "a-key-that-may-do-everything-in-a-space-of-its-own"
 # Two users of one space.
 ANN_KEY = "a-key-of-ann-in-the-team"
@@ -60,11 +61,12 @@ class System:
         headers = {"Authorization": f"Bearer {key}"} if key else {}
         return httpx.Client(base_url=self.url, headers=headers, timeout=90)
 
-    def braid(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Runs the `braid` command as a user would."""
+    def braid(self, *arguments: str, key: str = "") -> subprocess.CompletedProcess[str]:
+        """Runs the `braid` command as a user would; without a key its space is `local`."""
+        keyed = {"BRAID_API_KEY": key} if key else {}
         return subprocess.run(
             [sys.executable, "-m", "gateway.cli", *arguments],
-            env={**os.environ, "BRAID_URL": self.url},
+            env={**os.environ, "BRAID_URL": self.url, **keyed},
             capture_output=True,
             text=True,
             timeout=120,
@@ -90,6 +92,7 @@ def write_keys(data: Path) -> None:
             ("hostile", HOSTILE_KEY),
             ("tutorial", TUTORIAL_KEY),
             ("assistant", MCP_KEY),
+            ("roles", ROLES_KEY),
         )
     ]
     records += [

@@ -19,6 +19,7 @@ from braid.graph.internal.v1 import (
     inventory_pb2_grpc,
 )
 from braid.graph.v1 import (
+    corrections_pb2,
     entities_pb2,
     expansion_pb2,
     facts_pb2,
@@ -62,6 +63,9 @@ class GraphStub(
     replies: dict[str, Message | Callable[[Any], Message]] = field(default_factory=dict)
     episodes: dict[tuple[str, str], ingest_pb2.EpisodeInput] = field(default_factory=dict)
     facts: list[ingest_pb2.FactInput] = field(default_factory=list)
+    settled: corrections_pb2.SettleFactSourceResponse = field(
+        default_factory=corrections_pb2.SettleFactSourceResponse
+    )
     known_facts: set[bytes] = field(default_factory=set)
     writes: Counter[str] = field(default_factory=Counter)
     deletions: dict[str, int] = field(default_factory=dict)
@@ -161,10 +165,16 @@ class GraphStub(
             counts=ingest_pb2.EpisodeCounts(added_episode_count=len(new))
         )
 
+    async def SettleFactSource(
+        self, request: corrections_pb2.SettleFactSourceRequest, context: Any
+    ) -> corrections_pb2.SettleFactSourceResponse:
+        await self.script.note("SettleFactSource", request)
+        return self.settled
+
     async def AddFacts(
         self, request_iterator: AsyncIterator[ingest_pb2.AddFactsRequest], context: Any
     ) -> ingest_pb2.AddFactsResponse:
-        answer = ingest_pb2.AddFactsResponse()
+        answer = ingest_pb2.AddFactsResponse(space_revision=1)
         index = 0
         async for request in request_iterator:
             await self.script.note("AddFacts", request)

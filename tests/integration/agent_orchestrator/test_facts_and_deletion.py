@@ -11,6 +11,7 @@ from structlog.typing import EventDict
 
 from braid.agent.v1 import ingest_pb2
 from braid.graph.internal.v1 import embeddings_pb2
+from braid.graph.v1 import corrections_pb2, facts_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
 from services.runtime.errors import (
     BraidError,
@@ -66,6 +67,64 @@ async def test_many_facts_are_sent_in_batches_and_reported_as_one_stream(world: 
     assert (answer.added_count, answer.unchanged_count, answer.refused_count) == (1197, 1, 3)
     assert [one.index for one in answer.refused] == [3, 700, 1199]
     assert [one.statement for one in world.graph.facts][-1] == "Fact 1198."
+
+
+async def send_of_source(
+    world: World, *facts: graph_pb2.FactInput, **stated: object
+) -> ingest_pb2.IngestFactsResponse:
+    async def parts() -> AsyncIterator[ingest_pb2.IngestFactsRequest]:
+        yield ingest_pb2.IngestFactsRequest(facts=facts, **stated)  # type: ignore[arg-type] # any
+
+    return await world.ingest.IngestFacts(parts(), metadata=ALICE, timeout=10)
+
+
+async def test_a_complete_source_is_compared_with_what_it_stated_before(world: World) -> None:
+    missing = facts_pb2.Fact(statement="Mira leads.")
+    world.graph.settled = corrections_pb2.SettleFactSourceResponse(
+        missing=[missing], missing_count=1, withdrawn_count=1
+    )
+    answer = await send_of_source(world, fact(), source="roles.jsonl", replace=True)
+    assert list(answer.missing) == [missing]
+    assert (answer.missing_count, answer.withdrawn_count) == (1, 1)
+    [added] = world.graph.script.requests["AddFacts"]
+    [settled] = world.graph.script.requests["SettleFactSource"]
+    assert added.source == "roles.jsonl"
+    assert (settled.source, settled.withdraw) == ("roles.jsonl", True)
+    assert settled.first_revision == answer.first_revision == 1
+
+
+async def test_a_source_is_compared_once_its_last_part_is_there(world: World) -> None:
+    first = await send_of_source(world, fact(), source="roles.jsonl", more_follows=True)
+    assert "SettleFactSource" not in world.graph.script.requests
+    await send_of_source(
+        world,
+        fact(statement="Later."),
+        source="roles.jsonl",
+        first_revision=first.first_revision,
+    )
+    [settled] = world.graph.script.requests["SettleFactSource"]
+    assert (settled.first_revision, settled.withdraw) == (first.first_revision, False)
+
+
+async def test_nothing_is_withdrawn_if_a_fact_is_refused(world: World) -> None:
+    late = fact()
+    late.valid_time.seconds = late.invalid_time.seconds = 1
+    await send_of_source(world, fact(), late, source="roles.jsonl", replace=True)
+    [settled] = world.graph.script.requests["SettleFactSource"]
+    assert not settled.withdraw
+
+
+async def test_a_source_that_states_nothing_any_more_is_compared_too(world: World) -> None:
+    await send_of_source(world, source="roles.jsonl", replace=True)
+    [settled] = world.graph.script.requests["SettleFactSource"]
+    assert (settled.first_revision, settled.withdraw) == (0, True)
+
+
+async def test_a_replacement_without_a_source_is_refused_and_nothing_added(world: World) -> None:
+    with pytest.raises(grpc.aio.AioRpcError) as failed:
+        await send_of_source(world, fact(), replace=True)
+    assert [one.field for one in error_from_rpc(failed.value).fields] == ["source"]
+    assert world.graph.facts == []
 
 
 async def test_given_vectors_are_stored_unchanged(world: World) -> None:
