@@ -31,6 +31,7 @@ from gateway.mcp.results import (
     ToolResult,
     choices,
     count_line,
+    dated,
     day_or_time,
     fit,
     statement,
@@ -39,6 +40,8 @@ from gateway.mcp.tools.facts import SERVICE
 from gateway.rest.graph.parameters import graph_name, required_entity
 from gateway.rest.mapping.times import time_selector
 
+# Withdrawn facts that a history lists.
+_MAX_WITHDRAWN = 20
 _NEIGHBORHOOD_NAMES = graph_name({"entity_name": "entity", "entity_type": "entity_type"})
 
 
@@ -64,6 +67,7 @@ class HistoryArguments(Arguments):
     )
     as_of: InstantText | None = None
     known_at: KnownAt | None = None
+    withdrawn: bool = Field(default=False, description="Also list facts that were withdrawn.")
     limit: PageLimit = 50
     cursor: Cursor | None = None
 
@@ -112,6 +116,9 @@ class EntityArguments(Arguments):
     )
     as_of: AsOf | None = None
     known_at: KnownAt | None = Field(default=None, description="history: as known at this time.")
+    withdrawn: bool | None = Field(
+        default=None, description="history: also list facts that were withdrawn."
+    )
     max_hops: int | None = Field(default=None, description="paths: 1–6 facts long. Default 4.")
     order: Literal["name", "mentions"] | None = Field(default=None, description="list: its order.")
     limit: int | None = Field(default=None, description="How many. Default by view.")
@@ -147,6 +154,7 @@ class HistoryResult(ToolResult):
     current_count: int | None = None
     never_changed: bool | None = None
     unchanged_since: str | None = None
+    withdrawn: list[str] | None = None
     facts: list[Statement]
 
 
@@ -184,6 +192,7 @@ class EntityResult(ToolResult):
     current_count: int | None = None
     never_changed: bool | None = None
     unchanged_since: str | None = None
+    withdrawn: list[str] | None = None
     facts: list[Statement] | None = None
     source_choices: list[EntityChoice] | None = None
     target_choices: list[EntityChoice] | None = None
@@ -254,6 +263,7 @@ async def history(arguments: HistoryArguments, call: ToolCall) -> HistoryResult:
         since_time=instant(arguments.since),
         reference_time=instant(arguments.as_of),
         known_time=instant(arguments.known_at),
+        include_withdrawn=arguments.withdrawn,
         page_size=arguments.limit,
         page_token=begin.page_token,
     )
@@ -273,6 +283,7 @@ async def history(arguments: HistoryArguments, call: ToolCall) -> HistoryResult:
             next_cursor=next_cursor,
             entity=_summary(answer.entity) if answer.HasField("entity") else None,
             same_name=choices(answer.homonyms),
+            withdrawn=[dated(one.fact) for one in answer.withdrawn[:_MAX_WITHDRAWN]] or None,
             facts=list(shown),
         )
         if ambiguous:

@@ -101,14 +101,17 @@ class PreparedFact(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class FactBatch:
-    """Facts of one write to a space, in the order given, and the source that states them, "" if none is recorded."""
+    """Facts of one write to a space, in the order given.
+
+    `source` is what states them, "" without a name; None if no caller states them now, as in an extraction.
+    """
 
     names: NameKeys
     facts: list[PreparedFact] = field(default_factory=list)
-    source: str = ""
+    source: str | None = ""
 
     @classmethod
-    def of(cls, space: str, facts: Sequence[GivenFact], source: str = "") -> Self:
+    def of(cls, space: str, facts: Sequence[GivenFact], source: str | None = "") -> Self:
         """Prepares facts for a space."""
         batch = cls(NameKeys(space), source=source)
         for fact in facts:

@@ -248,7 +248,7 @@ async def _replace(writer: SpaceWriter, work: Correction) -> str:
         for ends in claim["given"]
         for fact in [_given(work, claim["document_id"], GivenEnds.decode(ends))]
     ]
-    counts = await add_facts(writer, FactBatch.of(writer.space, given), work.model)
+    counts = await add_facts(writer, FactBatch.of(writer.space, given, None), work.model)
     new = counts.uuids[0]
     rows = [{"from": old, "uuid": new}]
     if new != old:

@@ -51,7 +51,7 @@ async def write_extraction(
     await record_endings(writer, episode, ended)
     changed = await apply_endings(writer, [uuid for uuid, _ in ended], episode)
     described = EpisodeDescriptions(episode, reading.entities)
-    batch = FactBatch.of(writer.space, [*reading.facts, *gone])
+    batch = FactBatch.of(writer.space, [*reading.facts, *gone], None)
     counts = await add_facts(writer, batch, model, described)
     if reading.findings:
         await add_findings(writer, reading.findings, model)

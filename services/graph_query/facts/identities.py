@@ -34,9 +34,11 @@ def source_key(source: str) -> str:
 
 
 async def record_sources(
-    writer: SpaceWriter, source: str, facts: Collection[str], new: Collection[str]
+    writer: SpaceWriter, source: str | None, facts: Collection[str], new: Collection[str]
 ) -> None:
-    """Records that a source states facts, of which `new` did not exist before; "" is no source."""
+    """Records that a source states facts, of which `new` did not exist before; see `FactBatch`."""
+    if source is None:
+        return
     if source:
         rows = [[uuid, uuid not in new] for uuid in sorted(facts)]
         parameters = {"source": source_key(source), "revision": writer.revision}

@@ -79,8 +79,7 @@ async def add_facts(
     if cited := [uuid for uuid in new if uuid in documented]:
         await writer.write("cause_versions", uuids=cited, known=writer.now.timestamp())
     await _end_new(writer, result, new, described.episode or None)
-    if not described.episode:
-        await record_sources(writer, batch.source, facts, new)
+    await record_sources(writer, batch.source, facts, new)
     uuids = tuple(uuid for uuid, _ in result)
     return FactCounts(added=len(new), unchanged=len(batch) - len(new), uuids=uuids)
 

@@ -279,7 +279,7 @@ class FakeGraphStore(FakeReads):
     ) -> FactCounts:
         """Adds facts that do not exist yet."""
         given = facts.given() if isinstance(facts, FactBatch) else facts
-        source = facts.source if isinstance(facts, FactBatch) else ""
+        source = (facts.source or "") if isinstance(facts, FactBatch) else ""
         stored = self.writable(space)
         length = next((len(fact.embedding) for fact in given if fact.embedding), 0)
         stored.check_vectors(model, length)

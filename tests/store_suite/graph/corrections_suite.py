@@ -608,6 +608,16 @@ class SourceSuite:
         assert [fact.uuid for fact in gone.missing] == [result.fact.uuid]
         assert gone.withdrawn == 1
 
+    async def test_a_fact_that_a_correction_merges_remains_the_sources_own(
+        self, store: Stores
+    ) -> None:
+        space = new_space()
+        await settled(store, space, RIGHT, HEADS)
+        uuid = (await standing(store, space))[1].uuid
+        await correct(store, space, uuid, corrected(valid_at=RIGHT.valid_at))
+        gone = await settled(store, space, BEFORE)
+        assert (gone.total, gone.withdrawn) == (1, 1)
+
     async def test_a_settlement_names_the_first_hundred_and_counts_all(self, store: Stores) -> None:
         space = new_space()
         many = [fact(f"Person {number}", "KNOWS", "Ana") for number in range(120)]

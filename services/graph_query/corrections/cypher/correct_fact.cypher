@@ -8,4 +8,4 @@ SET e.attribute_names = $p.attribute_names, e.fact = $p.fact, e.braid_words = $p
     e.braid_known_from = $p.known, e.braid_cause = coalesce($p.episode, head(e.episodes))
 FOREACH (_ IN CASE WHEN $p.ends THEN [1] ELSE [] END |
   SET e.invalid_at = $p.invalid_at, e.valid_until = $p.valid_until, e.stated_at = null, e.stated_until = null, e.expired_at = null, e.braid_ended_by = null)
-FOREACH (_ IN CASE WHEN $p.embeds THEN [1] ELSE [] END | REMOVE e.fact_embedding)
+FOREACH (_ IN CASE WHEN $p.embeds THEN [1] ELSE [] END | REMOVE e.fact_embedding, e.next_embedding, e.next_model)
