@@ -192,7 +192,9 @@ class Ingest:
                     facts.facts.append(item)
         if empty and not self._replace:
             self._fail(str(source.path), "is empty")
-        self._files.append(facts)
+        # To replace, a file without facts counts too: it states nothing any more.
+        if facts.facts or self._replace:
+            self._files.append(facts)
 
     def _upload(self, source: Source, data: bytes, lines: list[int]) -> None:
         try:
