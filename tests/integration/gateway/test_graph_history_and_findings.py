@@ -459,7 +459,7 @@ async def test_the_end_of_a_fact_is_forwarded(served: Served) -> None:
     assert served.script.seen[0].message == expected
 
 
-def _withdrawn(*outcomes: corrections_pb2.WithdrawalOutcome) -> Message:
+def _withdrawn(*outcomes: corrections_pb2.WithdrawalOutcome.ValueType) -> Message:
     return corrections_pb2.WithdrawFactsResponse(
         withdrawals=[
             corrections_pb2.Withdrawal(fact_id=UUID, outcome=outcome) for outcome in outcomes
@@ -477,7 +477,7 @@ UNKNOWN = corrections_pb2.WITHDRAWAL_OUTCOME_NOT_FOUND
     ("outcome", "name"), [(GONE, "withdrawn"), (GONE_BEFORE, "already_withdrawn")]
 )
 async def test_a_withdrawal_is_forwarded_with_its_reason(
-    served: Served, outcome: corrections_pb2.WithdrawalOutcome, name: str
+    served: Served, outcome: corrections_pb2.WithdrawalOutcome.ValueType, name: str
 ) -> None:
     served.script.answer("WithdrawFacts", _withdrawn(outcome))
     response = await served.http.delete(f"{FACTS}/{UUID}", params={"reason": "never true"})
