@@ -92,7 +92,7 @@ def open_clients(settings: GatewaySettings) -> Clients:
         documents=documents_pb2_grpc.DocumentServiceStub(vector),
         graph=graph_query.GraphQueryServiceStub(graph),
         graph_ingest=graph_ingest.GraphIngestServiceStub(graph),
-        outgoing=OutgoingMetadata.of(settings),
+        outgoing=OutgoingMetadata.of(settings, narrow_scopes=True),
         channels=dict(zip(SERVICES, (agent, vector, graph), strict=True)),
     )
 

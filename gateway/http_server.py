@@ -21,7 +21,7 @@ from services.runtime.background import in_background
 from services.runtime.errors import SetupError
 from services.runtime.event_loop import measure_lag
 from services.runtime.identity import Authenticator
-from services.runtime.listen import ListenError, check_listen, is_loopback
+from services.runtime.listen import ListenError, check_listen
 from services.runtime.loop import freeze_gc
 from services.runtime.open_files import raise_open_files_limit
 from services.runtime.security.certificates import Certificates, ReloadingContext
@@ -118,8 +118,7 @@ def _authenticator(settings: GatewaySettings) -> Authenticator:
         raise StartError(
             "BRAID_SERVICE_KEY is needed where BRAID_API_KEYS_FILE or BRAID_JWT_JWKS is set"
         )
-    allow_local = settings.allow_local and is_loopback(settings.gateway_listen)
-    return Authenticator.of(settings, allow_local=allow_local)
+    return Authenticator.of(settings, listen=settings.gateway_listen)
 
 
 def _listener(listen: str) -> socket.socket:

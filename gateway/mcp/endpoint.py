@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Any, get_args
 
 from mcp.server.context import ServerRequestContext
@@ -20,10 +21,17 @@ from gateway.mcp.server import build_server
 from gateway.rest.http.middleware import RequestState
 from gateway.settings import GatewaySettings
 from services.runtime.errors import FieldError, InvalidCredentialError, InvalidFieldError
+from services.runtime.identity import Identity
 
 PATH = "/mcp"
+_READING = frozenset({"read"})
 _PROFILES: tuple[Profile, ...] = get_args(Profile)
 _SWITCHES = {"true": True, "false": False}
+
+
+def restrict_to_reading(identity: Identity) -> Identity:
+    """Returns the same caller with the scope `read` alone."""
+    return replace(identity, scopes=identity.scopes & _READING)
 
 
 class McpEndpoint:
@@ -71,10 +79,12 @@ class McpEndpoint:
         if state.identity is None:
             raise InvalidCredentialError
         profile, read_only = self._parameters(request)
+        # The services enforce it too: a tool that reads, such as `ask`, then saves nothing either.
+        identity = restrict_to_reading(state.identity) if read_only else state.identity
         caller = ToolCaller(
             request,
             state,
-            state.identity,
+            identity,
             self._clients.outgoing,
             self._settings.timeout_seconds,
         )

@@ -61,13 +61,18 @@ class ServiceKeyError(SetupError):
 
 
 class OutgoingMetadata:
-    """Metadata of calls made on behalf of the call being served."""
+    """Metadata of calls made on behalf of the call being served.
 
-    def __init__(self, service_key: SecretStr | None) -> None:
+    With `narrow_scopes`, the other service serves a call with the caller's scopes alone: for a process that only hands
+    calls on, whose own key may do more than its callers.
+    """
+
+    def __init__(self, service_key: SecretStr | None, *, narrow_scopes: bool = False) -> None:
         self._key = service_key
+        self._narrow_scopes = narrow_scopes
 
     @classmethod
-    def of(cls, settings: RuntimeSettings) -> Self:
+    def of(cls, settings: RuntimeSettings, *, narrow_scopes: bool = False) -> Self:
         """Builds it from a process's settings.
 
         Raises ServiceKeyError if outgoing calls would be served as space `local`, whatever the caller's space.
@@ -76,7 +81,7 @@ class OutgoingMetadata:
             raise ServiceKeyError(
                 "BRAID_SERVICE_KEY is needed where BRAID_API_KEYS_FILE or BRAID_JWT_JWKS is set"
             )
-        return cls(settings.service_key)
+        return cls(settings.service_key, narrow_scopes=narrow_scopes)
 
     def metadata(self) -> Metadata:
         """Returns the metadata of a call made for `current_call()`.
@@ -92,4 +97,6 @@ class OutgoingMetadata:
             carrier["authorization"] = f"Bearer {self._key.get_secret_value()}"
             carrier["braid-space"] = call.space
             carrier["braid-user"] = call.user
+        if self._narrow_scopes:
+            carrier["braid-scopes"] = " ".join(sorted(call.scopes))
         return tuple(carrier.items())

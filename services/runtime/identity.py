@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from services.runtime.errors import (
@@ -14,6 +14,7 @@ from services.runtime.errors import (
     MissingScopeError,
 )
 from services.runtime.ids import is_space
+from services.runtime.listen import is_loopback
 from services.runtime.security import events
 from services.runtime.security.api_keys import ALL_SCOPES, USER_PATTERN, KeyRing
 from services.runtime.security.events import SecurityEvents
@@ -23,9 +24,10 @@ from services.runtime.security.tokens import (
     build_token_verifier,
     looks_like_token,
 )
+from services.runtime.telemetry import get_logger
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from services.runtime.settings import RuntimeSettings
 
@@ -36,6 +38,14 @@ _USER = re.compile(USER_PATTERN)
 _MISSING = "missing"
 _MALFORMED = "malformed"
 _NO_SPACE = "no_space"
+_FORWARDED = "forwarded"
+# Added by proxies: their caller may be on another machine.
+_PROXY_HEADERS = frozenset(
+    {"forwarded", "via", "x-real-ip", "x-client-ip", "x-cluster-client-ip", "true-client-ip"}
+    | {"x-original-forwarded-for", "x-proxyuser-ip", "fastly-client-ip", "fly-client-ip"}
+    | {"x-original-host", "x-original-url", "cdn-loop", "client-ip"}
+)
+_PROXY_PREFIXES = ("x-forwarded", "x-envoy-", "cf-", "x-azure-", "x-appengine-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +93,8 @@ class Authenticator:
     """Resolves call metadata to an identity, and records refusals.
 
     A caller without a credential is `local` in space `local`, only if `allow_local`, which means that the server
-    listens on loopback alone.
+    listens on loopback alone, and if no proxy has forwarded the call. With `process_keys`, also only while the ids of
+    all keys begin with that prefix.
     """
 
     def __init__(
@@ -91,24 +102,35 @@ class Authenticator:
         ring: KeyRing | None,
         *,
         allow_local: bool,
+        process_keys: str = "",
         tokens: TokenVerifier | None = None,
         security: SecurityEvents | None = None,
     ) -> None:
         self._ring = ring
         self._allow_local = allow_local
+        self._process_keys = process_keys
         self._tokens = tokens
         self.events = security or SecurityEvents()
 
     @classmethod
-    def of(cls, settings: RuntimeSettings, *, allow_local: bool) -> Authenticator:
-        """Builds it from a process's settings. Raises KeyFileError if its key file cannot be read."""
+    def of(cls, settings: RuntimeSettings, *, listen: str) -> Authenticator:
+        """Builds it from a process's settings and its address. Raises KeyFileError if its key file cannot be read."""
         security = SecurityEvents()
         ring = None
         if settings.api_keys_file is not None:
-            ring = KeyRing(settings.api_keys_file, security=security)
+            ring = KeyRing(
+                settings.api_keys_file,
+                max_stale_seconds=settings.api_keys_max_stale_seconds,
+                security=security,
+            )
             ring.reload()
-        tokens = build_token_verifier(settings, security)
-        return cls(ring, allow_local=allow_local, tokens=tokens, security=security)
+        return cls(
+            ring,
+            allow_local=is_loopback(listen) and _allows_local(settings, listen),
+            process_keys=settings.process_key_prefix if settings.allow_local is None else "",
+            tokens=build_token_verifier(settings, security),
+            security=security,
+        )
 
     async def close(self) -> None:
         """Stops background work."""
@@ -120,11 +142,13 @@ class Authenticator:
     ) -> Identity:
         """Returns the caller's identity. `method` and `request_id` name the call in the log.
 
+        `braid-scopes` in the metadata narrows the caller's scopes to those that it names.
+
         Raises InvalidCredentialError without a valid credential, MissingScopeError if a key or token names a space or a
-        user without permission, KeySetUnavailableError if a token cannot be checked now.
+        user without permission, KeySetUnavailableError or KeysUnavailableError if it cannot be checked now.
         """
         try:
-            return await self._identify(metadata)
+            return _narrowed(await self._identify(metadata), metadata)
         except _RefusedError as refused:
             self.events.record(
                 refused.event,
@@ -151,9 +175,17 @@ class Authenticator:
         return Identity(credential.space, credential.user or "", credential.scopes, credential.id)
 
     def _without_credential(self, metadata: Mapping[str, str]) -> Identity:
-        if not self._allow_local or "braid-space" in metadata or "braid-user" in metadata:
+        if not self._is_open() or "braid-space" in metadata or "braid-user" in metadata:
             raise _RefusedError(_MISSING)
+        if is_forwarded(metadata):
+            raise _RefusedError(_FORWARDED)
         return Identity(LOCAL_SPACE, LOCAL_USER, ALL_SCOPES - {"delegate"})
+
+    def _is_open(self) -> bool:
+        """Returns whether callers on loopback need no credential now."""
+        if not self._allow_local or self._ring is None or not self._process_keys:
+            return self._allow_local
+        return self._ring.all_begin_with(self._process_keys)
 
     async def _credential(self, header: str) -> _Credential:
         scheme, _, given = header.partition(" ")
@@ -178,6 +210,36 @@ class Authenticator:
         if record is None or refusal:
             raise _RefusedError(refusal, record.id if record else "")
         return _Credential(record.id, record.space, record.user, record.scopes)
+
+
+def _allows_local(settings: RuntimeSettings, listen: str) -> bool:
+    """Returns whether callers on loopback may need no credential; warns if a setting opens what keys would close."""
+    if settings.allow_local is None:
+        only_processes = settings.process_key_prefix != "" and not settings.tokens_accepted
+        return only_processes or not settings.authenticated
+    if settings.allow_local and settings.authenticated:
+        get_logger("server").warning(
+            "callers on loopback need no credential, although keys or tokens are configured",
+            listen=listen,
+            setting="BRAID_ALLOW_LOCAL",
+        )
+    return settings.allow_local
+
+
+def is_forwarded(names: Iterable[str]) -> bool:
+    """Returns whether headers or metadata with these names were added by a proxy, so that the caller is not local."""
+    return any(name in _PROXY_HEADERS or name.startswith(_PROXY_PREFIXES) for name in names)
+
+
+def _narrowed(identity: Identity, metadata: Mapping[str, str]) -> Identity:
+    named = metadata.get("braid-scopes")
+    if named is None:
+        return identity
+    scopes = frozenset(named.replace(",", " ").split())
+    if not scopes <= ALL_SCOPES:
+        known = ", ".join(sorted(ALL_SCOPES))
+        raise InvalidFieldError(FieldError("metadata.braid-scopes", f"must be some of: {known}"))
+    return replace(identity, scopes=identity.scopes & scopes)
 
 
 def _delegated(credential: _Credential, metadata: Mapping[str, str]) -> Identity:

@@ -18,7 +18,7 @@ from services.runtime.identity import Authenticator
 from services.runtime.interceptors import build_pipeline
 from services.runtime.interceptors.concurrency import ConcurrencyStage
 from services.runtime.interceptors.pipeline import DefaultDeadlines
-from services.runtime.listen import check_listen, is_loopback
+from services.runtime.listen import check_listen
 from services.runtime.loop import freeze_gc
 from services.runtime.open_files import raise_open_files_limit
 from services.runtime.queue_metrics import observe_queues
@@ -122,9 +122,7 @@ async def start_server(
     queues = rpc_queues(names, settings, shared)
     observe_queues(queues)
     limit = ConcurrencyStage(settings.max_concurrent_calls, shared)
-    authenticator = Authenticator.of(
-        settings, allow_local=settings.allow_local and is_loopback(listen)
-    )
+    authenticator = Authenticator.of(settings, listen=listen)
     pipeline = build_pipeline(
         authenticator,
         limit=limit,

@@ -38,8 +38,20 @@ class RuntimeSettings(LimitSettings, SecuritySettings):
     api_keys_file: Path | None = Field(
         default=None, description="JSON file of hashed API keys; read again when it changes."
     )
-    allow_local: bool = Field(
-        default=True, description="On loopback, callers without a credential are space `local`."
+    api_keys_max_stale_seconds: float = Field(
+        default=300.0,
+        gt=0,
+        description="How long known keys are accepted while their file cannot be read.",
+    )
+    allow_local: bool | None = Field(
+        default=None,
+        description="Whether callers on loopback need no credential. By default only while neither keys nor tokens are "
+        "configured.",
+    )
+    process_key_prefix: str = Field(
+        default="",
+        description="Set by the local stack: while all ids in its key file begin with this, they are keys of its own "
+        "processes, and callers on loopback need no credential.",
     )
     service_key: SecretStr | None = Field(
         default=None,

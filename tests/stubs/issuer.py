@@ -2,7 +2,7 @@
 
 async with Issuer() as issuer:
     settings = RuntimeSettings(**issuer.settings())
-    token = issuer.token(braid_space="acme", scope="read")
+    token = issuer.token(braid_space="acme", scope="braid:read")
     issuer.rotate()          # new tokens are signed with a new key
     issuer.stub.answer_always(server_error())
 """

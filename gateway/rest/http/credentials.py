@@ -42,7 +42,7 @@ _FOREIGN = (
     "send the header `Authorization: Bearer <key>`."
 )
 # Two different credentials are ambiguous: a proxy may have checked the other one.
-_SENT_ONCE = ("Authorization", "braid-space", "braid-user")
+_SENT_ONCE = ("Authorization", "braid-space", "braid-user", "braid-scopes")
 
 
 async def identify(

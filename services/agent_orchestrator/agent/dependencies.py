@@ -37,7 +37,8 @@ class AgentDependencies:
 
     `now` is the instant that relative dates refer to, `zone` the caller's time zone. `evidence` collects the tools'
     results. `linked` caches entity look-ups, one task for each text; `understood` caches how the local planner reads a
-    question. `leg_ended` is called for each finished leg of a search, with the id of the tool call.
+    question. `leg_ended` is called for each finished leg of a search, with the id of the tool call. Unless `may_save`,
+    no tool saves anything.
     """
 
     session_id: str
@@ -55,4 +56,5 @@ class AgentDependencies:
     conversation_id: str = ""
     linked: dict[str, asyncio.Task[Sequence[KnownEntity]]] = field(default_factory=dict)
     understood: dict[str, list[Question]] = field(default_factory=dict)
+    may_save: bool = True
     leg_ended: LegEnded = field(default=lambda _call_id, _report: None)

@@ -64,6 +64,8 @@ _NEEDS_GRAPH = frozenset(
         "diff_graph",
     }
 )
+# Tools that write to the user's memory.
+SAVING: Final = frozenset({"save_entity", "save_relationship"})
 # How often arguments are sent back to a model before the run is aborted.
 MAX_RETRIES: Final = 2
 TOOL_SECONDS: Final = 30.0
@@ -111,7 +113,9 @@ def _profile(profile: Profile, toolsets: Sequence[Toolset]) -> Toolset:
 
 
 def _is_wanted(ctx: RunContext[AgentDependencies], tool: ToolDefinition) -> bool:
-    """Whether a tool is offered: tools for features that the caller has turned off are not."""
+    """Whether a tool is offered: not for what the caller has turned off, nor for writes that it may not make."""
+    if tool.name in SAVING and not ctx.deps.may_save:
+        return False
     wanted = ctx.deps.search_preferences
     if tool.name in _NEEDS_DOCUMENTS:
         return wanted.use_vector

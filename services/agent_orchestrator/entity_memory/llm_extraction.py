@@ -22,6 +22,7 @@ from services.agent_orchestrator.entity_memory.turns import (
     news_of,
     shortened,
 )
+from services.agent_orchestrator.entity_memory.user_words import stands_in
 from services.models.language.model import LanguageModel, Message, Prompt, Role
 from services.runtime.telemetry import get_logger
 
@@ -86,12 +87,12 @@ class ModelExtractor:
         except ValidationError:
             get_logger("entity_memory").warning("answer of no use", model=self._model.model)
             return await self._local.read(turns)
-        said = folded_text(" ".join(turns))
+        said, last = folded_text(" ".join(turns)), turns[-1]
         return news_of(
             Extraction(
                 tuple(ExtractedEntity(one.name, one.type, 1.0) for one in answer.entities),
-                tuple(_extracted(one) for one in answer.relationships if _is_said(one, said)),
-                tuple(_extracted(one) for one in answer.retracted if _is_said(one, said)),
+                tuple(_extracted(one, last) for one in answer.relationships if _is_said(one, said)),
+                tuple(_extracted(one, last) for one in answer.retracted if _is_said(one, said)),
             )
         )
 
@@ -101,8 +102,10 @@ def _is_said(one: _Relationship, said: str) -> bool:
     return all(name == SELF or folded_name(name) in said for name in (one.source, one.target))
 
 
-def _extracted(one: _Relationship) -> ExtractedRelationship:
-    return ExtractedRelationship(one.source, one.type, one.target, one.confidence, one.context)
+def _extracted(one: _Relationship, last: str) -> ExtractedRelationship:
+    """Returns the relationship with the user's own words as evidence, whatever words the model gives."""
+    context = one.context if one.context.strip() and stands_in(last, one.context) else last
+    return ExtractedRelationship(one.source, one.type, one.target, one.confidence, context)
 
 
 def _said(turns: Sequence[str]) -> str:

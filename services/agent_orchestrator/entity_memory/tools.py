@@ -25,7 +25,14 @@ from services.agent_orchestrator.entity_memory.records import (
     Owner,
     Provenance,
 )
+from services.agent_orchestrator.entity_memory.turns import MAX_CONTEXT
+from services.agent_orchestrator.entity_memory.user_words import (
+    Names,
+    reason_not_to_save,
+    stated_by_user,
+)
 from services.runtime.errors import BraidError, NotFoundError
+from services.runtime.telemetry import get_logger
 
 Context = RunContext[AgentDependencies]
 
@@ -114,8 +121,8 @@ class MemoryTools:
         Args:
             name: Its name as the user wrote it.
             type: What it is. A project is built by the user or their company, a tool by others.
-            description: What it is, in a sentence.
-            aliases: Other names of it.
+            description: What it is, in the user's own words of this message.
+            aliases: Other names of it that stand in the message.
             confidence: How sure it is: 0.9 or more for what the user said, less for what follows from it.
         """
         new = NewEntity(
@@ -125,6 +132,9 @@ class MemoryTools:
             description.replace("\x00", ""),
             confidence,
         )
+        if problem := reason_not_to_save(ctx, [name]):
+            return _refused(ctx.deps, "save_entity", problem)
+        new = stated_by_user(new, ctx.deps.question)
         try:
             limit = await self._limit(ctx.deps, 1)
             if limit is None:
@@ -152,20 +162,22 @@ class MemoryTools:
             source: The name or id of the entity that it starts at. Leave it out for the user.
             target_type: What the target is, where it may be new.
             source_type: What the source is, where it may be new.
-            context: The words of the user that say it.
+            context: The words of the user's message that say it, unchanged. Default: the whole message.
             confidence: How sure it is: 0.9 or more for what the user said, less for what follows from it.
         """
         new = NewRelationship(
             _end(source, source_type),
             RelationshipType(relationship_type),
             _end(target, target_type),
-            context.replace("\x00", ""),
+            context.replace("\x00", "") or ctx.deps.question[:MAX_CONTEXT],
             confidence,
         )
         if source is not None and source.casefold() == target.casefold():
             raise ModelRetry("The source and the target must be two entities.")
         try:
-            await self._check_ids(ctx.deps, new)
+            names = [await self._names(ctx.deps, end) for end in (new.source, new.target)]
+            if problem := reason_not_to_save(ctx, [*names, new.context]):
+                return _refused(ctx.deps, "save_relationship", problem)
             limit = await self._limit(ctx.deps, 0)
             if limit is None:
                 await self._writes.queue_relationship(
@@ -216,10 +228,12 @@ class MemoryTools:
         )
         return respond(deps, result)
 
-    async def _check_ids(self, deps: AgentDependencies, new: NewRelationship) -> None:
-        for end in (new.source, new.target):
-            if end.id:
-                await self._memory.get(_owner(deps), end.id)
+    async def _names(self, deps: AgentDependencies, end: NamedEnd) -> Names:
+        """Returns the names of an end, one of which must stand in the message; none for the user."""
+        if not end.id:
+            return (end.name,) if end.name else ()
+        entity = await self._memory.get(_owner(deps), end.id)
+        return (entity.name, *entity.aliases)
 
     async def _limit(self, deps: AgentDependencies, entities: int) -> Outcome | None:
         """Returns a limit that is reached already, to report it immediately."""
@@ -294,6 +308,11 @@ def _said(deps: AgentDependencies, tool: str, limit: Outcome | None) -> ToolRetu
     message = SAVED if limit is None else limit.value
     status: Literal["ok", "no_match"] = "ok" if limit is None else "no_match"
     return respond(deps, ToolResult(tool, status, deps.space, message=message))
+
+
+def _refused(deps: AgentDependencies, tool: str, message: str) -> ToolReturn[str]:
+    get_logger("agent").warning("save refused", tool=tool)
+    return respond(deps, ToolResult(tool, "no_match", deps.space, message=message))
 
 
 def _memory_unavailable(deps: AgentDependencies, tool: str, error: BraidError) -> ToolReturn[str]:

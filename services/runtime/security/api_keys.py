@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 import time
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple, Self
@@ -19,7 +20,7 @@ from pydantic import (
     model_validator,
 )
 
-from services.runtime.errors import SetupError
+from services.runtime.errors import SetupError, StoreUnavailableError
 from services.runtime.ids import SPACE_PATTERN
 from services.runtime.security import events
 from services.runtime.security.events import SecurityEvents
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 LOOK_INTERVAL = 1.0
 """Seconds between two looks at the file."""
+MAX_STALE_SECONDS = 300.0
+"""Seconds for which known keys are accepted while the file cannot be read."""
 # A user travels in call metadata, which holds printable ASCII only.
 USER_PATTERN = "^[!-~]{1,128}$"
 ALL_SCOPES = frozenset({"read", "write", "admin", "delegate"})
@@ -99,6 +102,17 @@ class KeyFileError(SetupError):
     """The API key file cannot be read or is malformed."""
 
 
+class KeysUnavailableError(StoreUnavailableError):
+    """No key can be checked now: the key file has been unreadable for too long. The key may be valid."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "api_keys",
+            LOOK_INTERVAL,
+            message="API keys cannot be checked now: the service cannot read its key file.",
+        )
+
+
 class Lookup(NamedTuple):
     """The result of looking up a presented key: its record, if any, and why it is refused; empty if it is valid."""
 
@@ -120,16 +134,21 @@ def read_key_file(path: Path) -> KeyFile:
 
 
 class KeyRing:
-    """Keys by hash. The file is checked on use, at most once a second, so keys rotate without a restart."""
+    """Keys by hash. The file is checked on use, at most once a second, so keys rotate without a restart.
+
+    While it cannot be read, the known keys are accepted for `max_stale_seconds`; after that no key is.
+    """
 
     def __init__(
         self,
         path: Path,
         *,
+        max_stale_seconds: float = MAX_STALE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
         security: SecurityEvents | None = None,
     ) -> None:
         self._path = path
+        self._max_stale_seconds = max_stale_seconds
         self._clock = clock
         self._events = security or SecurityEvents()
         self._records: dict[str, KeyRecord] = {}
@@ -137,17 +156,22 @@ class KeyRing:
         self._previous: dict[str, KeyRecord] = {}
         self._stamp: tuple[int, int] | None = None
         self._looked = -math.inf
+        self._readable_at = -math.inf
+        self._expired = False
 
     def reload(self) -> None:
         """Reads the file if it changed. Raises KeyFileError if it cannot be read; the keys then stay unchanged."""
         try:
-            stat = self._path.stat()
+            # Opened, because a file that may no longer be read looks unchanged.
+            with self._path.open("rb") as file:
+                stat = os.fstat(file.fileno())
         except OSError as error:
             raise KeyFileError(
                 f"the API key file cannot be read ({type(error).__name__})"
             ) from None
         stamp = (stat.st_mtime_ns, stat.st_ino)
         if stamp == self._stamp:
+            self._note_readable()
             return
         records = read_key_file(self._path).keys
         known, first = self._records, self._stamp is None
@@ -157,13 +181,19 @@ class KeyRing:
             record.previous_hash: record for record in records if record.previous_hash
         }
         self._stamp = stamp
+        self._note_readable()
         if not first:
             for event, key_id in _changes(known, self._records):
                 self._events.record(event, key_id=key_id)
 
     def find(self, key: str) -> Lookup:
-        """Looks up a key. The lookup is by hash, so timing reveals nothing."""
+        """Looks up a key. The lookup is by hash, so timing reveals nothing.
+
+        Raises KeysUnavailableError if the file has been unreadable for too long.
+        """
         self._reload_if_changed()
+        if self._expired:
+            raise KeysUnavailableError
         hashed, now = hash_key(key), utc_now()
         if record := self._current.get(hashed):
             state = record.state(now)
@@ -175,6 +205,16 @@ class KeyRing:
             return Lookup(record, "" if state == "active" else state)
         return Lookup(None, "unknown")
 
+    def all_begin_with(self, prefix: str) -> bool:
+        """Returns whether the ids of all keys begin with a prefix; False while that cannot be determined."""
+        self._reload_if_changed()
+        known = not self._expired and self._stamp is not None
+        return known and all(key_id.startswith(prefix) for key_id in self._records)
+
+    def _note_readable(self) -> None:
+        self._readable_at = self._clock()
+        self._expired = False
+
     def _reload_if_changed(self) -> None:
         if self._clock() - self._looked < LOOK_INTERVAL:
             return
@@ -182,8 +222,12 @@ class KeyRing:
         try:
             self.reload()
         except KeyFileError as error:
-            # A half-written file must not lock out all callers: the keys known so far stay valid.
+            # A half-written file must not lock out all callers: the known keys stay valid for a while.
             self._events.record(events.KEY_FILE_UNREADABLE, error=str(error))
+            stale = self._clock() - self._readable_at > self._max_stale_seconds
+            if stale and not self._expired:
+                self._events.record(events.KEY_FILE_EXPIRED, error=str(error))
+            self._expired = stale
 
 
 def _changes(

@@ -41,7 +41,9 @@ class SecuritySettings(BaseSettings):
         default="scope", min_length=1, description="Scopes as words or as a list."
     )
     jwt_scope_prefix: str = Field(
-        default="", description="What stands before a scope in a token: `braid:` for `braid:read`."
+        default="braid:",
+        min_length=1,
+        description="What stands before a scope in a token, such as `braid:read`. Scopes without it do not count.",
     )
     jwt_ca_file: Path | None = Field(
         default=None, description="Authorities of the JWKS endpoint. Default: the system's."

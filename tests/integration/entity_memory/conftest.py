@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from pydantic import SecretStr
 from pydantic_ai import RunContext
+from pydantic_ai.messages import ModelRequest, ToolReturnPart, UserPromptPart
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.usage import RunUsage
 
@@ -199,14 +200,23 @@ async def world(
 
 
 def run_of(
-    user: str = "alice", call: str = "call-1", run: str = "run-1", space: str = "acme"
+    user: str = "alice",
+    call: str = "call-1",
+    run: str = "run-1",
+    space: str = "acme",
+    *,
+    said: str = "",
+    read: Sequence[str] = (),
+    may_save: bool = True,
 ) -> Any:
-    """The context of a tool call."""
+    """The context of a tool call for a message that the user `said`, after the results of the tools in `read`."""
+    returned = [ToolReturnPart(tool, "…", tool_call_id=f"read-{tool}") for tool in read]
     deps = AgentDependencies(
         session_id="c1",
         user_id=user,
         space=space,
-        question="",
+        question=said,
+        may_save=may_save,
         now=datetime.now(UTC),
         zone=ZoneInfo("UTC"),
         search=NO_TIERS,
@@ -215,7 +225,13 @@ def run_of(
         run_id=run,
         conversation_id="c1",
     )
-    return RunContext(deps=deps, model=TestModel(), usage=RunUsage(), tool_call_id=call)
+    return RunContext(
+        deps=deps,
+        model=TestModel(),
+        usage=RunUsage(),
+        tool_call_id=call,
+        messages=[ModelRequest(parts=[UserPromptPart(said)]), ModelRequest(parts=returned)],
+    )
 
 
 @pytest.fixture

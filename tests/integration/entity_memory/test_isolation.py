@@ -153,7 +153,7 @@ async def by_tool(world: World, step: Step, known: Known) -> bytes:
     """The answer of an agent tool in the caller's run, after its queued writes are saved."""
     space = USERS[step.caller][0]
     tools = MemoryTools(world.parts.memory, world.parts.writes)
-    context = run_of(step.caller, call=str(uuid.uuid4()), space=space)
+    context = run_of(step.caller, call=str(uuid.uuid4()), space=space, said=step.name)
     arguments: dict[str, dict[str, Any]] = {
         "save_entity": {"name": step.name, "type": "project"},
         "save_relationship": {

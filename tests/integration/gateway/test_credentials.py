@@ -150,13 +150,13 @@ async def until(
 
 def unsigned(issuer: Issuer, **header: Any) -> str:
     """Returns a token of the issuer with another header and no signature."""
-    claims = issuer.token(braid_space="team-a", scope="read").split(".")[1]
+    claims = issuer.token(braid_space="team-a", scope="braid:read").split(".")[1]
     head = base64.urlsafe_b64encode(json.dumps({"typ": "JWT", **header}).encode())
     return f"{head.decode().rstrip('=')}.{claims}."
 
 
 async def test_keys_and_tokens_are_accepted_side_by_side(endpoints: Endpoints) -> None:
-    token = endpoints.issuer.token(braid_space="team-t", sub="tom", scope="read")
+    token = endpoints.issuer.token(braid_space="team-t", sub="tom", scope="braid:read")
     for credential in (endpoints.secrets["reader"], token):
         bearer = f"Bearer {credential}"
         assert await endpoints.ask_grpc(("authorization", bearer)) == ""
@@ -196,7 +196,7 @@ NOT_VALID: dict[str, tuple[Callable[[Endpoints], str], str]] = {
     "no signature": (lambda d: unsigned(d.issuer, alg="ES256", kid="key-1"), "token_signature"),
     "token of a forged key": (lambda d: Issuer().token(braid_space="team-a"), "token_signature"),
     "malformed token": (lambda d: "a.b.c", "token_malformed"),
-    "token without a space": (lambda d: d.issuer.token(scope="read"), "no_space"),
+    "token without a space": (lambda d: d.issuer.token(scope="braid:read"), "no_space"),
     "token with a space that is none": (
         lambda d: d.issuer.token(braid_space="team a"),
         "token_claims",
@@ -260,7 +260,9 @@ async def test_a_key_reads_its_own_space(endpoints: Endpoints) -> None:
 
 @pytest.mark.parametrize("named", ["braid-space", "braid-user"])
 async def test_only_a_delegate_may_name_a_space_or_a_user(endpoints: Endpoints, named: str) -> None:
-    token = endpoints.issuer.token(braid_space="team-a", scope="read write admin", jti="t-7")
+    token = endpoints.issuer.token(
+        braid_space="team-a", scope="braid:read braid:write braid:admin", jti="t-7"
+    )
     for credential, key_id in ((endpoints.secrets["reader"], "reader"), (token, "jwt:t-7")):
         bearer = f"Bearer {credential}"
         refused = await endpoints.ask_grpc(("authorization", bearer), (named, "team-b"))
@@ -299,7 +301,7 @@ async def test_an_unavailable_issuer_is_reported_as_such_and_keys_still_work(
     endpoints: Endpoints,
 ) -> None:
     endpoints.issuer.rotate()
-    token = f"Bearer {endpoints.issuer.token(braid_space='team-a', scope='read')}"
+    token = f"Bearer {endpoints.issuer.token(braid_space='team-a', scope='braid:read')}"
     endpoints.issuer.stub.answer_always(server_error())
     key = f"Bearer {endpoints.secrets['reader']}"
     try:
@@ -439,16 +441,16 @@ async def test_token_authentication_alone_allows_listening_beyond_loopback() -> 
             )
 
 
-async def test_with_token_authentication_alone_no_caller_beyond_loopback_is_local(
+async def test_with_token_authentication_no_caller_is_local(
     tmp_path: Path,
 ) -> None:
     async with Issuer() as issuer:
         settings = RuntimeSettings(_env_file=None, **issuer.settings())
-        authenticator = Authenticator.of(settings, allow_local=False)
+        authenticator = Authenticator.of(settings, listen="127.0.0.1:0")
         with pytest.raises(Exception, match="A valid API key or token is needed"):
             await authenticator.identify({})
         identity = await authenticator.identify(
-            {"authorization": f"Bearer {issuer.token(braid_space='team-a', scope='read')}"}
+            {"authorization": f"Bearer {issuer.token(braid_space='team-a', scope='braid:read')}"}
         )
         await authenticator.close()
     assert (identity.space, identity.user, identity.key_id) == ("team-a", "ann", "jwt:ann")

@@ -86,7 +86,7 @@ async function ask(question, state, stop) {
   const run = { id: "", last: "", text: "", citations: [], tools: new Map(), over: false, view: { text, tools, turn } };
   stop.onclick = () => run.id && post(`/api/chat/${run.id}/cancel`, {}).catch(() => {});
   try {
-    if (!state.conversation) state.conversation = (await post("/api/conversations", {})).id ?? "";
+    if (!state.conversation) state.conversation = await begin(turn);
     const body = { question, conversation_id: state.conversation || undefined, stream: true, time_zone: Intl.DateTimeFormat().resolvedOptions().timeZone };
     await follow(run, events("/api/chat", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) }, state.signal));
   } catch (error) {
@@ -97,6 +97,17 @@ async function ask(question, state, stop) {
   turn.append(sources(run.citations));
   announce("");
   if (state.conversation) showAddress(state.conversation);
+}
+
+// A key that may only read keeps no conversation: each question then stands alone.
+async function begin(turn) {
+  try {
+    return (await post("/api/conversations", {})).id ?? "";
+  } catch (error) {
+    if (error.reason !== "MISSING_SCOPE") throw error;
+    turn.append(el("p", { class: "quiet" }, "This key may only read: the question stands alone and is not kept."));
+    return "";
+  }
 }
 
 function showAddress(conversation) {

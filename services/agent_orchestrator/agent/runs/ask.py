@@ -29,7 +29,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question as the caller asks it."""
+    """A question as the caller asks it. With `keeps`, the turn is stored and entity memory may be written."""
 
     question: str
     conversation_id: str
@@ -41,6 +41,7 @@ class Ask:
     prior: Sequence[StoredMessage] = ()
     cancel_on_disconnect: bool = False
     skip_memory: bool = False
+    keeps: bool = True
 
 
 @dataclass(slots=True)

@@ -6,11 +6,15 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from services.agent_orchestrator.agent.runs.events import Event, dump, load
 from services.postgres.pool import Pool, Session
 from services.runtime.errors import NotFoundError
 from services.runtime.queries import Queries
+
+if TYPE_CHECKING:
+    from services.agent_orchestrator.agent.runs.run import Run
 
 _PAGE = 500
 
@@ -39,19 +43,18 @@ class RunLog:
         self._queries = Queries.load("services.agent_orchestrator.agent.runs", "sql", ".sql")
         self._lease_seconds = lease_seconds
 
-    async def add_run(
-        self, run_id: str, owner: Owner, conversation_id: str, events: Sequence[Event]
-    ) -> None:
+    async def add_run(self, run: Run, events: Sequence[Event]) -> None:
         """Adds a new run with its first events."""
         async with self._pool.session() as session:
             await session.execute(
                 self._queries["add_run"],
-                uuid.UUID(run_id),
-                owner.space,
-                owner.user,
-                uuid.UUID(conversation_id) if conversation_id else None,
+                uuid.UUID(run.id),
+                run.owner.space,
+                run.owner.user,
+                uuid.UUID(run.conversation_id) if run.conversation_id else None,
                 self._lease_seconds,
                 *_columns(events),
+                run.kept,
             )
 
     async def append(self, run_id: str, events: Sequence[Event]) -> None:
@@ -84,6 +87,21 @@ class RunLog:
             )
         if row is None:
             raise NotFoundError("run")
+
+    async def is_kept(self, run_id: str, owner: Owner) -> bool:
+        """Whether anything of the run is saved. Raises NotFoundError if the owner has no such run."""
+        async with self._pool.session() as session:
+            row = await session.row(
+                self._queries["get_run"], uuid.UUID(run_id), owner.space, owner.user
+            )
+        if row is None:
+            raise NotFoundError("run")
+        return bool(row["kept"])
+
+    async def delete(self, run_id: str) -> None:
+        """Deletes a run with its events."""
+        async with self._pool.session() as session:
+            await session.execute(self._queries["delete_run"], uuid.UUID(run_id))
 
     async def state(self, run_id: str, owner: Owner) -> RunState:
         """Returns the state of a run. Raises NotFoundError if the owner has no such run."""

@@ -11,12 +11,22 @@ from services.runtime.times import utc_now
 
 
 class Run:
-    """Numbered events, kept until the run is removed. `abandoned` is called when the last follower has left."""
+    """Numbered events, kept until the run is removed. `abandoned` is called when the last follower has left.
+
+    Only of a run that is `kept` anything is saved: its turn, and what it says about the user.
+    """
 
     def __init__(
-        self, run_id: str, owner: Owner, conversation_id: str, abandoned: Callable[[Run], None]
+        self,
+        run_id: str,
+        owner: Owner,
+        conversation_id: str,
+        abandoned: Callable[[Run], None],
+        *,
+        kept: bool = True,
     ) -> None:
         self.id = run_id
+        self.kept = kept
         self.owner = owner
         self.conversation_id = conversation_id
         self.task: asyncio.Task[None] | None = None

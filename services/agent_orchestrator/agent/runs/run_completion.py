@@ -71,10 +71,11 @@ class RunFinalizer:
     ) -> None:
         events = [*run.events_after(memory.written), last]
         async with self._pool.transaction() as session:
-            if answer is not None and memory.conversation is not None:
+            keeps = answer is not None and run.kept
+            if answer is not None and keeps and memory.conversation is not None:
                 turn = Turn(ask.question, answer.text, answer.citations, answer.model, answer.end)
                 await self._conversations.add_turn(session, memory.conversation.id, run.id, turn)
-            if answer is not None and self._memory is not None and not ask.skip_memory:
+            if keeps and self._memory is not None and not ask.skip_memory:
                 await self._memory.queue_turn(
                     session,
                     MemoryOwner(run.owner.space, run.owner.user),
@@ -86,5 +87,5 @@ class RunFinalizer:
                 await self._log.end_within(session, run.id, events)
         if self._memory is not None:
             self._memory.wake()
-        if answer is None and memory.conversation is not None:
+        if answer is None and run.kept and memory.conversation is not None:
             await self._conversations.release(memory.conversation.id, run.id)

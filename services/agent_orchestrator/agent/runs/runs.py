@@ -33,7 +33,7 @@ from services.agent_orchestrator.agent.runs.run import Run
 from services.agent_orchestrator.agent.runs.run_completion import RunFinalizer
 from services.agent_orchestrator.agent.runs.store_failures import STORE_FAILURES, warn
 from services.agent_orchestrator.agent.tier_reads import TierReads
-from services.agent_orchestrator.agent.toolsets import EXPECTED
+from services.agent_orchestrator.agent.toolsets import EXPECTED, SAVING
 from services.agent_orchestrator.entity_memory.queue import MemoryWrites
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
@@ -43,6 +43,7 @@ from services.runtime.errors import (
     INTERNAL_MESSAGE,
     BraidError,
     DeadlineError,
+    MissingScopeError,
     NotFoundError,
     OverloadedError,
 )
@@ -53,6 +54,9 @@ from services.runtime.tracing import span
 CONVERSATIONS: Final = "conversations"
 NOT_REMEMBERED = "The conversation cannot be read or stored now: this question was answered alone."
 NOT_STORED = "This answer could not be stored in the conversation."
+NOT_KEPT = (
+    "This credential may only read: the question and its answer are not kept in the conversation."
+)
 _FLUSH_SECONDS = 0.25
 _MAX_HISTORY = 200
 
@@ -101,6 +105,7 @@ class Runs:
             owner,
             ask.conversation_id,
             lambda run: self._abandoned(run, orphan_seconds),
+            kept=ask.keeps,
         )
         memory = await self._remember(run, ask)
         self._runs[run.id] = run
@@ -121,15 +126,24 @@ class Runs:
         async for event in self._follower.follow(owner, run_id, after):
             yield event
 
-    async def cancel(self, owner: Owner, run_id: str) -> None:
-        """Cancels a run, on whichever process it runs. Raises NotFoundError for an unknown run."""
+    async def cancel(self, owner: Owner, run_id: str, *, including_kept: bool = True) -> None:
+        """Cancels a run, on whichever process it runs.
+
+        Raises NotFoundError for an unknown run, MissingScopeError for a kept one unless `including_kept`.
+        """
         run = self._runs.get(run_id)
         if run is None:
-            await self._log.request_cancel(run_id, owner)
-            return
-        if run.owner != owner:
+            kept = await self._log.is_kept(run_id, owner)
+        elif run.owner != owner:
             raise NotFoundError("run")
-        run.cancel()
+        else:
+            kept = run.kept
+        if kept and not including_kept:
+            raise MissingScopeError("write")
+        if run is None:
+            await self._log.request_cancel(run_id, owner)
+        else:
+            run.cancel()
 
     async def close(self) -> None:
         """Cancels all runs and waits for their ends."""
@@ -142,17 +156,20 @@ class Runs:
         """Acquires the conversation and logs the run, so that readers can resume from its first event."""
         memory = RunMemory()
         try:
-            if ask.conversation_id:
+            if ask.conversation_id and run.kept:
                 await self._conversations.acquire(
                     run.owner,
                     ask.conversation_id,
                     run.id,
                     wait_seconds=self._limits.conversation_wait_seconds,
                 )
+            if ask.conversation_id:
                 memory.conversation = await self._conversations.get(run.owner, ask.conversation_id)
             run.publish(self._started(run, ask))
             async with asyncio.timeout(self._limits.store_seconds):
-                await self._log.add_run(run.id, run.owner, ask.conversation_id, run.events_after(0))
+                await self._log.add_run(run, run.events_after(0))
+            if memory.conversation is not None and not run.kept:
+                run.publish(Noticed(message=NOT_KEPT))
             memory.logged, memory.written = True, 1
         except STORE_FAILURES as error:
             warn("run not logged", error)
@@ -168,7 +185,7 @@ class Runs:
             run_id=run.id,
             conversation_id=ask.conversation_id,
             model=self._answering.first_model,
-            tools=EXPECTED[ask.profile],
+            tools=tuple(name for name in EXPECTED[ask.profile] if ask.keeps or name not in SAVING),
         )
 
     async def _work(self, run: Run, ask: Ask, memory: RunMemory, context: CallContext) -> None:
@@ -183,7 +200,7 @@ class Runs:
         with call_scope(replace(context, deadline=None)):
             # A cancellation must not prevent the run from storing how it ended.
             await asyncio.shield(asyncio.create_task(self._end(run, ask, memory, answer, last)))
-        if answer is not None and memory.conversation is not None:
+        if answer is not None and memory.conversation is not None and run.kept:
             self._in_background(self._summaries.update(run.owner, memory.conversation.id))
 
     async def _answer(
@@ -257,6 +274,7 @@ class Runs:
             run_id=run.id,
             conversation_id=ask.conversation_id,
             leg_ended=leg_ended,
+            may_save=ask.keeps,
         )
 
     async def _keep_logged(self, run: Run, memory: RunMemory) -> None:
@@ -282,7 +300,7 @@ class Runs:
     ) -> None:
         """Stores the turn and the last events in one transaction, then publishes the end."""
         event = run.next_event(last)
-        is_kept = memory.conversation is not None
+        is_kept = run.kept and memory.conversation is not None
         stored = not (memory.logged or is_kept) or await self._ends.store(
             run, ask, memory, answer, event
         )
@@ -290,9 +308,19 @@ class Runs:
             run.publish(Noticed(message=NOT_STORED, unavailable=CONVERSATIONS))
             event = run.next_event(last)
         run.publish(event)
-        asyncio.get_running_loop().call_later(
-            self._limits.keep_seconds, self._runs.pop, run.id, None
-        )
+        asyncio.get_running_loop().call_later(self._limits.keep_seconds, self._forget, run)
+
+    def _forget(self, run: Run) -> None:
+        """Forgets an ended run; the log keeps it only if the run is kept."""
+        self._runs.pop(run.id, None)
+        if not run.kept:
+            self._in_background(self._delete(run))
+
+    async def _delete(self, run: Run) -> None:
+        try:
+            await self._log.delete(run.id)
+        except STORE_FAILURES as error:
+            warn("run not deleted yet", error)
 
     def _abandoned(self, run: Run, seconds: float) -> None:
         self._in_background(self._stop_unless_followed(run, seconds))

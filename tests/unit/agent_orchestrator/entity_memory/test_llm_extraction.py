@@ -104,6 +104,7 @@ async def test_a_pronoun_may_refer_to_a_name_in_an_earlier_turn(
     stub.answer_next(extraction_completion(USES_GRAFANA))
     news = await extractor.read(["Kennst du Grafana?", "Das nutze ich."])
     assert names(news.relationships) == [("User", "USES", "Grafana")]
+    assert news.relationships[0].context == "Das nutze ich."
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,12 @@ def encoded(part: dict[str, Any] | bytes) -> str:
 
 
 async def test_a_token_carries_space_user_and_scopes(issuer: Issuer, tokens: TokenVerifier) -> None:
-    token = issuer.token(braid_space="acme", sub="ann", scope="openid read write", jti="t-1")
+    token = issuer.token(
+        braid_space="acme",
+        sub="ann",
+        scope="openid braid:read braid:write admin delegate",
+        jti="t-1",
+    )
     assert await tokens.verify(token) == TokenClaims(
         "jwt:t-1", "acme", "ann", frozenset({"read", "write"})
     )
@@ -62,10 +67,12 @@ async def test_claim_names_and_scope_prefix_are_configurable(
             jwt_space_claim="tenant",
             jwt_user_claim="email",
             jwt_scopes_claim="roles",
-            jwt_scope_prefix="braid:",
+            jwt_scope_prefix="app/",
         ),
     )
-    token = issuer.token(tenant="acme", email="ann@acme.test", roles=["braid:read", "write"])
+    token = issuer.token(
+        tenant="acme", email="ann@acme.test", roles=["app/read", "write", "braid:write"]
+    )
     found = await tokens.verify(token)
     assert (found.space, found.user, set(found.scopes)) == ("acme", "ann@acme.test", {"read"})
 

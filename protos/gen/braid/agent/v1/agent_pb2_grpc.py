@@ -93,6 +93,9 @@ class AgentServiceServicer:
         run continues for a while (10 seconds, a setting), so that StreamRunEvents can resume it, unless `cancel_on_disconnect`
         is set. A second question in a conversation waits for the first one, at most 10 seconds (a setting), and then fails
         with WRONG_STATE.
+        For a caller without the scope `write` nothing is saved: neither the question and its answer in the conversation, whose
+        earlier messages are still read, nor anything in the user's entity memory. Only the run's events are buffered for a
+        minute after its end, so that its stream can be resumed.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -106,7 +109,8 @@ class AgentServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def CancelRun(self, request, context):
-        """Stops a run and the tools that it is running. Has no effect on a run that has ended.
+        """Stops a run and the tools that it is running. Has no effect on a run that has ended. A run whose answer is saved, because
+        its caller has the scope `write`, can be stopped only with that scope.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

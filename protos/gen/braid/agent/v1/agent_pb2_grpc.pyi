@@ -23,11 +23,16 @@ class AgentServiceStub:
     run continues for a while (10 seconds, a setting), so that StreamRunEvents can resume it, unless `cancel_on_disconnect`
     is set. A second question in a conversation waits for the first one, at most 10 seconds (a setting), and then fails
     with WRONG_STATE.
+    For a caller without the scope `write` nothing is saved: neither the question and its answer in the conversation, whose
+    earlier messages are still read, nor anything in the user's entity memory. Only the run's events are buffered for a
+    minute after its end, so that its stream can be resumed.
     """
     StreamRunEvents: _aio.UnaryStreamMultiCallable[_agent_pb2.StreamRunEventsRequest, _agent_pb2.StreamRunEventsResponse]
     """Streams the events of a run after a given one, including events that are still to come. Any replica can answer."""
     CancelRun: _aio.UnaryUnaryMultiCallable[_agent_pb2.CancelRunRequest, _agent_pb2.CancelRunResponse]
-    """Stops a run and the tools that it is running. Has no effect on a run that has ended."""
+    """Stops a run and the tools that it is running. Has no effect on a run that has ended. A run whose answer is saved, because
+    its caller has the scope `write`, can be stopped only with that scope.
+    """
     CreateConversation: _aio.UnaryUnaryMultiCallable[_agent_pb2.CreateConversationRequest, _agent_pb2.CreateConversationResponse]
     """Starts a conversation."""
     GetConversation: _aio.UnaryUnaryMultiCallable[_agent_pb2.GetConversationRequest, _agent_pb2.GetConversationResponse]
@@ -56,6 +61,9 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         run continues for a while (10 seconds, a setting), so that StreamRunEvents can resume it, unless `cancel_on_disconnect`
         is set. A second question in a conversation waits for the first one, at most 10 seconds (a setting), and then fails
         with WRONG_STATE.
+        For a caller without the scope `write` nothing is saved: neither the question and its answer in the conversation, whose
+        earlier messages are still read, nor anything in the user's entity memory. Only the run's events are buffered for a
+        minute after its end, so that its stream can be resumed.
         """
 
     @_abc_1.abstractmethod
@@ -72,7 +80,9 @@ class AgentServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _agent_pb2.CancelRunRequest,
         context: _aio.ServicerContext[_agent_pb2.CancelRunRequest, _abc.Awaitable[_agent_pb2.CancelRunResponse]],
     ) -> _abc.Awaitable[_agent_pb2.CancelRunResponse]:
-        """Stops a run and the tools that it is running. Has no effect on a run that has ended."""
+        """Stops a run and the tools that it is running. Has no effect on a run that has ended. A run whose answer is saved, because
+        its caller has the scope `write`, can be stopped only with that scope.
+        """
 
     @_abc_1.abstractmethod
     def CreateConversation(
