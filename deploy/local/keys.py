@@ -1,4 +1,4 @@
-"""API keys for the stack's own processes: one per process, stored as hashes in the file that services read."""
+"""API keys for the stack's own processes and its command: stored as hashes in the file that services read."""
 
 import fcntl
 import hashlib
@@ -11,7 +11,9 @@ from typing import Any
 
 from deploy.local.credentials import load_or_create, write_private
 
-_PREFIX = "local-"
+PREFIX = "local-"
+"""Ids of these keys begin with it: as long as a user adds no other key, callers on loopback need none."""
+_COMMAND = "cli"
 
 
 class ProcessKeys:
@@ -22,9 +24,14 @@ class ProcessKeys:
         self._secrets = data / "keys.credentials.json"
 
     def issue(self, scopes: Mapping[str, Sequence[str]]) -> dict[str, str]:
-        """Return a key for each process; other entries of the file remain."""
-        keys = load_or_create(self._secrets, scopes)
+        """Return a key for each process; other entries of the file remain.
+
+        Another key is for the `braid` command of the user who owns the folder, who is the user `local`.
+        """
+        keys = load_or_create(self._secrets, (*scopes, _COMMAND))
         own = [_entry(name, keys[name], scopes[name]) for name in scopes]
+        command = _entry(_COMMAND, keys[_COMMAND], ("read", "write", "admin"))
+        own.append(command | {"space": "local", "user": "local"})
         with self._locked():
             write_private(self.file, json.dumps({"keys": [*self._foreign(), *own]}, indent=1))
         return {name: keys[name] for name in scopes}
@@ -41,12 +48,12 @@ class ProcessKeys:
         if not self.file.exists():
             return []
         entries: list[dict[str, Any]] = json.loads(self.file.read_text())["keys"]
-        return [entry for entry in entries if not entry["id"].startswith(_PREFIX)]
+        return [entry for entry in entries if not entry["id"].startswith(PREFIX)]
 
 
 def _entry(name: str, key: str, scopes: Sequence[str]) -> dict[str, Any]:
     return {
-        "id": _PREFIX + name.replace("_", "-"),
+        "id": PREFIX + name.replace("_", "-"),
         "hash": f"sha256:{hashlib.sha256(key.encode()).hexdigest()}",
         "space": None,
         "user": None,

@@ -11,7 +11,7 @@ from typing import Literal, Self
 
 from deploy.local.child_process import Command
 from deploy.local.credentials import write_private
-from deploy.local.keys import ProcessKeys
+from deploy.local.keys import PREFIX, ProcessKeys
 from deploy.local.ports import LOOPBACK, choose
 from deploy.local.probes import POLL
 from deploy.local.processes import BRAID, ProcessSpec, has_replicas
@@ -162,8 +162,12 @@ class LocalStack:
             base.pop(name, None)  # a process receives only the variables of its own stores
         self._warn_of_unused(base)
         base = {name: value for name, value in base.items() if not name.startswith(_TLS)}
-        files = {"BRAID_DATA": str(self.data), "BRAID_API_KEYS_FILE": str(self._keys.file)}
-        return {**self._draining(), **base, **self._targets(), **files}
+        own = {
+            "BRAID_DATA": str(self.data),
+            "BRAID_API_KEYS_FILE": str(self._keys.file),
+            "BRAID_PROCESS_KEY_PREFIX": PREFIX,
+        }
+        return {**self._draining(), **base, **self._targets(), **own}
 
     def _targets(self) -> dict[str, str]:
         """Return the target of each service: one address, or the list of its replicas."""

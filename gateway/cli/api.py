@@ -109,6 +109,7 @@ class Api:
         )
         self._sleep = sleep
         self.url = url
+        self.key = key
 
     def __enter__(self) -> Self:
         return self

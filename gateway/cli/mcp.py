@@ -37,10 +37,9 @@ def mcp(
 
     session: Session = context.obj
     with session.api(changes=not read_only) as api:
-        url = api.url.rstrip("/")
+        url, key = api.url.rstrip("/"), api.key
     given = {"profile": profile.value} if profile else {}
     if read_only:
         given["read_only"] = "true"
     address = f"{url}/mcp" + (f"?{urlencode(given)}" if given else "")
-    key = session.environment.get("BRAID_API_KEY", "")
     asyncio.run(serve_stdio(address, key, tls_context(session.environment, address)))

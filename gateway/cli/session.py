@@ -132,14 +132,28 @@ class Session:
         if changes and not self.gateway.is_named:
             notice = line(f"braid: using {self.gateway}")
             self.err.print(notice, markup=False, highlight=False, soft_wrap=True)
-        return self.api_at(self.gateway.url)
+        return self._api(self.gateway.url, self.key_for(self.gateway))
 
     def api_at(self, url: str) -> Api:
         """Returns a client of the gateway at an address that the user named."""
+        return self._api(url, self.environment.get("BRAID_API_KEY", ""))
+
+    def _api(self, url: str, key: str) -> Api:
         from gateway.cli.api import Api  # noqa: PLC0415
 
-        key = self.environment.get("BRAID_API_KEY", "")
         return Api(url, key, tls=tls_context(self.environment, url))
+
+    def key_for(self, gateway: Gateway) -> str:
+        """Returns the key to send to a gateway; says so if BRAID_API_KEY is not for it."""
+        key = self.environment.get("BRAID_API_KEY", "")
+        if gateway.takes_key_of_environment:
+            return key
+        if key:
+            notice = line(
+                f"braid: BRAID_API_KEY is not sent to {gateway}; it is with BRAID_URL={gateway.url}"
+            )
+            self.err.print(notice, markup=False, highlight=False, soft_wrap=True)
+        return gateway.local_key()
 
     def show_json(self, value: Any) -> None:
         """Prints a value as JSON, for other programs; unprintable characters are escaped."""

@@ -10,13 +10,16 @@ from starlette.responses import Response
 
 from braid.vector.v1 import chunks_pb2, search_pb2
 from gateway.rest.http.calls import CallerDep, ClientsDep
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import at_most
 from gateway.rest.mapping.json_encoding import Json, JsonResponse, struct, time
 from gateway.rest.mapping.openapi import ResponseSchema, problems
 
-router = APIRouter(prefix="/api/chunks", tags=["documents"], responses=problems())
+router = APIRouter(
+    route_class=ScopedRoute, prefix="/api/chunks", tags=["documents"], responses=problems()
+)
 
 _METHOD = "/braid.vector.v1.VectorSearchService/GetChunks"
 MAX_IDS = 100

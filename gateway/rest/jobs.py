@@ -11,6 +11,7 @@ from starlette.responses import Response
 from braid.agent.v1 import jobs_pb2, memories_pb2
 from gateway.rest.http.calls import CallerDep, ClientsDep, SettingsDep, WatcherDep
 from gateway.rest.http.event_stream import stream
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_types import Instant, PageSize, at_most, stamp
 from gateway.rest.mapping.json_encoding import Json, JsonResponse, time
@@ -192,7 +193,7 @@ def removed_rows(rows: Iterable[jobs_pb2.RemovedRows]) -> list[Json]:
     ]
 
 
-router = APIRouter(prefix="/api/jobs", tags=["jobs"], responses=problems())
+router = APIRouter(route_class=ScopedRoute, prefix="/api/jobs", tags=["jobs"], responses=problems())
 
 _SERVICE = "/braid.agent.v1.JobService/"
 # The contract's maximum.

@@ -12,6 +12,7 @@ from braid.agent.v1 import consistency_pb2, models_pb2
 from gateway.rest import jobs
 from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.jobs import OneJob
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_types import Body, Int32
@@ -91,7 +92,9 @@ def consistency(report: consistency_pb2.ConsistencyReport) -> Json:
     }
 
 
-router = APIRouter(prefix="/api", tags=["maintenance"], responses=problems())
+router = APIRouter(
+    route_class=ScopedRoute, prefix="/api", tags=["maintenance"], responses=problems()
+)
 
 _CONSISTENCY = "/braid.agent.v1.ConsistencyService/"
 _MODELS = "/braid.agent.v1.ModelService/"

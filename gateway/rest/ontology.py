@@ -12,6 +12,7 @@ from starlette.responses import Response
 from braid.graph.v1 import ontology_pb2
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping import json_encoding
 from gateway.rest.mapping.contract_rules import Contract, ContractModel
 from gateway.rest.mapping.field_names import rest_name
@@ -236,7 +237,9 @@ class OntologyVersion(ResponseSchema):
     version: int
 
 
-router = APIRouter(prefix="/api/ontology", tags=["ontology"], responses=problems())
+router = APIRouter(
+    route_class=ScopedRoute, prefix="/api/ontology", tags=["ontology"], responses=problems()
+)
 
 _INGEST = "/braid.graph.v1.GraphIngestService/"
 _QUERY = "/braid.graph.v1.GraphQueryService/"

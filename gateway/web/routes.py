@@ -23,7 +23,6 @@ POLICY = (
 )
 _HEADERS = {
     "content-security-policy": POLICY,
-    "x-content-type-options": "nosniff",
     "referrer-policy": "no-referrer",
     # The browser revalidates each file, so that a new version takes effect immediately.
     "cache-control": "no-cache",

@@ -253,6 +253,7 @@ def _environment(proxies: Mapping[str, FaultyProxy]) -> dict[str, str]:
         **{variable: proxies[name].address for name, variable in _TARGETS.items()},
         "RERANKER_SECONDS": "0.5",
         "BRAID_LOG_LEVEL": "warning",
+        "BRAID_ALLOW_LOCAL": "true",
         "EMBEDDING_BASE_URL": _url(proxies["embedding endpoint"]),
         "EMBEDDING_API_KEY": "sk-stub",
         "EMBEDDING_MODEL": "stub",

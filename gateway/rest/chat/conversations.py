@@ -14,12 +14,15 @@ from gateway.rest.chat.runs import SERVICE
 from gateway.rest.chat.serializers import conversation, message_json
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_types import PageSize
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 
-router = APIRouter(prefix="/api/conversations", tags=["chat"], responses=problems())
+router = APIRouter(
+    route_class=ScopedRoute, prefix="/api/conversations", tags=["chat"], responses=problems()
+)
 
 ConversationId = Annotated[
     str,

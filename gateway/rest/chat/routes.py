@@ -15,12 +15,13 @@ from gateway.rest.chat.serializers import run_event
 from gateway.rest.http.calls import AskerDep, CallerDep, ClientsDep, SettingsDep
 from gateway.rest.http.event_stream import stream
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import EVENT_STREAM, event_stream, events, problems
 from services.runtime.errors import FieldError, InvalidFieldError
 
-router = APIRouter(prefix="/api/chat", tags=["chat"], responses=problems())
+router = APIRouter(route_class=ScopedRoute, prefix="/api/chat", tags=["chat"], responses=problems())
 
 _EVENTS = (
     "Events `started`, `tool_call`, `tool_result`, `leg_status`, `text`, `citation`, `usage` and `notice` as they "

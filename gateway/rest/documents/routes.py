@@ -43,6 +43,7 @@ from gateway.rest.http.calls import Caller, CallerDep, ClientsDep, SettingsDep, 
 from gateway.rest.http.errors import headers_of, problems_of
 from gateway.rest.http.middleware import content_length, drain_body
 from gateway.rest.http.request_parsing import any_text, is_json, media_type, parse_in_thread, whole
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import PageSize
@@ -50,7 +51,9 @@ from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from services.runtime.errors import BraidError, FieldError, InvalidFieldError, WrongStateError
 
-router = APIRouter(prefix="/api/documents", tags=["documents"], responses=problems())
+router = APIRouter(
+    route_class=ScopedRoute, prefix="/api/documents", tags=["documents"], responses=problems()
+)
 
 MAX_FILES = 1000
 JSON_LINES = "application/jsonl"

@@ -11,13 +11,19 @@ from starlette.responses import Response
 from braid.vector.v1 import documents_pb2
 from gateway.rest.documents.responses import DocumentVersions, version
 from gateway.rest.http.calls import CallerDep, ClientsDep
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import PageSize
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 
-router = APIRouter(prefix="/api/document-versions", tags=["documents"], responses=problems())
+router = APIRouter(
+    route_class=ScopedRoute,
+    prefix="/api/document-versions",
+    tags=["documents"],
+    responses=problems(),
+)
 
 _METHOD = "/braid.vector.v1.DocumentService/ListDocumentVersions"
 _named = partial(rest_name, names={"page_size": "limit", "page_token": "cursor"})

@@ -24,13 +24,16 @@ from gateway.rest.entity_memory.requests import (
 )
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import Int32, PageSize, at_most
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 
-router = APIRouter(prefix="/api/memory", tags=["entity memory"], responses=problems())
+router = APIRouter(
+    route_class=ScopedRoute, prefix="/api/memory", tags=["entity memory"], responses=problems()
+)
 
 _SERVICE = "/braid.agent.v1.EntityMemoryService/"
 _name = partial(

@@ -40,6 +40,7 @@ from gateway.rest.graph.parameters import (
 from gateway.rest.graph.responses import FactAndVersions
 from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY, is_json, media_type, parse_in_thread
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_types import LAST_EXACT_INT, Body, Instant, stamp
 from gateway.rest.mapping.json_encoding import JsonResponse
@@ -47,7 +48,9 @@ from gateway.rest.mapping.openapi import problems
 from gateway.rest.mapping.times import time_selector
 from services.runtime.errors import FieldError, InvalidFieldError
 
-router = APIRouter(prefix="/api/facts", tags=["facts"], responses=problems())
+router = APIRouter(
+    route_class=ScopedRoute, prefix="/api/facts", tags=["facts"], responses=problems()
+)
 
 _METHOD = "/braid.agent.v1.IngestService/IngestFacts"
 _LINES = ("application/jsonl", "application/x-ndjson", "application/jsonlines")

@@ -25,6 +25,7 @@ from gateway.rest.findings.requests import (
 from gateway.rest.findings.responses import FindingPage, FindingsAdded
 from gateway.rest.http.calls import Caller, CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import PageSize, at_most
@@ -36,7 +37,9 @@ if TYPE_CHECKING:
     from gateway.rest.mapping.field_names import Named
 
 
-router = APIRouter(prefix="/api/findings", tags=["findings"], responses=problems())
+router = APIRouter(
+    route_class=ScopedRoute, prefix="/api/findings", tags=["findings"], responses=problems()
+)
 
 _INGEST = "/braid.graph.v1.GraphIngestService/"
 _QUERY = "/braid.graph.v1.GraphQueryService/"

@@ -35,6 +35,7 @@ from gateway.rest.graph.responses import (
 )
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import any_text
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import Instant, Int32, PageSize, stamp
@@ -42,7 +43,9 @@ from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.mapping.times import RANGE, InstantOrRange, selector, time_selector
 
-router = APIRouter(prefix="/api/graph", tags=["graph"], responses=problems())
+router = APIRouter(
+    route_class=ScopedRoute, prefix="/api/graph", tags=["graph"], responses=problems()
+)
 
 _SERVICE = "/braid.graph.v1.GraphQueryService/"
 

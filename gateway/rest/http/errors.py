@@ -34,6 +34,7 @@ STATUS: dict[reasons.ErrorReason.ValueType, int] = {
 _WAITED_FOR = frozenset({429, 503})
 # Reasons for errors of HTTP itself; those of the contracts if one fits.
 _HTTP_REASONS = {
+    403: "FOREIGN_PAGE",
     404: "NOT_FOUND",
     405: "METHOD_NOT_ALLOWED",
     408: "REQUEST_TIMEOUT",
@@ -56,6 +57,13 @@ class StalledError(HTTPException):
     def __init__(self, seconds: float) -> None:
         detail = f"Nothing more of the request's body arrived for {seconds:g} seconds."
         super().__init__(408, detail, {"connection": "close"})
+
+
+class ForeignPageError(HTTPException):
+    """A page of another site asks."""
+
+    def __init__(self) -> None:
+        super().__init__(403, "A web page of another site asks for this, which is not allowed.")
 
 
 class ClientGoneError(Exception):

@@ -1,4 +1,4 @@
-"""Middleware for every request, in this order: id and trace, log, body limit, credential, failures."""
+"""Middleware for every request, in this order: id and trace, log, origin, credential, body limit, failures."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from gateway.rest.http.browser_protection import add_protection, is_foreign
 from gateway.rest.http.credentials import identify
 from gateway.rest.http.errors import (
     ClientGoneError,
+    ForeignPageError,
     StalledError,
     TooLargeError,
     answer_of,
@@ -122,6 +124,7 @@ class RequestMiddleware:
                 state.status = message["status"]
                 headers = MutableHeaders(scope=message)
                 headers["x-request-id"] = state.request_id
+                add_protection(headers, is_data=scope["path"].startswith(GUARDED))
                 if self._drain.begun:
                     # A request that arrives while the connection is being closed would be lost.
                     headers["connection"] = "close"
@@ -149,6 +152,14 @@ class RequestMiddleware:
 
     async def _check(self, state: RequestState, scope: Scope, headers: Headers) -> None:
         _check_utf8(scope)
+        if is_foreign(scope["method"], scope["path"], headers):
+            self._authenticator.events.record(
+                events.CREDENTIAL_REFUSED,
+                reason="foreign_page",
+                method=f"HTTP {scope['method']}",
+                request_id=state.request_id,
+            )
+            raise ForeignPageError
         if scope["path"].startswith(GUARDED):
             method = f"HTTP {scope['method']}"
             state.identity = await identify(

@@ -44,7 +44,8 @@ class ErrorEvent(ResponseSchema):
 
 _PROBLEMS = {
     401: "The credential is missing, unknown or expired (INVALID_CREDENTIAL).",
-    403: "The credential lacks the scope of the call, or names a space or a user that it may not (MISSING_SCOPE).",
+    403: "The credential lacks the scope of the call, or names a space or a user that it may not (MISSING_SCOPE); or a "
+    "web page of another site asks (FOREIGN_PAGE).",
     404: "There is no such thing in the caller's space (NOT_FOUND).",
     405: "The path takes other methods (METHOD_NOT_ALLOWED); `Allow` names them.",
     408: "The body stopped arriving before its end (REQUEST_TIMEOUT).",

@@ -16,6 +16,7 @@ from gateway.rest.chat.runs import SERVICE, failure, run_events
 from gateway.rest.http.calls import AskerDep, CallerDep, ClientsDep
 from gateway.rest.http.event_stream import EventStream
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.field_names import renamed
 from gateway.rest.mapping.json_encoding import JsonResponse, encode
 from gateway.rest.mapping.openapi import problems
@@ -27,7 +28,9 @@ from services.runtime.errors import BraidError
 if TYPE_CHECKING:
     from gateway.rest.http.calls import Caller
 
-router = APIRouter(prefix="/v1", tags=["openai"], responses=problems(body=OpenAIProblem))
+router = APIRouter(
+    route_class=ScopedRoute, prefix="/v1", tags=["openai"], responses=problems(body=OpenAIProblem)
+)
 
 # Documented as an enum; other names are models that are not found.
 ModelName = Annotated[str, Path(json_schema_extra={"enum": list(MODELS)})]

@@ -16,6 +16,7 @@ from gateway.clients import Clients
 from gateway.rest.http.calls import Caller, CallerDep, ClientsDep, SettingsDep
 from gateway.rest.http.event_stream import stream
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import EVENT_STREAM, event_stream, events, problems
@@ -36,7 +37,11 @@ from gateway.rest.search.responses import (
 )
 
 router = APIRouter(
-    prefix="/api/search", tags=["search"], responses=problems(), dependencies=[JSON_BODY_ONLY]
+    route_class=ScopedRoute,
+    prefix="/api/search",
+    tags=["search"],
+    responses=problems(),
+    dependencies=[JSON_BODY_ONLY],
 )
 
 _CHUNKS = "/braid.vector.v1.VectorSearchService/"

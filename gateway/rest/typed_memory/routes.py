@@ -13,6 +13,7 @@ from braid.graph.v1.relations_pb2 import CHUNK_RELATION_TYPE_UNSPECIFIED
 from gateway.rest import jobs
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.jobs import OneJob
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
@@ -50,7 +51,7 @@ MemoryId = Annotated[
     Bounds(memories_pb2.GetMemoryRequest, "memory_id"),
     Path(alias="id", description="The memory's id."),
 ]
-_routes = APIRouter(tags=["memories"], responses=problems())
+_routes = APIRouter(route_class=ScopedRoute, tags=["memories"], responses=problems())
 
 
 @_routes.post(

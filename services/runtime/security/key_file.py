@@ -36,6 +36,10 @@ class UnknownKeyError(KeyChangeError):
     """There is no key with this id."""
 
 
+# The local stack replaces the keys whose ids begin with this.
+_RESERVED = "local-"
+
+
 class KeyEditor:
     """Creates, rotates and revokes keys of one file. Secrets are returned once and stored nowhere."""
 
@@ -73,6 +77,10 @@ class KeyEditor:
         if space is None and "delegate" not in record.scopes:
             raise KeyChangeError(
                 "only a key with the scope `delegate` goes without a space of its own", "space"
+            )
+        if key_id.startswith(_RESERVED):
+            raise KeyChangeError(
+                f"`{_RESERVED}` begins the ids of the local stack's own keys", "id"
             )
         if not record.scopes:
             raise KeyChangeError("a key needs at least one scope", "scopes")

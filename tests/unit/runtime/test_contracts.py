@@ -9,6 +9,7 @@ from pathlib import Path
 import protovalidate
 import pytest
 from buf.validate import validate_pb2
+from google.protobuf import descriptor_pb2
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, MethodDescriptor
 from google.protobuf.message_factory import GetMessageClass
 
@@ -22,6 +23,19 @@ from services.runtime.paging import encode_token
 # It caches the compiled rules of messages.
 _VALIDATOR = protovalidate.Validator()
 BLANKS = ["", " ", "\t\r\n\v\f", "\x85", "\u00a0", "\u2003\u2028\u2029", " \u3000 "]
+
+
+def test_whatever_has_side_effects_needs_more_than_the_scope_read() -> None:
+    reading = options_pb2.SCOPE_READ
+    harmless = descriptor_pb2.MethodOptions.NO_SIDE_EFFECTS
+    found = {
+        method.full_name
+        for method in methods()
+        if method.GetOptions().Extensions[options_pb2.required_scope] == reading
+        and method.GetOptions().idempotency_level != harmless
+    }
+    # Without the scope `write` the first saves nothing, and the second ends only runs that save nothing.
+    assert found == {"braid.agent.v1.AgentService.Ask", "braid.agent.v1.AgentService.CancelRun"}
 
 
 @pytest.mark.parametrize("method", list(methods()), ids=lambda method: method.full_name)

@@ -9,11 +9,18 @@ from typing import Any
 
 import grpc
 import pytest
+from structlog.testing import capture_logs
 
 from braid.agent.v1 import ingest_pb2
 from services.runtime.errors import InvalidCredentialError, InvalidFieldError, MissingScopeError
 from services.runtime.identity import Authenticator
-from services.runtime.security.api_keys import KeyFileError, KeyRing, hash_key
+from services.runtime.security.api_keys import (
+    KeyFileError,
+    KeyRing,
+    KeysUnavailableError,
+    hash_key,
+)
+from services.runtime.settings import RuntimeSettings
 from services.runtime.status import error_from_rpc
 from services.runtime.times import utc_now
 from tests.unit.runtime.conftest import QUESTION, Start
@@ -150,14 +157,42 @@ def test_keys_rotate_without_a_restart(tmp_path: Path) -> None:
     assert keys.find("new-and-longer").refusal == ""
 
 
-def test_a_broken_key_file_keeps_the_known_keys_valid(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damage", ["malformed", "missing"])
+def test_an_unreadable_key_file_keeps_the_known_keys_valid_for_a_while(
+    tmp_path: Path, damage: str
+) -> None:
     now = [0.0]
     path = write_keys(tmp_path / "keys.json", {"hash": hash_key("old"), "space": "acme"})
-    keys = KeyRing(path, clock=lambda: now[0])
+    keys = KeyRing(path, clock=lambda: now[0], max_stale_seconds=60)
     assert keys.find("old").refusal == ""
-    path.write_text("{")
-    now[0] = 1.5
+    path.write_text("{") if damage == "malformed" else path.unlink()
+    now[0] = 59
     assert keys.find("old").refusal == ""
+    now[0] = 61
+    with capture_logs() as logs, pytest.raises(KeysUnavailableError):
+        keys.find("old")
+    assert [line["event"] for line in logs] == ["key_file_unreadable", "key_file_expired"]
+    assert not keys.all_begin_with("k")
+    write_keys(path, {"hash": hash_key("old"), "space": "acme"})
+    now[0] = 63
+    assert keys.find("old").refusal == ""
+
+
+def test_a_key_file_that_may_no_longer_be_read_counts_as_unreadable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    path = write_keys(tmp_path / "keys.json", {"hash": hash_key("old"), "space": "acme"})
+    keys = KeyRing(path, clock=lambda: now[0], max_stale_seconds=60)
+    keys.reload()
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "open", refuse)  # root may read every file
+    now[0] = 61
+    with pytest.raises(KeysUnavailableError):
+        keys.find("old")
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"keys": [{"id": "a"}]}', '{"keys": [{"key": "s3"}]}'])
@@ -192,3 +227,102 @@ async def test_an_unknown_key_is_unauthenticated(start: Start, tmp_path: Path) -
     with pytest.raises(grpc.aio.AioRpcError) as failure:
         await harness.search.ComprehensiveSearch(QUESTION, timeout=5, metadata=metadata)
     assert failure.value.code() is grpc.StatusCode.UNAUTHENTICATED
+
+
+LOCAL = "127.0.0.1:0"
+PROCESS = {"id": "local-gateway", "hash": hash_key("p"), "scopes": ["read", "delegate"]}
+OWN = {"id": "ann", "hash": hash_key("a"), "space": "acme"}
+
+
+def settings_of(**values: Any) -> RuntimeSettings:
+    return RuntimeSettings(_env_file=None, **values)
+
+
+async def is_open(settings: RuntimeSettings, listen: str = LOCAL, **metadata: str) -> bool:
+    """Returns whether a caller without a credential is accepted."""
+    authenticator = Authenticator.of(settings, listen=listen)
+    try:
+        identity = await authenticator.identify(metadata)
+    except InvalidCredentialError:
+        return False
+    assert (identity.space, identity.user) == ("local", "local")
+    return True
+
+
+async def test_without_keys_and_tokens_callers_on_loopback_need_no_credential() -> None:
+    assert await is_open(settings_of())
+    assert not await is_open(settings_of(), "0.0.0.0:1")
+    assert not await is_open(settings_of(allow_local=False))
+
+
+async def test_once_keys_are_configured_everybody_needs_a_credential(tmp_path: Path) -> None:
+    for records in ([], [OWN], [PROCESS], [PROCESS, OWN]):
+        path = write_keys(tmp_path / "keys.json", *records)
+        assert not await is_open(settings_of(api_keys_file=path))
+
+
+async def test_a_setting_opens_loopback_again_and_says_so(tmp_path: Path) -> None:
+    path = write_keys(tmp_path / "keys.json", OWN)
+    with capture_logs() as logs:
+        assert await is_open(settings_of(api_keys_file=path, allow_local=True))
+    [line] = [line for line in logs if "need no credential" in line["event"]]
+    assert (line["log_level"], line["setting"]) == ("warning", "BRAID_ALLOW_LOCAL")
+    with capture_logs() as logs:
+        assert not await is_open(settings_of(api_keys_file=path, allow_local=True), "0.0.0.0:1")
+
+
+async def test_keys_of_the_local_stacks_processes_alone_leave_loopback_open(
+    tmp_path: Path,
+) -> None:
+    path = write_keys(tmp_path / "keys.json", PROCESS)
+    settings = settings_of(api_keys_file=path, process_key_prefix="local-")
+    assert await is_open(settings)
+    write_keys(path, PROCESS, OWN)
+    assert not await is_open(settings)
+
+
+async def test_a_key_that_is_added_while_a_process_runs_closes_loopback(tmp_path: Path) -> None:
+    now = [0.0]
+    path = write_keys(tmp_path / "keys.json", PROCESS)
+    ring = KeyRing(path, clock=lambda: now[0])
+    authenticator = Authenticator(ring, allow_local=True, process_keys="local-")
+    await authenticator.identify({})
+    write_keys(path, PROCESS, OWN)
+    now[0] = 1.5
+    with pytest.raises(InvalidCredentialError):
+        await authenticator.identify({})
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"),
+        *("x-real-ip", "x-envoy-external-address", "cf-connecting-ip", "true-client-ip"),
+    ],
+)
+async def test_a_forwarded_call_is_never_local(tmp_path: Path, header: str) -> None:
+    assert not await is_open(settings_of(), LOCAL, **{header: "127.0.0.1"})
+    path = write_keys(tmp_path / "keys.json", OWN)
+    reopened = settings_of(api_keys_file=path, allow_local=True)
+    assert not await is_open(reopened, LOCAL, **{header: ""})
+    named = {"authorization": "Bearer a", header: "127.0.0.1"}
+    identity = await Authenticator.of(reopened, listen=LOCAL).identify(named)
+    assert identity.space == "acme"
+
+
+@pytest.mark.parametrize("named", ["read", "read delegate", "read,admin", ""])
+async def test_a_call_may_narrow_its_own_scopes_and_never_widen_them(
+    tmp_path: Path, named: str
+) -> None:
+    keys = ring(tmp_path, {"hash": hash_key("k"), "space": "acme", "scopes": ["read", "write"]})
+    authenticator = Authenticator(keys, allow_local=True)
+    identity = await authenticator.identify(bearer("k", braid_scopes=named))
+    assert identity.scopes == frozenset(named.replace(",", " ").split()) & {"read", "write"}
+    local = await authenticator.identify({"braid-scopes": "read"})
+    assert local.scopes == frozenset({"read"})
+
+
+async def test_an_unknown_scope_is_refused(tmp_path: Path) -> None:
+    keys = ring(tmp_path, {"hash": hash_key("k"), "space": "acme"})
+    with pytest.raises(InvalidFieldError, match=r"metadata\.braid-scopes"):
+        await Authenticator(keys, allow_local=False).identify(bearer("k", braid_scopes="root"))

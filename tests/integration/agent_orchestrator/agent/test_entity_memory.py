@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+import grpc
 import pytest
 
 from braid.agent.v1 import agent_pb2, entity_memory_pb2_grpc
@@ -110,3 +111,53 @@ async def test_a_statement_is_stored_without_another_question(
             await memory.QueryEntities(memory_pb2.QueryEntitiesRequest(), metadata=ALICE)
         ).hits:
             await asyncio.sleep(0.05)
+
+
+READER = (*ALICE, ("braid-scopes", "read"))
+
+
+async def test_a_caller_that_may_only_read_saves_nothing(
+    agent: Agent, answers: World, memory: entity_memory_pb2_grpc.EntityMemoryServiceStub
+) -> None:
+    where = await conversation(agent)
+    await say(agent, "Hello.", where)
+    asked = await say(agent, USE, where, READER)
+    assert asked.done.end == agent_pb2.RUN_END_COMPLETE
+    assert any("may only read" in notice.message for notice in asked.of("notice"))
+    assert not {"save_entity", "save_relationship"} & set(asked.events[0].started.tools)
+    found = await agent.stub.GetConversation(
+        agent_pb2.GetConversationRequest(conversation_id=where), metadata=ALICE
+    )
+    assert [message.text for message in found.messages][::2] == ["Hello."]
+    entities = await memory.QueryEntities(
+        memory_pb2.QueryEntitiesRequest(page_size=10), metadata=ALICE
+    )
+    assert list(entities.hits) == []
+    # The conversation is free for the next question.
+    assert (await say(agent, QUESTION, where)).done.end == agent_pb2.RUN_END_COMPLETE
+
+
+@pytest.mark.parametrize(
+    "method", ["CreateConversation", "RenameConversation", "DeleteConversation"]
+)
+async def test_conversations_are_changed_with_the_scope_write_alone(
+    agent: Agent, answers: World, method: str
+) -> None:
+    where = await conversation(agent)
+    named = {} if method == "CreateConversation" else {"conversation_id": where}
+    title = {} if method == "DeleteConversation" else {"title": "t"}
+    request = getattr(agent_pb2, f"{method}Request")(**named, **title)
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await getattr(agent.stub, method)(request, metadata=READER)
+    assert refused.value.code() is grpc.StatusCode.PERMISSION_DENIED
+
+
+async def test_a_run_whose_answer_is_kept_is_cancelled_with_the_scope_write_alone(
+    agent: Agent, answers: World
+) -> None:
+    kept = await say(agent, USE, await conversation(agent))
+    unkept = await say(agent, USE, "", READER)
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await agent.stub.CancelRun(agent_pb2.CancelRunRequest(run_id=kept.run_id), metadata=READER)
+    assert refused.value.code() is grpc.StatusCode.PERMISSION_DENIED
+    await agent.stub.CancelRun(agent_pb2.CancelRunRequest(run_id=unkept.run_id), metadata=READER)

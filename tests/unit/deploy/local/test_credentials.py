@@ -65,7 +65,7 @@ def test_issuing_keys_again_keeps_them_and_keys_that_others_added(tmp_path: Path
     keys.file.write_text(json.dumps({"keys": [*content["keys"], foreign]}))
     assert keys.issue({"gateway": ("read",)}) == first
     ids = [entry["id"] for entry in json.loads(keys.file.read_text())["keys"]]
-    assert sorted(ids) == ["local-gateway", "team"]
+    assert sorted(ids) == ["local-cli", "local-gateway", "team"]
 
 
 def test_secrets_are_alphanumeric_and_never_look_like_command_options(tmp_path: Path) -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from rich.console import Console
 
+from deploy.local.keys import ProcessKeys
 from gateway.cli.discovery import (
     DEFAULT_URL,
     Gateway,
@@ -17,6 +22,8 @@ from gateway.cli.discovery import (
     running_url,
 )
 from gateway.cli.errors import CliError
+from gateway.cli.session import Session
+from services.runtime.security.api_keys import hash_key
 
 HERE = "http://127.0.0.1:1001"
 THERE = "http://127.0.0.1:1002"
@@ -153,4 +160,101 @@ def test_an_unwritable_state_file_is_ignored(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", ["", "[]", '{"addresses": 7}', '{"addresses": {}}'])
 def test_a_malformed_run_file_has_no_address(tmp_path: Path, content: str) -> None:
     (tmp_path / "run.json").write_text(content)
-    assert running_url(tmp_path) == ""
+    assert running_url(tmp_path)[0] == ""
+
+
+def run_file(data: Path, address: str = "127.0.0.1:1001") -> Path:
+    data.mkdir(parents=True, exist_ok=True)
+    path = data / "run.json"
+    path.write_text(json.dumps({"addresses": {"gateway": address}}))
+    return path
+
+
+@pytest.mark.parametrize("permissions", [0o620, 0o602, 0o666])
+def test_a_run_file_that_others_may_write_is_not_used(
+    home: dict[str, str], tmp_path: Path, permissions: int
+) -> None:
+    run_file(tmp_path / "work" / ".braid").chmod(permissions)
+    with pytest.raises(CliError, match=r"other users may write its run\.json"):
+        find_gateway(home, only(HERE))
+
+
+def test_a_run_file_of_another_user_is_not_used(
+    home: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_file(tmp_path / "work" / ".braid")
+    mine = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: mine + 1)
+    with pytest.raises(CliError, match=r"its run\.json belongs to another user"):
+        find_gateway(home, only(HERE))
+
+
+def test_a_link_or_a_pipe_in_place_of_the_run_file_is_not_used(tmp_path: Path) -> None:
+    linked, piped = tmp_path / "linked", tmp_path / "piped"
+    linked.mkdir()
+    piped.mkdir()
+    (linked / "run.json").symlink_to(run_file(tmp_path / "real"))
+    os.mkfifo(piped / "run.json")
+    assert running_url(linked)[0] == running_url(piped)[0] == ""
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "192.0.2.1:8080",
+        "evil.example:8080",
+        "127.0.0.1.evil.example:80",
+        "127.0.0.1:80@evil.example",
+        "user@127.0.0.1:8080",
+        "127.0.0.1:8080/path",
+        "0.0.0.0:8080",
+        "[2001:db8::1]:8080",
+        "999.0.0.1:1",
+        "127.0.0.1",
+        "",
+        7,
+        None,
+    ],
+)
+def test_an_address_that_is_not_on_loopback_is_not_used(
+    home: dict[str, str], tmp_path: Path, address: Any
+) -> None:
+    run_file(tmp_path / "work" / ".braid", address)
+    with pytest.raises(CliError, match="not on loopback"):
+        find_gateway(home, lambda _: Probed.GATEWAY if _ != DEFAULT_URL else Probed.ABSENT)
+
+
+def test_an_address_on_loopback_is_used(tmp_path: Path) -> None:
+    for address in ("127.0.0.1:1001", "127.9.9.9:1", "[::1]:8080"):
+        run_file(tmp_path, address)
+        assert running_url(tmp_path) == (f"http://{address}", "")
+
+
+def session_of(environment: dict[str, str]) -> tuple[Session, io.StringIO]:
+    shown = io.StringIO()
+    return Session(environment, Console(file=io.StringIO()), Console(file=shown, width=500)), shown
+
+
+def test_the_key_of_the_environment_is_not_sent_to_an_address_of_a_file(
+    home: dict[str, str], tmp_path: Path
+) -> None:
+    data = stack(tmp_path / "work" / ".braid", HERE)
+    session, shown = session_of(home | {"BRAID_API_KEY": "secret"})
+    assert session.key_for(Gateway(HERE, "folder", data)) == ""
+    assert "BRAID_API_KEY is not sent to" in shown.getvalue()
+    assert "secret" not in shown.getvalue()
+    assert session.key_for(Gateway(ELSEWHERE, "BRAID_URL")) == "secret"
+    assert session.key_for(Gateway(DEFAULT_URL, "default address")) == "secret"
+
+
+def test_a_stack_of_the_current_user_is_sent_the_key_that_it_issued(tmp_path: Path) -> None:
+    issued = ProcessKeys(tmp_path)
+    issued.issue({"gateway": ("read",)})
+    session, _ = session_of({})
+    key = session.key_for(Gateway(HERE, "folder", tmp_path))
+    entries = {entry["id"]: entry for entry in json.loads(issued.file.read_text())["keys"]}
+    assert entries["local-cli"]["hash"] == hash_key(key)
+    assert (entries["local-cli"]["space"], entries["local-cli"]["user"]) == ("local", "local")
+    assert entries["local-cli"]["scopes"] == ["read", "write", "admin"]
+    (tmp_path / "keys.credentials.json").chmod(0o666)
+    assert session.key_for(Gateway(HERE, "folder", tmp_path)) == ""

@@ -1,0 +1,51 @@
+"""The scope that each route needs: whatever may change something needs `write`, or `admin`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gateway.rest.app import ROUTERS
+from gateway.rest.http.route_scopes import ScopedRoute, scope_of_route
+
+# Routes that take another method than GET and need only `read`: searches, questions, and the end of a question.
+READING = {
+    *("/api/search/vector", "/api/search/text", "/api/search/hybrid", "/api/search/graph"),
+    *("/api/search/comprehensive", "/api/search/comprehensive/stream"),
+    *("/api/findings/search", "/memories/search", "/api/memory/query"),
+    *("/api/chat", "/api/chat/{run_id}/cancel", "/v1/chat/completions"),
+}
+ADMINISTERING = {"/api/consistency", "/api/reembed", "/api/reextract"}
+PROBES = {"/healthz", "/readyz"}
+
+
+def routes(routers: Any = ROUTERS) -> Iterator[Any]:
+    """Yields the routes of all routers, also of routers within routers."""
+    for router in routers:
+        for route in router.routes:
+            if hasattr(route, "original_router"):
+                yield from routes([route.original_router])
+            else:
+                yield route
+
+
+def test_every_route_about_data_checks_its_scope() -> None:
+    unchecked = {route.path for route in routes() if not isinstance(route, ScopedRoute)}
+    assert unchecked == PROBES
+
+
+def test_only_searches_and_questions_need_no_more_than_read_without_being_a_get() -> None:
+    by_scope: dict[str, set[str]] = {"read": set(), "write": set(), "admin": set()}
+    for route in routes():
+        if isinstance(route, ScopedRoute) and "GET" not in route.methods:
+            by_scope[scope_of_route(route.path, route.methods)].add(route.path)
+    assert by_scope["read"] == READING
+    assert by_scope["admin"] == ADMINISTERING
+    assert by_scope["write"]
+
+
+def test_reading_by_get_needs_read() -> None:
+    gets = [
+        route for route in routes() if isinstance(route, ScopedRoute) and "GET" in route.methods
+    ]
+    assert {scope_of_route(route.path, route.methods) for route in gets} == {"read"}
