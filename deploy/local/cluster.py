@@ -92,7 +92,7 @@ class Cluster:
         self._configure()
 
     def _make_reachable(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.sockets.mkdir(mode=0o700, exist_ok=True)
         if self.sockets.stat().st_uid not in self._owners():
             raise LocalStackError(f"{self.sockets} belongs to somebody else")
@@ -100,9 +100,14 @@ class Cluster:
             return
         utils = _wheel()
         utils.ensure_user_exists(self.user)
-        for folder in (self.folder / "data", self.binaries, self.sockets):
-            folder.parent.mkdir(parents=True, exist_ok=True)
-            utils.ensure_prefix_permissions(folder.parent)
+        data = self.folder.parent
+        utils.ensure_prefix_permissions(data)
+        # Of all other users, PostgreSQL's own alone passes through the data folder, and cannot list it.
+        os.chown(data, -1, pwd.getpwnam(self.user).pw_gid)
+        data.chmod(0o710)
+        for folder in (self.binaries, self.sockets):
+            if not folder.is_relative_to(data.resolve()):
+                utils.ensure_prefix_permissions(folder.parent)
         utils.ensure_folder_permissions(self.binaries.parent, 0o055)
         for folder in (self.folder, self.sockets):
             self._own(folder)

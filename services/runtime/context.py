@@ -46,6 +46,11 @@ def current_call_or_none() -> CallContext | None:
     return _current.get(None)
 
 
+def may_write() -> bool:
+    """Returns whether the caller may change data; a caller with the scope `read` alone leaves no trace in any store."""
+    return "write" in current_call().scopes
+
+
 def enter_call(call: CallContext) -> None:
     """Makes `call` the current one until the running task ends; each RPC has a task of its own."""
     _current.set(call)

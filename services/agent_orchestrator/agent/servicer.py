@@ -19,7 +19,7 @@ from services.agent_orchestrator.agent.runs.ask import Ask
 from services.agent_orchestrator.agent.runs.event_log import Owner
 from services.agent_orchestrator.agent.runs.runs import Runs
 from services.agent_orchestrator.agent.toolsets import Profile
-from services.runtime.context import current_call
+from services.runtime.context import current_call, may_write
 from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.times import to_datetime, utc_now
 
@@ -59,7 +59,7 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
         self, request: agent_pb2.CancelRunRequest, _context: Any
     ) -> agent_pb2.CancelRunResponse:
         """Cancels a run."""
-        await self._runs.cancel(_owner(), request.run_id, including_kept=_may_write())
+        await self._runs.cancel(_owner(), request.run_id, including_kept=may_write())
         return agent_pb2.CancelRunResponse()
 
     async def CreateConversation(
@@ -124,10 +124,6 @@ def _owner() -> Owner:
     return Owner(call.space, call.user)
 
 
-def _may_write() -> bool:
-    return "write" in current_call().scopes
-
-
 def _ask(request: agent_pb2.AskRequest) -> Ask:
     return Ask(
         question=request.question,
@@ -147,7 +143,7 @@ def _ask(request: agent_pb2.AskRequest) -> Ask:
         ],
         cancel_on_disconnect=request.cancel_on_disconnect,
         skip_memory=request.skip_memory,
-        keeps=_may_write(),
+        keeps=may_write(),
     )
 
 

@@ -29,7 +29,7 @@ from services.agent_orchestrator.reranking.reranking import (
 from services.agent_orchestrator.typed_memory.domain import Memory, Owner
 from services.agent_orchestrator.typed_memory.memories import in_partition
 from services.agent_orchestrator.typed_memory.store import MemoryStore
-from services.runtime.context import remaining
+from services.runtime.context import may_write, remaining
 from services.runtime.errors import BraidError, FieldError, InvalidFieldError
 from services.runtime.telemetry import get_logger
 
@@ -111,7 +111,8 @@ class MemorySearch:
             found = _plain(scores, known, searched)
         else:
             found = await self._expanded(owner, request, limit, scores, searched)
-        await self._note_access(owner, found)
+        if may_write():
+            await self._note_access(owner, found)
         return found
 
     def _rerank_mode(self, request: Request) -> Mode:

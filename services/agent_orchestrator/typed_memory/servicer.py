@@ -20,7 +20,7 @@ from services.agent_orchestrator.typed_memory.memories import Memories, in_parti
 from services.agent_orchestrator.typed_memory.search import MemorySearch
 from services.agent_orchestrator.typed_memory.sessions import Sessions
 from services.agent_orchestrator.typed_memory.store import MemoryStore, Position
-from services.runtime.context import current_call
+from services.runtime.context import current_call, may_write
 from services.runtime.errors import (
     BraidError,
     FieldError,
@@ -84,7 +84,8 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         owner, id_ = self._owner(), request.memory_id.lower()
         memory = await self._memories.get(owner, id_)
         found = await self._memories.relations(owner, id_)
-        await self._store.note_access(owner, [id_])
+        if may_write():
+            await self._store.note_access(owner, [id_])
         return memories_pb2.GetMemoryResponse(
             memory=mapping.memory(memory),
             relations=[mapping.relation(one) for one in found.outgoing],

@@ -1,5 +1,6 @@
 """The local stores are real and private, and keep every acknowledged write."""
 
+import os
 import stat
 
 import asyncpg
@@ -38,6 +39,12 @@ async def test_credentials_are_readable_by_their_owner_only(durable_stores: Loca
         "postgres.credentials.json",
     }
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
+
+
+async def test_other_users_cannot_look_into_the_data_folder(durable_stores: LocalStores) -> None:
+    # As root, PostgreSQL's own system user must pass through it.
+    passes = 0o010 if os.geteuid() == 0 else 0
+    assert stat.S_IMODE(durable_stores.data.stat().st_mode) == 0o700 | passes
 
 
 async def test_no_service_role_is_a_superuser_or_can_create_roles(

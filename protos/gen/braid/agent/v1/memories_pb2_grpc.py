@@ -120,7 +120,8 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def GetMemory(self, request, context):
-        """Returns a memory with its relations. The call counts as an access. NOT_FOUND if the memory does not exist.
+        """Returns a memory with its relations. The call counts as an access if the caller has
+        the scope `write`. NOT_FOUND if the memory does not exist.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -156,7 +157,8 @@ class MemoryServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def SearchMemories(self, request, context):
-        """Finds memories that answer a question, on request reranked and expanded along relations. Each hit counts as an access.
+        """Finds memories that answer a question, on request reranked and expanded along relations. Each hit counts as an access if
+        the caller has the scope `write`.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

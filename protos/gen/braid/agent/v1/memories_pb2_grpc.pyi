@@ -23,7 +23,9 @@ class MemoryServiceStub:
     CreateMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.CreateMemoryRequest, _memories_pb2.CreateMemoryResponse]
     """Stores a memory with its relations, all or nothing. When the call returns, searches find the memory and follow its relations."""
     GetMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.GetMemoryRequest, _memories_pb2.GetMemoryResponse]
-    """Returns a memory with its relations. The call counts as an access. NOT_FOUND if the memory does not exist."""
+    """Returns a memory with its relations. The call counts as an access if the caller has
+    the scope `write`. NOT_FOUND if the memory does not exist.
+    """
     ListMemories: _aio.UnaryUnaryMultiCallable[_memories_pb2.ListMemoriesRequest, _memories_pb2.ListMemoriesResponse]
     """Lists the caller's memories, newest first, in pages, without their relations."""
     DeleteMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.DeleteMemoryRequest, _memories_pb2.DeleteMemoryResponse]
@@ -35,7 +37,9 @@ class MemoryServiceStub:
     DeleteMemoryRelation: _aio.UnaryUnaryMultiCallable[_memories_pb2.DeleteMemoryRelationRequest, _memories_pb2.DeleteMemoryRelationResponse]
     """Removes a relation between two memories. An inferred one that was removed is not inferred again."""
     SearchMemories: _aio.UnaryUnaryMultiCallable[_memories_pb2.SearchMemoriesRequest, _memories_pb2.SearchMemoriesResponse]
-    """Finds memories that answer a question, on request reranked and expanded along relations. Each hit counts as an access."""
+    """Finds memories that answer a question, on request reranked and expanded along relations. Each hit counts as an access if
+    the caller has the scope `write`.
+    """
     CloseMemorySession: _aio.UnaryUnaryMultiCallable[_memories_pb2.CloseMemorySessionRequest, _memories_pb2.CloseMemorySessionResponse]
     """Closes a session: stores a summary of its memories, of type SESSION_SUMMARY; each of the memories is PART_OF it."""
     GetMemoryTypes: _aio.UnaryUnaryMultiCallable[_memories_pb2.GetMemoryTypesRequest, _memories_pb2.GetMemoryTypesResponse]
@@ -75,7 +79,9 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.GetMemoryRequest,
         context: _aio.ServicerContext[_memories_pb2.GetMemoryRequest, _abc.Awaitable[_memories_pb2.GetMemoryResponse]],
     ) -> _abc.Awaitable[_memories_pb2.GetMemoryResponse]:
-        """Returns a memory with its relations. The call counts as an access. NOT_FOUND if the memory does not exist."""
+        """Returns a memory with its relations. The call counts as an access if the caller has
+        the scope `write`. NOT_FOUND if the memory does not exist.
+        """
 
     @_abc_1.abstractmethod
     def ListMemories(
@@ -117,7 +123,9 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _memories_pb2.SearchMemoriesRequest,
         context: _aio.ServicerContext[_memories_pb2.SearchMemoriesRequest, _abc.Awaitable[_memories_pb2.SearchMemoriesResponse]],
     ) -> _abc.Awaitable[_memories_pb2.SearchMemoriesResponse]:
-        """Finds memories that answer a question, on request reranked and expanded along relations. Each hit counts as an access."""
+        """Finds memories that answer a question, on request reranked and expanded along relations. Each hit counts as an access if
+        the caller has the scope `write`.
+        """
 
     @_abc_1.abstractmethod
     def CloseMemorySession(
