@@ -13,7 +13,7 @@ from fastapi.routing import APIRoute
 from services.runtime.errors import MissingScopeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Collection, Coroutine
 
     from fastapi import Request
     from starlette.responses import Response
@@ -38,7 +38,7 @@ _READING: Final = frozenset(
 _ADMINISTERING: Final = frozenset({"/api/consistency", "/api/reembed", "/api/reextract"})
 
 
-def scope_of_route(path: str, methods: set[str]) -> str:
+def scope_of_route(path: str, methods: Collection[str]) -> str:
     """Returns the scope that a caller of a route needs."""
     if "GET" in methods or path in _READING:
         return "read"
@@ -51,7 +51,7 @@ class ScopedRoute(APIRoute):
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """See `APIRoute`."""
         handle = super().get_route_handler()
-        scope = scope_of_route(self.path, self.methods)
+        scope = scope_of_route(self.path, self.methods or ())
 
         async def check_scope(request: Request) -> Response:
             identity = request.state.request_state.identity

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from braid.agent.v1 import agent_pb2
-from gateway.rest.http.route_scopes import ScopedRoute, scope_of_route
+from gateway.rest.http.route_scopes import scope_of_route
 from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.mcp.clients import http_client
-from tests.unit.gateway.rest.http.test_route_scopes import routes
+from tests.unit.gateway.rest.http.test_route_scopes import PROBES, routes
 
 READER = {"authorization": "Bearer reader"}
 CHANGING = sorted(
@@ -18,7 +18,7 @@ CHANGING = sorted(
             "/api" + route.path if route.path.startswith(("/memories", "/inf")) else route.path,
         )
         for route in routes()
-        if isinstance(route, ScopedRoute)
+        if route.path not in PROBES
         for method in route.methods
         if scope_of_route(route.path, route.methods) != "read"
     }
