@@ -153,15 +153,23 @@ def _progress(job: dict[str, Any]) -> str:
 
 
 def _reason(job: dict[str, Any]) -> str:
-    """Returns why the job makes no progress, or the first failure."""
+    """Returns why the job makes no progress, or the first failure, or the first warning."""
     if job["waiting_for"]:
         return f"waits: {job['waiting_for']}"
     if not job["failures"]:
-        return ""
+        return _first_warning(job)
     first = job["failures"][0]
     more = max(job["documents_failed"], len(job["failures"])) - 1
     reason = f"{first['id']}: {first['reason']}" if first["id"] else first["reason"]
     return f"{reason} (and {more} more)" if more > 0 else reason
+
+
+def _first_warning(job: dict[str, Any]) -> str:
+    if not job["warnings"]:
+        return ""
+    more = job["warnings_total"] - 1
+    text = f"warning: {job['warnings'][0]['text']}"
+    return f"{text} (and {more} more)" if more > 0 else text
 
 
 def _act(session: Session, job_id: str, verb: str, as_json: bool) -> None:

@@ -176,6 +176,12 @@ class Session:
             f"braid: {line(error.line())}", markup=False, highlight=False, soft_wrap=True
         )
 
+    def warn(self, text: str) -> None:
+        """Prints a warning in one line."""
+        self.err.print(
+            f"braid: warning: {line(text)}", markup=False, highlight=False, soft_wrap=True
+        )
+
     def fail(self, error: CliError) -> None:
         """Reports a failure as text, and as JSON if requested."""
         self.complain(error)

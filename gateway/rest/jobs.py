@@ -37,6 +37,15 @@ class Failure(ResponseSchema):
     stage: str
 
 
+class Warned(ResponseSchema):
+    """Something of a document that was not taken, or not as it was written."""
+
+    id: str
+    reason: str
+    text: str
+    where: str | None
+
+
 class Inferred(ResponseSchema):
     """What an inference of relations between memories did."""
 
@@ -58,6 +67,8 @@ class Job(ResponseSchema):
     documents_failed: int
     chunks_written: int
     failures: list[Failure]
+    warnings: list[Warned]
+    warnings_total: int
     kind: str
     waiting_for: str | None
     searchable_per_second: float
@@ -125,6 +136,9 @@ WatchEvent: TypeAlias = Annotated[JobEvent | ErrorEvent, Field(discriminator="ev
 
 _KIND = {v: k.removeprefix("JOB_KIND_").lower() for k, v in jobs_pb2.JobKind.items()}
 _STAGE = {v: k.removeprefix("JOB_STAGE_").lower() for k, v in jobs_pb2.JobStage.items()}
+_WARNING = {
+    v: k.removeprefix("JOB_WARNING_REASON_").lower() for k, v in jobs_pb2.JobWarningReason.items()
+}
 _STORE = {v: k.removeprefix("STORE_").lower() for k, v in jobs_pb2.Store.items()}
 _ROWS = {v: k.removeprefix("ROW_KIND_").lower() for k, v in jobs_pb2.RowKind.items()}
 _STATE = {v: k.removeprefix("JOB_STATE_") for k, v in jobs_pb2.JobState.items()}
@@ -142,6 +156,8 @@ def job(message: jobs_pb2.Job) -> Json:
         "documents_failed": message.failed_count,
         "chunks_written": message.written_chunk_count,
         "failures": [failure(one) for one in message.failures],
+        "warnings": [warning(one) for one in message.warnings],
+        "warnings_total": message.warning_count,
         "kind": _KIND[message.kind],
         "waiting_for": message.waiting_for or None,
         "searchable_per_second": message.searchable_per_second,
@@ -167,6 +183,16 @@ def accepted(message: jobs_pb2.Job) -> Response:
 def failure(message: jobs_pb2.JobFailure) -> Json:
     """A document that could not be taken."""
     return {"id": message.document_id, "reason": message.reason, "stage": _STAGE[message.stage]}
+
+
+def warning(message: jobs_pb2.JobWarning) -> Json:
+    """Something of a document that was not taken, or not as it was written."""
+    return {
+        "id": message.document_id,
+        "reason": _WARNING.get(message.reason, "unspecified"),
+        "text": message.text,
+        "where": message.where or None,
+    }
 
 
 def dead_document(message: jobs_pb2.DeadDocument) -> Json:

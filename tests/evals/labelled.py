@@ -89,7 +89,8 @@ def _documents(folder: Path) -> list[Source]:
     for found in find([folder]):
         if isinstance(found, Problem):
             raise UsageError(f"{found.path}: {found.reason}")
-        sources.append(found)
+        if isinstance(found, Source):
+            sources.append(found)
     if not sources:
         raise UsageError(f"{folder} holds no documents")
     return sources

@@ -49,18 +49,31 @@ def ingest(
         raise StillRunningError(
             "jobs that were accepted go on; `braid jobs list` shows them"
         ) from None
-    summary = report.as_json()
     if as_json:
-        session.show_json(summary)
+        session.show_json(report.as_json())
     else:
-        failures, missing = summary.pop("failures"), summary.pop("missing")
-        output.show_pairs(session.out, summary)
-        for one in missing:
-            _show_missing(session, one)
-        for problem in failures:
-            session.complain(CliError(f"{problem['path']}: {problem['reason']}"))
-    if report.failures:
+        _show_report(session, report.as_json())
+    if report.is_empty:
+        session.complain(
+            CliError(f"nothing to ingest: no file is one of {' '.join(CONTENT_TYPES)}")
+        )
+    if report.failures or report.is_empty:
         raise typer.Exit(ExitCode.PARTIAL)
+
+
+def _show_report(session: Session, summary: dict[str, Any]) -> None:
+    failures, missing = summary.pop("failures"), summary.pop("missing")
+    warnings, skipped = summary.pop("warnings"), summary.pop("skipped")
+    output.show_pairs(session.out, summary)
+    for one in missing:
+        _show_missing(session, one)
+    if skipped:
+        counts = ", ".join(f"{count} {kind}" for kind, count in sorted(skipped.items()))
+        session.warn(f"skipped files of unsupported types: {counts}")
+    for warning in warnings:
+        session.warn(f"{warning['path']}: {warning['reason']}")
+    for problem in failures:
+        session.complain(CliError(f"{problem['path']}: {problem['reason']}"))
 
 
 def _show_missing(session: Session, missing: dict[str, Any]) -> None:

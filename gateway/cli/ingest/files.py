@@ -28,7 +28,7 @@ _MARK = re.compile(r"\s[-–—−|·•»:]|[|»]")
 _SEPARATOR = re.compile(r"(?:\s[-–—−|·•»:]|[|»]|\s::)\s")
 
 
-def without_site_names(found: Iterable[Source | Problem]) -> Iterator[Source | Problem]:
+def without_site_names(found: Iterable[Found]) -> Iterator[Found]:
     """Returns the sources; removes the ending of a page's title that it shares with at least two others and half of
     all.
 
@@ -116,8 +116,23 @@ class Problem:
     reason: str
 
 
-def find(paths: Sequence[Path]) -> Iterator[Source | Problem]:
-    """Returns all files under `paths`, folders recursively and in order of name; skips hidden and unsupported files."""
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A file in a folder that is of no supported type; `type` is the end of its name, such as `.csv`."""
+
+    path: Path
+
+    @property
+    def type(self) -> str:
+        """The end of the file's name in lower case; `without extension` if it has none."""
+        return self.path.suffix.lower() or "without extension"
+
+
+Found = Source | Problem | Skipped
+
+
+def find(paths: Sequence[Path]) -> Iterator[Found]:
+    """Returns all files under `paths`, folders recursively and in order of name, except hidden files."""
     taken: dict[str, Path] = {}
     for path in paths:
         for found in _under(path):
@@ -132,7 +147,7 @@ def find(paths: Sequence[Path]) -> Iterator[Source | Problem]:
             yield found
 
 
-def _under(path: Path) -> Iterator[Source | Problem]:
+def _under(path: Path) -> Iterator[Found]:
     mode = _mode(path)
     if isinstance(mode, Problem):
         yield mode
@@ -146,9 +161,7 @@ def _under(path: Path) -> Iterator[Source | Problem]:
         yield Problem(_shown(path), f"is none of {', '.join(CONTENT_TYPES)}")
 
 
-def _folder(
-    root: Path, folder: Path, above: frozenset[tuple[int, int]]
-) -> Iterator[Source | Problem]:
+def _folder(root: Path, folder: Path, above: frozenset[tuple[int, int]]) -> Iterator[Found]:
     try:
         info = folder.stat()
         names = sorted(os.listdir(folder))  # noqa: PTH208 - names, not paths
@@ -164,16 +177,19 @@ def _folder(
             yield from _entry(root, folder / name, above | {here})
 
 
-def _entry(root: Path, path: Path, above: frozenset[tuple[int, int]]) -> Iterator[Source | Problem]:
-    mode = _mode(path)
+def _entry(root: Path, path: Path, above: frozenset[tuple[int, int]]) -> Iterator[Found]:
+    mode, kind = _mode(path), content_type_of(path.name)
     if isinstance(mode, Problem):
-        yield mode
+        # A dangling link to a file that would be skipped is skipped as well.
+        yield mode if kind or not path.suffix else Skipped(path)
     elif stat.S_ISDIR(mode):
         yield from _folder(root, path, above)
     elif not stat.S_ISREG(mode):
         yield Problem(_shown(path), "is not a file")
-    elif kind := content_type_of(path.name):
+    elif kind:
         yield Source(path, path.relative_to(root).as_posix(), kind)
+    else:
+        yield Skipped(path)
 
 
 def _mode(path: Path) -> int | Problem:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gateway.cli.errors import CliError
-from gateway.cli.ingest.files import Problem, Source
+from gateway.cli.ingest.files import Found, Problem, Skipped, Source
 from gateway.cli.ingest.jsonl_split import (
     FACT_BYTES,
     LINE_BYTES,
@@ -88,7 +88,16 @@ class Report:
     facts_withdrawn: int = 0
     missing: list[Missing] = field(default_factory=list)
     failures: list[Problem] = field(default_factory=list)
+    warnings: list[Problem] = field(default_factory=list)
+    # Numbers of files of unsupported types, by the end of their names.
+    skipped: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was given to ingest but files of unsupported types."""
+        given = self.documents or self.facts_added or self.facts_unchanged or self.failures
+        return bool(self.skipped) and not given
 
     def as_json(self) -> dict[str, Any]:
         """Returns the report as plain values."""
@@ -149,12 +158,14 @@ class Ingest:
         self._files: list[_FactFile] = []
         self.report = Report()
 
-    def run(self, found: Iterable[Source | Problem]) -> Report:
+    def run(self, found: Iterable[Found]) -> Report:
         """Ingests all files; facts last, because they cite documents. Raises CliError if the gateway is unavailable."""
         began = time.monotonic()
         for item in found:
             if isinstance(item, Problem):
                 self.report.failures.append(item)
+            elif isinstance(item, Skipped):
+                self.report.skipped[item.type] = self.report.skipped.get(item.type, 0) + 1
             else:
                 self._take(item)
         while self._running:
@@ -240,14 +251,16 @@ class Ingest:
         return job
 
     def _end(self, running: _Running) -> None:
-        if running.job["documents_failed"] > len(running.job["failures"]):
-            running.job = self._job(running)  # a list has only the first failures
+        if _is_cut(running.job):
+            running.job = self._job(running)
         job = running.job
         self._ended.add(job)
         self.report.unchanged += job["documents_unchanged"]
         self.report.chunks_written += job["chunks_written"]
         for failure in job["failures"]:
             self._fail(running.path, _located(failure, running.lines))
+        for warning in job["warnings"]:
+            self.report.warnings.append(Problem(running.path, _warned(warning, job)))
         unlisted = job["documents_failed"] - len(job["failures"])
         if unlisted > 0:
             self._fail(running.path, f"{unlisted} more documents could not be taken")
@@ -329,6 +342,19 @@ def _requests(facts: Sequence[Fact]) -> Iterator[tuple[list[Fact], bool]]:
         taken.append(fact)
         size += fact.size
     yield taken, True
+
+
+def _is_cut(job: dict[str, Any]) -> bool:
+    """Whether a job has more failures or warnings than a list of jobs shows of it."""
+    return bool(
+        job["documents_failed"] > len(job["failures"])
+        or job["warnings_total"] > len(job["warnings"])
+    )
+
+
+def _warned(warning: dict[str, Any], job: dict[str, Any]) -> str:
+    """Returns a warning's text; with the document's id if the file has several documents."""
+    return f"{warning['id']}: {warning['text']}" if job["documents_total"] > 1 else warning["text"]
 
 
 def _located(failure: dict[str, str], lines: list[int]) -> str:

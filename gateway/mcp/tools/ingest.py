@@ -78,6 +78,7 @@ class Job(BaseModel):
     graph_ready: int
     unchanged: int | None = None
     failed: list[str] | None = None
+    warnings: list[str] | None = None
     waiting_for: str | None = None
     created_at: str | None = None
 
@@ -217,7 +218,8 @@ def _message(job: jobs_pb2.Job) -> str:
     if job.state == jobs_pb2.JOB_STATE_CANCELLED:
         return "The job was cancelled."
     if job.state == jobs_pb2.JOB_STATE_SUCCEEDED:
-        return "Stored: searchable, and in the graph."
+        stored = "Stored: searchable, and in the graph."
+        return f"{stored} See `warnings` for what was not taken." if job.warning_count else stored
     stage = _stage(job)
     return f"The job goes on ({stage}): ask for its state with this job_id."
 
@@ -233,6 +235,7 @@ def _job(job: jobs_pb2.Job) -> Job:
         graph_ready=job.graph_ready_count,
         unchanged=job.unchanged_count or None,
         failed=[f"{one.document_id}: {one.reason}" for one in job.failures[:5]] or None,
+        warnings=[f"{one.document_id}: {one.text}" for one in job.warnings[:5]] or None,
         waiting_for=job.waiting_for or None,
         created_at=day_or_time(job, "create_time"),
     )

@@ -48,6 +48,17 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
+class JobWarning:
+    """What was not taken of a document: its position in the upload, the reason's name, a sentence and the place."""
+
+    position: int
+    document_id: str
+    reason: str
+    text: str
+    where: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class JobRecord:
     """The current state of a job."""
 
@@ -66,6 +77,7 @@ class JobRecord:
     documents_unchanged: int
     documents_failed: int
     chunks_written: int
+    warning_count: int
     waiting_for: str
     progress: dict[str, Any] | None
     result: dict[str, Any] | None
@@ -76,6 +88,7 @@ class JobRecord:
     graph_ready_time: datetime | None
     end_time: datetime | None
     failures: Sequence[Failure] = ()
+    warnings: Sequence[JobWarning] = ()
 
     @property
     def ended(self) -> bool:
@@ -85,14 +98,18 @@ class JobRecord:
 
 _RENAMED = {"user": "user_name"}
 _JSON = ("arguments", "progress", "result")
-_COLUMNS = [name for name in JobRecord.__slots__ if name not in {"failures", "id", *_JSON}]
+_COLUMNS = [
+    name for name in JobRecord.__slots__ if name not in {"failures", "warnings", "id", *_JSON}
+]
 
 
-def job_record(row: Row, failures: Sequence[Failure] = ()) -> JobRecord:
+def job_record(
+    row: Row, failures: Sequence[Failure] = (), warnings: Sequence[JobWarning] = ()
+) -> JobRecord:
     """Maps a row of the job table."""
     values = {name: row[_RENAMED.get(name, name)] for name in _COLUMNS}
     decoded = {name: _json(row[name]) for name in _JSON}
-    return JobRecord(id=str(row["id"]), failures=failures, **values, **decoded)
+    return JobRecord(id=str(row["id"]), failures=failures, warnings=warnings, **values, **decoded)
 
 
 def _json(value: str | None) -> Any:
@@ -141,6 +158,8 @@ def job_message(job: JobRecord) -> jobs_pb2.Job:
         failed_count=job.documents_failed,
         written_chunk_count=job.chunks_written,
         failures=map(failure_message, job.failures),
+        warnings=map(warning_message, job.warnings),
+        warning_count=job.warning_count,
         create_time=to_timestamp(job.create_time),
         update_time=to_timestamp(job.update_time),
         kind=JOB_KINDS[job.kind],
@@ -164,6 +183,16 @@ def failure_message(failure: Failure) -> jobs_pb2.JobFailure:
     """Maps a failure."""
     return jobs_pb2.JobFailure(
         document_id=failure.document_id, reason=failure.reason, stage=_STAGES[failure.stage]
+    )
+
+
+def warning_message(warning: JobWarning) -> jobs_pb2.JobWarning:
+    """Maps a warning."""
+    return jobs_pb2.JobWarning(
+        document_id=warning.document_id,
+        reason=jobs_pb2.JobWarningReason.Value(f"JOB_WARNING_REASON_{warning.reason.upper()}"),
+        text=warning.text,
+        where=warning.where,
     )
 
 

@@ -18,6 +18,7 @@ from services.agent_orchestrator.jobs.records import (
     UPLOAD,
     Failure,
     JobRecord,
+    JobWarning,
     NewJob,
     job_record,
 )
@@ -25,6 +26,8 @@ from services.postgres.pool import Row, Session
 from services.runtime.errors import NotFoundError, WrongStateError
 
 MAX_FAILURES = 1000
+# A warning may be several times as long as a reason of failure.
+MAX_WARNINGS = 200
 # Failures of each job in a page of jobs, which must fit into one message.
 LISTED_FAILURES = 10
 LAST_NUMBER = 2**63 - 1
@@ -218,11 +221,30 @@ class JobStore:
         if failed:
             for row in await session.fetch(self._queries["job_failures"], failed, limit):
                 failures[row["job_id"]].append(_failure(row))
-        return [job_record(row, failures[row["id"]]) for row in rows]
+        warnings = await self._warnings(session, rows, limit)
+        return [job_record(row, failures[row["id"]], warnings[row["id"]]) for row in rows]
+
+    async def _warnings(
+        self, session: Session, rows: Sequence[Row], limit: int
+    ) -> dict[Any, list[JobWarning]]:
+        warned = [row["id"] for row in rows if row["warning_count"]]
+        warnings: dict[Any, list[JobWarning]] = defaultdict(list)
+        if warned:
+            for row in await session.fetch(
+                self._queries["job_warnings"], warned, min(limit, MAX_WARNINGS)
+            ):
+                warnings[row["job_id"]].append(_warning(row))
+        return warnings
 
 
 def _turn(kind: str, space: str, job_id: str) -> tuple[str, str]:
     return (SEARCH, space) if kind == UPLOAD else (TASK, job_id)
+
+
+def _warning(row: Row) -> JobWarning:
+    return JobWarning(
+        row["position"], row["document_id"], row["reason"], row["notice"], row["place"]
+    )
 
 
 def _failure(row: Row) -> Failure:

@@ -10,10 +10,17 @@ import uuid
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import groupby
 
 from services.agent_orchestrator.database import Database
 from services.agent_orchestrator.jobs.queue import GRAPH, SEARCH, Turn, TurnQueue
-from services.agent_orchestrator.jobs.records import WHOLE_JOB, Failure, JobRecord, job_record
+from services.agent_orchestrator.jobs.records import (
+    WHOLE_JOB,
+    Failure,
+    JobRecord,
+    JobWarning,
+    job_record,
+)
 from services.postgres.pool import Row, Session
 
 ALONE_AFTER = 2
@@ -63,6 +70,7 @@ class ReadJob:
     read: bool
     searchable: Sequence[Searchable]
     failures: Sequence[Failure]
+    warnings: Sequence[JobWarning] = ()
     retries: int = 0
     offset: int = 0
     line: int = 0
@@ -145,6 +153,7 @@ class WorkStore:
                 turn.key,
                 [(job.job_id, failure) for job in jobs for failure in job.failures],
             )
+            await self._add_warnings(session, jobs)
             await self._note_positions(session, jobs)
             await self._end(session, [job.job_id for job in jobs if job.read])
 
@@ -264,6 +273,26 @@ class WorkStore:
             [failure.reason for _, failure in failures],
         )
 
+    async def _add_warnings(self, session: Session, jobs: Sequence[ReadJob]) -> None:
+        rows = [
+            (job, warning, number)
+            for job in jobs
+            for _, same in groupby(job.warnings, key=lambda warning: warning.position)
+            for number, warning in enumerate(same)
+        ]
+        if not rows:
+            return
+        await session.execute(
+            self._queries["add_warnings"],
+            [uuid.UUID(job.job_id) for job, _, _ in rows],
+            [warning.position for _, warning, _ in rows],
+            [number for _, _, number in rows],
+            [warning.document_id for _, warning, _ in rows],
+            [warning.reason for _, warning, _ in rows],
+            [warning.text for _, warning, _ in rows],
+            [warning.where for _, warning, _ in rows],
+        )
+
     async def _note_positions(self, session: Session, jobs: Sequence[ReadJob]) -> None:
         ids = [uuid.UUID(job.job_id) for job in jobs]
         positions = [job.position for job in jobs]
@@ -280,6 +309,7 @@ class WorkStore:
             [sum(one.chunks_added for one in job.searchable) for job in jobs],
             [job.offset for job in jobs],
             [job.line for job in jobs],
+            [len(job.warnings) for job in jobs],
         )
 
     async def _count_graph(

@@ -112,15 +112,15 @@ async def test_an_unreadable_document_fails_with_its_reason(
     job = await ingest(world, document("application/pdf", source="a.pdf"), data("no such file"))
     assert job.state == FAILED
     assert reasons(job) == {"a.pdf": "is not a readable PDF file"}
-    job = await ingest(world, document(source="a.txt"), data(b"caf\xe9" + b"x" * 40_000))
+    job = await ingest(world, document(source="a.txt"), data(b"caf\xe9\x01" + b"x" * 40_000))
     assert reasons(job) == {"a.txt": "is not UTF-8 text (byte 3): save it as UTF-8"}
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/markdown"])
-async def test_a_short_text_in_an_unknown_encoding_is_a_field_error(
+async def test_short_bytes_that_are_no_text_are_a_field_error(
     world: World, kind: str
 ) -> None:
-    error = await refused(world, document(kind), data(b"caf\xe9"))
+    error = await refused(world, document(kind), data(b"caf\xe9\x01"))
     assert error.fields == (FieldError("data", "is not UTF-8 text (byte 3): save it as UTF-8"),)
 
 
@@ -190,3 +190,17 @@ async def test_the_stages_of_a_job_overlap(world: World) -> None:
     job = await ingest(world, *lines(*values, {"id": "z", "text": "last"}))
     assert embedded.is_set()
     assert job.graph_ready_count == 201
+
+
+async def test_a_job_lists_what_was_not_taken_of_its_documents(world: World) -> None:
+    text = b"---\ntitle: A: B\ndate: some day\n---\nText of 5 \x80."
+    upload = document(source="2099-01-01.md", content_type="text/markdown")
+    job = await ingest(world, upload, data(text))
+    assert (job.state, job.failed_count, job.warning_count) == (SUCCEEDED, 0, 4)
+    assert [(one.document_id, one.reason) for one in job.warnings] == [
+        ("2099-01-01.md", jobs_pb2.JOB_WARNING_REASON_ENCODING_GUESSED),
+        ("2099-01-01.md", jobs_pb2.JOB_WARNING_REASON_METADATA_NOT_UNDERSTOOD),
+        ("2099-01-01.md", jobs_pb2.JOB_WARNING_REASON_DATE_NOT_UNDERSTOOD),
+        ("2099-01-01.md", jobs_pb2.JOB_WARNING_REASON_VALID_LATER),
+    ]
+    assert job.warnings[2].where == "date"

@@ -64,14 +64,16 @@ async function watch(job, jobs, reload, signal) {
   const searchable = el("progress", { max: 1, "aria-label": `${name}: searchable` });
   const ready = el("progress", { max: 1, "aria-label": `${name}: graph-ready` });
   const state = el("span", { class: "quiet" });
+  const warnings = el("ul", { class: "quiet", "aria-label": `${name}: warnings` });
   const card = el("div", { class: "card" }, el("h3", {}, data(name)), state,
-    el("label", {}, "Searchable", searchable), el("label", {}, "In the graph", ready));
+    el("label", {}, "Searchable", searchable), el("label", {}, "In the graph", ready), warnings);
   jobs.prepend(card);
   const draw = (now) => {
     for (const bar of [searchable, ready]) bar.max = Math.max(now.documents_total, 1);
     searchable.value = now.documents_searchable;
     ready.value = now.documents_graph_ready;
     state.textContent = ` ${now.state}${now.waiting_for ? ` · waiting for ${now.waiting_for}` : ""}${now.documents_failed ? ` · ${now.documents_failed} failed` : ""}`;
+    warnings.replaceChildren(...now.warnings.map((one) => el("li", {}, data(now.documents_total > 1 ? `${one.id}: ${one.text}` : one.text))));
   };
   draw(job);
   try {

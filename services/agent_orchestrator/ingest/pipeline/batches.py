@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence, Set
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import NamedTuple
 
+from braid.vector.v1 import documents_pb2
+from services.agent_orchestrator.ingest.document_warnings import DocumentWarning, WarningReason
 from services.agent_orchestrator.ingest.documents import (
     BEGINNING,
     ParsedDocument,
@@ -19,9 +22,9 @@ from services.agent_orchestrator.ingest.pipeline.prepare import Prepared, prepar
 from services.agent_orchestrator.ingest.pipeline.stored_episodes import encode_episodes
 from services.agent_orchestrator.ingest.uploads import stored_upload
 from services.agent_orchestrator.jobs.queue import SEARCH
-from services.agent_orchestrator.jobs.records import Failure
+from services.agent_orchestrator.jobs.records import Failure, JobWarning
 from services.agent_orchestrator.jobs.work_store import ReadJob, Searchable, TakenUpload
-from services.runtime.times import to_timestamp
+from services.runtime.times import to_datetime, to_timestamp
 
 BATCH_DOCUMENTS = 200
 MIN_DOCUMENTS = 50
@@ -152,6 +155,9 @@ class Batch:
         searchable: dict[str, list[Searchable]] = {}
         for entry in self.entries:
             searchable.setdefault(entry.source.job_id, []).append(_searchable(entry))
+        warnings: dict[str, list[JobWarning]] = {}
+        for entry in self.entries:
+            warnings.setdefault(entry.source.job_id, []).extend(_warnings(entry))
         failures: dict[str, list[Failure]] = {}
         for source, failure in self.failures:
             failures.setdefault(source.job_id, []).append(failure)
@@ -162,6 +168,7 @@ class Batch:
                 read=reached.ended,
                 searchable=searchable.get(job_id, ()),
                 failures=failures.get(job_id, ()),
+                warnings=warnings.get(job_id, ()),
                 retries=reached.source.taken.retries,
                 offset=reached.place.offset,
                 line=reached.place.line,
@@ -186,6 +193,26 @@ def _searchable(entry: Entry) -> Searchable:
         unchanged=document.unchanged,
         chunks_added=document.chunks_added,
     )
+
+
+def _warnings(entry: Entry) -> Iterator[JobWarning]:
+    document = entry.document
+    accepted = entry.source.taken.job.create_time
+    later = valid_later(document.input, accepted)
+    for reason, text, where in (*document.warnings, *later):
+        yield JobWarning(entry.position, document.id, reason, text, where)
+
+
+def valid_later(
+    document: documents_pb2.DocumentInput, accepted: datetime
+) -> Iterator[DocumentWarning]:
+    """Yields a warning for a document that searches do not find at the time `accepted`, because it is valid later."""
+    if not document.HasField("valid_time"):
+        return
+    since = to_datetime(document.valid_time)
+    if since > accepted:
+        text = f"It is valid from {since:%Y-%m-%d}: searches as of an earlier time, such as now, do not find it."
+        yield DocumentWarning(WarningReason.VALID_LATER, text)
 
 
 UPLOADS_AT_ONCE = 64

@@ -12,6 +12,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from braid.graph.v1 import ingest_pb2
 from braid.vector.v1 import documents_pb2
 from services.agent_orchestrator.ingest.chunking import split
+from services.agent_orchestrator.ingest.document_warnings import DocumentWarning
 from services.agent_orchestrator.ingest.documents import (
     Metadata,
     ParsedDocument,
@@ -34,6 +35,8 @@ class Prepared:
     size: int
     # The time when each chunk's content was written, if the document has no single time: it is valid from then on.
     times: tuple[Timestamp | None, ...] = ()
+    # What was not taken of it, or not as written.
+    warnings: tuple[DocumentWarning, ...] = ()
     unchanged: bool = False
     # The time from which the stored version is valid.
     version_time: Timestamp | None = None
@@ -99,7 +102,7 @@ def prepare(document: ParsedDocument, space: str, *, dimension: int, max_size: i
     if size > max_size:
         raise UnreadableError(f"needs a message over {max_size // 2**20} MiB: split it")
     times = tuple(to_timestamp(piece.time) if piece.time else None for piece in pieces)
-    return Prepared(message, size, times if any(times) else ())
+    return Prepared(message, size, times if any(times) else (), document.warnings)
 
 
 def _pieces(document: ParsedDocument) -> Sequence[Piece]:

@@ -6,8 +6,9 @@ update job set
   documents_unchanged = documents_unchanged + told.unchanged,
   documents_failed = documents_failed + told.failed,
   chunks_written = chunks_written + told.chunks,
+  warning_count = warning_count + told.warnings,
   searchable_time = case when told.searchable > 0 then now() else searchable_time end
 from unnest($1::uuid[], $2::int[], $3::bool[], $4::int[], $5::int[], $6::int[], $7::int[], $8::int[],
-    $9::int[], $10::int[])
-  as told (id, position, read, total, searchable, unchanged, failed, chunks, read_offset, read_line)
+    $9::int[], $10::int[], $11::int[])
+  as told (id, position, read, total, searchable, unchanged, failed, chunks, read_offset, read_line, warnings)
 where job.id = told.id

@@ -23,6 +23,8 @@ def job(**values: Any) -> dict[str, Any]:
         "documents_graph_ready": 1,
         "documents_failed": 0,
         "failures": [],
+        "warnings": [],
+        "warnings_total": 0,
         "waiting_for": None,
         "document_id": None,
         "title": None,
@@ -87,3 +89,10 @@ def test_the_reason_is_the_wait_or_the_first_failure() -> None:
     )
     whole = [{"id": "", "reason": "the file is no PDF", "stage": "search"}]
     assert job_row(job(failures=whole), NOW)["reason"] == "the file is no PDF"
+
+
+def test_the_first_warning_is_shown_if_nothing_else_is() -> None:
+    warnings = [{"id": "a.pdf", "reason": "pages_without_text", "text": "No text.", "where": None}]
+    one = job(warnings=warnings, warnings_total=1)
+    assert job_row(one, NOW)["reason"] == "warning: No text."
+    assert job_row(one | {"warnings_total": 3}, NOW)["reason"] == "warning: No text. (and 2 more)"

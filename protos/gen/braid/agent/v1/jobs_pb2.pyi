@@ -188,6 +188,54 @@ ROW_KIND_FACT_VERSIONS: RowKind.ValueType  # 9
 """Former versions of facts."""
 Global___RowKind: _TypeAlias = RowKind  # noqa: Y015
 
+class _JobWarningReason:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _JobWarningReasonEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_JobWarningReason.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    JOB_WARNING_REASON_UNSPECIFIED: _JobWarningReason.ValueType  # 0
+    """Never sent."""
+    JOB_WARNING_REASON_PAGES_WITHOUT_TEXT: _JobWarningReason.ValueType  # 1
+    """Pages contain no text, such as scanned ones."""
+    JOB_WARNING_REASON_PART_LEFT_OUT: _JobWarningReason.ValueType  # 2
+    """A part was not read, such as an attached file, or was cut."""
+    JOB_WARNING_REASON_DATE_NOT_UNDERSTOOD: _JobWarningReason.ValueType  # 3
+    """A date was not understood: the document is valid from another date, or from the time of the upload."""
+    JOB_WARNING_REASON_DATE_AMBIGUOUS: _JobWarningReason.ValueType  # 4
+    """A date can be read in several ways, and was read by a rule."""
+    JOB_WARNING_REASON_VALID_LATER: _JobWarningReason.ValueType  # 5
+    """The document is valid from a later time: searches as of an earlier time, such as now, do not find it."""
+    JOB_WARNING_REASON_ENCODING_GUESSED: _JobWarningReason.ValueType  # 6
+    """The character encoding was not declared and was guessed."""
+    JOB_WARNING_REASON_CHARACTERS_REPLACED: _JobWarningReason.ValueType  # 7
+    """Bytes that fit no character encoding were replaced by U+FFFD."""
+    JOB_WARNING_REASON_METADATA_NOT_UNDERSTOOD: _JobWarningReason.ValueType  # 8
+    """The document's own metadata, such as its front matter, was not understood as a whole."""
+
+class JobWarningReason(_JobWarningReason, metaclass=_JobWarningReasonEnumTypeWrapper):
+    """The kind of a warning."""
+
+JOB_WARNING_REASON_UNSPECIFIED: JobWarningReason.ValueType  # 0
+"""Never sent."""
+JOB_WARNING_REASON_PAGES_WITHOUT_TEXT: JobWarningReason.ValueType  # 1
+"""Pages contain no text, such as scanned ones."""
+JOB_WARNING_REASON_PART_LEFT_OUT: JobWarningReason.ValueType  # 2
+"""A part was not read, such as an attached file, or was cut."""
+JOB_WARNING_REASON_DATE_NOT_UNDERSTOOD: JobWarningReason.ValueType  # 3
+"""A date was not understood: the document is valid from another date, or from the time of the upload."""
+JOB_WARNING_REASON_DATE_AMBIGUOUS: JobWarningReason.ValueType  # 4
+"""A date can be read in several ways, and was read by a rule."""
+JOB_WARNING_REASON_VALID_LATER: JobWarningReason.ValueType  # 5
+"""The document is valid from a later time: searches as of an earlier time, such as now, do not find it."""
+JOB_WARNING_REASON_ENCODING_GUESSED: JobWarningReason.ValueType  # 6
+"""The character encoding was not declared and was guessed."""
+JOB_WARNING_REASON_CHARACTERS_REPLACED: JobWarningReason.ValueType  # 7
+"""Bytes that fit no character encoding were replaced by U+FFFD."""
+JOB_WARNING_REASON_METADATA_NOT_UNDERSTOOD: JobWarningReason.ValueType  # 8
+"""The document's own metadata, such as its front matter, was not understood as a whole."""
+Global___JobWarningReason: _TypeAlias = JobWarningReason  # noqa: Y015
+
 class _JobState:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -253,6 +301,8 @@ class Job(_message.Message):
     END_TIME_FIELD_NUMBER: _builtins.int
     UNIT_FIELD_NUMBER: _builtins.int
     INFERRED_FIELD_NUMBER: _builtins.int
+    WARNINGS_FIELD_NUMBER: _builtins.int
+    WARNING_COUNT_FIELD_NUMBER: _builtins.int
     id: _builtins.str
     """The job's id."""
     state: Global___JobState.ValueType
@@ -287,6 +337,8 @@ class Job(_message.Message):
     """The source given with the upload, such as its file name. Empty if none was given."""
     unit: Global___JobUnit.ValueType
     """The unit of the counts."""
+    warning_count: _builtins.int
+    """Number of warnings, including those that are not in `warnings`."""
     @_builtins.property
     def failures(self) -> _containers.RepeatedCompositeFieldContainer[Global___JobFailure]:
         """Documents that could not be ingested, with the reason; at most the first 1,000, in ListJobs the first 10."""
@@ -315,6 +367,12 @@ class Job(_message.Message):
     def inferred(self) -> Global___InferredRelations:
         """The result of a job of kind INFER, once it has succeeded; unset otherwise."""
 
+    @_builtins.property
+    def warnings(self) -> _containers.RepeatedCompositeFieldContainer[Global___JobWarning]:
+        """What was not taken of its documents, or not as written, in the order of the upload; at most the first 200, in ListJobs the
+        first 10. The documents are ingested otherwise. Empty for other kinds.
+        """
+
     def __init__(
         self,
         *,
@@ -341,14 +399,50 @@ class Job(_message.Message):
         end_time: _timestamp_pb2.Timestamp | None = ...,
         unit: Global___JobUnit.ValueType = ...,
         inferred: Global___InferredRelations | None = ...,
+        warnings: _abc.Iterable[Global___JobWarning] | None = ...,
+        warning_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "end_time", b"end_time", "inferred", b"inferred", "start_time", b"start_time", "update_time", b"update_time"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "document_id", b"document_id", "end_time", b"end_time", "failed_count", b"failed_count", "failures", b"failures", "graph_ready_count", b"graph_ready_count", "graph_ready_per_second", b"graph_ready_per_second", "id", b"id", "inferred", b"inferred", "kind", b"kind", "removed", b"removed", "searchable_count", b"searchable_count", "searchable_per_second", b"searchable_per_second", "source", b"source", "start_time", b"start_time", "state", b"state", "title", b"title", "unchanged_count", b"unchanged_count", "unit", b"unit", "unit_count", b"unit_count", "update_time", b"update_time", "waiting_for", b"waiting_for", "written_chunk_count", b"written_chunk_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "document_id", b"document_id", "end_time", b"end_time", "failed_count", b"failed_count", "failures", b"failures", "graph_ready_count", b"graph_ready_count", "graph_ready_per_second", b"graph_ready_per_second", "id", b"id", "inferred", b"inferred", "kind", b"kind", "removed", b"removed", "searchable_count", b"searchable_count", "searchable_per_second", b"searchable_per_second", "source", b"source", "start_time", b"start_time", "state", b"state", "title", b"title", "unchanged_count", b"unchanged_count", "unit", b"unit", "unit_count", b"unit_count", "update_time", b"update_time", "waiting_for", b"waiting_for", "warning_count", b"warning_count", "warnings", b"warnings", "written_chunk_count", b"written_chunk_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Job: _TypeAlias = Job  # noqa: Y015
+
+@_typing.final
+class JobWarning(_message.Message):
+    """Something of a document that was not taken, or not as it was written."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DOCUMENT_ID_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    WHERE_FIELD_NUMBER: _builtins.int
+    document_id: _builtins.str
+    """The document's id."""
+    reason: Global___JobWarningReason.ValueType
+    """The kind of the warning."""
+    text: _builtins.str
+    """A sentence for the user, at most 300 characters. May quote a date or name a file of the document."""
+    where: _builtins.str
+    """The place in the document, such as `pages 2-10` or `date`, at most 200 characters. Empty for the whole document."""
+    def __init__(
+        self,
+        *,
+        document_id: _builtins.str = ...,
+        reason: Global___JobWarningReason.ValueType = ...,
+        text: _builtins.str = ...,
+        where: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id", "reason", b"reason", "text", b"text", "where", b"where"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___JobWarning: _TypeAlias = JobWarning  # noqa: Y015
 
 @_typing.final
 class InferredRelations(_message.Message):

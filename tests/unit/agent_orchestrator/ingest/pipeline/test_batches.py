@@ -53,6 +53,7 @@ def taken(
         documents_unchanged=0,
         documents_failed=0,
         chunks_written=0,
+        warning_count=0,
         waiting_for="",
         progress=None,
         result=None,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.cli.ingest.files import Problem, Source, find
+from gateway.cli.ingest.files import Problem, Skipped, Source, find
 
 
 def find_ids_and_problems(*paths: Path) -> tuple[list[str], list[Problem]]:
@@ -113,3 +113,19 @@ def test_a_file_name_that_is_not_utf8_is_reported_and_the_others_are_read(tmp_pa
     ids, [problem] = find_ids_and_problems(tmp_path)
     assert ids == ["good.txt"]
     assert problem == Problem(f"{tmp_path}/odd-\ufffd.txt", "its name is not UTF-8")
+
+
+def test_files_of_unsupported_types_in_a_folder_are_skipped_by_type(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.CSV", "c.pptx", "LICENSE", "d.md"):
+        (tmp_path / name).write_text("text")
+    (tmp_path / "gone.xlsx").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "gone.md").symlink_to(tmp_path / "nowhere")
+    found = list(find([tmp_path]))
+    assert sorted(one.type for one in found if isinstance(one, Skipped)) == [
+        ".csv",
+        ".csv",
+        ".pptx",
+        ".xlsx",
+        "without extension",
+    ]
+    assert [one.path for one in found if isinstance(one, Problem)] == [str(tmp_path / "gone.md")]

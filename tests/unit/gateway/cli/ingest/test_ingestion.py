@@ -15,7 +15,7 @@ import pytest
 from gateway.cli.api import PATIENCE_SECONDS, Api
 from gateway.cli.errors import CliError
 from gateway.cli.ingest import ingestion
-from gateway.cli.ingest.files import Source
+from gateway.cli.ingest.files import Skipped, Source
 from gateway.cli.ingest.ingestion import FACTS_PER_REQUEST, MAX_PENDING_UPLOADS, PAGE, Ingest
 from gateway.cli.ingest.jsonl_split import FACT_BYTES
 from gateway.cli.job_status import POLL_SECONDS
@@ -28,6 +28,8 @@ JOB: dict[str, Any] = {
     "documents_unchanged": 0,
     "chunks_written": 0,
     "failures": [],
+    "warnings": [],
+    "warnings_total": 0,
     "state": "RUNNING",
 }
 
@@ -280,3 +282,10 @@ def test_only_a_request_to_an_unavailable_gateway_is_retried(
             with pytest.raises(CliError, match="not all text"):
                 api.facts([fact])
     assert (asked, len(slept)) == (tries, max(0, tries - 1))
+
+
+def test_only_unsupported_files_are_an_empty_ingestion() -> None:
+    gateway = SlowGraph(0)
+    run = Ingest(gateway, FakeProgress())  # type: ignore[arg-type] # a part of the API
+    report = run.run([Skipped(Path("a.csv")), Skipped(Path("b.csv"))])
+    assert (report.skipped, report.is_empty) == ({".csv": 2}, True)
