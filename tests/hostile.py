@@ -46,6 +46,33 @@ def pdf(pages: list[list[str]], *, locked: bool = False, title: str = "") -> byt
     return _pdf_file(objects, trailer)
 
 
+def pdf_with_annotations(lines: list[str], *, fields: dict[str, str], comments: list[str]) -> bytes:
+    """A PDF file of one page with text fields (name, value) and comments."""
+    annotations = [
+        f"<</Type/Annot/Subtype/Widget/FT/Tx/T({name})/V({value})/Rect[50 600 200 620]/P 4 0 R>>"
+        for name, value in fields.items()
+    ]
+    annotations += [
+        f"<</Type/Annot/Subtype/Text/Contents({text})/Rect[50 500 70 520]/P 4 0 R>>"
+        for text in comments
+    ]
+    first = 6
+    references = [f"{first + place} 0 R" for place in range(len(annotations))]
+    form = " ".join(references[: len(fields)])
+    objects = [
+        f"<</Type/Catalog/Pages 2 0 R/AcroForm<</Fields[{form}]>>>>".encode(),
+        b"<</Type/Pages/Kids[4 0 R]/Count 1>>",
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+        (
+            "<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 5 0 R"
+            f"/Resources<</Font<</F1 3 0 R>>>>/Annots[{' '.join(references)}]>>"
+        ).encode(),
+        _content(lines),
+        *(one.encode() for one in annotations),
+    ]
+    return _pdf_file(objects, "/Root 1 0 R")
+
+
 def _content(lines: list[str]) -> bytes:
     shown = "".join(f"({line}) Tj T* " for line in lines)
     stream = f"BT /F1 10 Tf 14 TL 50 740 Td {shown}ET".encode()

@@ -71,6 +71,16 @@ class Writer:
         self._put(block)
         return start
 
+    def add_layout(self, layout: Layout) -> None:
+        """Adds a text with its breaks."""
+        if not layout.text:
+            return
+        if self._parts:
+            self._put("\n\n")
+        start = self._length
+        self._breaks += (Break(start + one.offset, one.rank) for one in layout.breaks)
+        self._put(layout.text)
+
     def layout(self) -> Layout:
         """Returns the text so far."""
         text = "".join(self._parts)

@@ -117,9 +117,7 @@ async def test_an_unreadable_document_fails_with_its_reason(
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/markdown"])
-async def test_short_bytes_that_are_no_text_are_a_field_error(
-    world: World, kind: str
-) -> None:
+async def test_short_bytes_that_are_no_text_are_a_field_error(world: World, kind: str) -> None:
     error = await refused(world, document(kind), data(b"caf\xe9\x01"))
     assert error.fields == (FieldError("data", "is not UTF-8 text (byte 3): save it as UTF-8"),)
 

@@ -7,7 +7,10 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
+from services.agent_orchestrator.ingest.document_warnings import DocumentWarning, WarningReason
 from services.agent_orchestrator.ingest.documents import Limits, UnreadableError
+from services.agent_orchestrator.ingest.formats.pdf_extras import page_notes
+from services.agent_orchestrator.ingest.formats.titles import stated_title
 from services.agent_orchestrator.ingest.layout import BLOCK, Layout, Writer, clean
 
 if TYPE_CHECKING:
@@ -29,12 +32,35 @@ def read_pdf(data: bytes, limits: Limits) -> Layout:
         if count > limits.pages:
             raise UnreadableError(f"has {count} pages: at most {limits.pages} are taken")
         writer = Writer(limits.text, title=_title(document))
+        document.init_forms()  # type: ignore[no-untyped-call]
         for number in range(count):
             _read_page(document, number, writer)
     layout = writer.layout()
     if not layout.text:
         raise UnreadableError(f"has no text on its {count} pages: they may be pictures")
+    _warn_of_pages_without_text(writer, count)
     return layout
+
+
+def _warn_of_pages_without_text(writer: Writer, count: int) -> None:
+    """Names the pages without text, which may be scanned; empty pages cannot be told apart from them."""
+    without = sorted({*range(1, count + 1)} - {page for _, page in writer.pages})
+    if without:
+        shown = _ranges(without)
+        notice = f"{len(without)} of {count} pages contain no text, such as scanned ones: {shown}."
+        place = f"pages {shown}"
+        writer.warnings.append(DocumentWarning(WarningReason.PAGES_WITHOUT_TEXT, notice, place))
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Returns `2-10, 12` for numbers in order."""
+    groups: list[list[int]] = []
+    for number in numbers:
+        if groups and groups[-1][1] == number - 1:
+            groups[-1][1] = number
+        else:
+            groups.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in groups)
 
 
 def _open(data: bytes) -> PdfDocument:
@@ -50,7 +76,7 @@ def _open(data: bytes) -> PdfDocument:
 
 def _title(document: PdfDocument) -> str:
     info: Any = document.get_metadata_dict(skip_empty=True)  # type: ignore[no-untyped-call]
-    return " ".join(clean(str(info.get("Title", ""))).split())
+    return stated_title(clean(str(info.get("Title", ""))))
 
 
 def _read_page(document: PdfDocument, number: int, writer: Writer) -> None:
@@ -58,8 +84,9 @@ def _read_page(document: PdfDocument, number: int, writer: Writer) -> None:
     text_page = page.get_textpage()
     with closing(page), closing(text_page):
         text = text_page.get_text_range()
+        added = [one for one in page_notes(page, document.formenv) if one not in text]
     begun = False
-    for paragraph in _paragraphs(text):
+    for paragraph in (*_paragraphs(text), *added):
         start = writer.add(paragraph, BLOCK)
         if start is not None and not begun:
             writer.pages.append((start, number + 1))

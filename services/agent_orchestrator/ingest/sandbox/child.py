@@ -48,7 +48,7 @@ LAZY_IMPORTS = (
     "dateparser.date",
     "mammoth",
     "markdown_it",
-    "pypdfium2",
+    "pypdfium2.raw",
     "selectolax.lexbor",
     "sentencex.sentencex",  # by the chunker, for paragraphs longer than a chunk
     "_strptime",  # by the time functions of the standard library
