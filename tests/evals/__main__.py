@@ -9,6 +9,7 @@ COMMANDS = {
     "dates": "tests.evals.dates.measure",
     "expansion": "tests.evals.expansion",
     "entity_memory": "tests.evals.entity_memory.measure",
+    "formats": "tests.evals.formats.measure",
     "multihop": "tests.evals.multihop",
     "relevance": "tests.evals.relevance",
     "routing": "tests.evals.routing.measure",
