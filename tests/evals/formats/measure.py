@@ -134,7 +134,7 @@ async def _ingested(agent: grpc.aio.Channel, vector: grpc.aio.Channel, case: Cas
 
 async def _parts(case: Case) -> AsyncIterator[ingest_pb2.IngestDocumentRequest]:
     metadata = ingest_pb2.DocumentMetadata(
-        source=case.name, content_type=content_type_of(case.name)
+        source=case.name, content_type=content_type_of(case.name) or ""
     )
     yield ingest_pb2.IngestDocumentRequest(metadata=metadata)
     for start in range(0, len(case.data), _PIECE):
@@ -169,7 +169,10 @@ async def _later(
         if error.code() != grpc.StatusCode.NOT_FOUND:
             raise
         return []
-    return [(version, "") for version in answer.versions[:1]]
+    return [
+        (documents_pb2.Document(title=version.title, valid_time=version.valid_time), "")
+        for version in answer.versions[:1]
+    ]
 
 
 async def _text(vector: grpc.aio.Channel, chunk_ids: Sequence[str]) -> str:
