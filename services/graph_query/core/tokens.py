@@ -7,6 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 
 from services.graph_query.core.names import WORD, link_token
+from services.runtime.markup import is_heading, text_within_markup
 
 MAX_SENTENCE = 1_000
 
@@ -25,12 +26,20 @@ _ABBREVIATION = re.compile(
 
 
 def split_sentences(text: str) -> list[str]:
-    """Returns the text's sentences in order, trimmed, not empty, each at most `MAX_SENTENCE` characters."""
+    """Returns the text's sentences in order, not empty, of limited length (`MAX_SENTENCE`), without marks before them."""
     sentences: list[str] = []
     for paragraph in _PARAGRAPH.split(text):
-        for sentence in _paragraph_sentences(paragraph):
-            sentences.extend(_wrapped(sentence))
+        for part in _after_heading(paragraph):
+            for sentence in _paragraph_sentences(part):
+                start, end = text_within_markup(sentence)
+                sentences.extend(_wrapped(sentence[start:end].strip()))
     return sentences
+
+
+def _after_heading(paragraph: str) -> list[str]:
+    """Returns a heading and the lines that follow it as separate parts."""
+    first, _, rest = paragraph.lstrip("\n").partition("\n")
+    return [first, rest] if is_heading(first) else [paragraph]
 
 
 def _paragraph_sentences(paragraph: str) -> list[str]:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Final
 
 from services.agent_orchestrator.agent.planner.wordlists import word_set
+from services.runtime.markup import text_within_markup
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*", re.UNICODE)
 _BREAK: Final = re.compile(r"(?<=[.!?])[\"”’)]{0,9}\s{1,99}(?=[\"“(]?[A-Z0-9])|\n+")
@@ -156,7 +157,10 @@ def content_stems(text: str) -> frozenset[str]:
 
 
 def sentences(text: str) -> list[Sentence]:
-    """Returns the sentences of a text with their positions; periods of abbreviations do not end a sentence."""
+    """Returns the sentences of a text with their positions, without marks of headings, lists and emphasis before them.
+
+    Periods of abbreviations do not end a sentence.
+    """
     found: list[Sentence] = []
     start = 0
     for end, following in [
@@ -172,7 +176,9 @@ def sentences(text: str) -> list[Sentence]:
         stripped = text[start:end].strip()
         if stripped:
             first = text.index(stripped, start)
-            found.append(Sentence(stripped, first, first + len(stripped)))
+            begin, finish = text_within_markup(stripped)
+            if begin < finish:
+                found.append(Sentence(stripped[begin:finish], first + begin, first + finish))
         start = following
     return found
 
