@@ -26,7 +26,7 @@ _ABBREVIATION = re.compile(
 
 
 def split_sentences(text: str) -> list[str]:
-    """Returns the text's sentences in order, not empty, of limited length (`MAX_SENTENCE`), without marks before them."""
+    """Returns the text's sentences in order, not empty, up to `MAX_SENTENCE` long, without marks before them."""
     sentences: list[str] = []
     for paragraph in _PARAGRAPH.split(text):
         for part in _after_heading(paragraph):
