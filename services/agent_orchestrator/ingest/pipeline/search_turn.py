@@ -154,6 +154,7 @@ class SearchTurns:
             reporting = group.create_task(self._report_slow_batches(run))
             await _stage("recording", lambda batch: self._note(run, batch), queue, None)
             reporting.cancel()
+        await self._clear_report(run)
         if claimed:
             await self._work.release_uploads(claimed)
 
@@ -202,9 +203,7 @@ class SearchTurns:
         await self._work.record_read(run.turn, batch.outcome())
         run.in_progress.remove(batch)
         run.advanced = asyncio.get_running_loop().time()
-        if run.reported:
-            run.reported = False
-            await self._work.set_waiting_reason(run.turn, "")
+        await self._clear_report(run)
         run.reader.claimed.difference_update(ended_jobs(batch))
 
     async def _report_slow_batches(self, run: _Run) -> None:
@@ -216,6 +215,11 @@ class SearchTurns:
                 run.reported = True
                 with suppress(BraidError, TimeoutError):
                     await self._work.set_waiting_reason(run.turn, reason)
+
+    async def _clear_report(self, run: _Run) -> None:
+        if run.reported:
+            run.reported = False
+            await self._work.set_waiting_reason(run.turn, "")
 
     async def _is_jobs_fault(self, turn: Turn, error: Exception, claimed: set[str]) -> bool:
         """Whether jobs caused the error; if so, marks them as failed. Raises WaitingError for a reason to wait."""

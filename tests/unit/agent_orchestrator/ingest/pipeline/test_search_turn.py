@@ -1,4 +1,4 @@
-"""A turn that is interrupted through no fault of its uploads releases them."""
+"""A turn that is interrupted through no fault of its uploads releases them; a slow one says what takes long."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import pytest
 
+from services.agent_orchestrator.ingest.pipeline import search_turn
 from services.agent_orchestrator.ingest.pipeline.batches import Batch
 from services.agent_orchestrator.ingest.pipeline.search_turn import SearchTurns
 from services.agent_orchestrator.ingest.sandbox.reader import Parsers
@@ -15,6 +16,8 @@ from services.agent_orchestrator.jobs.queue import SEARCH, Turn, TurnLostError
 from services.agent_orchestrator.jobs.time_slice import StagePriority
 from services.agent_orchestrator.jobs.work_store import ReadJob, TakenUpload
 from tests.unit.agent_orchestrator.ingest.pipeline.test_batches import taken
+
+TURN = Turn(1, SEARCH, "s", uuid.uuid4())
 
 
 class Work:
@@ -24,6 +27,10 @@ class Work:
         self.lost = lost
         self.released: set[str] = set()
         self.recorded = 0
+        self.reasons: asyncio.Queue[str] = asyncio.Queue()
+
+    async def set_waiting_reason(self, turn: Turn, reason: str) -> None:
+        self.reasons.put_nowait(reason)
 
     async def claim_uploads(
         self, turn: Turn, claimed: Collection[str], *, count: int, size: int
@@ -65,10 +72,8 @@ class Stages:
         await self.proceed.wait()
 
 
-async def run_turn(work: Work, *, stopped: bool) -> None:
-    """Runs a turn and, if the worker is `stopped`, cancels it while it stores."""
-    stages, stop = Stages(), asyncio.Event()
-    turns = SearchTurns(
+def search_turns(work: Work, stages: Stages) -> SearchTurns:
+    return SearchTurns(
         work,  # type: ignore[arg-type] # has the methods that a turn calls
         stages,  # type: ignore[arg-type] # as above
         Parsers().parse,
@@ -76,8 +81,12 @@ async def run_turn(work: Work, *, stopped: bool) -> None:
         max_message_bytes=2**20,
         turn_seconds=60,
     )
-    turn = Turn(1, SEARCH, "s", uuid.uuid4())
-    running = asyncio.create_task(turns.run(turn, stop))
+
+
+async def run_turn(work: Work, *, stopped: bool) -> None:
+    """Runs a turn and, if the worker is `stopped`, cancels it while it stores."""
+    stages, stop = Stages(), asyncio.Event()
+    running = asyncio.create_task(search_turns(work, stages).run(TURN, stop))
     async with asyncio.timeout(10):
         await stages.arrived.wait()
     if stopped:
@@ -99,3 +108,28 @@ async def test_a_lost_turn_releases_its_uploads() -> None:
     with pytest.raises(TurnLostError):
         await run_turn(work, stopped=False)
     assert (work.released, work.recorded) == ({"j"}, 1)
+
+
+class SlowStages(Stages):
+    """Stages of which embedding takes long."""
+
+    async def embed(self, batch: Batch) -> None:
+        batch.texts, batch.embedded = 9, 3
+        await self.proceed.wait()
+
+
+async def test_jobs_say_what_takes_long_until_their_batch_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(search_turn, "REPORT_SECONDS", 0.01)
+    work, stages = Work(lost=False), SlowStages()
+    running = asyncio.create_task(search_turns(work, stages).run(TURN, asyncio.Event()))
+    async with asyncio.timeout(10):
+        while "embedding" not in (reason := await work.reasons.get()):
+            pass
+        stages.proceed.set()
+        await running
+    assert reason.startswith("embedding takes long: 3 of 9 texts in ")
+    while not work.reasons.empty():
+        reason = work.reasons.get_nowait()
+    assert (reason, work.recorded) == ("", 1)
