@@ -56,6 +56,8 @@ _HOSTILE_TEXTS = (
     "ﷺ" * 200, "null", "NaN", "-1", "0", "9" * 40, "\u0301" * 50,
 )  # fmt: skip
 _HOSTILE_FLOATS = (0.0, -0.0, -1.0, 1e-320, 1e308, float("inf"), float("-inf"), float("nan"))
+# What the mask of a correction names.
+_MASKED = ("subject", "object", "statement", "valid_time", "invalid_time", "attributes")
 _DEPTH = 4
 _ORDERED = 0.8
 _PRESENT = 0.4
@@ -168,6 +170,8 @@ class Messages:
             message.nanos = chance.randint(0, 999_999_999)
         elif name == "google.protobuf.Struct":
             message.update({chance.choice(WORDS): chance.choice(WORDS), "n": chance.randint(0, 9)})
+        elif name == "google.protobuf.FieldMask":
+            message.paths.extend(chance.sample(_MASKED, chance.randint(1, 3)))
         elif not name.startswith(_WELL_KNOWN):
             self._fill(message, chance, depth + 1)
 
