@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from threading import Event
 from typing import Any
 
@@ -28,8 +30,21 @@ async def sample_stack() -> AsyncIterator[LocalStack]:
         yield stack
 
 
+@dataclass(frozen=True, slots=True)
+class TimedAnswer:
+    """The response of `POST /api/chat`, and how long it took."""
+
+    answer: dict[str, Any]
+    took_ms: float
+
+
 async def chat_all(stack: LocalStack, questions: Sequence[str]) -> list[dict[str, Any]]:
     """Returns the responses of `POST /api/chat`, one conversation per question. Raises MeasureError if one fails."""
+    return [one.answer for one in await chat_timed(stack, questions)]
+
+
+async def chat_timed(stack: LocalStack, questions: Sequence[str]) -> list[TimedAnswer]:
+    """Returns the responses of `POST /api/chat` with their times. Raises MeasureError if one fails."""
     stopped = Event()
     try:
         return await asyncio.to_thread(_chat, stack.addresses["gateway"], questions, stopped)
@@ -37,12 +52,14 @@ async def chat_all(stack: LocalStack, questions: Sequence[str]) -> list[dict[str
         stopped.set()
 
 
-def _chat(address: str, questions: Sequence[str], stopped: Event) -> list[dict[str, Any]]:
-    answers: list[dict[str, Any]] = []
+def _chat(address: str, questions: Sequence[str], stopped: Event) -> list[TimedAnswer]:
+    answers: list[TimedAnswer] = []
     with WebClient(address, timeout=_SECONDS) as client, bar("asking", len(questions)) as show:
         for question in questions:
             if stopped.is_set():
                 break
-            answers.append(client.post("/api/chat", {"question": question}))
+            began = time.perf_counter()
+            answer = client.post("/api/chat", {"question": question})
+            answers.append(TimedAnswer(answer, (time.perf_counter() - began) * 1000))
             show(len(answers))
     return answers

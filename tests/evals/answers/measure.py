@@ -6,7 +6,6 @@ or its document is listed. If both lists are empty the question is unanswerable,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -17,6 +16,7 @@ from services.agent_orchestrator.agent.planner.answers import NOTHING_ANSWERS
 from services.agent_orchestrator.agent.planner.dates.expressions import find_times
 from tests.benchmarks.command import Options
 from tests.benchmarks.figures import Figures, note
+from tests.evals.answers.articles import CORPUS, contains, measure_articles
 from tests.evals.metrics import share
 from tests.evals.question_files import question_rows
 from tests.evals.sample_stack import chat_all, sample_stack
@@ -44,7 +44,7 @@ class Judged:
     @property
     def is_correct(self) -> bool:
         """Returns whether the answer contains an expected statement."""
-        return _contains(self.answer["answer"], self.row["expected"])
+        return contains(self.answer["answer"], self.row["expected"])
 
     @property
     def is_uncited(self) -> bool:
@@ -55,14 +55,17 @@ class Judged:
     def right_citations(self) -> list[bool]:
         """Returns for each citation whether it supports the expected answer."""
         return [
-            _contains(cited["quote"], self.row["expected"])
+            contains(cited["quote"], self.row["expected"])
             or cited["document_id"] in self.row["documents"]
             for cited in self.answer["citations"]
         ]
 
 
 async def run(options: Options) -> None:
-    """Asks every question and judges the answers."""
+    """Asks every question and judges the answers: about the sample, or about the folder's documents if it has some."""
+    if options.data is not None and (options.data / CORPUS).is_file():
+        await measure_articles(options)
+        return
     rows = question_rows(options.data, OWN)[: options.queries]
     async with sample_stack() as stack:
         answers = await chat_all(stack, [asked(row) for row in rows])
@@ -93,16 +96,6 @@ def put_figures(figures: Figures, judged: Sequence[Judged]) -> None:
         said = [one.says_nothing_answers for one in others]
         figures.put("unanswerable_pct", share(said), "percent")
     figures.put("questions", len(judged), "questions")
-
-
-def _contains(text: str, statements: Sequence[str]) -> bool:
-    squeezed = _squeezed(text)
-    return any(_squeezed(statement) in squeezed for statement in statements)
-
-
-def _squeezed(text: str) -> str:
-    """Returns a text in lower case without white space and punctuation."""
-    return re.sub(r"[\W_]+", "", text.casefold())
 
 
 def _note_faults(judged: Sequence[Judged]) -> None:
