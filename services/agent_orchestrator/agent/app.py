@@ -27,6 +27,7 @@ from services.agent_orchestrator.entity_memory.tools import GUIDANCE, MemoryTool
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.models.language.factory import build_language_model
+from services.models.reranking.reranker import Reranker
 from services.postgres.pool import Pool
 from services.runtime.background import in_background
 from services.runtime.channels import OutgoingMetadata
@@ -53,6 +54,7 @@ async def open_agent(
     vector_health: HealthWatch,
     graph_health: HealthWatch,
     memory: EntityMemoryParts,
+    reader: Reranker | None,
 ) -> AsyncIterator[AgentServicer]:
     """Yields the agent's service, which runs until the block is left."""
     settings, limits = options.settings, _limits(options.settings)
@@ -88,6 +90,7 @@ async def open_agent(
         ),
         limits=limits,
         memory=memory.writes,
+        reader=reader,
     )
     try:
         async with in_background("agent-purge", lambda: _purge(log, settings.keep_days)):

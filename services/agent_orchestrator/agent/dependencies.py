@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from services.agent_orchestrator.agent.tier_reads import TierReads
     from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
     from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
+    from services.models.reranking.reranker import Reranker
 
 LegEnded = Callable[[str, "legs_pb2.LegReport"], None]
 
@@ -37,7 +38,8 @@ class AgentDependencies:
 
     `now` is the instant that relative dates refer to, `zone` the caller's time zone. `evidence` collects the tools'
     results. `linked` caches entity look-ups, one task for each text; `understood` caches how the local planner reads a
-    question. `leg_ended` is called for each finished leg of a search, with the id of the tool call. Unless `may_save`,
+    question, `read` how well statements answer it. `reader` is the cross-encoder that chooses what the local planner
+    quotes. `leg_ended` is called for each finished leg of a search, with the id of the tool call. Unless `may_save`,
     no tool saves anything.
     """
 
@@ -50,6 +52,7 @@ class AgentDependencies:
     search: ComprehensiveSearch
     hybrid: ExpandedHybrid
     tiers: TierReads
+    reader: Reranker | None = None
     search_preferences: SearchPreferences = field(default_factory=SearchPreferences)
     evidence: Evidence = field(default_factory=Evidence)
     run_id: str = ""
@@ -57,4 +60,5 @@ class AgentDependencies:
     linked: dict[str, asyncio.Task[Sequence[KnownEntity]]] = field(default_factory=dict)
     understood: dict[str, list[Question]] = field(default_factory=dict)
     may_save: bool = True
+    read: dict[tuple[str, str], float] = field(default_factory=dict)
     leg_ended: LegEnded = field(default=lambda _call_id, _report: None)

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.agent_orchestrator.agent.planner import question_forms, statement_selection
+from services.agent_orchestrator.agent.planner import statement_selection
 from services.agent_orchestrator.agent.planner.date_format import day, holding, reference
 from services.agent_orchestrator.agent.planner.first_person import is_statement
 from services.agent_orchestrator.agent.planner.history_paging import PAGE
 from services.agent_orchestrator.agent.planner.question import Question
-from services.agent_orchestrator.agent.planner.relevance import need_of
+from services.agent_orchestrator.agent.planner.reading import Reading
 from services.agent_orchestrator.agent.planner.statements import Found, Statement, gather
+from services.agent_orchestrator.agent.planner.time_preference import ALIKE, given_date
 from services.agent_orchestrator.agent.planner.wordlists import phrases
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 
 NOTHING_ANSWERS: Final = "The documents do not say."
-INTRODUCTION: Final = (
-    "I am Braid's local planner, not a language model: I understand questions in English and answer with quotations "
-    "from the sources."
-)
+INTRODUCTION: Final = "Braid's local planner quotes the sources; no language model wrote this."
 GREETING: Final = (
     "Hello. Ask me about your documents and what is known about people, teams and things."
 )
@@ -76,7 +74,7 @@ class Draft:
         return f" [{len(self.cited)}]"
 
 
-def compose(parts: Sequence[AnsweredPart], *, introduce: bool) -> Draft:
+async def compose(parts: Sequence[AnsweredPart], reading: Reading, *, introduce: bool) -> Draft:
     """Composes the answer to all parts. With `introduce` it says that the local planner is answering."""
     draft = Draft()
     notices: list[str] = []
@@ -84,7 +82,7 @@ def compose(parts: Sequence[AnsweredPart], *, introduce: bool) -> Draft:
         for notice in _notices(part):
             if notice not in notices:
                 notices.append(notice)
-        _answer_part(draft, part)
+        await _answer_part(draft, part, reading)
     draft.paragraphs[:0] = [" ".join(notices)] if notices else []
     if not draft.paragraphs:
         draft.paragraphs.append(GREETING)
@@ -93,14 +91,14 @@ def compose(parts: Sequence[AnsweredPart], *, introduce: bool) -> Draft:
     return draft
 
 
-def is_answered(part: AnsweredPart) -> bool:
+async def is_answered(part: AnsweredPart, reading: Reading) -> bool:
     """Whether the results of a part contain an answer; otherwise the documents are worth searching."""
     draft = Draft()
-    _answer_part(draft, part)
+    await _answer_part(draft, part, reading)
     return draft.has_answer
 
 
-def _answer_part(draft: Draft, part: AnsweredPart) -> None:
+async def _answer_part(draft: Draft, part: AnsweredPart, reading: Reading) -> None:
     """Adds the answer to a part: from the first kind of items that contains one."""
     if not part.results:
         return
@@ -111,15 +109,18 @@ def _answer_part(draft: Draft, part: AnsweredPart) -> None:
     if part.bridge is not None:
         draft.paragraphs.append(_fact_line(draft, part.bridge, part.question))
     found = gather(part.results)
-    if not any(add(draft, part, found) for add in _WAYS) and _documents_were_searched(part):
-        draft.paragraphs.append(_nothing(part))
+    for add in _WAYS:
+        if await add(draft, part, found, reading):
+            return
+    if _documents_were_searched(part):
+        draft.paragraphs.append(_nothing(part, found))
 
 
-def _add_changes(draft: Draft, part: AnsweredPart, found: Found) -> bool:
+async def _add_changes(draft: Draft, part: AnsweredPart, found: Found, reading: Reading) -> bool:
     """Adds the changes between two times."""
     if not _asked(part, "diff_graph"):
         return False
-    changes = statement_selection.changes(need_of(part.question), found.facts)
+    changes = await statement_selection.changes(reading, part.question, found.facts)
     lines = [
         f"{_kind_of_change(one.item)}{_fact_line(draft, one, part.question)}"
         for one in changes[:_MAX_CHANGES]
@@ -131,11 +132,11 @@ def _add_changes(draft: Draft, part: AnsweredPart, found: Found) -> bool:
     return _add_lines(draft, _time_heading(part, "Changes from"), lines)
 
 
-def _add_history(draft: Draft, part: AnsweredPart, found: Found) -> bool:
+async def _add_history(draft: Draft, part: AnsweredPart, found: Found, reading: Reading) -> bool:
     """Adds an entity's facts in time order."""
     if not _asked(part, "get_entity_history"):
         return False
-    chosen = statement_selection.history(part.question, found.facts)
+    chosen = await statement_selection.history(reading, part.question, found.facts)
     results = [one for one in part.results if one.tool == "get_entity_history"]
     start = part.question.page * PAGE
     shown = chosen[start : start + PAGE]
@@ -159,7 +160,7 @@ def _add_history(draft: Draft, part: AnsweredPart, found: Found) -> bool:
     return _add_lines(draft, heading, lines)
 
 
-def _add_records(draft: Draft, _part: AnsweredPart, found: Found) -> bool:
+async def _add_records(draft: Draft, _part: AnsweredPart, found: Found, _reading: Reading) -> bool:
     """Adds findings and records of the user's memory unchanged."""
     lines = [
         f"{item.text}{draft.mark(next(iter(item.citations), None), item)}"
@@ -168,13 +169,17 @@ def _add_records(draft: Draft, _part: AnsweredPart, found: Found) -> bool:
     return _add_lines(draft, "", lines)
 
 
-def _add_facts(draft: Draft, part: AnsweredPart, found: Found) -> bool:
-    """Adds facts that are true at the requested time; for a past time also what has changed since."""
+async def _add_facts(draft: Draft, part: AnsweredPart, found: Found, reading: Reading) -> bool:
+    """Adds facts that are true at the requested time; for a past time also what has changed since.
+
+    Of a search that found passages too, facts come first if they answer about as well as the best sentence.
+    """
     question = part.question
-    if not found.passages or question_forms.is_relation(question) or _asked(part, *_GRAPH_TOOLS):
-        facts = statement_selection.facts(need_of(question), question, found.facts)
-    else:
-        facts = []
+    facts = await statement_selection.facts(reading, question, found.facts)
+    if found.passages and not _asked(part, *_GRAPH_TOOLS):
+        quoted = await statement_selection.sentences(reading, question, found.passages)
+        best = max((one.score for one in quoted), default=float("-inf"))
+        facts = facts if max((one.score for one in facts), default=best) > best - ALIKE else []
     lines = [_fact_line(draft, one, question) for one in facts]
     heading = _time_heading(part, "As of")
     if heading and _ASKS_FOR_LATER.search(question.text):
@@ -185,14 +190,20 @@ def _add_facts(draft: Draft, part: AnsweredPart, found: Found) -> bool:
     return _add_lines(draft, heading, lines)
 
 
-def _add_sentences(draft: Draft, part: AnsweredPart, found: Found) -> bool:
+async def _add_sentences(draft: Draft, part: AnsweredPart, found: Found, reading: Reading) -> bool:
     """Adds quoted sentences of documents."""
-    need = need_of(part.question)
-    chosen = statement_selection.sentences(need, part.question, found.passages)
-    return _add_lines(draft, "", _quotations(draft, _runs(chosen), part.question))
+    chosen = await statement_selection.sentences(reading, part.question, found.passages)
+    return _add_lines(draft, "", [_quotation(draft, one, part.question) for one in chosen])
 
 
-_WAYS: Final = (_add_changes, _add_history, _add_records, _add_facts, _add_sentences)
+Way = Callable[[Draft, AnsweredPart, Found, Reading], Awaitable[bool]]
+_WAYS: Final[tuple[Way, ...]] = (
+    _add_changes,
+    _add_history,
+    _add_records,
+    _add_facts,
+    _add_sentences,
+)
 
 
 def _asked(part: AnsweredPart, *tools: str) -> bool:
@@ -224,38 +235,12 @@ def _source(citation: Citation | None) -> str:
     return f" ({citation.title}{f' · {citation.source}' if citation.source else ''})"
 
 
-def _runs(chosen: Sequence[Statement]) -> list[list[Statement]]:
-    """Groups statements that are adjacent in one passage, so that they form one quotation."""
-    runs: list[list[Statement]] = []
-    for one in chosen:
-        last = runs[-1][-1] if runs else None
-        if last is not None and last.item == one.item and one.place == last.place + 1:
-            runs[-1].append(one)
-        else:
-            runs.append([one])
-    return runs
-
-
-def _quotations(draft: Draft, runs: Sequence[Sequence[Statement]], question: Question) -> list[str]:
-    """Returns quotations; those of several documents are dated."""
-    several = len({run[0].item.citations[0].document_id for run in runs}) > 1
-    zone = question.clock.zone
-    lines = []
-    for run in runs:
-        since = run[0].item.valid_from
-        dated = f", {day(since, zone)}" if several and since is not None else ""
-        lines.append(f"{_quotation(draft, run)}{dated}")
-    return lines
-
-
-def _quotation(draft: Draft, run: Sequence[Statement]) -> str:
-    first, last = run[0].citation, run[-1].citation
-    cited = first
-    if first is not None and last is not None:
-        whole = run[0].item.citations[0]
-        cited = whole.part(first.start - whole.start, last.end - whole.start)
-    text = " ".join(" ".join(one.text for one in run).split())
-    return f"“{text}”{draft.mark(cited, run[0].item)}{_source(cited)}"
+def _quotation(draft: Draft, one: Statement, question: Question) -> str:
+    """Returns a sentence in quotation marks with its source, and the date that somebody gave it."""
+    since = given_date(one.item)
+    dated = f", {day(since, question.clock.zone)}" if since is not None else ""
+    text = " ".join(one.text.split())
+    return f"“{text}”{draft.mark(one.citation, one.item)}{_source(one.citation)}{dated}"
 
 
 def _add_lines(draft: Draft, heading: str, lines: Sequence[str]) -> bool:
@@ -286,10 +271,13 @@ def _documents_were_searched(part: AnsweredPart) -> bool:
     return not any("documents" in result.unavailable for result in part.results)
 
 
-def _nothing(part: AnsweredPart) -> str:
+def _nothing(part: AnsweredPart, found: Found) -> str:
     if any(result.tool == "query_graph" for result in part.results):
         return "Nothing is remembered about you on this yet."
-    return NOTHING_ANSWERS
+    cited = [item.citations[0] for item in found.passages if item.citations]
+    if not cited or not cited[0].title:
+        return NOTHING_ANSWERS
+    return f"{NOTHING_ANSWERS} The nearest document is{_source(cited[0])}."
 
 
 def _clarifying_question(part: AnsweredPart) -> str:

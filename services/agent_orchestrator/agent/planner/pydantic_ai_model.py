@@ -42,6 +42,7 @@ from services.agent_orchestrator.agent.planner.entity_recognition import LinkEnt
 from services.agent_orchestrator.agent.planner.follow_up import Turn, understand
 from services.agent_orchestrator.agent.planner.history_paging import PAGE
 from services.agent_orchestrator.agent.planner.question import Clock, Question
+from services.agent_orchestrator.agent.planner.reading import Reading
 from services.agent_orchestrator.agent.planner.routing import (
     HISTORY,
     ToolCall,
@@ -68,6 +69,7 @@ _MAX_QUERY: Final = 4_000
 @dataclass(frozen=True, slots=True)
 class PlannerContext:
     """The planner's access to a run. `cite` receives the items behind the marks [1], [2], … of the answer.
+    `reading` scores how well statements answer.
 
     `understood` caches the parts of the run's question, so that later steps do not parse it again.
     """
@@ -75,6 +77,7 @@ class PlannerContext:
     clock: Clock
     link: LinkEntities
     cite: Callable[[Sequence[ResultItem]], None]
+    reading: Reading
     understood: dict[str, list[Question]] = field(default_factory=dict)
 
 
@@ -186,15 +189,19 @@ async def next_step(
             return calls
         draft = nothing_to_look_up(questions[0], introduce=not talk.is_introduced)
         return _answer(draft, context)
-    parts = [_part(question, number, talk) for number, question in enumerate(questions)]
+    reading = context.reading
+    parts = [
+        await _part(question, number, talk, reading) for number, question in enumerate(questions)
+    ]
     pages = _further_pages(parts, talk.steps + 1)
     if pages and talk.steps < _MAX_PAGE_STEPS:
         return pages
     if talk.steps < _MAX_STEPS:
-        calls = _further_calls(parts, tools, talk.steps + 1)
+        calls = await _further_calls(parts, tools, talk.steps + 1, reading)
         if calls:
             return calls
-    return _answer(compose(parts, introduce=not talk.is_introduced), context)
+    draft = await compose(parts, reading, introduce=not talk.is_introduced)
+    return _answer(draft, context)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,10 +274,12 @@ def _results_in(message: ModelRequest) -> list[tuple[str, ToolResult]]:
     return found
 
 
-def _part(question: Question, number: int, talk: Conversation) -> AnsweredPart:
+async def _part(
+    question: Question, number: int, talk: Conversation, reading: Reading
+) -> AnsweredPart:
     """Returns a part with its results; for a two-hop question the second question, once it was asked."""
     asked = talk.results_of(number, _ASK)
-    bridged = bridge(question, asked)
+    bridged = await bridge(question, asked, reading)
     if bridged is None:
         return AnsweredPart(question, asked)
     outer, fact = bridged
@@ -297,8 +306,8 @@ def _first_calls(
     return calls
 
 
-def _further_calls(
-    parts: Sequence[AnsweredPart], tools: Sequence[str], step: int
+async def _further_calls(
+    parts: Sequence[AnsweredPart], tools: Sequence[str], step: int, reading: Reading
 ) -> list[ToolCallPart | TextPart]:
     """Returns calls for a question's second hop, and document searches for parts that the graph did not answer."""
     calls: list[ToolCallPart | TextPart] = []
@@ -307,7 +316,7 @@ def _further_calls(
         asked = {result.tool for result in part.results}
         if not asked and part.bridge is not None:
             wanted = route(question)
-        elif _needs_documents(part, asked):
+        elif await _needs_documents(part, asked, reading):
             wanted = [ToolCall("comprehensive_search", {"query": question.text})]
         else:
             continue
@@ -336,9 +345,11 @@ def _further_pages(parts: Sequence[AnsweredPart], step: int) -> list[ToolCallPar
     return calls
 
 
-def _needs_documents(part: AnsweredPart, asked: set[str]) -> bool:
+async def _needs_documents(part: AnsweredPart, asked: set[str], reading: Reading) -> bool:
     """Whether a part was asked of a tool other than documents or records, without an answer."""
-    if asked & _DOCUMENT_TOOLS or (asked and asked <= _RECORDS) or is_answered(part):
+    if asked & _DOCUMENT_TOOLS or (asked and asked <= _RECORDS):
+        return False
+    if await is_answered(part, reading):
         return False
     return bool(asked) or bool(route(part.question))
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
-from services.agent_orchestrator.agent.planner.language import sentences, stem, word_list
-from services.agent_orchestrator.agent.planner.normalized_text import Wording, wording
-from services.agent_orchestrator.agent.planner.relevance import Match, Need, match
+from services.agent_orchestrator.agent.planner.language import sentences
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 
 _FACTS = frozenset({"fact", "state", "change", "mention"})
@@ -15,18 +13,20 @@ _FACTS = frozenset({"fact", "state", "change", "mention"})
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A quotable statement with its source. `place` is the index of the sentence in its passage."""
+    """A quotable statement with its source.
+
+    `read_as` is what is compared with the question: a sentence with its title. `place` is the index of the sentence
+    in its passage, `rank` the index of its item in the results. `score` is the logit that the statement answers the
+    question, once it was read.
+    """
 
     text: str
+    read_as: str
     item: ResultItem
     citation: Citation | None
-    match: Match
     place: int = 0
-
-    @property
-    def score(self) -> float:
-        """How well it answers, including the search's own score."""
-        return self.match.score + 0.1 * self.item.score
+    rank: int = 0
+    score: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,6 @@ class Found:
     facts: tuple[ResultItem, ...] = ()
     passages: tuple[ResultItem, ...] = ()
     others: tuple[ResultItem, ...] = ()
-    results: tuple[ToolResult, ...] = field(default=())
 
 
 def gather(results: Sequence[ToolResult]) -> Found:
@@ -49,58 +48,25 @@ def gather(results: Sequence[ToolResult]) -> Found:
         facts=tuple(item for item in items.values() if item.kind in _FACTS),
         passages=tuple(item for item in items.values() if item.kind == "passage"),
         others=tuple(item for item in items.values() if item.kind in {"finding", "memory"}),
-        results=tuple(results),
     )
 
 
-def fact_statements(need: Need, items: Iterable[ResultItem]) -> list[Statement]:
-    """Returns facts as statements, scored by their text and the words of their relation."""
-    # A fact always names two entities, so it always meets a request for a name.
-    need = replace(need, kind="" if need.kind == "name" else need.kind)
+def fact_statements(items: Iterable[ResultItem]) -> list[Statement]:
+    """Returns facts as statements."""
     return [
-        Statement(
-            item.text,
-            item,
-            next(iter(item.citations), None),
-            match(
-                need,
-                wording(f"{item.text} {item.subject} {item.object}"),
-                wording(relation_words(item)),
-            ),
-        )
-        for item in items
+        Statement(item.text, item.text, item, next(iter(item.citations), None), rank=rank)
+        for rank, item in enumerate(items)
     ]
 
 
-def passage_statements(need: Need, items: Sequence[ResultItem]) -> list[Statement]:
-    """Returns the sentences of passages, each scored with its title and the previous sentence."""
-    cut = [
-        (item, [(one, wording(one.text)) for one in sentences(item.citations[0].quote)])
-        for item in items
-        if item.citations
-    ]
-    need = need.weighed([words for _, own in cut for _, words in own])
+def passage_statements(items: Sequence[ResultItem]) -> list[Statement]:
+    """Returns the sentences of passages, each read with the title of its document; none twice."""
     found: dict[str, Statement] = {}
-    for item, own in cut:
+    for rank, item in enumerate(item for item in items if item.citations):
         citation = item.citations[0]
-        title, before = wording(citation.title), Wording()
-        for place, (sentence, words) in enumerate(own):
+        for place, sentence in enumerate(sentences(citation.quote)):
             quoted = citation.part(sentence.start, sentence.end)
-            judged = match(need, words, title, before)
-            found.setdefault(words.folded, Statement(sentence.text, item, quoted, judged, place))
-            before = words
+            read_as = f"{citation.title}: {sentence.text}"
+            key = " ".join(sentence.text.casefold().split())
+            found.setdefault(key, Statement(sentence.text, read_as, item, quoted, place, rank))
     return list(found.values())
-
-
-def relation_words(item: ResultItem) -> str:
-    """Returns the relation's name as words: MEMBER_OF is "member of"."""
-    return item.relation.replace("_", " ").lower()
-
-
-def relation_stems(item: ResultItem) -> frozenset[str]:
-    """Returns the stems of a relation's name."""
-    return frozenset(
-        stem(word)
-        for word in word_list(relation_words(item))
-        if word not in {"of", "by", "on", "to"}
-    )

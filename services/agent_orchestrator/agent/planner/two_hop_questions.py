@@ -13,7 +13,7 @@ from services.agent_orchestrator.agent.planner import statement_selection
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.language import fold
 from services.agent_orchestrator.agent.planner.question import Question, read_question
-from services.agent_orchestrator.agent.planner.relevance import need_of
+from services.agent_orchestrator.agent.planner.reading import Reading
 from services.agent_orchestrator.agent.planner.statements import Statement, gather
 from services.agent_orchestrator.agent.results import ToolResult
 
@@ -39,13 +39,15 @@ def inner_question(question: Question) -> Question | None:
     return read_question(f"{asks} {found['clause']}?", inside, question.clock)
 
 
-def bridge(question: Question, results: Sequence[ToolResult]) -> tuple[Question, Statement] | None:
+async def bridge(
+    question: Question, results: Sequence[ToolResult], reading: Reading
+) -> tuple[Question, Statement] | None:
     """Returns the question with the answer of its clause in place of the clause, and the fact with that answer."""
     inner = inner_question(question)
     found = _CLAUSE.search(question.text)
     if inner is None or found is None:
         return None
-    chosen = statement_selection.facts(need_of(inner), inner, gather(results).facts)
+    chosen = await statement_selection.facts(reading, inner, gather(results).facts)
     named = {fold(entity.name) for entity in inner.entities}
     for one in chosen:
         ends = [end for end in (one.item.subject, one.item.object) if fold(end) not in named]

@@ -37,6 +37,7 @@ from services.agent_orchestrator.agent.toolsets import EXPECTED, SAVING
 from services.agent_orchestrator.entity_memory.queue import MemoryWrites
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
+from services.models.reranking.reranker import Reranker
 from services.postgres.pool import Pool
 from services.runtime.context import CallContext, call_scope, current_call, remaining
 from services.runtime.errors import (
@@ -77,6 +78,7 @@ class Runs:
         tiers: TierReads,
         limits: Limits,
         memory: MemoryWrites | None = None,
+        reader: Reranker | None = None,
     ) -> None:
         self._answering = answering
         self._log = log
@@ -85,6 +87,7 @@ class Runs:
         self._search = search
         self._hybrid = hybrid
         self._tiers = tiers
+        self._reader = reader
         self._limits = limits
         self._follower = LogFollower(log)
         self._ends = RunFinalizer(
@@ -270,6 +273,7 @@ class Runs:
             search=self._search,
             hybrid=self._hybrid,
             tiers=self._tiers,
+            reader=self._reader,
             search_preferences=ask.preferences,
             run_id=run.id,
             conversation_id=ask.conversation_id,
