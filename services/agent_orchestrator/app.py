@@ -195,7 +195,17 @@ async def open_app(
             )
         )
         agent = await stack.enter_async_context(
-            _open_agent(options, models, runtime, tiers, database, search, hybrid, entity_memory)
+            _open_agent(
+                options,
+                models,
+                runtime,
+                tiers,
+                database,
+                search,
+                hybrid,
+                entity_memory,
+                cross_encoder,
+            )
         )
         services = [
             _search_service(search, hybrid, AdmissionQueue(runtime.search_limits())),
@@ -362,6 +372,7 @@ def _open_agent(  # noqa: PLR0917 - all of these parts are needed
     search: ComprehensiveSearch,
     hybrid: ExpandedHybrid,
     entity_memory: EntityMemoryParts,
+    reader: Reranker | None,
 ) -> AbstractAsyncContextManager[AgentServicer]:
     # Imported here because its libraries are large and workers do not need them.
     from services.agent_orchestrator.agent.app import open_agent  # noqa: PLC0415
@@ -378,6 +389,7 @@ def _open_agent(  # noqa: PLR0917 - all of these parts are needed
         vector_health=tiers.health["vector"],
         graph_health=tiers.health["graph"],
         memory=entity_memory,
+        reader=reader,
     )
 
 
