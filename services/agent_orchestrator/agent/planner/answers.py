@@ -277,7 +277,8 @@ def _nothing(part: AnsweredPart, found: Found) -> str:
     cited = [item.citations[0] for item in found.passages if item.citations]
     if not cited or not cited[0].title:
         return NOTHING_ANSWERS
-    return f"{NOTHING_ANSWERS} The nearest document is{_source(cited[0])}."
+    source = f" ({cited[0].source})" if cited[0].source else ""
+    return f"{NOTHING_ANSWERS} The nearest document is “{cited[0].title}”{source}."
 
 
 def _clarifying_question(part: AnsweredPart) -> str:

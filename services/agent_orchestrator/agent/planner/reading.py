@@ -14,6 +14,7 @@ from typing import Final
 
 from services.agent_orchestrator.agent.planner.language import content_stems
 from services.agent_orchestrator.agent.planner.statements import Statement
+from services.runtime.patterns import compile_linear
 
 # The least logit of a statement that answers: below it 9 of 10 questions about something else lie, and 6 % of others.
 BAR: Final = -2.0
@@ -21,6 +22,19 @@ BAR: Final = -2.0
 MAX_READ: Final = 10
 # A statement of a later passage needs this much more in common with the question.
 _RANK_COST: Final = 0.7
+# What a statement without a number loses where the question asks for one: a cross-encoder does not see it.
+_LACKS_NUMBER: Final = 4.0
+_ASKS_NUMBER: Final = compile_linear(
+    r"\b(?:how (?:many|much|old|long|often|far|tall|large|big|high)|when|(?:what|which) (?:year|date|day|time))\b",
+    ignore_case=True,
+)
+_NUMBER: Final = compile_linear(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy"
+    r"|eighty|ninety|hundred|thousand|million|billion|once|twice|half|dozen|daily|weekly|monthly|yearly|never|always"
+    r"|every|each|century|january|february|march|april|may|june|july|august|september|october|november|december"
+    r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday|before|after|during|when|until|while)\b",
+    ignore_case=True,
+)
 # Logits of a statement without a model: the share of the question's words that it has, 0.62 being the bar.
 _LEAST_SHARE: Final = 0.62
 _SHARE_SLOPE: Final = 10.0
@@ -53,8 +67,19 @@ class Reading:
             self.known.update(
                 ((question, text), score) for text, score in zip(missing, scores, strict=True)
             )
-        scored = [replace(one, score=self.known[question, one.read_as]) for one in chosen]
+        asks_number = _ASKS_NUMBER.search(question) is not None
+        scored = [
+            replace(
+                one, score=self.known[question, one.read_as] - _missing_number(one, asks_number)
+            )
+            for one in chosen
+        ]
         return sorted(scored, key=lambda one: -one.score)
+
+
+def _missing_number(one: Statement, asks_number: bool) -> float:
+    has_number = one.item.kind != "passage" or _NUMBER.search(one.text) is not None
+    return 0.0 if has_number or not asks_number else _LACKS_NUMBER
 
 
 def shared_words(question: str, texts: Sequence[str]) -> list[float]:

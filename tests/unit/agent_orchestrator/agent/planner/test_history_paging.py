@@ -21,6 +21,7 @@ from services.agent_orchestrator.agent.planner.entity_recognition import KnownEn
 from services.agent_orchestrator.agent.planner.history_paging import page_step, requested_page
 from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerContext, PlannerModel
 from services.agent_orchestrator.agent.planner.question import Clock
+from services.agent_orchestrator.agent.planner.reading import Reading, shared_words
 from services.agent_orchestrator.agent.results import ResultItem, ToolResult
 
 CLOCK = Clock(datetime(2026, 11, 24, 10, tzinfo=UTC), ZoneInfo("UTC"))
@@ -132,8 +133,12 @@ async def link(text: str) -> Sequence[KnownEntity]:
     return [KnownEntity("Ledger")] if "Ledger" in text else []
 
 
+async def by_words(question: str, texts: Sequence[str]) -> list[float]:
+    return shared_words(question, texts)
+
+
 AGENT = Agent(
-    PlannerModel(lambda _deps: PlannerContext(CLOCK, link, lambda _items: None)),
+    PlannerModel(lambda _deps: PlannerContext(CLOCK, link, lambda _items: None, Reading(by_words))),
     deps_type=Deps,
     toolsets=[FunctionToolset([get_entity_history])],
 )

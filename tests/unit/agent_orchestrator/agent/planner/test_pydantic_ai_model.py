@@ -23,6 +23,7 @@ from services.agent_orchestrator.agent.planner.answers import INTRODUCTION, NOTH
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerContext, PlannerModel
 from services.agent_orchestrator.agent.planner.question import Clock
+from services.agent_orchestrator.agent.planner.reading import Reading, shared_words
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 
 CLOCK = Clock(datetime(2026, 11, 24, 10, tzinfo=UTC), ZoneInfo("UTC"))
@@ -62,8 +63,12 @@ async def link(text: str) -> Sequence[KnownEntity]:
     return [KnownEntity("Ledger")] if "Ledger" in text else []
 
 
+async def by_words(question: str, texts: Sequence[str]) -> list[float]:
+    return shared_words(question, texts)
+
+
 AGENT = Agent(
-    PlannerModel(lambda deps: PlannerContext(CLOCK, link, deps.cited.extend)),
+    PlannerModel(lambda deps: PlannerContext(CLOCK, link, deps.cited.extend, Reading(by_words))),
     deps_type=Deps,
     toolsets=[FunctionToolset([search_knowledge_graph, comprehensive_search])],
     retries=2,
