@@ -27,7 +27,8 @@ from tests.evals.sample_stack import TimedAnswer, chat_timed
 CORPUS: Final = "corpus.jsonl.gz"
 QUESTIONS: Final = "questions.jsonl.gz"
 _KINDS: Final = ("answerable", "near_miss", "foreign")
-_QUOTED: Final = re.compile(r"“([^”]*)”")
+# A quotation with the number of its source.
+_QUOTED: Final = re.compile(r"“([^“]*?)” \[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Judged:
 
     @property
     def is_first_correct(self) -> bool:
-        """Returns whether an expected string stands in the first quotation, or in the first citation without one."""
+        """Returns whether an expected string stands in the first quotation that is cited, or in the first citation."""
         quoted = _QUOTED.findall(self.answer) or list(self.quotes)
         return bool(quoted) and contains(quoted[0], self.row["expected"])
 

@@ -77,13 +77,15 @@ class Draft:
 async def compose(parts: Sequence[AnsweredPart], reading: Reading, *, introduce: bool) -> Draft:
     """Composes the answer to all parts. With `introduce` it says that the local planner is answering."""
     draft = Draft()
-    notices: list[str] = []
     for part in parts:
-        for notice in _notices(part):
-            if notice not in notices:
-                notices.append(notice)
         await _answer_part(draft, part, reading)
-    draft.paragraphs[:0] = [" ".join(notices)] if notices else []
+    failures = list(dict.fromkeys(one for part in parts for one in _failures(part)))
+    unknown = list(dict.fromkeys(one for part in parts for one in _unknown_names(part)))
+    # What an answer lacks is said before it; that the graph does not know a name, after what the documents say.
+    first = failures if draft.has_answer else [*failures, *unknown]
+    draft.paragraphs[:0] = [" ".join(first)] if first else []
+    if unknown and draft.has_answer:
+        draft.paragraphs.append(" ".join(unknown))
     if not draft.paragraphs:
         draft.paragraphs.append(GREETING)
     if introduce:
@@ -287,19 +289,27 @@ def _clarifying_question(part: AnsweredPart) -> str:
     return f"Several are named {result.entity or part.question.entity}: {', '.join(names)}. Which one do you mean?"
 
 
-def _notices(part: AnsweredPart) -> list[str]:
-    """Returns notices about failed searches and about names that the graph does not know."""
+def _failures(part: AnsweredPart) -> list[str]:
+    """Returns a notice for each search that failed, and for a graph that is empty."""
     notices: list[str] = []
     for result in part.results:
         notices.extend(_unavailable(name, result) for name in result.unavailable)
         if result.status == "empty_graph":
             notices.append(_EMPTY_GRAPH)
-        elif result.status == "unknown_entity":
-            name = result.entity or part.question.entity
-            notices.append(
-                f"The knowledge graph does not know “{name}”; the documents were searched instead."
-            )
     return notices
+
+
+def _unknown_names(part: AnsweredPart) -> list[str]:
+    """Returns a notice for each name that the graph does not know."""
+    names = [
+        result.entity or part.question.entity
+        for result in part.results
+        if result.status == "unknown_entity"
+    ]
+    return [
+        f"The knowledge graph does not know “{name}”; the documents were searched instead."
+        for name in names
+    ]
 
 
 def _unavailable(name: str, result: ToolResult) -> str:

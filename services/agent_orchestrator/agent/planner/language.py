@@ -6,20 +6,14 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Final
 
 from services.agent_orchestrator.agent.planner.wordlists import word_set
+from services.agent_orchestrator.ingest.chunking import sentence_ends
 from services.runtime.markup import text_within_markup
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*", re.UNICODE)
-_BREAK: Final = re.compile(r"(?<=[.!?])[\"”’)]{0,9}\s{1,99}(?=[\"“(]?[A-Z0-9])|\n+")
-_ABBREVIATION: Final = re.compile(
-    r"(?:\b(?:e\.g|i\.e|Mr|Mrs|Ms|Dr|Prof|St|No|vs|approx|cf|Inc|Ltd)|\b[A-Z])\.$"
-)
-
-# Characters of an abbreviation with the one before it.
-_LONGEST_ABBREVIATION: Final = 8
-
 FUNCTION_WORDS: Final = word_set(
     "a an the this that these those some any each every all both no not of in on at by for from to with without into",
     "onto over under about after before during since until till through between among and or but nor so if then than",
@@ -157,29 +151,20 @@ def content_stems(text: str) -> frozenset[str]:
 
 
 def sentences(text: str) -> list[Sentence]:
-    """Returns the sentences of a text with their positions, without marks of headings, lists and emphasis before them.
+    """Returns the sentences of a text with their positions; each line ends one.
 
-    Periods of abbreviations do not end a sentence.
+    Marks of headings, lists and emphasis around a sentence are not part of it.
     """
     found: list[Sentence] = []
     start = 0
-    for end, following in [
-        *((gap.start(), gap.end()) for gap in _BREAK.finditer(text)),
-        (len(text),) * 2,
-    ]:
-        if (
-            end < len(text)
-            and "\n" not in text[end:following]
-            and _ABBREVIATION.search(text[max(start, end - _LONGEST_ABBREVIATION) : end])
-        ):
-            continue
-        stripped = text[start:end].strip()
-        if stripped:
-            first = text.index(stripped, start)
-            begin, finish = text_within_markup(stripped)
-            if begin < finish:
-                found.append(Sentence(stripped[begin:finish], first + begin, first + finish))
-        start = following
+    for line in text.splitlines(keepends=True):
+        for begin, end in pairwise([0, *sentence_ends(line), len(line)]):
+            stripped = line[begin:end].strip()
+            first, last = text_within_markup(stripped)
+            if first < last:
+                place = start + line.index(stripped, begin)
+                found.append(Sentence(stripped[first:last], place + first, place + last))
+        start += len(line)
     return found
 
 

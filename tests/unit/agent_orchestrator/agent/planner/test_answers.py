@@ -318,10 +318,6 @@ async def test_homonyms_lead_to_a_clarifying_question(reading: Reading) -> None:
             {"status": "empty_graph"},
             "The knowledge graph is empty: ingest documents or facts first.",
         ),
-        (
-            {"status": "unknown_entity", "entity": "Ledgr"},
-            "The knowledge graph does not know “Ledgr”; the documents were searched instead.",
-        ),
     ],
 )
 async def test_a_failed_graph_search_is_mentioned_and_documents_answer(
@@ -334,6 +330,19 @@ async def test_a_failed_graph_search_is_mentioned_and_documents_answer(
     )
     assert draft.paragraphs[0] == said
     assert "keeps the books" in draft.text
+
+
+async def test_that_the_graph_does_not_know_a_name_is_said_after_what_the_documents_say(
+    reading: Reading,
+) -> None:
+    unknown = tool_result(
+        "search_knowledge_graph", passage(RUNBOOK), status="unknown_entity", entity="Ledgr"
+    )
+    draft = await answer(reading, "What does the Ledger Service keep?", unknown)
+    assert "keeps the books" in draft.paragraphs[0]
+    assert draft.paragraphs[1] == (
+        "The knowledge graph does not know “Ledgr”; the documents were searched instead."
+    )
 
 
 async def test_unavailable_documents_are_reported_as_unavailable(reading: Reading) -> None:
