@@ -1,4 +1,4 @@
-"""`braid space`: compare both stores, repair them, and migrate to other models."""
+"""`braid space`: compare all stores, repair them, and migrate to other models."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from gateway.cli import output
 from gateway.cli.exit_codes import ExitCode
 from gateway.cli.job_status import require_success, wait_for_end
 from gateway.cli.options import AsJson
+from gateway.cli.quarantine import quarantine
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 space = typer.Typer(
     help="Check and repair the space, and move it to other models.", no_args_is_help=True
 )
+space.add_typer(quarantine, name="quarantine")
 Wait = Annotated[
     bool, typer.Option("--wait/--no-wait", help="Show the job's progress until it ends.")
 ]
@@ -28,22 +30,31 @@ Wait = Annotated[
 @space.command()
 def check(
     context: typer.Context,
-    repair: Annotated[bool, typer.Option("--repair", help="Repair what is inconsistent.")] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair", help="Show what a repair would do with each inconsistency.")
+    ] = False,
+    apply: Annotated[bool, typer.Option("--apply", help="With --repair: do it.")] = False,
     limit: Annotated[int | None, typer.Option(help="How many of a kind are listed.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare both stores, and repair them if asked to. Exit code 1 when they are inconsistent."""
+    """Compare all stores, and repair them if asked to. Exit code 1 when they are inconsistent.
+
+    A repair deletes nothing that somebody stated: see `braid space quarantine`.
+    """
+    if apply and not repair:
+        raise typer.BadParameter("needs --repair", param_hint="--apply")
     session: Session = context.obj
-    with session.api(changes=repair) as api:
+    with session.api(changes=apply) as api:
         if repair:
-            suffix = "" if limit is None else f"?limit={limit}"
+            query = f"?apply={str(apply).lower()}"
+            suffix = query if limit is None else f"{query}&limit={limit}"
             answer = api.post(f"/api/consistency{suffix}", None)
         else:
             answer = api.get("/api/consistency", limit=limit)
     if as_json:
         session.show_json(answer)
     else:
-        _show_report(session.out, answer)
+        _show_report(session.out, answer, repair=repair, apply=apply)
     if not answer["consistent"]:
         raise typer.Exit(ExitCode.FAILED)
 
@@ -84,13 +95,18 @@ def _start(session: Session, path: str, body: Any, *, wait: bool, as_json: bool)
     require_success(job)
 
 
-def _show_report(out: Console, answer: dict[str, Any]) -> None:
-    looked = ("chunks", "episodes", "graph_documents", "entities", "pending")
-    output.show_pairs(out, {name: answer[name] for name in looked})
+def _show_report(out: Console, answer: dict[str, Any], *, repair: bool, apply: bool) -> None:
+    looked = ("chunks", "episodes", "graph_documents", "entities", "facts", "findings", "memories")
+    output.show_pairs(out, {name: answer[name] for name in (*looked, "pending")})
+    action = {"repair": "action"} if repair else {}
     if answer["counts"]:
-        columns = {"inconsistency": "kind", "found": "found", "repaired": "repaired"}
+        columns = {"inconsistency": "kind", "found": "found", "repaired": "repaired"} | action
         output.show_table(out, columns, answer["counts"])
     if answer["listed"]:
-        columns = {"inconsistency": "kind", "id": "id", "document": "document_id"}
+        columns = {"inconsistency": "kind", "id": "id", "document": "document_id"} | action
         output.show_table(out, columns, answer["listed"])
+    if answer["quarantine_id"]:
+        out.print(f"quarantine: {answer['quarantine_id']} (braid space quarantine show)")
+    if repair and answer["counts"] and not apply:
+        out.print("nothing was changed: add --apply to repair")
     out.print("consistent" if answer["consistent"] else "not consistent")

@@ -11,7 +11,7 @@ from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from gateway.rest import chunks, health, jobs, maintenance, ontology
+from gateway.rest import chunks, consistency, health, jobs, maintenance, ontology
 from gateway.rest.chat import conversations as conversation_routes
 from gateway.rest.chat import routes as chat_routes
 from gateway.rest.documents import routes as documents_routes
@@ -62,6 +62,7 @@ ROUTERS = (
     memories_routes.router,
     ontology.router,
     jobs.router,
+    consistency.router,
     maintenance.router,
     entity_memory_routes.router,
     health.router,

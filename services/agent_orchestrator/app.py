@@ -27,10 +27,14 @@ from services.agent_orchestrator.clients.chunk_searches import ChunkSearches
 from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.clients.inventories import GraphInventory, VectorInventory
 from services.agent_orchestrator.clients.model_migration import GraphModels, VectorModels
+from services.agent_orchestrator.clients.quarantine import GraphQuarantine
 from services.agent_orchestrator.clients.relations import GraphRelations
 from services.agent_orchestrator.clients.space_models import SpaceModels
 from services.agent_orchestrator.clients.tiers import GraphTier, VectorTier, check_serving
 from services.agent_orchestrator.consistency.checking import Check
+from services.agent_orchestrator.consistency.embedding_repairs import EmbeddingRepairs
+from services.agent_orchestrator.consistency.quarantines import Quarantines
+from services.agent_orchestrator.consistency.repairing import Repair
 from services.agent_orchestrator.consistency.servicer import ConsistencyServicer
 from services.agent_orchestrator.consistency.work import JobWork
 from services.agent_orchestrator.database import Database, open_database
@@ -58,6 +62,7 @@ from services.agent_orchestrator.search.memory_leg import MemoryLeg
 from services.agent_orchestrator.search.query_embedding import QueryEmbeddings
 from services.agent_orchestrator.search.servicer import SearchServicer
 from services.agent_orchestrator.settings import AgentSettings, SettingError
+from services.agent_orchestrator.typed_memory.consistency import MemoryInventory
 from services.agent_orchestrator.typed_memory.inference import Inference
 from services.agent_orchestrator.typed_memory.inference_jobs import InferenceJobs
 from services.agent_orchestrator.typed_memory.memories import Memories
@@ -118,6 +123,7 @@ class Tiers:
     graph_models: GraphModels
     searches: ChunkSearches
     relations: GraphRelations
+    quarantine: GraphQuarantine
     channels: Mapping[str, grpc.aio.Channel]
     health: Mapping[str, HealthWatch]
 
@@ -212,7 +218,7 @@ async def open_app(
             _agent_service(agent),
             _ingest_service(ingest),
             _job_service(JobServicer(jobs, watchers)),
-            _consistency_service(_consistency(tiers, database, jobs)),
+            _consistency_service(_consistency(tiers, database, jobs, embedders.documents)),
             _model_service(ModelServicer(jobs, tiers.vector_models, embedders.documents.model)),
             _entity_memory_service(entity_memory.servicer),
             _memory_service(memories),
@@ -264,6 +270,12 @@ async def open_tiers(settings: AgentSettings, runtime: RuntimeSettings) -> Async
                 outgoing,
                 graph_health,
                 read_seconds=settings.read_seconds,
+                write_seconds=settings.write_seconds,
+            ),
+            GraphQuarantine(
+                graph,
+                outgoing,
+                seconds=settings.read_seconds,
                 write_seconds=settings.write_seconds,
             ),
             {"vector": vector, "graph": graph},
@@ -352,15 +364,33 @@ def _ingest(
     )
 
 
-def _consistency(tiers: Tiers, database: Database, jobs: JobStore) -> ConsistencyServicer:
+def _consistency(
+    tiers: Tiers, database: Database, jobs: JobStore, embedder: Embedder
+) -> ConsistencyServicer:
     work = JobWork(database, jobs)
-    return ConsistencyServicer(
-        Check(tiers.vector_ids, tiers.graph_ids, work),
-        vector=tiers.vector,
-        graph=tiers.graph,
-        inventory=tiers.graph_ids,
-        work=work,
+    store = MemoryStore(database)
+    memories = MemoryInventory(
+        store, Memories(store, tiers.vector, tiers.graph, tiers.relations), tiers.vector
     )
+    check = Check(
+        tiers.vector_ids,
+        tiers.graph_ids,
+        work=work,
+        memories=memories,
+        vector_models=tiers.vector_models,
+        graph_models=tiers.graph_models,
+    )
+    start_repair = partial(
+        Repair,
+        tiers.vector,
+        tiers.graph,
+        inventory=tiers.graph_ids,
+        quarantine=tiers.quarantine,
+        work=work,
+        memories=memories,
+        embeddings=EmbeddingRepairs(embedder, tiers.vector_models, tiers.graph_models),
+    )
+    return ConsistencyServicer(check, start_repair, Quarantines(tiers.quarantine, check.scopes))
 
 
 def _open_agent(  # noqa: PLR0917 - all of these parts are needed

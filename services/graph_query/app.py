@@ -6,7 +6,12 @@ import asyncio
 from functools import partial
 from typing import Protocol
 
-from braid.graph.internal.v1 import deletion_pb2_grpc, embeddings_pb2_grpc, inventory_pb2_grpc
+from braid.graph.internal.v1 import (
+    deletion_pb2_grpc,
+    embeddings_pb2_grpc,
+    inventory_pb2_grpc,
+    quarantine_pb2_grpc,
+)
 from braid.graph.v1 import ingest_pb2_grpc, query_pb2_grpc
 from services.graph_query.corrections.domain import CorrectionStore
 from services.graph_query.embeddings.space_models import SpaceModels
@@ -27,6 +32,7 @@ from services.graph_query.neo4j.database import Database, open_driver
 from services.graph_query.neo4j.queries import load_queries, load_schema
 from services.graph_query.neo4j.schema import SchemaError
 from services.graph_query.neo4j_store import Neo4jStore
+from services.graph_query.quarantine.domain import QuarantineStore
 from services.graph_query.search.as_known import AsKnownStore
 from services.graph_query.search.fact_search import FactSearcher
 from services.graph_query.search.reranking import RerankingStore
@@ -38,6 +44,7 @@ from services.graph_query.servicers.history import HistoryHandler
 from services.graph_query.servicers.ingest import GraphIngestServicer
 from services.graph_query.servicers.inventory import GraphDeletionServicer, GraphInventoryServicer
 from services.graph_query.servicers.ontology import OntologyHandler
+from services.graph_query.servicers.quarantine import GraphQuarantineServicer
 from services.graph_query.servicers.query import GraphQueryServicer
 from services.graph_query.servicers.relations import ExpansionCalls, RelationCalls
 from services.graph_query.settings import GraphSettings
@@ -99,6 +106,10 @@ class Stores(episode_intake.Stores, Protocol):
     def inventory(self) -> InventoryStore:
         """Returns the store of ids."""
 
+    @property
+    def quarantine(self) -> QuarantineStore:
+        """Returns the store of quarantined data."""
+
 
 def build_services(
     store: Stores,
@@ -157,6 +168,13 @@ def build_services(
             partial(
                 deletion_pb2_grpc.add_GraphDeletionServiceServicer_to_server,
                 GraphDeletionServicer(store, store.inventory),
+            ),
+        ),
+        Service(
+            "braid.graph.internal.v1.GraphQuarantineService",
+            partial(
+                quarantine_pb2_grpc.add_GraphQuarantineServiceServicer_to_server,
+                GraphQuarantineServicer(store.quarantine),
             ),
         ),
         Service(

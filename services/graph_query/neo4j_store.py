@@ -40,6 +40,7 @@ from services.graph_query.neo4j.space_locks import SpaceLocks
 from services.graph_query.neo4j.space_writer import SpaceContents, SpaceWriter
 from services.graph_query.neo4j.warm_up import QueryPlanWarmer
 from services.graph_query.ontology.neo4j_store import Neo4jOntologies
+from services.graph_query.quarantine.neo4j_store import Neo4jQuarantine
 from services.graph_query.search.as_known import Neo4jAsKnown
 from services.graph_query.search.neo4j_store import Neo4jSearch
 from services.graph_query.search.reranking import Neo4jReranking
@@ -93,6 +94,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         self.entities = Neo4jEntityStore(database)
         self.relations = Neo4jRelations(database, self._write)
         self.inventory = Neo4jInventory(database, self._write)
+        self.quarantine = Neo4jQuarantine(database, self._write)
         self.embeddings = Neo4jEmbeddings(database, self._write)
         self.corrections = Neo4jCorrections(database, self._write)
 

@@ -267,6 +267,24 @@ class GraphInventoryStub(inventory_pb2_grpc.GraphInventoryServiceServicer):
             examined_count=len(self.tier.strays),
         )
 
+    async def ListFactSources(
+        self, request: inventory_pb2.ListFactSourcesRequest, context: Any
+    ) -> inventory_pb2.ListFactSourcesResponse:
+        await self.tier.script.note("ListFactSources", request)
+        return inventory_pb2.ListFactSourcesResponse()
+
+    async def ListFindingsWithoutEpisode(
+        self, request: inventory_pb2.ListFindingsWithoutEpisodeRequest, context: Any
+    ) -> inventory_pb2.ListFindingsWithoutEpisodeResponse:
+        await self.tier.script.note("ListFindingsWithoutEpisode", request)
+        return inventory_pb2.ListFindingsWithoutEpisodeResponse()
+
+    async def GetGraphState(
+        self, request: inventory_pb2.GetGraphStateRequest, context: Any
+    ) -> inventory_pb2.GetGraphStateResponse:
+        await self.tier.script.note("GetGraphState", request)
+        return inventory_pb2.GetGraphStateResponse(ontology_readable=True)
+
 
 @dataclass
 class GraphDeletionStub(deletion_pb2_grpc.GraphDeletionServiceServicer):

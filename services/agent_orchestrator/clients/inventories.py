@@ -37,6 +37,29 @@ class EntityPage(NamedTuple):
     next_token: str
 
 
+class FactSources(NamedTuple):
+    """A stated fact with the documents that state it, and whether it was stated without a document."""
+
+    id: str
+    document_ids: tuple[str, ...]
+    without_document: bool
+
+
+class FactPage(NamedTuple):
+    """A page of stated facts, and the next page token."""
+
+    facts: list[FactSources]
+    next_token: str
+
+
+class FindingPage(NamedTuple):
+    """The findings of a page whose episodes do not exist, the number examined, and the next page token."""
+
+    without_episode: list[str]
+    looked_through: int
+    next_token: str
+
+
 class VectorInventory:
     """Reads ids of the vector tier. Failures are `BraidError`s."""
 
@@ -122,6 +145,26 @@ class GraphInventory:
         page = await self._calls.call(self._stub.ListUnjoinedEntities, request)
         found = [(entity.id, entity.name) for entity in page.entities]
         return EntityPage(found, page.examined_count, page.next_page_token)
+
+    async def facts(self, token: str) -> FactPage:
+        """Returns a page of the stated facts with their documents; the token "" means the first page."""
+        request = graph_pb2.ListFactSourcesRequest(page_size=DOCUMENTS, page_token=token)
+        page = await self._calls.call(self._stub.ListFactSources, request)
+        facts = [
+            FactSources(one.fact_id, tuple(one.document_ids), one.stated_without_document)
+            for one in page.facts
+        ]
+        return FactPage(facts, page.next_page_token)
+
+    async def findings(self, token: str) -> FindingPage:
+        """Examines a page of findings; the token "" means the first page."""
+        request = graph_pb2.ListFindingsWithoutEpisodeRequest(page_size=PAGE, page_token=token)
+        page = await self._calls.call(self._stub.ListFindingsWithoutEpisode, request)
+        return FindingPage(list(page.finding_ids), page.examined_count, page.next_page_token)
+
+    async def state(self) -> graph_pb2.GetGraphStateResponse:
+        """Returns the state of the graph."""
+        return await self._calls.call(self._stub.GetGraphState, graph_pb2.GetGraphStateRequest())
 
     async def delete_entities(self, entity_ids: Sequence[str]) -> int:
         """Deletes the given entities, at most 1,000, that have no connections; returns how many."""

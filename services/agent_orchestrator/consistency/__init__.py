@@ -1,1 +1,1 @@
-"""Compares a space's data in both stores, and repairs differences."""
+"""Compares a space's data in all stores, repairs differences, and keeps what is taken out in quarantines."""

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from services.agent_orchestrator.consistency.checking import DeadWork
+from services.agent_orchestrator.consistency.confirmation import DeadWork
 from services.agent_orchestrator.database import Database
 from services.agent_orchestrator.jobs.queue import SEARCH
 from services.agent_orchestrator.jobs.records import WHOLE_JOB

@@ -153,6 +153,10 @@ class Memories:
                     raise
         await self._store.delete(owner, memory.id)
 
+    async def store_again(self, owner: Owner, memory: Memory) -> None:
+        """Stores an existing memory in the tiers again; what they still have of it stays."""
+        await self._into_tiers(owner, memory, (), ())
+
     async def sweep(self, owner: Owner) -> None:
         """Deletes what interrupted calls have left behind."""
         for memory in await self._store.unready(owner, INTERRUPTED_SECONDS):

@@ -61,17 +61,7 @@ class MemoryStore:
         """Adds a memory that is not in the tiers yet. Returns None if its session is closed."""
         async with self._pool.session() as session:
             row = await session.row(
-                self._queries["add_memory"],
-                *owner,
-                uuid.UUID(id_),
-                uuid.UUID(document_id),
-                given.type,
-                given.title,
-                given.content,
-                list(given.tags),
-                given.importance,
-                json.dumps(given.metadata),
-                given.session_id,
+                self._queries["add_memory"], *owner, *_columns(id_, document_id, given)
             )
         return None if row is None else _memory(row)
 
@@ -109,10 +99,37 @@ class MemoryStore:
         async with self._pool.session() as session:
             return int(await session.value(self._queries["count_memories"], *owner))
 
+    async def users(self, space: str) -> list[str]:
+        """Returns the users of the space who have memories."""
+        return [row["user_id"] for row in await self._fetch("memory_users", space)]
+
     async def partitions(self, space: str) -> list[str]:
         """Returns the partitions of the tiers that contain memories of the space's users."""
-        rows = await self._fetch("memory_users", space)
-        return [Owner(space, row["user_id"]).partition for row in rows]
+        return [Owner(space, user).partition for user in await self.users(space)]
+
+    async def ids(self, owner: Owner, after: str, limit: int) -> list[tuple[str, str]]:
+        """Returns a page of visible memories by id, each with its document."""
+        rows = await self._fetch("memory_ids", *owner, uuid.UUID(after), limit)
+        return [(str(row["id"]), str(row["document_id"])) for row in rows]
+
+    async def existing(self, owner: Owner, ids: Iterable[str]) -> set[str]:
+        """Returns those of the given memories that exist, visible or not."""
+        rows = await self._fetch("existing_memories", *owner, [uuid.UUID(one) for one in ids])
+        return {str(row["id"]) for row in rows}
+
+    async def documents(self, owner: Owner, document_ids: Iterable[str]) -> set[str]:
+        """Returns those of the given documents that are of memories."""
+        rows = await self._fetch("memory_documents", *owner, list(document_ids))
+        return {row["document_id"] for row in rows}
+
+    async def sessions_without_summary(self, owner: Owner) -> list[str]:
+        """Returns the closed sessions whose summary does not exist."""
+        rows = await self._fetch("sessions_without_summary", *owner)
+        return [row["session_id"] for row in rows]
+
+    async def put(self, owner: Owner, id_: str, document_id: str, given: NewMemory) -> None:
+        """Adds a visible memory that both tiers have; an existing one stays."""
+        await self._execute("restore_memory", *owner, *_columns(id_, document_id, given))
 
     async def unready(self, owner: Owner, seconds: float) -> list[Memory]:
         """Returns memories whose storing or deletion was interrupted more than `seconds` ago."""
@@ -214,6 +231,21 @@ class MemoryStore:
     async def _execute(self, name: str, *arguments: object) -> None:
         async with self._pool.session() as session:
             await session.execute(self._queries[name], *arguments)
+
+
+def _columns(id_: str, document_id: str, given: NewMemory) -> tuple[object, ...]:
+    """Returns the columns of a memory after its owner's."""
+    return (
+        uuid.UUID(id_),
+        uuid.UUID(document_id),
+        given.type,
+        given.title,
+        given.content,
+        list(given.tags),
+        given.importance,
+        json.dumps(given.metadata),
+        given.session_id,
+    )
 
 
 def _memory(row: Row) -> Memory:

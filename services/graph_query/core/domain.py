@@ -119,7 +119,8 @@ class GivenFact:
     """A fact stated by a caller or a text; `embedding` is L2-normalized or empty.
 
     A fact extracted from a text names its episode instead of a document. `ended_by` lists the episodes that contradict
-    the fact, with the time at which it ends as long as one of them exists.
+    the fact, with the time at which it ends as long as one of them exists. A restored fact has the `uuid` that it had;
+    that of every other fact is derived from its content.
     """
 
     subject: EntityName
@@ -133,6 +134,7 @@ class GivenFact:
     embedding: Sequence[float] = ()
     episode_id: str = ""
     ended_by: tuple[tuple[str, datetime], ...] = ()
+    uuid: str = ""
 
     @property
     def origin(self) -> Origin:

@@ -95,6 +95,8 @@ class PreparedFact(NamedTuple):
 
     def uuid_under(self, found: Resolution) -> str:
         """Returns the fact's uuid under a resolution of names."""
+        if self.fact.uuid:
+            return self.fact.uuid
         ends = self.ends_under(found)
         return self.plain_uuid if ends == self.plain_ends else _uuid(found.space, ends, self.fact)
 

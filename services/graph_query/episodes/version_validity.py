@@ -25,9 +25,9 @@ from services.graph_query.neo4j.space_writer import (
 def with_starts(passage: Passage, stored: Passage | None) -> Passage:
     """Returns a given passage with all versions that contain it: the given one and the stored ones.
 
-    Of several own starts the earliest counts.
+    A passage that is restored brings the versions that it had. Of several own starts the earliest counts.
     """
-    starts = {*passage.given_starts, *(stored.starts if stored else ())}
+    starts = {*passage.given_starts, *passage.starts, *(stored.starts if stored else ())}
     own_start = min(passage.given_own_start, stored.own_start if stored else OPEN)
     period = period_of(starts, starts, own_start)
     return replace(passage, starts=tuple(sorted(starts)), own_start=own_start, period=period)
@@ -38,7 +38,7 @@ def carried(passages: Iterable[Passage], stored: Mapping[str, Passage]) -> list[
     return [
         with_starts(passage, stored[passage.uuid])
         for passage in passages
-        if not set(passage.given_starts) <= set(stored[passage.uuid].starts)
+        if not {*passage.given_starts, *passage.starts} <= set(stored[passage.uuid].starts)
         or passage.given_own_start < stored[passage.uuid].own_start
     ]
 
@@ -53,7 +53,7 @@ async def write_documents(writer: SpaceWriter, passages: Sequence[Passage]) -> s
             "document_id": passage.document_id,
             "title": passage.title,
             "source": passage.source,
-            "versions": row["versions"] | set(passage.given_starts),
+            "versions": row["versions"] | {*passage.given_starts, *passage.starts},
             "bare": row["bare"] or not passage.given_starts,
         }
     rows = [{**row, "versions": sorted(row["versions"])} for _, row in sorted(documents.items())]

@@ -87,17 +87,19 @@ async def remove_passages(
     claimed: Collection[str] = (),
     *,
     erase: bool = False,
+    keep_documents: bool = False,
 ) -> DeletionCounts:
     """Removes passages of these documents, and all claims of `claimed` and of documents without remaining passages.
 
-    With `erase`, their contributions to past versions of remaining facts are removed too.
+    With `erase`, their contributions to past versions of remaining facts are removed too. With `keep_documents`,
+    documents stay without passages, and what they claim stays.
     """
     writer.taken |= {passage.uuid: passage.document_id for passage in gone}
     taken = await withdraw_extraction(writer, [passage.uuid for passage in gone])
     cut = await _remove_rows(writer, gone)
     uuids_of = {document_uuid(writer.space, document) for document in documents}
-    emptied = await writer.write("delete_empty_documents", uuids=sorted(uuids_of))
-    claimants = {*claimed, *emptied[0]["documents"], *taken.claimants}
+    emptied = [] if keep_documents else await _delete_empty_documents(writer, uuids_of)
+    claimants = {*claimed, *emptied, *taken.claimants}
     withdrawn = await withdraw_claims(writer, claimants, taken.named)
     older, entities = await apply_withdrawal(writer, cut, withdrawn, documents)
     await update_versioned_documents(writer, uuids_of)
@@ -115,6 +117,11 @@ async def remove_passages(
         findings=await forget_episodes(writer, [passage.uuid for passage in gone]),
         versions=versions,
     )
+
+
+async def _delete_empty_documents(writer: SpaceWriter, uuids: Collection[str]) -> list[str]:
+    rows = await writer.write("delete_empty_documents", uuids=sorted(uuids))
+    return list(rows[0]["documents"])
 
 
 async def _unread(writer: SpaceWriter, uuids: Sequence[str]) -> None:

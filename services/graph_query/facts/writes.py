@@ -124,6 +124,15 @@ async def withdraw_claims(
     `named` are the entities, by uuid, that episodes described and no longer do.
     """
     claims = await writer.write("delete_claims", documents=sorted(claimants)) if claimants else []
+    return await withdraw_deleted_claims(writer, claims, named)
+
+
+async def withdraw_deleted_claims(
+    writer: SpaceWriter,
+    claims: Rows,
+    named: Collection[tuple[str, EntityName]] = (),
+) -> Withdrawn:
+    """Withdraws what depended on deleted claims: facts without other claims, and types without other sources."""
     if not claims and not named:
         return Withdrawn()
     return await settle_claims(writer, claims, named)

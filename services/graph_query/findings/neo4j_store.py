@@ -68,7 +68,7 @@ async def forget_episodes(writer: SpaceWriter, episodes: Sequence[str]) -> int:
     row = (await writer.write("delete_findings", uuids=list(episodes)))[0]
     if row["embedded"]:
         await writer.write("change_finding_vectors", change=-row["embedded"], model=None)
-    await _delete_idle(writer, linked)
+    await delete_unused_links(writer, linked)
     return int(row["deleted"])
 
 
@@ -82,7 +82,7 @@ async def forget_extracted(writer: SpaceWriter, episodes: Sequence[str]) -> None
     ]
     if embedded:
         await writer.write("change_finding_vectors", change=-embedded, model=None)
-    await _delete_idle(writer, linked)
+    await delete_unused_links(writer, linked)
 
 
 async def _stored_findings(writer: SpaceWriter, uuids: Iterable[str]) -> dict[str, StoredFinding]:
@@ -105,7 +105,7 @@ async def _write(writer: SpaceWriter, puts: Sequence[FindingChange], model: str)
         await writer.write("delete_finding_links", uuids=there)
     await writer.write("link_findings", rows=[_links(put) for put in puts])
     if linked:
-        await _delete_idle(writer, linked)
+        await delete_unused_links(writer, linked)
     await _set_vectors(writer, puts, model)
 
 
@@ -122,7 +122,8 @@ async def _set_vectors(writer: SpaceWriter, puts: Sequence[FindingChange], model
     await writer.write("change_finding_vectors", change=change, **parameters)
 
 
-async def _delete_idle(writer: SpaceWriter, linked: Sequence[dict[str, Any]]) -> None:
+async def delete_unused_links(writer: SpaceWriter, linked: Sequence[dict[str, Any]]) -> None:
+    """Deletes those of the given subjects and sources that no finding is linked to any more."""
     subjects = sorted({tuple(subject) for row in linked for subject in row["subjects"]})
     episodes = sorted({uuid for row in linked for uuid in row["episodes"]})
     rows = [list(subject) for subject in subjects]

@@ -26,6 +26,30 @@ class EntityPage(NamedTuple):
     last: tuple[str, str]
 
 
+class FactSources(NamedTuple):
+    """A stated fact by its position in the listing, with the documents that state it, "" without a document."""
+
+    valid_from: float
+    uuid: str
+    documents: list[str]
+
+
+class FindingPage(NamedTuple):
+    """The findings of a page that come from an episode which does not exist; the page's length; its last uuid."""
+
+    without_episode: list[str]
+    looked_through: int
+    last: str
+
+
+class GraphState(NamedTuple):
+    """What a restored backup would take back: the revision and the ontology's version; whether that can be read."""
+
+    revision: int
+    ontology_version: int
+    ontology_readable: bool
+
+
 class InventoryStore(Protocol):
     """Reads the ids of every space's graph. Raises what `GraphStore` raises."""
 
@@ -40,6 +64,17 @@ class InventoryStore(Protocol):
 
     async def unjoined_entities(self, space: str, after: tuple[str, str], limit: int) -> EntityPage:
         """Scans `limit` entities by (name, uuid) after a position; `FIRST` is the beginning."""
+
+    async def fact_sources(
+        self, space: str, after: tuple[float, str], limit: int
+    ) -> list[FactSources]:
+        """Lists stated facts by (start, uuid) after a position."""
+
+    async def findings_without_episode(self, space: str, after: str, limit: int) -> FindingPage:
+        """Scans `limit` findings by uuid after a position."""
+
+    async def graph_state(self, space: str) -> GraphState:
+        """Returns the state of the space."""
 
     async def delete_unjoined(self, space: str, uuids: Sequence[str]) -> int:
         """Deletes the entities that have no connections; returns how many."""

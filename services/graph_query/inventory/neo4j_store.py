@@ -11,9 +11,17 @@ from services.graph_query.core.domain import DeletionCounts
 from services.graph_query.core.identity import document_uuid
 from services.graph_query.episodes.writes import remove_passages
 from services.graph_query.facts.erasure import erase_past_endings, erase_versions
-from services.graph_query.inventory.domain import EPISODES_AT_ONCE, EntityPage, EpisodeRef
+from services.graph_query.inventory.domain import (
+    EPISODES_AT_ONCE,
+    EntityPage,
+    EpisodeRef,
+    FactSources,
+    FindingPage,
+    GraphState,
+)
 from services.graph_query.neo4j.database import Database
 from services.graph_query.neo4j.space_writer import SpaceWriter, Write, as_passage
+from services.graph_query.ontology.neo4j_store import from_text
 
 _KEPT = timedelta(days=30)
 
@@ -56,6 +64,28 @@ class Neo4jInventory:
         last = (row["last"][0], row["last"][1]) if row["last"] else after
         return EntityPage([(uuid, name) for uuid, name in row["unjoined"]], row["seen"], last)
 
+    async def fact_sources(
+        self, space: str, after: tuple[float, str], limit: int
+    ) -> list[FactSources]:
+        """See `InventoryStore`. Takes two queries, as a single one would read all facts of the same start again."""
+        parameters = {"space": space, "after_from": after[0], "after_uuid": after[1]}
+        rows = await self._database.read("fact_sources_of_start", **parameters, limit=limit)
+        if len(rows) < limit:
+            left = limit - len(rows)
+            rows += await self._database.read("fact_sources", **parameters, limit=left)
+        return [FactSources(row["valid_from"], row["uuid"], row["documents"]) for row in rows]
+
+    async def findings_without_episode(self, space: str, after: str, limit: int) -> FindingPage:
+        """See `InventoryStore`."""
+        parameters = {"space": space, "after": after, "limit": limit}
+        row = (await self._database.read("findings_without_episode", **parameters))[0]
+        return FindingPage(row["without"], row["seen"], row["last"] or after)
+
+    async def graph_state(self, space: str) -> GraphState:
+        """See `InventoryStore`."""
+        row = (await self._database.read("graph_state", space=space))[0]
+        return GraphState(row["revision"], row["version"], _is_readable(row["text"], row["events"]))
+
     async def delete_unjoined(self, space: str, uuids: Sequence[str]) -> int:
         """See `InventoryStore`."""
 
@@ -80,6 +110,16 @@ class Neo4jInventory:
             return total, ended
 
         return (await self._write(space, work))[0]
+
+
+def _is_readable(text: str | None, events: Sequence[str] | None) -> bool:
+    """Returns whether an ontology's text can be parsed, and its events are those stored next to it."""
+    if not text:
+        return True
+    try:
+        return sorted(from_text(text).events) == sorted(events or ())
+    except (ValueError, KeyError, TypeError):
+        return False
 
 
 async def _remove_some(writer: SpaceWriter, document_id: str) -> tuple[DeletionCounts, bool]:

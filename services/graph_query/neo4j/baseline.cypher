@@ -153,3 +153,12 @@ CREATE CONSTRAINT braid_fact_source IF NOT EXISTS FOR (s:BraidFactSource) REQUIR
 
 // The sources of a fact.
 CREATE INDEX braid_fact_source_by_fact IF NOT EXISTS FOR (s:BraidFactSource) ON (s.fact_uuid);
+
+// What a document's episodes had ended, by fact.
+CREATE INDEX braid_past_ending_by_fact IF NOT EXISTS FOR (x:BraidPastEnding) ON (x.fact_uuid);
+
+// Quarantines, by their ids.
+CREATE CONSTRAINT braid_quarantine IF NOT EXISTS FOR (q:BraidQuarantine) REQUIRE (q.group_id, q.id) IS UNIQUE;
+
+// Items of quarantines, by their ids.
+CREATE CONSTRAINT braid_quarantined IF NOT EXISTS FOR (i:BraidQuarantined) REQUIRE (i.group_id, i.quarantine_id, i.id) IS UNIQUE;

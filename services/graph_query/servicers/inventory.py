@@ -10,10 +10,12 @@ from braid.graph.internal.v1 import (
     inventory_pb2,
     inventory_pb2_grpc,
 )
+from services.graph_query.core.intervals import OPEN
 from services.graph_query.core.store import GraphStore
 from services.graph_query.inventory.domain import InventoryStore
 from services.graph_query.servicers.page_cursor import position
 from services.runtime.context import current_call
+from services.runtime.errors import FieldError, InvalidFieldError
 from services.runtime.paging import encode_token, page_size, text_position
 
 Context: TypeAlias = Any
@@ -22,6 +24,7 @@ Context: TypeAlias = Any
 _DEFAULT_PAGE_SIZE = 1_000
 _MAX_PAGE_SIZE = 10_000
 _MAX_DOCUMENTS_PAGE_SIZE = 1_000
+_MAX_CHECKED = 5_000
 
 
 class GraphInventoryServicer(inventory_pb2_grpc.GraphInventoryServiceServicer):
@@ -89,6 +92,55 @@ class GraphInventoryServicer(inventory_pb2_grpc.GraphInventoryServiceServicer):
             examined_count=page.looked_through,
         )
 
+    async def ListFactSources(
+        self, request: inventory_pb2.ListFactSourcesRequest, _context: Context
+    ) -> inventory_pb2.ListFactSourcesResponse:
+        """See the contract."""
+        space = current_call().space
+        size = _size(request.page_size, largest=_MAX_CHECKED)
+        query = ("fact-sources", space)
+        start, uuid = position(request.page_token, query)
+        found = await self._store.fact_sources(space, (_seconds(start), uuid), size + 1)
+        more = len(found) > size
+        last = found[size - 1] if more else None
+        return inventory_pb2.ListFactSourcesResponse(
+            facts=(
+                inventory_pb2.FactSources(
+                    fact_id=one.uuid,
+                    document_ids=sorted(filter(None, one.documents)),
+                    stated_without_document="" in one.documents,
+                )
+                for one in found[:size]
+            ),
+            next_page_token=encode_token(query, [repr(last.valid_from), last.uuid]) if last else "",
+        )
+
+    async def ListFindingsWithoutEpisode(
+        self, request: inventory_pb2.ListFindingsWithoutEpisodeRequest, _context: Context
+    ) -> inventory_pb2.ListFindingsWithoutEpisodeResponse:
+        """See the contract."""
+        space = current_call().space
+        size = _size(request.page_size, largest=_MAX_CHECKED)
+        query = ("findings-without-episode", space)
+        after = text_position(request.page_token, query)
+        page = await self._store.findings_without_episode(space, after, size)
+        return inventory_pb2.ListFindingsWithoutEpisodeResponse(
+            finding_ids=page.without_episode,
+            next_page_token=encode_token(query, [page.last]) if page.looked_through == size else "",
+            examined_count=page.looked_through,
+        )
+
+    async def GetGraphState(
+        self, _request: inventory_pb2.GetGraphStateRequest, _context: Context
+    ) -> inventory_pb2.GetGraphStateResponse:
+        """See the contract."""
+        state = await self._store.graph_state(current_call().space)
+        return inventory_pb2.GetGraphStateResponse(
+            space_revision=state.revision,
+            ontology_version=state.ontology_version,
+            ontology_readable=state.ontology_readable,
+        )
+
 
 class GraphDeletionServicer(deletion_pb2_grpc.GraphDeletionServiceServicer):
     """Deletes content of the caller's space from this tier alone."""
@@ -143,6 +195,16 @@ class GraphDeletionServicer(deletion_pb2_grpc.GraphDeletionServiceServicer):
             revived_fact_count=counts.revived,
             deleted_fact_version_count=counts.versions,
         )
+
+
+def _seconds(start: str) -> float:
+    """Returns the start in a fact's position; the earliest for the beginning of the listing."""
+    try:
+        return float(start or -OPEN)
+    except ValueError:
+        raise InvalidFieldError(
+            FieldError("page_token", "is not a token of this service")
+        ) from None
 
 
 def _size(asked: int, *, largest: int = _MAX_PAGE_SIZE) -> int:

@@ -25,7 +25,12 @@ def report(repaired: int) -> consistency_pb2.ConsistencyReport:
         chunk_count=2,
         episode_count=3,
         counts=[
-            consistency_pb2.InconsistencyCount(kind=KIND, found_count=1, repaired_count=repaired)
+            consistency_pb2.InconsistencyCount(
+                kind=KIND,
+                found_count=1,
+                repaired_count=repaired,
+                action=consistency_pb2.REPAIR_ACTION_QUARANTINE,
+            )
         ],
         listed=[consistency_pb2.Inconsistency(kind=KIND, id="e", document_id="d")],
         consistent=bool(repaired),
@@ -76,11 +81,58 @@ async def test_a_check_reports_inconsistencies_and_a_repair_reports_consistency(
     )
     checked = (await served.http.get("/api/consistency?limit=5")).json()
     assert checked["consistent"] is False
-    assert checked["counts"] == [{"kind": "EPISODE_WITHOUT_CHUNK", "found": 1, "repaired": 0}]
+    assert checked["counts"] == [
+        {"kind": "EPISODE_WITHOUT_CHUNK", "found": 1, "repaired": 0, "action": "QUARANTINE"}
+    ]
     assert checked["listed"][0]["document_id"] == "d"
     assert (await served.http.post("/api/consistency")).json()["consistent"] is True
-    repair = await braid(served, "space", "check", "--repair")
+    repair = await braid(served, "space", "check", "--repair", "--apply")
     assert "consistent" in repair.out
+    assert served.script.seen[-1].message.apply
+
+
+async def test_a_repair_only_reports_unless_it_is_applied(served: Served) -> None:
+    served.script.answer(
+        "RepairConsistency", consistency_pb2.RepairConsistencyResponse(report=report(0))
+    )
+    planned = await braid(served, "space", "check", "--repair")
+    assert (planned.code, "QUARANTINE" in planned.out, "--apply" in planned.out) == (1, True, True)
+    assert not served.script.seen[-1].message.apply
+    assert (await braid(served, "space", "check", "--apply")).code == 2
+
+
+async def test_quarantines_are_listed_shown_restored_and_purged(served: Served) -> None:
+    counts = [
+        consistency_pb2.QuarantinedItemCount(
+            kind=consistency_pb2.QUARANTINED_ITEM_KIND_FACT, count=2
+        )
+    ]
+    one = consistency_pb2.Quarantine(id=JOB_ID, counts=counts, item_count=1)
+    item = consistency_pb2.QuarantinedItem(
+        id=JOB_ID, kind=consistency_pb2.QUARANTINED_ITEM_KIND_FACT, subject_id="f", text="Ada met."
+    )
+    served.script.answer(
+        "ListQuarantines", consistency_pb2.ListQuarantinesResponse(quarantines=[one])
+    )
+    served.script.answer(
+        "GetQuarantine", consistency_pb2.GetQuarantineResponse(quarantine=one, items=[item])
+    )
+    served.script.answer(
+        "RestoreQuarantine",
+        consistency_pb2.RestoreQuarantineResponse(restored=counts, quarantine=one),
+    )
+    served.script.answer("PurgeQuarantine", consistency_pb2.PurgeQuarantineResponse(purged=counts))
+    listed = (await served.http.get("/api/quarantines")).json()
+    assert listed["quarantines"][0]["counts"] == [{"kind": "FACT", "count": 2}]
+    assert "2 fact" in (await braid(served, "space", "quarantine", "list")).out
+    assert "Ada met." in (await braid(served, "space", "quarantine", "show", JOB_ID)).out
+    restored = await braid(served, "space", "quarantine", "restore", JOB_ID, "--item", JOB_ID)
+    assert "2 fact" in restored.out
+    assert list(served.script.seen[-1].message.item_ids) == [JOB_ID]
+    assert "2 fact" in (await braid(served, "space", "quarantine", "purge", JOB_ID, "--yes")).out
+    assert (await served.http.delete(f"/api/quarantines/{JOB_ID}")).json() == {
+        "purged": [{"kind": "FACT", "count": 2}]
+    }
 
 
 async def test_model_migrations_return_their_jobs(served: Served) -> None:

@@ -24,9 +24,10 @@ _sym_db = _symbol_database.Default()
 
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
+from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n braid/agent/v1/consistency.proto\x12\x0e\x62raid.agent.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"M\n\x17\x43heckConsistencyRequest\x12#\n\nmax_listed\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00H\x00\x88\x01\x01\x42\r\n\x0b_max_listed\"M\n\x18\x43heckConsistencyResponse\x12\x31\n\x06report\x18\x01 \x01(\x0b\x32!.braid.agent.v1.ConsistencyReport\"N\n\x18RepairConsistencyRequest\x12#\n\nmax_listed\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00H\x00\x88\x01\x01\x42\r\n\x0b_max_listed\"N\n\x19RepairConsistencyResponse\x12\x31\n\x06report\x18\x01 \x01(\x0b\x32!.braid.agent.v1.ConsistencyReport\"\x81\x02\n\x11\x43onsistencyReport\x12\x13\n\x0b\x63hunk_count\x18\x01 \x01(\x03\x12\x15\n\repisode_count\x18\x02 \x01(\x03\x12\x1c\n\x14graph_document_count\x18\x03 \x01(\x03\x12\x14\n\x0c\x65ntity_count\x18\x04 \x01(\x03\x12\x15\n\rpending_count\x18\x05 \x01(\x03\x12\x32\n\x06\x63ounts\x18\x06 \x03(\x0b\x32\".braid.agent.v1.InconsistencyCount\x12-\n\x06listed\x18\x07 \x03(\x0b\x32\x1d.braid.agent.v1.Inconsistency\x12\x12\n\nconsistent\x18\x08 \x01(\x08\"r\n\x12InconsistencyCount\x12/\n\x04kind\x18\x01 \x01(\x0e\x32!.braid.agent.v1.InconsistencyKind\x12\x13\n\x0b\x66ound_count\x18\x02 \x01(\x03\x12\x16\n\x0erepaired_count\x18\x03 \x01(\x03\"a\n\rInconsistency\x12/\n\x04kind\x18\x01 \x01(\x0e\x32!.braid.agent.v1.InconsistencyKind\x12\n\n\x02id\x18\x02 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x03 \x01(\t*\x8c\x02\n\x11InconsistencyKind\x12\"\n\x1eINCONSISTENCY_KIND_UNSPECIFIED\x10\x00\x12,\n(INCONSISTENCY_KIND_CHUNK_WITHOUT_EPISODE\x10\x01\x12,\n(INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK\x10\x02\x12\'\n#INCONSISTENCY_KIND_UNKNOWN_DOCUMENT\x10\x03\x12-\n)INCONSISTENCY_KIND_ENTITY_WITHOUT_MENTION\x10\x04\x12\x1f\n\x1bINCONSISTENCY_KIND_DEAD_JOB\x10\x05\x32\xfb\x01\n\x12\x43onsistencyService\x12n\n\x10\x43heckConsistency\x12\'.braid.agent.v1.CheckConsistencyRequest\x1a(.braid.agent.v1.CheckConsistencyResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12u\n\x11RepairConsistency\x12(.braid.agent.v1.RepairConsistencyRequest\x1a).braid.agent.v1.RepairConsistencyResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n braid/agent/v1/consistency.proto\x12\x0e\x62raid.agent.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"M\n\x17\x43heckConsistencyRequest\x12#\n\nmax_listed\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00H\x00\x88\x01\x01\x42\r\n\x0b_max_listed\"M\n\x18\x43heckConsistencyResponse\x12\x31\n\x06report\x18\x01 \x01(\x0b\x32!.braid.agent.v1.ConsistencyReport\"]\n\x18RepairConsistencyRequest\x12#\n\nmax_listed\x18\x01 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x00H\x00\x88\x01\x01\x12\r\n\x05\x61pply\x18\x02 \x01(\x08\x42\r\n\x0b_max_listed\"N\n\x19RepairConsistencyResponse\x12\x31\n\x06report\x18\x01 \x01(\x0b\x32!.braid.agent.v1.ConsistencyReport\"\xd9\x02\n\x11\x43onsistencyReport\x12\x13\n\x0b\x63hunk_count\x18\x01 \x01(\x03\x12\x15\n\repisode_count\x18\x02 \x01(\x03\x12\x1c\n\x14graph_document_count\x18\x03 \x01(\x03\x12\x14\n\x0c\x65ntity_count\x18\x04 \x01(\x03\x12\x15\n\rpending_count\x18\x05 \x01(\x03\x12\x32\n\x06\x63ounts\x18\x06 \x03(\x0b\x32\".braid.agent.v1.InconsistencyCount\x12-\n\x06listed\x18\x07 \x03(\x0b\x32\x1d.braid.agent.v1.Inconsistency\x12\x12\n\nconsistent\x18\x08 \x01(\x08\x12\x12\n\nfact_count\x18\t \x01(\x03\x12\x15\n\rfinding_count\x18\n \x01(\x03\x12\x14\n\x0cmemory_count\x18\x0b \x01(\x03\x12\x15\n\rquarantine_id\x18\x0c \x01(\t\"\xa0\x01\n\x12InconsistencyCount\x12/\n\x04kind\x18\x01 \x01(\x0e\x32!.braid.agent.v1.InconsistencyKind\x12\x13\n\x0b\x66ound_count\x18\x02 \x01(\x03\x12\x16\n\x0erepaired_count\x18\x03 \x01(\x03\x12,\n\x06\x61\x63tion\x18\x04 \x01(\x0e\x32\x1c.braid.agent.v1.RepairAction\"\xa0\x01\n\rInconsistency\x12/\n\x04kind\x18\x01 \x01(\x0e\x32!.braid.agent.v1.InconsistencyKind\x12\n\n\x02id\x18\x02 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x03 \x01(\t\x12,\n\x06\x61\x63tion\x18\x04 \x01(\x0e\x32\x1c.braid.agent.v1.RepairAction\x12\x0f\n\x07user_id\x18\x05 \x01(\t\"X\n\x14QuarantinedItemCount\x12\x31\n\x04kind\x18\x01 \x01(\x0e\x32#.braid.agent.v1.QuarantinedItemKind\x12\r\n\x05\x63ount\x18\x02 \x01(\x03\"\x93\x01\n\nQuarantine\x12\n\n\x02id\x18\x01 \x01(\t\x12/\n\x0b\x63reate_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x34\n\x06\x63ounts\x18\x03 \x03(\x0b\x32$.braid.agent.v1.QuarantinedItemCount\x12\x12\n\nitem_count\x18\x04 \x01(\x03\"\xbc\x01\n\x0fQuarantinedItem\x12\n\n\x02id\x18\x01 \x01(\t\x12\x31\n\x04kind\x18\x02 \x01(\x0e\x32#.braid.agent.v1.QuarantinedItemKind\x12\x12\n\nsubject_id\x18\x03 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x04 \x01(\t\x12\x0c\n\x04text\x18\x05 \x01(\t\x12\x33\n\x0fquarantine_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"S\n\x16ListQuarantinesRequest\x12\x1a\n\tpage_size\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"c\n\x17ListQuarantinesResponse\x12/\n\x0bquarantines\x18\x01 \x03(\x0b\x32\x1a.braid.agent.v1.Quarantine\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"r\n\x14GetQuarantineRequest\x12\x1f\n\rquarantine_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x1a\n\tpage_size\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"\x90\x01\n\x15GetQuarantineResponse\x12.\n\nquarantine\x18\x01 \x01(\x0b\x32\x1a.braid.agent.v1.Quarantine\x12.\n\x05items\x18\x02 \x03(\x0b\x32\x1f.braid.agent.v1.QuarantinedItem\x12\x17\n\x0fnext_page_token\x18\x03 \x01(\t\"_\n\x18RestoreQuarantineRequest\x12\x1f\n\rquarantine_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\"\n\x08item_ids\x18\x02 \x03(\tB\x10\xbaH\r\x92\x01\n\x10\xf4\x03\"\x05r\x03\xb0\x01\x01\"\x83\x01\n\x19RestoreQuarantineResponse\x12\x36\n\x08restored\x18\x01 \x03(\x0b\x32$.braid.agent.v1.QuarantinedItemCount\x12.\n\nquarantine\x18\x02 \x01(\x0b\x32\x1a.braid.agent.v1.Quarantine\"9\n\x16PurgeQuarantineRequest\x12\x1f\n\rquarantine_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\"O\n\x17PurgeQuarantineResponse\x12\x34\n\x06purged\x18\x01 \x03(\x0b\x32$.braid.agent.v1.QuarantinedItemCount*\x91\x06\n\x11InconsistencyKind\x12\"\n\x1eINCONSISTENCY_KIND_UNSPECIFIED\x10\x00\x12,\n(INCONSISTENCY_KIND_CHUNK_WITHOUT_EPISODE\x10\x01\x12,\n(INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK\x10\x02\x12\'\n#INCONSISTENCY_KIND_UNKNOWN_DOCUMENT\x10\x03\x12-\n)INCONSISTENCY_KIND_ENTITY_WITHOUT_MENTION\x10\x04\x12\x1f\n\x1bINCONSISTENCY_KIND_DEAD_JOB\x10\x05\x12,\n(INCONSISTENCY_KIND_FACT_WITHOUT_DOCUMENT\x10\x06\x12*\n&INCONSISTENCY_KIND_FACT_WITHOUT_SOURCE\x10\x07\x12.\n*INCONSISTENCY_KIND_FINDING_WITHOUT_EPISODE\x10\x08\x12*\n&INCONSISTENCY_KIND_ONTOLOGY_UNREADABLE\x10\t\x12.\n*INCONSISTENCY_KIND_MEMORY_WITHOUT_DOCUMENT\x10\n\x12.\n*INCONSISTENCY_KIND_DOCUMENT_WITHOUT_MEMORY\x10\x0b\x12.\n*INCONSISTENCY_KIND_SESSION_WITHOUT_SUMMARY\x10\x0c\x12-\n)INCONSISTENCY_KIND_FACT_WITHOUT_EMBEDDING\x10\r\x12\x30\n,INCONSISTENCY_KIND_FINDING_WITHOUT_EMBEDDING\x10\x0e\x12.\n*INCONSISTENCY_KIND_CHUNK_WITHOUT_EMBEDDING\x10\x0f\x12,\n(INCONSISTENCY_KIND_GRAPH_OLDER_THAN_SEEN\x10\x10*\xe2\x01\n\x0cRepairAction\x12\x1d\n\x19REPAIR_ACTION_UNSPECIFIED\x10\x00\x12\x16\n\x12REPAIR_ACTION_NONE\x10\x01\x12\x16\n\x12REPAIR_ACTION_SEND\x10\x02\x12\x1c\n\x18REPAIR_ACTION_QUARANTINE\x10\x03\x12\x18\n\x14REPAIR_ACTION_REMOVE\x10\x04\x12\x17\n\x13REPAIR_ACTION_RETRY\x10\x05\x12\x19\n\x15REPAIR_ACTION_RESTORE\x10\x06\x12\x17\n\x13REPAIR_ACTION_EMBED\x10\x07*\xc6\x01\n\x13QuarantinedItemKind\x12%\n!QUARANTINED_ITEM_KIND_UNSPECIFIED\x10\x00\x12\x1e\n\x1aQUARANTINED_ITEM_KIND_FACT\x10\x01\x12!\n\x1dQUARANTINED_ITEM_KIND_FINDING\x10\x02\x12\"\n\x1eQUARANTINED_ITEM_KIND_DOCUMENT\x10\x03\x12!\n\x1dQUARANTINED_ITEM_KIND_EPISODE\x10\x04\x32\xaf\x05\n\x12\x43onsistencyService\x12n\n\x10\x43heckConsistency\x12\'.braid.agent.v1.CheckConsistencyRequest\x1a(.braid.agent.v1.CheckConsistencyResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12u\n\x11RepairConsistency\x12(.braid.agent.v1.RepairConsistencyRequest\x1a).braid.agent.v1.RepairConsistencyResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x02\x12k\n\x0fListQuarantines\x12&.braid.agent.v1.ListQuarantinesRequest\x1a\'.braid.agent.v1.ListQuarantinesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x03\x12\x65\n\rGetQuarantine\x12$.braid.agent.v1.GetQuarantineRequest\x1a%.braid.agent.v1.GetQuarantineResponse\"\x07\x90\x02\x01\xc8\xda\x18\x03\x12q\n\x11RestoreQuarantine\x12(.braid.agent.v1.RestoreQuarantineRequest\x1a).braid.agent.v1.RestoreQuarantineResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x12k\n\x0fPurgeQuarantine\x12&.braid.agent.v1.PurgeQuarantineRequest\x1a\'.braid.agent.v1.PurgeQuarantineResponse\"\x07\x90\x02\x02\xc8\xda\x18\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,26 +38,76 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CHECKCONSISTENCYREQUEST'].fields_by_name['max_listed']._serialized_options = b'\272H\007\032\005\030\350\007(\000'
   _globals['_REPAIRCONSISTENCYREQUEST'].fields_by_name['max_listed']._loaded_options = None
   _globals['_REPAIRCONSISTENCYREQUEST'].fields_by_name['max_listed']._serialized_options = b'\272H\007\032\005\030\350\007(\000'
+  _globals['_LISTQUARANTINESREQUEST'].fields_by_name['page_size']._loaded_options = None
+  _globals['_LISTQUARANTINESREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
+  _globals['_LISTQUARANTINESREQUEST'].fields_by_name['page_token']._loaded_options = None
+  _globals['_LISTQUARANTINESREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
+  _globals['_GETQUARANTINEREQUEST'].fields_by_name['quarantine_id']._loaded_options = None
+  _globals['_GETQUARANTINEREQUEST'].fields_by_name['quarantine_id']._serialized_options = b'\272H\005r\003\260\001\001'
+  _globals['_GETQUARANTINEREQUEST'].fields_by_name['page_size']._loaded_options = None
+  _globals['_GETQUARANTINEREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
+  _globals['_GETQUARANTINEREQUEST'].fields_by_name['page_token']._loaded_options = None
+  _globals['_GETQUARANTINEREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
+  _globals['_RESTOREQUARANTINEREQUEST'].fields_by_name['quarantine_id']._loaded_options = None
+  _globals['_RESTOREQUARANTINEREQUEST'].fields_by_name['quarantine_id']._serialized_options = b'\272H\005r\003\260\001\001'
+  _globals['_RESTOREQUARANTINEREQUEST'].fields_by_name['item_ids']._loaded_options = None
+  _globals['_RESTOREQUARANTINEREQUEST'].fields_by_name['item_ids']._serialized_options = b'\272H\r\222\001\n\020\364\003\"\005r\003\260\001\001'
+  _globals['_PURGEQUARANTINEREQUEST'].fields_by_name['quarantine_id']._loaded_options = None
+  _globals['_PURGEQUARANTINEREQUEST'].fields_by_name['quarantine_id']._serialized_options = b'\272H\005r\003\260\001\001'
   _globals['_CONSISTENCYSERVICE'].methods_by_name['CheckConsistency']._loaded_options = None
   _globals['_CONSISTENCYSERVICE'].methods_by_name['CheckConsistency']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_CONSISTENCYSERVICE'].methods_by_name['RepairConsistency']._loaded_options = None
   _globals['_CONSISTENCYSERVICE'].methods_by_name['RepairConsistency']._serialized_options = b'\220\002\002\310\332\030\003\320\332\030\002'
-  _globals['_INCONSISTENCYKIND']._serialized_start=906
-  _globals['_INCONSISTENCYKIND']._serialized_end=1174
-  _globals['_CHECKCONSISTENCYREQUEST']._serialized_start=112
-  _globals['_CHECKCONSISTENCYREQUEST']._serialized_end=189
-  _globals['_CHECKCONSISTENCYRESPONSE']._serialized_start=191
-  _globals['_CHECKCONSISTENCYRESPONSE']._serialized_end=268
-  _globals['_REPAIRCONSISTENCYREQUEST']._serialized_start=270
-  _globals['_REPAIRCONSISTENCYREQUEST']._serialized_end=348
-  _globals['_REPAIRCONSISTENCYRESPONSE']._serialized_start=350
-  _globals['_REPAIRCONSISTENCYRESPONSE']._serialized_end=428
-  _globals['_CONSISTENCYREPORT']._serialized_start=431
-  _globals['_CONSISTENCYREPORT']._serialized_end=688
-  _globals['_INCONSISTENCYCOUNT']._serialized_start=690
-  _globals['_INCONSISTENCYCOUNT']._serialized_end=804
-  _globals['_INCONSISTENCY']._serialized_start=806
-  _globals['_INCONSISTENCY']._serialized_end=903
-  _globals['_CONSISTENCYSERVICE']._serialized_start=1177
-  _globals['_CONSISTENCYSERVICE']._serialized_end=1428
+  _globals['_CONSISTENCYSERVICE'].methods_by_name['ListQuarantines']._loaded_options = None
+  _globals['_CONSISTENCYSERVICE'].methods_by_name['ListQuarantines']._serialized_options = b'\220\002\001\310\332\030\003'
+  _globals['_CONSISTENCYSERVICE'].methods_by_name['GetQuarantine']._loaded_options = None
+  _globals['_CONSISTENCYSERVICE'].methods_by_name['GetQuarantine']._serialized_options = b'\220\002\001\310\332\030\003'
+  _globals['_CONSISTENCYSERVICE'].methods_by_name['RestoreQuarantine']._loaded_options = None
+  _globals['_CONSISTENCYSERVICE'].methods_by_name['RestoreQuarantine']._serialized_options = b'\220\002\002\310\332\030\003'
+  _globals['_CONSISTENCYSERVICE'].methods_by_name['PurgeQuarantine']._loaded_options = None
+  _globals['_CONSISTENCYSERVICE'].methods_by_name['PurgeQuarantine']._serialized_options = b'\220\002\002\310\332\030\003'
+  _globals['_INCONSISTENCYKIND']._serialized_start=2404
+  _globals['_INCONSISTENCYKIND']._serialized_end=3189
+  _globals['_REPAIRACTION']._serialized_start=3192
+  _globals['_REPAIRACTION']._serialized_end=3418
+  _globals['_QUARANTINEDITEMKIND']._serialized_start=3421
+  _globals['_QUARANTINEDITEMKIND']._serialized_end=3619
+  _globals['_CHECKCONSISTENCYREQUEST']._serialized_start=145
+  _globals['_CHECKCONSISTENCYREQUEST']._serialized_end=222
+  _globals['_CHECKCONSISTENCYRESPONSE']._serialized_start=224
+  _globals['_CHECKCONSISTENCYRESPONSE']._serialized_end=301
+  _globals['_REPAIRCONSISTENCYREQUEST']._serialized_start=303
+  _globals['_REPAIRCONSISTENCYREQUEST']._serialized_end=396
+  _globals['_REPAIRCONSISTENCYRESPONSE']._serialized_start=398
+  _globals['_REPAIRCONSISTENCYRESPONSE']._serialized_end=476
+  _globals['_CONSISTENCYREPORT']._serialized_start=479
+  _globals['_CONSISTENCYREPORT']._serialized_end=824
+  _globals['_INCONSISTENCYCOUNT']._serialized_start=827
+  _globals['_INCONSISTENCYCOUNT']._serialized_end=987
+  _globals['_INCONSISTENCY']._serialized_start=990
+  _globals['_INCONSISTENCY']._serialized_end=1150
+  _globals['_QUARANTINEDITEMCOUNT']._serialized_start=1152
+  _globals['_QUARANTINEDITEMCOUNT']._serialized_end=1240
+  _globals['_QUARANTINE']._serialized_start=1243
+  _globals['_QUARANTINE']._serialized_end=1390
+  _globals['_QUARANTINEDITEM']._serialized_start=1393
+  _globals['_QUARANTINEDITEM']._serialized_end=1581
+  _globals['_LISTQUARANTINESREQUEST']._serialized_start=1583
+  _globals['_LISTQUARANTINESREQUEST']._serialized_end=1666
+  _globals['_LISTQUARANTINESRESPONSE']._serialized_start=1668
+  _globals['_LISTQUARANTINESRESPONSE']._serialized_end=1767
+  _globals['_GETQUARANTINEREQUEST']._serialized_start=1769
+  _globals['_GETQUARANTINEREQUEST']._serialized_end=1883
+  _globals['_GETQUARANTINERESPONSE']._serialized_start=1886
+  _globals['_GETQUARANTINERESPONSE']._serialized_end=2030
+  _globals['_RESTOREQUARANTINEREQUEST']._serialized_start=2032
+  _globals['_RESTOREQUARANTINEREQUEST']._serialized_end=2127
+  _globals['_RESTOREQUARANTINERESPONSE']._serialized_start=2130
+  _globals['_RESTOREQUARANTINERESPONSE']._serialized_end=2261
+  _globals['_PURGEQUARANTINEREQUEST']._serialized_start=2263
+  _globals['_PURGEQUARANTINEREQUEST']._serialized_end=2320
+  _globals['_PURGEQUARANTINERESPONSE']._serialized_start=2322
+  _globals['_PURGEQUARANTINERESPONSE']._serialized_end=2401
+  _globals['_CONSISTENCYSERVICE']._serialized_start=3622
+  _globals['_CONSISTENCYSERVICE']._serialized_end=4309
 # @@protoc_insertion_point(module_scope)

@@ -6,6 +6,7 @@ isort:skip_file
 from collections import abc as _abc
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
+from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from google.protobuf.internal import containers as _containers
 from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
 import builtins as _builtins
@@ -30,14 +31,43 @@ class _InconsistencyKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Inc
     INCONSISTENCY_KIND_CHUNK_WITHOUT_EPISODE: _InconsistencyKind.ValueType  # 1
     """A chunk without an episode in the graph. Repair: its text is sent to the graph again."""
     INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK: _InconsistencyKind.ValueType  # 2
-    """An episode of the graph whose chunk does not exist. Repair: removed, with everything that only it states."""
+    """An episode of the graph whose chunk does not exist. Repair: quarantined, with everything that only it states."""
     INCONSISTENCY_KIND_UNKNOWN_DOCUMENT: _InconsistencyKind.ValueType  # 3
-    """A document of the graph that does not exist. Repair: removed, with its episodes and everything that only it states."""
+    """A document of the graph that does not exist. Repair: quarantined, with its episodes and everything that only it states."""
     INCONSISTENCY_KIND_ENTITY_WITHOUT_MENTION: _InconsistencyKind.ValueType  # 4
     """An entity that no episode names and no fact joins. Repair: removed."""
     INCONSISTENCY_KIND_DEAD_JOB: _InconsistencyKind.ValueType  # 5
     """Work that failed: a document that the graph refused, or a whole job. Repair: retried. Documents that could not be read
     are not an inconsistency: ListDeadDocuments lists them.
+    """
+    INCONSISTENCY_KIND_FACT_WITHOUT_DOCUMENT: _InconsistencyKind.ValueType  # 6
+    """A fact, given or extracted, all of whose documents do not exist. Facts that were also given without a document are
+    consistent. Repair: quarantined, with all its versions.
+    """
+    INCONSISTENCY_KIND_FACT_WITHOUT_SOURCE: _InconsistencyKind.ValueType  # 7
+    """A fact that neither a caller nor a document states any more. Repair: quarantined, with all its versions."""
+    INCONSISTENCY_KIND_FINDING_WITHOUT_EPISODE: _InconsistencyKind.ValueType  # 8
+    """A finding, intent or outcome that comes from an episode which does not exist. Repair: quarantined, with its links."""
+    INCONSISTENCY_KIND_ONTOLOGY_UNREADABLE: _InconsistencyKind.ValueType  # 9
+    """The ontology cannot be read, or its events are not those that facts are shown with. Repair: none; put the ontology again."""
+    INCONSISTENCY_KIND_MEMORY_WITHOUT_DOCUMENT: _InconsistencyKind.ValueType  # 10
+    """A memory whose text is missing in a store. Repair: its text is stored there again."""
+    INCONSISTENCY_KIND_DOCUMENT_WITHOUT_MEMORY: _InconsistencyKind.ValueType  # 11
+    """A memory's text without the memory itself. Repair: its memory is listed again, with the title, type, tags and session that
+    were stored with its text.
+    """
+    INCONSISTENCY_KIND_SESSION_WITHOUT_SUMMARY: _InconsistencyKind.ValueType  # 12
+    """A closed session of memories without its summary. Repair: none; the session is listed."""
+    INCONSISTENCY_KIND_FACT_WITHOUT_EMBEDDING: _InconsistencyKind.ValueType  # 13
+    """A fact without a vector of the space's model: only its words and entities find it. Repair: embedded."""
+    INCONSISTENCY_KIND_FINDING_WITHOUT_EMBEDDING: _InconsistencyKind.ValueType  # 14
+    """A finding, intent or outcome without a vector of the space's model. Repair: embedded."""
+    INCONSISTENCY_KIND_CHUNK_WITHOUT_EMBEDDING: _InconsistencyKind.ValueType  # 15
+    """A chunk without a vector of the space's model: only its words find it. Repair: embedded."""
+    INCONSISTENCY_KIND_GRAPH_OLDER_THAN_SEEN: _InconsistencyKind.ValueType  # 16
+    """The graph is older than an earlier check has seen it, as after restoring a backup. Facts, findings and ontologies that were
+    given through the API since are not in it, and no other store has them. Repair: documents are sent to the graph again as
+    CHUNK_WITHOUT_EPISODE; what else was given has to be given again. Listed until a repair has been applied.
     """
 
 class InconsistencyKind(_InconsistencyKind, metaclass=_InconsistencyKindEnumTypeWrapper):
@@ -48,16 +78,121 @@ INCONSISTENCY_KIND_UNSPECIFIED: InconsistencyKind.ValueType  # 0
 INCONSISTENCY_KIND_CHUNK_WITHOUT_EPISODE: InconsistencyKind.ValueType  # 1
 """A chunk without an episode in the graph. Repair: its text is sent to the graph again."""
 INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK: InconsistencyKind.ValueType  # 2
-"""An episode of the graph whose chunk does not exist. Repair: removed, with everything that only it states."""
+"""An episode of the graph whose chunk does not exist. Repair: quarantined, with everything that only it states."""
 INCONSISTENCY_KIND_UNKNOWN_DOCUMENT: InconsistencyKind.ValueType  # 3
-"""A document of the graph that does not exist. Repair: removed, with its episodes and everything that only it states."""
+"""A document of the graph that does not exist. Repair: quarantined, with its episodes and everything that only it states."""
 INCONSISTENCY_KIND_ENTITY_WITHOUT_MENTION: InconsistencyKind.ValueType  # 4
 """An entity that no episode names and no fact joins. Repair: removed."""
 INCONSISTENCY_KIND_DEAD_JOB: InconsistencyKind.ValueType  # 5
 """Work that failed: a document that the graph refused, or a whole job. Repair: retried. Documents that could not be read
 are not an inconsistency: ListDeadDocuments lists them.
 """
+INCONSISTENCY_KIND_FACT_WITHOUT_DOCUMENT: InconsistencyKind.ValueType  # 6
+"""A fact, given or extracted, all of whose documents do not exist. Facts that were also given without a document are
+consistent. Repair: quarantined, with all its versions.
+"""
+INCONSISTENCY_KIND_FACT_WITHOUT_SOURCE: InconsistencyKind.ValueType  # 7
+"""A fact that neither a caller nor a document states any more. Repair: quarantined, with all its versions."""
+INCONSISTENCY_KIND_FINDING_WITHOUT_EPISODE: InconsistencyKind.ValueType  # 8
+"""A finding, intent or outcome that comes from an episode which does not exist. Repair: quarantined, with its links."""
+INCONSISTENCY_KIND_ONTOLOGY_UNREADABLE: InconsistencyKind.ValueType  # 9
+"""The ontology cannot be read, or its events are not those that facts are shown with. Repair: none; put the ontology again."""
+INCONSISTENCY_KIND_MEMORY_WITHOUT_DOCUMENT: InconsistencyKind.ValueType  # 10
+"""A memory whose text is missing in a store. Repair: its text is stored there again."""
+INCONSISTENCY_KIND_DOCUMENT_WITHOUT_MEMORY: InconsistencyKind.ValueType  # 11
+"""A memory's text without the memory itself. Repair: its memory is listed again, with the title, type, tags and session that
+were stored with its text.
+"""
+INCONSISTENCY_KIND_SESSION_WITHOUT_SUMMARY: InconsistencyKind.ValueType  # 12
+"""A closed session of memories without its summary. Repair: none; the session is listed."""
+INCONSISTENCY_KIND_FACT_WITHOUT_EMBEDDING: InconsistencyKind.ValueType  # 13
+"""A fact without a vector of the space's model: only its words and entities find it. Repair: embedded."""
+INCONSISTENCY_KIND_FINDING_WITHOUT_EMBEDDING: InconsistencyKind.ValueType  # 14
+"""A finding, intent or outcome without a vector of the space's model. Repair: embedded."""
+INCONSISTENCY_KIND_CHUNK_WITHOUT_EMBEDDING: InconsistencyKind.ValueType  # 15
+"""A chunk without a vector of the space's model: only its words find it. Repair: embedded."""
+INCONSISTENCY_KIND_GRAPH_OLDER_THAN_SEEN: InconsistencyKind.ValueType  # 16
+"""The graph is older than an earlier check has seen it, as after restoring a backup. Facts, findings and ontologies that were
+given through the API since are not in it, and no other store has them. Repair: documents are sent to the graph again as
+CHUNK_WITHOUT_EPISODE; what else was given has to be given again. Listed until a repair has been applied.
+"""
 Global___InconsistencyKind: _TypeAlias = InconsistencyKind  # noqa: Y015
+
+class _RepairAction:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _RepairActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RepairAction.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    REPAIR_ACTION_UNSPECIFIED: _RepairAction.ValueType  # 0
+    """Never sent."""
+    REPAIR_ACTION_NONE: _RepairAction.ValueType  # 1
+    """Nothing: it is listed, and needs a decision."""
+    REPAIR_ACTION_SEND: _RepairAction.ValueType  # 2
+    """Sends the text to the graph again, where it is read as if it were new."""
+    REPAIR_ACTION_QUARANTINE: _RepairAction.ValueType  # 3
+    """Moves it to the quarantine."""
+    REPAIR_ACTION_REMOVE: _RepairAction.ValueType  # 4
+    """Removes derived data that nobody stated."""
+    REPAIR_ACTION_RETRY: _RepairAction.ValueType  # 5
+    """Retries the failed work."""
+    REPAIR_ACTION_RESTORE: _RepairAction.ValueType  # 6
+    """Stores it again from what another store has."""
+    REPAIR_ACTION_EMBED: _RepairAction.ValueType  # 7
+    """Computes the missing vector."""
+
+class RepairAction(_RepairAction, metaclass=_RepairActionEnumTypeWrapper):
+    """What a repair does with an inconsistency."""
+
+REPAIR_ACTION_UNSPECIFIED: RepairAction.ValueType  # 0
+"""Never sent."""
+REPAIR_ACTION_NONE: RepairAction.ValueType  # 1
+"""Nothing: it is listed, and needs a decision."""
+REPAIR_ACTION_SEND: RepairAction.ValueType  # 2
+"""Sends the text to the graph again, where it is read as if it were new."""
+REPAIR_ACTION_QUARANTINE: RepairAction.ValueType  # 3
+"""Moves it to the quarantine."""
+REPAIR_ACTION_REMOVE: RepairAction.ValueType  # 4
+"""Removes derived data that nobody stated."""
+REPAIR_ACTION_RETRY: RepairAction.ValueType  # 5
+"""Retries the failed work."""
+REPAIR_ACTION_RESTORE: RepairAction.ValueType  # 6
+"""Stores it again from what another store has."""
+REPAIR_ACTION_EMBED: RepairAction.ValueType  # 7
+"""Computes the missing vector."""
+Global___RepairAction: _TypeAlias = RepairAction  # noqa: Y015
+
+class _QuarantinedItemKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _QuarantinedItemKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_QuarantinedItemKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    QUARANTINED_ITEM_KIND_UNSPECIFIED: _QuarantinedItemKind.ValueType  # 0
+    """Never sent."""
+    QUARANTINED_ITEM_KIND_FACT: _QuarantinedItemKind.ValueType  # 1
+    """A fact with its sources and all its versions."""
+    QUARANTINED_ITEM_KIND_FINDING: _QuarantinedItemKind.ValueType  # 2
+    """A finding, intent or outcome with its links."""
+    QUARANTINED_ITEM_KIND_DOCUMENT: _QuarantinedItemKind.ValueType  # 3
+    """A document's statements of facts that others state too."""
+    QUARANTINED_ITEM_KIND_EPISODE: _QuarantinedItemKind.ValueType  # 4
+    """An episode with its text and relations, and what a language model read in it."""
+
+class QuarantinedItemKind(_QuarantinedItemKind, metaclass=_QuarantinedItemKindEnumTypeWrapper):
+    """Kinds of quarantined data."""
+
+QUARANTINED_ITEM_KIND_UNSPECIFIED: QuarantinedItemKind.ValueType  # 0
+"""Never sent."""
+QUARANTINED_ITEM_KIND_FACT: QuarantinedItemKind.ValueType  # 1
+"""A fact with its sources and all its versions."""
+QUARANTINED_ITEM_KIND_FINDING: QuarantinedItemKind.ValueType  # 2
+"""A finding, intent or outcome with its links."""
+QUARANTINED_ITEM_KIND_DOCUMENT: QuarantinedItemKind.ValueType  # 3
+"""A document's statements of facts that others state too."""
+QUARANTINED_ITEM_KIND_EPISODE: QuarantinedItemKind.ValueType  # 4
+"""An episode with its text and relations, and what a language model read in it."""
+Global___QuarantinedItemKind: _TypeAlias = QuarantinedItemKind  # noqa: Y015
 
 @_typing.final
 class CheckConsistencyRequest(_message.Message):
@@ -114,16 +249,20 @@ class RepairConsistencyRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     MAX_LISTED_FIELD_NUMBER: _builtins.int
+    APPLY_FIELD_NUMBER: _builtins.int
     max_listed: _builtins.int
     """Maximum number of listed entries of each kind, 0–1,000; all are counted and repaired. Default 100."""
+    apply: _builtins.bool
+    """Whether to repair. By default nothing is changed, and the report says what a repair would do."""
     def __init__(
         self,
         *,
         max_listed: _builtins.int | None = ...,
+        apply: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["_max_listed", b"_max_listed", "max_listed", b"max_listed"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_listed", b"_max_listed", "max_listed", b"max_listed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max_listed", b"_max_listed", "apply", b"apply", "max_listed", b"max_listed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max_listed: _TypeAlias = _typing.Literal["max_listed"]  # noqa: Y015
     _WhichOneofArgType__max_listed: _TypeAlias = _typing.Literal["_max_listed", b"_max_listed"]  # noqa: Y015
@@ -169,6 +308,10 @@ class ConsistencyReport(_message.Message):
     COUNTS_FIELD_NUMBER: _builtins.int
     LISTED_FIELD_NUMBER: _builtins.int
     CONSISTENT_FIELD_NUMBER: _builtins.int
+    FACT_COUNT_FIELD_NUMBER: _builtins.int
+    FINDING_COUNT_FIELD_NUMBER: _builtins.int
+    MEMORY_COUNT_FIELD_NUMBER: _builtins.int
+    QUARANTINE_ID_FIELD_NUMBER: _builtins.int
     chunk_count: _builtins.int
     """Number of checked chunks, including those of former versions."""
     episode_count: _builtins.int
@@ -183,6 +326,14 @@ class ConsistencyReport(_message.Message):
     """
     consistent: _builtins.bool
     """Whether no inconsistency is left: none was found, or all were repaired."""
+    fact_count: _builtins.int
+    """Number of checked stated facts."""
+    finding_count: _builtins.int
+    """Number of checked findings, intents and outcomes."""
+    memory_count: _builtins.int
+    """Number of checked memories of all users."""
+    quarantine_id: _builtins.str
+    """The quarantine that this repair has moved data to; empty if none."""
     @_builtins.property
     def counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___InconsistencyCount]:
         """Number of inconsistencies of each kind; kinds without any are left out."""
@@ -202,10 +353,14 @@ class ConsistencyReport(_message.Message):
         counts: _abc.Iterable[Global___InconsistencyCount] | None = ...,
         listed: _abc.Iterable[Global___Inconsistency] | None = ...,
         consistent: _builtins.bool = ...,
+        fact_count: _builtins.int = ...,
+        finding_count: _builtins.int = ...,
+        memory_count: _builtins.int = ...,
+        quarantine_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_count", b"chunk_count", "consistent", b"consistent", "counts", b"counts", "entity_count", b"entity_count", "episode_count", b"episode_count", "graph_document_count", b"graph_document_count", "listed", b"listed", "pending_count", b"pending_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chunk_count", b"chunk_count", "consistent", b"consistent", "counts", b"counts", "entity_count", b"entity_count", "episode_count", b"episode_count", "fact_count", b"fact_count", "finding_count", b"finding_count", "graph_document_count", b"graph_document_count", "listed", b"listed", "memory_count", b"memory_count", "pending_count", b"pending_count", "quarantine_id", b"quarantine_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -220,22 +375,26 @@ class InconsistencyCount(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     FOUND_COUNT_FIELD_NUMBER: _builtins.int
     REPAIRED_COUNT_FIELD_NUMBER: _builtins.int
+    ACTION_FIELD_NUMBER: _builtins.int
     kind: Global___InconsistencyKind.ValueType
     """The kind."""
     found_count: _builtins.int
     """How many were found."""
     repaired_count: _builtins.int
     """How many of them were repaired; 0 for a check."""
+    action: Global___RepairAction.ValueType
+    """What a repair does with each of them."""
     def __init__(
         self,
         *,
         kind: Global___InconsistencyKind.ValueType = ...,
         found_count: _builtins.int = ...,
         repaired_count: _builtins.int = ...,
+        action: Global___RepairAction.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["found_count", b"found_count", "kind", b"kind", "repaired_count", b"repaired_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "found_count", b"found_count", "kind", b"kind", "repaired_count", b"repaired_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -250,23 +409,361 @@ class Inconsistency(_message.Message):
     KIND_FIELD_NUMBER: _builtins.int
     ID_FIELD_NUMBER: _builtins.int
     DOCUMENT_ID_FIELD_NUMBER: _builtins.int
+    ACTION_FIELD_NUMBER: _builtins.int
+    USER_ID_FIELD_NUMBER: _builtins.int
     kind: Global___InconsistencyKind.ValueType
     """The kind of inconsistency."""
     id: _builtins.str
-    """Id of the chunk, episode, document, entity or job."""
+    """Id of the chunk, episode, document, entity, fact, finding, memory or job; a session's name."""
     document_id: _builtins.str
     """The document that it belongs to; empty if none."""
+    action: Global___RepairAction.ValueType
+    """What a repair does with it."""
+    user_id: _builtins.str
+    """The user whose memory it is; empty if it is no memory."""
     def __init__(
         self,
         *,
         kind: Global___InconsistencyKind.ValueType = ...,
         id: _builtins.str = ...,
         document_id: _builtins.str = ...,
+        action: Global___RepairAction.ValueType = ...,
+        user_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id", "id", b"id", "kind", b"kind"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["action", b"action", "document_id", b"document_id", "id", b"id", "kind", b"kind", "user_id", b"user_id"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Inconsistency: _TypeAlias = Inconsistency  # noqa: Y015
+
+@_typing.final
+class QuarantinedItemCount(_message.Message):
+    """A number of items of one kind."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    KIND_FIELD_NUMBER: _builtins.int
+    COUNT_FIELD_NUMBER: _builtins.int
+    kind: Global___QuarantinedItemKind.ValueType
+    """The kind."""
+    count: _builtins.int
+    """How many."""
+    def __init__(
+        self,
+        *,
+        kind: Global___QuarantinedItemKind.ValueType = ...,
+        count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["count", b"count", "kind", b"kind"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___QuarantinedItemCount: _TypeAlias = QuarantinedItemCount  # noqa: Y015
+
+@_typing.final
+class Quarantine(_message.Message):
+    """The receipt of a repair that has quarantined data."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    COUNTS_FIELD_NUMBER: _builtins.int
+    ITEM_COUNT_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Its id."""
+    item_count: _builtins.int
+    """Number of items that are quarantined still; the others were restored."""
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When the repair began to fill it."""
+
+    @_builtins.property
+    def counts(self) -> _containers.RepeatedCompositeFieldContainer[Global___QuarantinedItemCount]:
+        """Number of items of each kind that were quarantined."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+        counts: _abc.Iterable[Global___QuarantinedItemCount] | None = ...,
+        item_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["counts", b"counts", "create_time", b"create_time", "id", b"id", "item_count", b"item_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Quarantine: _TypeAlias = Quarantine  # noqa: Y015
+
+@_typing.final
+class QuarantinedItem(_message.Message):
+    """One quarantined item."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ID_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    SUBJECT_ID_FIELD_NUMBER: _builtins.int
+    DOCUMENT_ID_FIELD_NUMBER: _builtins.int
+    TEXT_FIELD_NUMBER: _builtins.int
+    QUARANTINE_TIME_FIELD_NUMBER: _builtins.int
+    id: _builtins.str
+    """Its id within the quarantine."""
+    kind: Global___QuarantinedItemKind.ValueType
+    """The kind of its data."""
+    subject_id: _builtins.str
+    """Id of the fact, finding, document or chunk."""
+    document_id: _builtins.str
+    """A document that states it, or that it belongs to; empty without one."""
+    text: _builtins.str
+    """The beginning of its text, up to 200 characters."""
+    @_builtins.property
+    def quarantine_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was quarantined."""
+
+    def __init__(
+        self,
+        *,
+        id: _builtins.str = ...,
+        kind: Global___QuarantinedItemKind.ValueType = ...,
+        subject_id: _builtins.str = ...,
+        document_id: _builtins.str = ...,
+        text: _builtins.str = ...,
+        quarantine_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["quarantine_time", b"quarantine_time"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id", "id", b"id", "kind", b"kind", "quarantine_time", b"quarantine_time", "subject_id", b"subject_id", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___QuarantinedItem: _TypeAlias = QuarantinedItem  # noqa: Y015
+
+@_typing.final
+class ListQuarantinesRequest(_message.Message):
+    """A page of quarantines."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """Maximum number of entries, up to 1,000; larger values count as 1,000. 0 means the default, 100."""
+    page_token: _builtins.str
+    """Where to continue: `next_page_token` of the previous page. Empty: from the start."""
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListQuarantinesRequest: _TypeAlias = ListQuarantinesRequest  # noqa: Y015
+
+@_typing.final
+class ListQuarantinesResponse(_message.Message):
+    """A page of quarantines."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    QUARANTINES_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Token of the next page; empty on the last page."""
+    @_builtins.property
+    def quarantines(self) -> _containers.RepeatedCompositeFieldContainer[Global___Quarantine]:
+        """The quarantines, newest first."""
+
+    def __init__(
+        self,
+        *,
+        quarantines: _abc.Iterable[Global___Quarantine] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "quarantines", b"quarantines"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListQuarantinesResponse: _TypeAlias = ListQuarantinesResponse  # noqa: Y015
+
+@_typing.final
+class GetQuarantineRequest(_message.Message):
+    """A quarantine to look up."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    QUARANTINE_ID_FIELD_NUMBER: _builtins.int
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    quarantine_id: _builtins.str
+    """Its id."""
+    page_size: _builtins.int
+    """Maximum number of items, up to 1,000; larger values count as 1,000. 0 means the default, 100."""
+    page_token: _builtins.str
+    """Where to continue: `next_page_token` of the previous page. Empty: from the start."""
+    def __init__(
+        self,
+        *,
+        quarantine_id: _builtins.str = ...,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token", "quarantine_id", b"quarantine_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetQuarantineRequest: _TypeAlias = GetQuarantineRequest  # noqa: Y015
+
+@_typing.final
+class GetQuarantineResponse(_message.Message):
+    """A quarantine and a page of its items."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    QUARANTINE_FIELD_NUMBER: _builtins.int
+    ITEMS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Token of the next page; empty on the last page."""
+    @_builtins.property
+    def quarantine(self) -> Global___Quarantine:
+        """The quarantine."""
+
+    @_builtins.property
+    def items(self) -> _containers.RepeatedCompositeFieldContainer[Global___QuarantinedItem]:
+        """The items, in the order in which they are restored."""
+
+    def __init__(
+        self,
+        *,
+        quarantine: Global___Quarantine | None = ...,
+        items: _abc.Iterable[Global___QuarantinedItem] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["quarantine", b"quarantine"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["items", b"items", "next_page_token", b"next_page_token", "quarantine", b"quarantine"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetQuarantineResponse: _TypeAlias = GetQuarantineResponse  # noqa: Y015
+
+@_typing.final
+class RestoreQuarantineRequest(_message.Message):
+    """What to restore."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    QUARANTINE_ID_FIELD_NUMBER: _builtins.int
+    ITEM_IDS_FIELD_NUMBER: _builtins.int
+    quarantine_id: _builtins.str
+    """The quarantine's id."""
+    @_builtins.property
+    def item_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Ids of the items to restore, up to 500; empty: all. Unknown items are skipped."""
+
+    def __init__(
+        self,
+        *,
+        quarantine_id: _builtins.str = ...,
+        item_ids: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["item_ids", b"item_ids", "quarantine_id", b"quarantine_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RestoreQuarantineRequest: _TypeAlias = RestoreQuarantineRequest  # noqa: Y015
+
+@_typing.final
+class RestoreQuarantineResponse(_message.Message):
+    """What was restored."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    RESTORED_FIELD_NUMBER: _builtins.int
+    QUARANTINE_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def restored(self) -> _containers.RepeatedCompositeFieldContainer[Global___QuarantinedItemCount]:
+        """Number of restored items of each kind."""
+
+    @_builtins.property
+    def quarantine(self) -> Global___Quarantine:
+        """The quarantine afterwards."""
+
+    def __init__(
+        self,
+        *,
+        restored: _abc.Iterable[Global___QuarantinedItemCount] | None = ...,
+        quarantine: Global___Quarantine | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["quarantine", b"quarantine"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["quarantine", b"quarantine", "restored", b"restored"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RestoreQuarantineResponse: _TypeAlias = RestoreQuarantineResponse  # noqa: Y015
+
+@_typing.final
+class PurgeQuarantineRequest(_message.Message):
+    """A quarantine to delete."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    QUARANTINE_ID_FIELD_NUMBER: _builtins.int
+    quarantine_id: _builtins.str
+    """Its id."""
+    def __init__(
+        self,
+        *,
+        quarantine_id: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["quarantine_id", b"quarantine_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PurgeQuarantineRequest: _TypeAlias = PurgeQuarantineRequest  # noqa: Y015
+
+@_typing.final
+class PurgeQuarantineResponse(_message.Message):
+    """What was deleted for good."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PURGED_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def purged(self) -> _containers.RepeatedCompositeFieldContainer[Global___QuarantinedItemCount]:
+        """Number of deleted items of each kind."""
+
+    def __init__(
+        self,
+        *,
+        purged: _abc.Iterable[Global___QuarantinedItemCount] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["purged", b"purged"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___PurgeQuarantineResponse: _TypeAlias = PurgeQuarantineResponse  # noqa: Y015

@@ -45,6 +45,26 @@ class ConsistencyServiceStub:
                 request_serializer=braid_dot_agent_dot_v1_dot_consistency__pb2.RepairConsistencyRequest.SerializeToString,
                 response_deserializer=braid_dot_agent_dot_v1_dot_consistency__pb2.RepairConsistencyResponse.FromString,
                 _registered_method=True)
+        self.ListQuarantines = channel.unary_unary(
+                '/braid.agent.v1.ConsistencyService/ListQuarantines',
+                request_serializer=braid_dot_agent_dot_v1_dot_consistency__pb2.ListQuarantinesRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_consistency__pb2.ListQuarantinesResponse.FromString,
+                _registered_method=True)
+        self.GetQuarantine = channel.unary_unary(
+                '/braid.agent.v1.ConsistencyService/GetQuarantine',
+                request_serializer=braid_dot_agent_dot_v1_dot_consistency__pb2.GetQuarantineRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_consistency__pb2.GetQuarantineResponse.FromString,
+                _registered_method=True)
+        self.RestoreQuarantine = channel.unary_unary(
+                '/braid.agent.v1.ConsistencyService/RestoreQuarantine',
+                request_serializer=braid_dot_agent_dot_v1_dot_consistency__pb2.RestoreQuarantineRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_consistency__pb2.RestoreQuarantineResponse.FromString,
+                _registered_method=True)
+        self.PurgeQuarantine = channel.unary_unary(
+                '/braid.agent.v1.ConsistencyService/PurgeQuarantine',
+                request_serializer=braid_dot_agent_dot_v1_dot_consistency__pb2.PurgeQuarantineRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_consistency__pb2.PurgeQuarantineResponse.FromString,
+                _registered_method=True)
 
 
 class ConsistencyServiceServicer:
@@ -60,9 +80,40 @@ class ConsistencyServiceServicer:
         raise NotImplementedError('Method not implemented!')
 
     def RepairConsistency(self, request, context):
-        """Checks as CheckConsistency does, and repairs: chunks without an episode are sent to the graph again, graph data without
-        a document is removed, and work that failed for possibly temporary reasons is retried. A repeated call, also after an
-        interrupted one, continues with the rest.
+        """Checks as CheckConsistency does, and with `apply` repairs: data that is missing in one store is added from the other,
+        work that failed for possibly temporary reasons is retried, and data that somebody stated and that nothing in the other
+        store explains is moved to a quarantine. Nothing that somebody stated is deleted. Without `apply` nothing is changed, and
+        the report says what would be done. A repeated call, also after an interrupted one, continues with the rest.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListQuarantines(self, request, context):
+        """Lists the space's quarantines, newest first. Their data is in no answer until it is restored.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetQuarantine(self, request, context):
+        """Returns a quarantine and a page of its items. NOT_FOUND if there is none with this id.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RestoreQuarantine(self, request, context):
+        """Restores a whole quarantine, or some of its items, as they were: with their texts, vectors, and versions on both clocks.
+        Data of a document that is not ingested is found again as inconsistent by the next check, so ingest the document first.
+        A repeated call, also after an interrupted one, continues with the rest. NOT_FOUND if there is none with this id.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def PurgeQuarantine(self, request, context):
+        """Deletes a quarantine and its items for good. NOT_FOUND if there is none with this id.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -80,6 +131,26 @@ def add_ConsistencyServiceServicer_to_server(servicer, server):
                     servicer.RepairConsistency,
                     request_deserializer=braid_dot_agent_dot_v1_dot_consistency__pb2.RepairConsistencyRequest.FromString,
                     response_serializer=braid_dot_agent_dot_v1_dot_consistency__pb2.RepairConsistencyResponse.SerializeToString,
+            ),
+            'ListQuarantines': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListQuarantines,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_consistency__pb2.ListQuarantinesRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_consistency__pb2.ListQuarantinesResponse.SerializeToString,
+            ),
+            'GetQuarantine': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetQuarantine,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_consistency__pb2.GetQuarantineRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_consistency__pb2.GetQuarantineResponse.SerializeToString,
+            ),
+            'RestoreQuarantine': grpc.unary_unary_rpc_method_handler(
+                    servicer.RestoreQuarantine,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_consistency__pb2.RestoreQuarantineRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_consistency__pb2.RestoreQuarantineResponse.SerializeToString,
+            ),
+            'PurgeQuarantine': grpc.unary_unary_rpc_method_handler(
+                    servicer.PurgeQuarantine,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_consistency__pb2.PurgeQuarantineRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_consistency__pb2.PurgeQuarantineResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -137,6 +208,114 @@ class ConsistencyService:
             '/braid.agent.v1.ConsistencyService/RepairConsistency',
             braid_dot_agent_dot_v1_dot_consistency__pb2.RepairConsistencyRequest.SerializeToString,
             braid_dot_agent_dot_v1_dot_consistency__pb2.RepairConsistencyResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListQuarantines(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.ConsistencyService/ListQuarantines',
+            braid_dot_agent_dot_v1_dot_consistency__pb2.ListQuarantinesRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_consistency__pb2.ListQuarantinesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetQuarantine(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.ConsistencyService/GetQuarantine',
+            braid_dot_agent_dot_v1_dot_consistency__pb2.GetQuarantineRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_consistency__pb2.GetQuarantineResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RestoreQuarantine(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.ConsistencyService/RestoreQuarantine',
+            braid_dot_agent_dot_v1_dot_consistency__pb2.RestoreQuarantineRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_consistency__pb2.RestoreQuarantineResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def PurgeQuarantine(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.ConsistencyService/PurgeQuarantine',
+            braid_dot_agent_dot_v1_dot_consistency__pb2.PurgeQuarantineRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_consistency__pb2.PurgeQuarantineResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -21,10 +21,22 @@ class ConsistencyServiceStub:
     inconsistency: it is counted as pending. Takes seconds for a hundred thousand chunks; set a suitable deadline.
     """
     RepairConsistency: _aio.UnaryUnaryMultiCallable[_consistency_pb2.RepairConsistencyRequest, _consistency_pb2.RepairConsistencyResponse]
-    """Checks as CheckConsistency does, and repairs: chunks without an episode are sent to the graph again, graph data without
-    a document is removed, and work that failed for possibly temporary reasons is retried. A repeated call, also after an
-    interrupted one, continues with the rest.
+    """Checks as CheckConsistency does, and with `apply` repairs: data that is missing in one store is added from the other,
+    work that failed for possibly temporary reasons is retried, and data that somebody stated and that nothing in the other
+    store explains is moved to a quarantine. Nothing that somebody stated is deleted. Without `apply` nothing is changed, and
+    the report says what would be done. A repeated call, also after an interrupted one, continues with the rest.
     """
+    ListQuarantines: _aio.UnaryUnaryMultiCallable[_consistency_pb2.ListQuarantinesRequest, _consistency_pb2.ListQuarantinesResponse]
+    """Lists the space's quarantines, newest first. Their data is in no answer until it is restored."""
+    GetQuarantine: _aio.UnaryUnaryMultiCallable[_consistency_pb2.GetQuarantineRequest, _consistency_pb2.GetQuarantineResponse]
+    """Returns a quarantine and a page of its items. NOT_FOUND if there is none with this id."""
+    RestoreQuarantine: _aio.UnaryUnaryMultiCallable[_consistency_pb2.RestoreQuarantineRequest, _consistency_pb2.RestoreQuarantineResponse]
+    """Restores a whole quarantine, or some of its items, as they were: with their texts, vectors, and versions on both clocks.
+    Data of a document that is not ingested is found again as inconsistent by the next check, so ingest the document first.
+    A repeated call, also after an interrupted one, continues with the rest. NOT_FOUND if there is none with this id.
+    """
+    PurgeQuarantine: _aio.UnaryUnaryMultiCallable[_consistency_pb2.PurgeQuarantineRequest, _consistency_pb2.PurgeQuarantineResponse]
+    """Deletes a quarantine and its items for good. NOT_FOUND if there is none with this id."""
 
 class ConsistencyServiceServicer(metaclass=_abc_1.ABCMeta):
     """Compares the data of the caller's space in both stores, and repairs inconsistencies."""
@@ -45,9 +57,45 @@ class ConsistencyServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _consistency_pb2.RepairConsistencyRequest,
         context: _aio.ServicerContext[_consistency_pb2.RepairConsistencyRequest, _abc.Awaitable[_consistency_pb2.RepairConsistencyResponse]],
     ) -> _abc.Awaitable[_consistency_pb2.RepairConsistencyResponse]:
-        """Checks as CheckConsistency does, and repairs: chunks without an episode are sent to the graph again, graph data without
-        a document is removed, and work that failed for possibly temporary reasons is retried. A repeated call, also after an
-        interrupted one, continues with the rest.
+        """Checks as CheckConsistency does, and with `apply` repairs: data that is missing in one store is added from the other,
+        work that failed for possibly temporary reasons is retried, and data that somebody stated and that nothing in the other
+        store explains is moved to a quarantine. Nothing that somebody stated is deleted. Without `apply` nothing is changed, and
+        the report says what would be done. A repeated call, also after an interrupted one, continues with the rest.
         """
+
+    @_abc_1.abstractmethod
+    def ListQuarantines(
+        self,
+        request: _consistency_pb2.ListQuarantinesRequest,
+        context: _aio.ServicerContext[_consistency_pb2.ListQuarantinesRequest, _abc.Awaitable[_consistency_pb2.ListQuarantinesResponse]],
+    ) -> _abc.Awaitable[_consistency_pb2.ListQuarantinesResponse]:
+        """Lists the space's quarantines, newest first. Their data is in no answer until it is restored."""
+
+    @_abc_1.abstractmethod
+    def GetQuarantine(
+        self,
+        request: _consistency_pb2.GetQuarantineRequest,
+        context: _aio.ServicerContext[_consistency_pb2.GetQuarantineRequest, _abc.Awaitable[_consistency_pb2.GetQuarantineResponse]],
+    ) -> _abc.Awaitable[_consistency_pb2.GetQuarantineResponse]:
+        """Returns a quarantine and a page of its items. NOT_FOUND if there is none with this id."""
+
+    @_abc_1.abstractmethod
+    def RestoreQuarantine(
+        self,
+        request: _consistency_pb2.RestoreQuarantineRequest,
+        context: _aio.ServicerContext[_consistency_pb2.RestoreQuarantineRequest, _abc.Awaitable[_consistency_pb2.RestoreQuarantineResponse]],
+    ) -> _abc.Awaitable[_consistency_pb2.RestoreQuarantineResponse]:
+        """Restores a whole quarantine, or some of its items, as they were: with their texts, vectors, and versions on both clocks.
+        Data of a document that is not ingested is found again as inconsistent by the next check, so ingest the document first.
+        A repeated call, also after an interrupted one, continues with the rest. NOT_FOUND if there is none with this id.
+        """
+
+    @_abc_1.abstractmethod
+    def PurgeQuarantine(
+        self,
+        request: _consistency_pb2.PurgeQuarantineRequest,
+        context: _aio.ServicerContext[_consistency_pb2.PurgeQuarantineRequest, _abc.Awaitable[_consistency_pb2.PurgeQuarantineResponse]],
+    ) -> _abc.Awaitable[_consistency_pb2.PurgeQuarantineResponse]:
+        """Deletes a quarantine and its items for good. NOT_FOUND if there is none with this id."""
 
 def add_ConsistencyServiceServicer_to_server(servicer: ConsistencyServiceServicer, server: _aio.Server) -> None: ...

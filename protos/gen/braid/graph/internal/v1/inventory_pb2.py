@@ -26,7 +26,7 @@ from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'braid/graph/internal/v1/inventory.proto\x12\x17\x62raid.graph.internal.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"P\n\x13ListEpisodesRequest\x12\x1d\n\npage_token\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x12\x1a\n\tpage_size\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\"<\n\x13\x46indEpisodesRequest\x12%\n\tchunk_ids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\x90N\"\x05r\x03\xb0\x01\x01\"V\n\x19ListGraphDocumentsRequest\x12\x1d\n\npage_token\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x12\x1a\n\tpage_size\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\"X\n\x1bListUnjoinedEntitiesRequest\x12\x1a\n\tpage_size\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"f\n\x14ListEpisodesResponse\x12\x35\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32#.braid.graph.internal.v1.EpisodeRef\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\")\n\x14\x46indEpisodesResponse\x12\x11\n\tchunk_ids\x18\x01 \x03(\t\"K\n\x1aListGraphDocumentsResponse\x12\x14\n\x0c\x64ocument_ids\x18\x01 \x03(\t\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x8a\x01\n\x1cListUnjoinedEntitiesResponse\x12\x39\n\x08\x65ntities\x18\x01 \x03(\x0b\x32\'.braid.graph.internal.v1.UnjoinedEntity\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x16\n\x0e\x65xamined_count\x18\x03 \x01(\x05\"3\n\nEpisodeRef\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\"*\n\x0eUnjoinedEntity\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t2\x9b\x04\n\x15GraphInventoryService\x12t\n\x0cListEpisodes\x12,.braid.graph.internal.v1.ListEpisodesRequest\x1a-.braid.graph.internal.v1.ListEpisodesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12t\n\x0c\x46indEpisodes\x12,.braid.graph.internal.v1.FindEpisodesRequest\x1a-.braid.graph.internal.v1.FindEpisodesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x86\x01\n\x12ListGraphDocuments\x12\x32.braid.graph.internal.v1.ListGraphDocumentsRequest\x1a\x33.braid.graph.internal.v1.ListGraphDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x8c\x01\n\x14ListUnjoinedEntities\x12\x34.braid.graph.internal.v1.ListUnjoinedEntitiesRequest\x1a\x35.braid.graph.internal.v1.ListUnjoinedEntitiesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\'braid/graph/internal/v1/inventory.proto\x12\x17\x62raid.graph.internal.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"P\n\x13ListEpisodesRequest\x12\x1d\n\npage_token\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x12\x1a\n\tpage_size\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\"<\n\x13\x46indEpisodesRequest\x12%\n\tchunk_ids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\x90N\"\x05r\x03\xb0\x01\x01\"V\n\x19ListGraphDocumentsRequest\x12\x1d\n\npage_token\x18\x01 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x12\x1a\n\tpage_size\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\"X\n\x1bListUnjoinedEntitiesRequest\x12\x1a\n\tpage_size\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"f\n\x14ListEpisodesResponse\x12\x35\n\x08\x65pisodes\x18\x01 \x03(\x0b\x32#.braid.graph.internal.v1.EpisodeRef\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\")\n\x14\x46indEpisodesResponse\x12\x11\n\tchunk_ids\x18\x01 \x03(\t\"K\n\x1aListGraphDocumentsResponse\x12\x14\n\x0c\x64ocument_ids\x18\x01 \x03(\t\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x8a\x01\n\x1cListUnjoinedEntitiesResponse\x12\x39\n\x08\x65ntities\x18\x01 \x03(\x0b\x32\'.braid.graph.internal.v1.UnjoinedEntity\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x16\n\x0e\x65xamined_count\x18\x03 \x01(\x05\"3\n\nEpisodeRef\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\"*\n\x0eUnjoinedEntity\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\"S\n\x16ListFactSourcesRequest\x12\x1a\n\tpage_size\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"g\n\x17ListFactSourcesResponse\x12\x33\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32$.braid.graph.internal.v1.FactSources\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"U\n\x0b\x46\x61\x63tSources\x12\x0f\n\x07\x66\x61\x63t_id\x18\x01 \x01(\t\x12\x14\n\x0c\x64ocument_ids\x18\x02 \x03(\t\x12\x1f\n\x17stated_without_document\x18\x03 \x01(\x08\"^\n!ListFindingsWithoutEpisodeRequest\x12\x1a\n\tpage_size\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"j\n\"ListFindingsWithoutEpisodeResponse\x12\x13\n\x0b\x66inding_ids\x18\x01 \x03(\t\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\x16\n\x0e\x65xamined_count\x18\x03 \x01(\x05\"\x16\n\x14GetGraphStateRequest\"d\n\x15GetGraphStateResponse\x12\x16\n\x0espace_revision\x18\x01 \x01(\x03\x12\x18\n\x10ontology_version\x18\x02 \x01(\x05\x12\x19\n\x11ontology_readable\x18\x03 \x01(\x08\x32\xb4\x07\n\x15GraphInventoryService\x12t\n\x0cListEpisodes\x12,.braid.graph.internal.v1.ListEpisodesRequest\x1a-.braid.graph.internal.v1.ListEpisodesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12t\n\x0c\x46indEpisodes\x12,.braid.graph.internal.v1.FindEpisodesRequest\x1a-.braid.graph.internal.v1.FindEpisodesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x86\x01\n\x12ListGraphDocuments\x12\x32.braid.graph.internal.v1.ListGraphDocumentsRequest\x1a\x33.braid.graph.internal.v1.ListGraphDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x8c\x01\n\x14ListUnjoinedEntities\x12\x34.braid.graph.internal.v1.ListUnjoinedEntitiesRequest\x1a\x35.braid.graph.internal.v1.ListUnjoinedEntitiesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12}\n\x0fListFactSources\x12/.braid.graph.internal.v1.ListFactSourcesRequest\x1a\x30.braid.graph.internal.v1.ListFactSourcesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x9e\x01\n\x1aListFindingsWithoutEpisode\x12:.braid.graph.internal.v1.ListFindingsWithoutEpisodeRequest\x1a;.braid.graph.internal.v1.ListFindingsWithoutEpisodeResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12w\n\rGetGraphState\x12-.braid.graph.internal.v1.GetGraphStateRequest\x1a..braid.graph.internal.v1.GetGraphStateResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -47,6 +47,14 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTUNJOINEDENTITIESREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
   _globals['_LISTUNJOINEDENTITIESREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_LISTUNJOINEDENTITIESREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
+  _globals['_LISTFACTSOURCESREQUEST'].fields_by_name['page_size']._loaded_options = None
+  _globals['_LISTFACTSOURCESREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
+  _globals['_LISTFACTSOURCESREQUEST'].fields_by_name['page_token']._loaded_options = None
+  _globals['_LISTFACTSOURCESREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
+  _globals['_LISTFINDINGSWITHOUTEPISODEREQUEST'].fields_by_name['page_size']._loaded_options = None
+  _globals['_LISTFINDINGSWITHOUTEPISODEREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
+  _globals['_LISTFINDINGSWITHOUTEPISODEREQUEST'].fields_by_name['page_token']._loaded_options = None
+  _globals['_LISTFINDINGSWITHOUTEPISODEREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
   _globals['_GRAPHINVENTORYSERVICE'].methods_by_name['ListEpisodes']._loaded_options = None
   _globals['_GRAPHINVENTORYSERVICE'].methods_by_name['ListEpisodes']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_GRAPHINVENTORYSERVICE'].methods_by_name['FindEpisodes']._loaded_options = None
@@ -55,6 +63,12 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GRAPHINVENTORYSERVICE'].methods_by_name['ListGraphDocuments']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_GRAPHINVENTORYSERVICE'].methods_by_name['ListUnjoinedEntities']._loaded_options = None
   _globals['_GRAPHINVENTORYSERVICE'].methods_by_name['ListUnjoinedEntities']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_GRAPHINVENTORYSERVICE'].methods_by_name['ListFactSources']._loaded_options = None
+  _globals['_GRAPHINVENTORYSERVICE'].methods_by_name['ListFactSources']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_GRAPHINVENTORYSERVICE'].methods_by_name['ListFindingsWithoutEpisode']._loaded_options = None
+  _globals['_GRAPHINVENTORYSERVICE'].methods_by_name['ListFindingsWithoutEpisode']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_GRAPHINVENTORYSERVICE'].methods_by_name['GetGraphState']._loaded_options = None
+  _globals['_GRAPHINVENTORYSERVICE'].methods_by_name['GetGraphState']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_LISTEPISODESREQUEST']._serialized_start=128
   _globals['_LISTEPISODESREQUEST']._serialized_end=208
   _globals['_FINDEPISODESREQUEST']._serialized_start=210
@@ -75,6 +89,20 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EPISODEREF']._serialized_end=866
   _globals['_UNJOINEDENTITY']._serialized_start=868
   _globals['_UNJOINEDENTITY']._serialized_end=910
-  _globals['_GRAPHINVENTORYSERVICE']._serialized_start=913
-  _globals['_GRAPHINVENTORYSERVICE']._serialized_end=1452
+  _globals['_LISTFACTSOURCESREQUEST']._serialized_start=912
+  _globals['_LISTFACTSOURCESREQUEST']._serialized_end=995
+  _globals['_LISTFACTSOURCESRESPONSE']._serialized_start=997
+  _globals['_LISTFACTSOURCESRESPONSE']._serialized_end=1100
+  _globals['_FACTSOURCES']._serialized_start=1102
+  _globals['_FACTSOURCES']._serialized_end=1187
+  _globals['_LISTFINDINGSWITHOUTEPISODEREQUEST']._serialized_start=1189
+  _globals['_LISTFINDINGSWITHOUTEPISODEREQUEST']._serialized_end=1283
+  _globals['_LISTFINDINGSWITHOUTEPISODERESPONSE']._serialized_start=1285
+  _globals['_LISTFINDINGSWITHOUTEPISODERESPONSE']._serialized_end=1391
+  _globals['_GETGRAPHSTATEREQUEST']._serialized_start=1393
+  _globals['_GETGRAPHSTATEREQUEST']._serialized_end=1415
+  _globals['_GETGRAPHSTATERESPONSE']._serialized_start=1417
+  _globals['_GETGRAPHSTATERESPONSE']._serialized_end=1517
+  _globals['_GRAPHINVENTORYSERVICE']._serialized_start=1520
+  _globals['_GRAPHINVENTORYSERVICE']._serialized_end=2468
 # @@protoc_insertion_point(module_scope)

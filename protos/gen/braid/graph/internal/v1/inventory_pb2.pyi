@@ -283,3 +283,194 @@ class UnjoinedEntity(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___UnjoinedEntity: _TypeAlias = UnjoinedEntity  # noqa: Y015
+
+@_typing.final
+class ListFactSourcesRequest(_message.Message):
+    """A page of facts."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """Maximum number of entries, up to 5,000; larger values count as 5,000. 0 means the default, 1,000."""
+    page_token: _builtins.str
+    """Where to continue: `next_page_token` of the previous page. Empty: from the start."""
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListFactSourcesRequest: _TypeAlias = ListFactSourcesRequest  # noqa: Y015
+
+@_typing.final
+class ListFactSourcesResponse(_message.Message):
+    """A page of facts."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FACTS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Token of the next page; empty on the last page."""
+    @_builtins.property
+    def facts(self) -> _containers.RepeatedCompositeFieldContainer[Global___FactSources]:
+        """The facts."""
+
+    def __init__(
+        self,
+        *,
+        facts: _abc.Iterable[Global___FactSources] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["facts", b"facts", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListFactSourcesResponse: _TypeAlias = ListFactSourcesResponse  # noqa: Y015
+
+@_typing.final
+class FactSources(_message.Message):
+    """Who states a fact."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FACT_ID_FIELD_NUMBER: _builtins.int
+    DOCUMENT_IDS_FIELD_NUMBER: _builtins.int
+    STATED_WITHOUT_DOCUMENT_FIELD_NUMBER: _builtins.int
+    fact_id: _builtins.str
+    """The fact's id."""
+    stated_without_document: _builtins.bool
+    """Whether it was stated without a document."""
+    @_builtins.property
+    def document_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """The documents that state it, directly or by an episode."""
+
+    def __init__(
+        self,
+        *,
+        fact_id: _builtins.str = ...,
+        document_ids: _abc.Iterable[_builtins.str] | None = ...,
+        stated_without_document: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_ids", b"document_ids", "fact_id", b"fact_id", "stated_without_document", b"stated_without_document"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___FactSources: _TypeAlias = FactSources  # noqa: Y015
+
+@_typing.final
+class ListFindingsWithoutEpisodeRequest(_message.Message):
+    """A page of findings to check."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """Number of findings to check, up to 5,000; larger values count as 5,000. 0 means the default, 1,000."""
+    page_token: _builtins.str
+    """Where to continue: `next_page_token` of the previous page. Empty: from the start."""
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListFindingsWithoutEpisodeRequest: _TypeAlias = ListFindingsWithoutEpisodeRequest  # noqa: Y015
+
+@_typing.final
+class ListFindingsWithoutEpisodeResponse(_message.Message):
+    """The findings of a page that come from episodes which do not exist."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    FINDING_IDS_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    EXAMINED_COUNT_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Token of the next page; empty on the last page."""
+    examined_count: _builtins.int
+    """Number of checked findings."""
+    @_builtins.property
+    def finding_ids(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """Their ids; often empty."""
+
+    def __init__(
+        self,
+        *,
+        finding_ids: _abc.Iterable[_builtins.str] | None = ...,
+        next_page_token: _builtins.str = ...,
+        examined_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["examined_count", b"examined_count", "finding_ids", b"finding_ids", "next_page_token", b"next_page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListFindingsWithoutEpisodeResponse: _TypeAlias = ListFindingsWithoutEpisodeResponse  # noqa: Y015
+
+@_typing.final
+class GetGraphStateRequest(_message.Message):
+    """Empty: the space comes from the credential."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetGraphStateRequest: _TypeAlias = GetGraphStateRequest  # noqa: Y015
+
+@_typing.final
+class GetGraphStateResponse(_message.Message):
+    """The state of the space's graph."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SPACE_REVISION_FIELD_NUMBER: _builtins.int
+    ONTOLOGY_VERSION_FIELD_NUMBER: _builtins.int
+    ONTOLOGY_READABLE_FIELD_NUMBER: _builtins.int
+    space_revision: _builtins.int
+    """Its revision, which each write raises."""
+    ontology_version: _builtins.int
+    """The version of its ontology; 0 without one."""
+    ontology_readable: _builtins.bool
+    """Whether its ontology can be read, and the relations marked as events agree with it."""
+    def __init__(
+        self,
+        *,
+        space_revision: _builtins.int = ...,
+        ontology_version: _builtins.int = ...,
+        ontology_readable: _builtins.bool = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["ontology_readable", b"ontology_readable", "ontology_version", b"ontology_version", "space_revision", b"space_revision"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___GetGraphStateResponse: _TypeAlias = GetGraphStateResponse  # noqa: Y015

@@ -55,6 +55,21 @@ class GraphInventoryServiceStub:
                 request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListUnjoinedEntitiesRequest.SerializeToString,
                 response_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListUnjoinedEntitiesResponse.FromString,
                 _registered_method=True)
+        self.ListFactSources = channel.unary_unary(
+                '/braid.graph.internal.v1.GraphInventoryService/ListFactSources',
+                request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListFactSourcesRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListFactSourcesResponse.FromString,
+                _registered_method=True)
+        self.ListFindingsWithoutEpisode = channel.unary_unary(
+                '/braid.graph.internal.v1.GraphInventoryService/ListFindingsWithoutEpisode',
+                request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListFindingsWithoutEpisodeRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListFindingsWithoutEpisodeResponse.FromString,
+                _registered_method=True)
+        self.GetGraphState = channel.unary_unary(
+                '/braid.graph.internal.v1.GraphInventoryService/GetGraphState',
+                request_serializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.GetGraphStateRequest.SerializeToString,
+                response_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.GetGraphStateResponse.FromString,
+                _registered_method=True)
 
 
 class GraphInventoryServiceServicer:
@@ -89,6 +104,27 @@ class GraphInventoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListFactSources(self, request, context):
+        """Lists every stated fact with the documents that state it.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def ListFindingsWithoutEpisode(self, request, context):
+        """Lists findings that come from an episode which does not exist. Each call checks one page of findings.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def GetGraphState(self, request, context):
+        """Returns the state of the space's graph that a restored backup would take back.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
 
 def add_GraphInventoryServiceServicer_to_server(servicer, server):
     rpc_method_handlers = {
@@ -111,6 +147,21 @@ def add_GraphInventoryServiceServicer_to_server(servicer, server):
                     servicer.ListUnjoinedEntities,
                     request_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListUnjoinedEntitiesRequest.FromString,
                     response_serializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListUnjoinedEntitiesResponse.SerializeToString,
+            ),
+            'ListFactSources': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListFactSources,
+                    request_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListFactSourcesRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListFactSourcesResponse.SerializeToString,
+            ),
+            'ListFindingsWithoutEpisode': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListFindingsWithoutEpisode,
+                    request_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListFindingsWithoutEpisodeRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListFindingsWithoutEpisodeResponse.SerializeToString,
+            ),
+            'GetGraphState': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetGraphState,
+                    request_deserializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.GetGraphStateRequest.FromString,
+                    response_serializer=braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.GetGraphStateResponse.SerializeToString,
             ),
     }
     generic_handler = grpc.method_handlers_generic_handler(
@@ -222,6 +273,87 @@ class GraphInventoryService:
             '/braid.graph.internal.v1.GraphInventoryService/ListUnjoinedEntities',
             braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListUnjoinedEntitiesRequest.SerializeToString,
             braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListUnjoinedEntitiesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListFactSources(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.internal.v1.GraphInventoryService/ListFactSources',
+            braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListFactSourcesRequest.SerializeToString,
+            braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListFactSourcesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListFindingsWithoutEpisode(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.internal.v1.GraphInventoryService/ListFindingsWithoutEpisode',
+            braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListFindingsWithoutEpisodeRequest.SerializeToString,
+            braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.ListFindingsWithoutEpisodeResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetGraphState(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.graph.internal.v1.GraphInventoryService/GetGraphState',
+            braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.GetGraphStateRequest.SerializeToString,
+            braid_dot_graph_dot_internal_dot_v1_dot_inventory__pb2.GetGraphStateResponse.FromString,
             options,
             channel_credentials,
             insecure,

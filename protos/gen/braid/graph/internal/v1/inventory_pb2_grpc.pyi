@@ -24,6 +24,12 @@ class GraphInventoryServiceStub:
     """Lists every document that the graph knows, in an unspecified stable order."""
     ListUnjoinedEntities: _aio.UnaryUnaryMultiCallable[_inventory_pb2.ListUnjoinedEntitiesRequest, _inventory_pb2.ListUnjoinedEntitiesResponse]
     """Lists entities that no episode mentions and that have no fact. Each call checks one page of entities."""
+    ListFactSources: _aio.UnaryUnaryMultiCallable[_inventory_pb2.ListFactSourcesRequest, _inventory_pb2.ListFactSourcesResponse]
+    """Lists every stated fact with the documents that state it."""
+    ListFindingsWithoutEpisode: _aio.UnaryUnaryMultiCallable[_inventory_pb2.ListFindingsWithoutEpisodeRequest, _inventory_pb2.ListFindingsWithoutEpisodeResponse]
+    """Lists findings that come from an episode which does not exist. Each call checks one page of findings."""
+    GetGraphState: _aio.UnaryUnaryMultiCallable[_inventory_pb2.GetGraphStateRequest, _inventory_pb2.GetGraphStateResponse]
+    """Returns the state of the space's graph that a restored backup would take back."""
 
 class GraphInventoryServiceServicer(metaclass=_abc_1.ABCMeta):
     """Lists the ids of the data in the graph of the caller's space, to compare it with the documents, in pages of bounded memory."""
@@ -59,5 +65,29 @@ class GraphInventoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_inventory_pb2.ListUnjoinedEntitiesRequest, _abc.Awaitable[_inventory_pb2.ListUnjoinedEntitiesResponse]],
     ) -> _abc.Awaitable[_inventory_pb2.ListUnjoinedEntitiesResponse]:
         """Lists entities that no episode mentions and that have no fact. Each call checks one page of entities."""
+
+    @_abc_1.abstractmethod
+    def ListFactSources(
+        self,
+        request: _inventory_pb2.ListFactSourcesRequest,
+        context: _aio.ServicerContext[_inventory_pb2.ListFactSourcesRequest, _abc.Awaitable[_inventory_pb2.ListFactSourcesResponse]],
+    ) -> _abc.Awaitable[_inventory_pb2.ListFactSourcesResponse]:
+        """Lists every stated fact with the documents that state it."""
+
+    @_abc_1.abstractmethod
+    def ListFindingsWithoutEpisode(
+        self,
+        request: _inventory_pb2.ListFindingsWithoutEpisodeRequest,
+        context: _aio.ServicerContext[_inventory_pb2.ListFindingsWithoutEpisodeRequest, _abc.Awaitable[_inventory_pb2.ListFindingsWithoutEpisodeResponse]],
+    ) -> _abc.Awaitable[_inventory_pb2.ListFindingsWithoutEpisodeResponse]:
+        """Lists findings that come from an episode which does not exist. Each call checks one page of findings."""
+
+    @_abc_1.abstractmethod
+    def GetGraphState(
+        self,
+        request: _inventory_pb2.GetGraphStateRequest,
+        context: _aio.ServicerContext[_inventory_pb2.GetGraphStateRequest, _abc.Awaitable[_inventory_pb2.GetGraphStateResponse]],
+    ) -> _abc.Awaitable[_inventory_pb2.GetGraphStateResponse]:
+        """Returns the state of the space's graph that a restored backup would take back."""
 
 def add_GraphInventoryServiceServicer_to_server(servicer: GraphInventoryServiceServicer, server: _aio.Server) -> None: ...
