@@ -76,13 +76,10 @@ def restore(
 def purge(
     context: typer.Context,
     quarantine_id: QuarantineId,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Delete a quarantine and its items for good."""
     session: Session = context.obj
-    if not yes:
-        typer.confirm(f"Delete {quarantine_id} for good?", abort=True, err=True)
     with session.api(changes=True) as api:
         answer = api.delete(_path(quarantine_id))
     if as_json:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, Literal, TypeAlias
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 from fastapi import APIRouter, Path, Query
+from google.protobuf.message import Message
 from pydantic import Field
 from starlette.responses import Response
 
 from braid.agent.v1 import consistency_pb2
 from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
-from gateway.rest.mapping.contract_rules import Bounds
-from gateway.rest.mapping.field_types import Body, Int32, PageSize
+from gateway.rest.mapping.contract_rules import Bounds, ContractModel
+from gateway.rest.mapping.field_types import Int32, PageSize
 from gateway.rest.mapping.json_encoding import Json, JsonResponse, time
 from gateway.rest.mapping.openapi import ResponseSchema, problems
 
@@ -224,8 +226,11 @@ QuarantineId = Annotated[
 ]
 
 
-class Restore(Body):
+class Restore(ContractModel):
     """What to restore."""
+
+    contract: ClassVar[type[Message]] = consistency_pb2.RestoreQuarantineRequest
+    names: ClassVar[Mapping[str, str]] = MappingProxyType({"items": "item_ids"})
 
     items: list[str] = Field(
         default=[], max_length=MAX_ITEMS, description="Ids of items. Default: all."
@@ -250,9 +255,7 @@ async def repair(
         bool, Query(description="Repair. Default: only report what would be done.")
     ] = False,
 ) -> Response:
-    """Compares all stores, and with `apply` repairs: what somebody stated is quarantined, never deleted. Needs the scope
-    `admin`.
-    """
+    """Compares all stores, and with `apply` repairs: what somebody stated is quarantined. Needs the scope `admin`."""
     request = consistency_pb2.RepairConsistencyRequest(max_listed=limit, apply=apply)
     method = _SERVICE + "RepairConsistency"
     answer = await caller.call(method, clients.consistency.RepairConsistency, request)

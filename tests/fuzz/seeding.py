@@ -57,13 +57,17 @@ class SeedingError(Exception):
 
 
 async def load(url: str, key: str) -> None:
-    """Loads a document, a fact, findings and memories. Raises SeedingError if a search finds nothing."""
+    """Loads a document, facts, findings, memories and a quarantine. Raises SeedingError if a search finds nothing."""
     headers = {"authorization": f"Bearer {key}"}
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as http:
         accepted = await _post(http, "/api/documents", _DOCUMENT)
         for job in accepted["jobs"]:
             await _until_ended(http, job["id"])
         await _post(http, "/api/facts", {"facts": [_FACT]})
+        # Its document is unknown, so it is quarantined.
+        lost = {**_FACT, "relation": "LOST_BY", "document_id": "lost"}
+        await _post(http, "/api/facts", {"facts": [lost]})
+        await _post(http, "/api/consistency?apply=true", None)
         for one in _FINDINGS:
             about = [{"name": _SUBJECT}]
             await _post(http, "/api/findings", {"findings": [{**one, "about_entities": about}]})

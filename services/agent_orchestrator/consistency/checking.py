@@ -77,7 +77,7 @@ class Check:
 
     async def run(self, max_listed: int, repairer: Repairer | None = None) -> InconsistencyReport:
         """Runs the whole pass. Raises an error if a store is unavailable; repairs made before remain."""
-        report = InconsistencyReport(max_listed)
+        report = InconsistencyReport(current_call().user, max_listed)
         async for scope in self.scopes():
             with in_scope(scope):
                 for found in self._checks(report, scope):
@@ -109,7 +109,7 @@ class Check:
         yield self._documents.documents(report, scope.owner)
         yield self._documents.pairs(report, scope.owner)
         yield self._documents.unjoined_entities(report)
-        yield self._embeddings.check(scope.owner.name)
+        yield self._embeddings.check(scope.owner.user)
 
     async def _dead(self) -> Found:
         async for part in in_parts(self._work.dead(current_call().space), AT_ONCE):

@@ -52,7 +52,7 @@ class DocumentChecks:
             await self._confirmation.settle()
             idle = await self._confirmation.idle(unknown)
             left = await self._unknown(idle, owner)
-            yield [Inconsistency(DOCUMENT, one, one, owner.name) for one in left]
+            yield [Inconsistency(DOCUMENT, one, one, owner.user) for one in left]
 
     async def pairs(self, report: InconsistencyReport, owner: Owner) -> Found:
         """Yields chunks without an episode, and episodes without a chunk."""
@@ -96,7 +96,7 @@ class DocumentChecks:
         there = await self._graph.find_episodes(ids)
         left = await self._vector.find_chunks([one for one in ids if one not in there])
         return [
-            Inconsistency(CHUNK, ref.id, ref.document_id, owner.name)
+            Inconsistency(CHUNK, ref.id, ref.document_id, owner.user)
             for ref in refs
             if ref.id in left
         ]
@@ -108,7 +108,7 @@ class DocumentChecks:
             there |= await self._memories.existing(owner, ids)
         left = await self._graph.find_episodes([one for one in ids if one not in there])
         return [
-            Inconsistency(EPISODE, ref.id, ref.document_id, owner.name)
+            Inconsistency(EPISODE, ref.id, ref.document_id, owner.user)
             for ref in refs
             if ref.id in left
         ]

@@ -33,7 +33,7 @@ class EmbeddingChecks:
         self._graph = graph
         self._confirmation = confirmation
 
-    async def check(self, user: str) -> Found:
+    async def check(self, user: str | None) -> Found:
         """Yields chunks, facts and findings without a vector."""
         model = (await self._vector.recorded()).model
         if model:
@@ -45,7 +45,7 @@ class EmbeddingChecks:
                 async for found in self._texts(kind, state.embedding_model):
                     yield found
 
-    async def _chunks(self, model: str, user: str) -> Found:
+    async def _chunks(self, model: str, user: str | None) -> Found:
         token, more = "", True
         while more:
             page = await self._vector.missing(model, token)

@@ -27,11 +27,6 @@ class Owner(NamedTuple):
     space: str
     user: str | None
 
-    @property
-    def name(self) -> str:
-        """Returns the user's name, "" without one."""
-        return self.user or ""
-
 
 class MemoryRows(Protocol):
     """The check's access to memories. A memory's id is that of its chunk."""
@@ -85,14 +80,14 @@ class MemoryChecks:
             yield await self._without_memory([one.ref for one in part if not one.first], owner)
         report.memories += seen.first
         sessions = await self._memories.sessions_without_summary(owner)
-        yield [Inconsistency(SESSION, one, "", owner.name) for one in sessions]
+        yield [Inconsistency(SESSION, one, "", owner.user) for one in sessions]
 
     async def _without_text(self, refs: Sequence[Ref], owner: Owner) -> list[Inconsistency]:
         ids = [ref.id for ref in refs]
         there = await self._vector.find_chunks(ids)
         left = await self._memories.existing(owner, [one for one in ids if one not in there])
         return [
-            Inconsistency(MEMORY, ref.id, ref.document_id, owner.name)
+            Inconsistency(MEMORY, ref.id, ref.document_id, owner.user)
             for ref in refs
             if ref.id in left
         ]
@@ -102,7 +97,7 @@ class MemoryChecks:
         known = await self._memories.existing(owner, ids)
         left = await self._vector.find_chunks([one for one in ids if one not in known])
         return [
-            Inconsistency(MEMORY_TEXT, ref.id, ref.document_id, owner.name)
+            Inconsistency(MEMORY_TEXT, ref.id, ref.document_id, owner.user)
             for ref in refs
             if ref.id in left
         ]

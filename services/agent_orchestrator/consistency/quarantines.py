@@ -70,7 +70,8 @@ class Quarantines:
         while place.scope < len(scopes) and len(items) < size:
             with in_scope(scopes[place.scope]):
                 page = await self._graph.items(quarantine_id, size - len(items), place.token)
-            items += map(_item, page.items)
+            shown = scopes[place.scope].owner.user in (None, current_call().user)
+            items += [_item(one, shown=shown) for one in page.items]
             token = page.next_page_token
             place = Place(place.scope, token) if token else Place(place.scope + 1, "")
         more = place.scope < len(scopes)
@@ -189,12 +190,13 @@ def _graph_kind(kind: consistency_pb2.QuarantinedItemKind.ValueType) -> Kind:
     return quarantine_pb2.QuarantinedKind.Value(f"QUARANTINED_KIND_{name}")
 
 
-def _item(one: quarantine_pb2.QuarantinedData) -> consistency_pb2.QuarantinedItem:
+def _item(one: quarantine_pb2.QuarantinedData, *, shown: bool) -> consistency_pb2.QuarantinedItem:
+    """Returns an item; with `shown` False, for another user's memory, without its ids and text."""
     return consistency_pb2.QuarantinedItem(
         id=one.item_id,
         kind=_kind(one.kind),
-        subject_id=one.subject_id,
-        document_id=one.document_id,
-        text=one.text,
+        subject_id=one.subject_id if shown else "",
+        document_id=one.document_id if shown else "",
+        text=one.text if shown else "",
         quarantine_time=one.quarantine_time,
     )

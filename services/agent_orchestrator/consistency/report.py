@@ -51,18 +51,30 @@ ACTIONS: Mapping[Kind, Action] = {
 
 @dataclass(frozen=True, slots=True)
 class Inconsistency:
-    """One inconsistency; `document_id` is "" if it belongs to no document, `user` "" if it is no memory."""
+    """One inconsistency; `document_id` is "" if it belongs to no document, `user` None if it is of no memory."""
 
     kind: Kind
     id: str
     document_id: str = ""
-    user: str = ""
+    user: str | None = None
+
+    def shown_to(self, user: str) -> consistency_pb2.Inconsistency:
+        """Returns the contract's entry: of another user's memories it has no ids."""
+        private = self.user not in (None, user)
+        return consistency_pb2.Inconsistency(
+            kind=self.kind,
+            id="" if private else self.id,
+            document_id="" if private else self.document_id,
+            action=ACTIONS[self.kind],
+            user_id=self.user or "",
+        )
 
 
 @dataclass(slots=True)
 class InconsistencyReport:
-    """A report under construction. `max_listed` bounds its size, regardless of the number of inconsistencies."""
+    """A report to a user under construction. `max_listed` bounds its size, however many inconsistencies there are."""
 
+    user: str
     max_listed: int
     chunks: int = 0
     episodes: int = 0
@@ -106,15 +118,6 @@ class InconsistencyReport:
                 )
                 for kind, count in sorted(self.found.items())
             ],
-            listed=[
-                consistency_pb2.Inconsistency(
-                    kind=one.kind,
-                    id=one.id,
-                    document_id=one.document_id,
-                    action=ACTIONS[one.kind],
-                    user_id=one.user,
-                )
-                for one in listed
-            ],
+            listed=[one.shown_to(self.user) for one in listed],
             consistent=all(self.repaired[kind] >= count for kind, count in self.found.items()),
         )

@@ -78,7 +78,7 @@ class Loading:
         self._person = person
 
     async def shared(self) -> None:
-        """Loads data of the space: a document and its job, and a dated fact."""
+        """Loads data of the space: a document and its job, a dated fact, and a quarantined one."""
         person, mark = self._person, self._person.shared_marker
         person.shared["document"] = f"doc-{mark}"
         text = f"The {mark} Service is owned by the {mark} Team. Ada Brandt leads the {mark} Team."
@@ -104,6 +104,12 @@ class Loading:
         await self._post("/api/facts", {"facts": [fact]})
         facts = await self._get("/api/facts", subject=f"{mark} Service")
         person.shared["fact"] = _first(facts["facts"][0], "uuid", "id")
+        lost = {**fact, "relation": "LOST_BY", "document_id": f"lost-{mark}"}
+        await self._post("/api/facts", {"facts": [lost]})
+        repaired = await self._post("/api/consistency?apply=true", None)
+        person.shared["quarantine"] = _first(repaired, "quarantine_id")
+        kept = await self._get(f"/api/quarantines/{person.shared['quarantine']}")
+        person.shared["quarantined"] = _first(kept["items"][0], "id")
         entities = await self._get("/api/graph/entities", limit=100)
         named = next(one for one in entities["entities"] if mark in str(one).lower())
         person.shared["entity"] = _first(named, "uuid", "id")

@@ -129,7 +129,7 @@ async def test_quarantines_are_listed_shown_restored_and_purged(served: Served) 
     restored = await braid(served, "space", "quarantine", "restore", JOB_ID, "--item", JOB_ID)
     assert "2 fact" in restored.out
     assert list(served.script.seen[-1].message.item_ids) == [JOB_ID]
-    assert "2 fact" in (await braid(served, "space", "quarantine", "purge", JOB_ID, "--yes")).out
+    assert "2 fact" in (await braid(served, "space", "quarantine", "purge", JOB_ID)).out
     assert (await served.http.delete(f"/api/quarantines/{JOB_ID}")).json() == {
         "purged": [{"kind": "FACT", "count": 2}]
     }

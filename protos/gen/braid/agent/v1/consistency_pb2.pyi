@@ -414,7 +414,7 @@ class Inconsistency(_message.Message):
     kind: Global___InconsistencyKind.ValueType
     """The kind of inconsistency."""
     id: _builtins.str
-    """Id of the chunk, episode, document, entity, fact, finding, memory or job; a session's name."""
+    """Id of the chunk, episode, document, entity, fact, finding, memory or job; a session's name. Empty for another user's memory."""
     document_id: _builtins.str
     """The document that it belongs to; empty if none."""
     action: Global___RepairAction.ValueType
@@ -519,11 +519,11 @@ class QuarantinedItem(_message.Message):
     kind: Global___QuarantinedItemKind.ValueType
     """The kind of its data."""
     subject_id: _builtins.str
-    """Id of the fact, finding, document or chunk."""
+    """Id of the fact, finding, document or chunk; empty for another user's memory."""
     document_id: _builtins.str
-    """A document that states it, or that it belongs to; empty without one."""
+    """A document that states it, or that it belongs to; empty without one, and for another user's memory."""
     text: _builtins.str
-    """The beginning of its text, up to 200 characters."""
+    """The beginning of its text, up to 200 characters; empty for another user's memory."""
     @_builtins.property
     def quarantine_time(self) -> _timestamp_pb2.Timestamp:
         """When it was quarantined."""
