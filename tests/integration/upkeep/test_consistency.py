@@ -11,12 +11,12 @@ import grpc
 import pytest
 
 from braid.agent.v1 import consistency_pb2, ingest_pb2, jobs_pb2, memories_pb2
-from braid.graph.v1 import findings_pb2, query_pb2
+from braid.graph.v1 import findings_pb2, structure_pb2
 from braid.graph.v1 import ingest_pb2 as graph_pb2
 from services.agent_orchestrator.typed_memory.domain import Owner
 from services.graph_query.core.domain import Passage
 from services.runtime.ids import derived_uuid
-from tests.integration.upkeep.conftest import OURS, World
+from tests.integration.upkeep.conftest import DIMENSION, OURS, World
 
 CHUNK = consistency_pb2.INCONSISTENCY_KIND_CHUNK_WITHOUT_EPISODE
 EPISODE = consistency_pb2.INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK
@@ -24,6 +24,7 @@ DOCUMENT = consistency_pb2.INCONSISTENCY_KIND_UNKNOWN_DOCUMENT
 UNDOCUMENTED = consistency_pb2.INCONSISTENCY_KIND_FACT_WITHOUT_DOCUMENT
 MEMORY = consistency_pb2.INCONSISTENCY_KIND_MEMORY_WITHOUT_DOCUMENT
 FACT = consistency_pb2.QUARANTINED_ITEM_KIND_FACT
+VECTOR = [1.0] + [0.0] * (DIMENSION - 1)
 
 Report = consistency_pb2.ConsistencyReport
 
@@ -62,7 +63,8 @@ async def give_facts(world: World, *documents: str, embedding: Sequence[float] =
     ]
     model = world.embedder.model if embedding else ""
     request = graph_pb2.AddFactsRequest(facts=facts, embedding_model=model)
-    await world.findings.AddFacts(iter([request]), metadata=OURS, timeout=30)
+    answer = await world.findings.AddFacts(iter([request]), metadata=OURS, timeout=30)
+    assert answer.added_count == len(documents)
 
 
 async def give_finding(world: World, document: str) -> None:
@@ -77,7 +79,7 @@ async def give_finding(world: World, document: str) -> None:
 
 async def facts_of(world: World) -> set[str]:
     """The statements of all stated facts."""
-    request = query_pb2.ListFactsRequest(page_size=100)
+    request = structure_pb2.ListFactsRequest(page_size=100)
     answer = await world.facts.ListFacts(request, metadata=OURS, timeout=30)
     return {one.statement for one in answer.facts}
 
@@ -167,7 +169,7 @@ async def test_facts_and_findings_of_a_document_that_postgresql_lost_are_quarant
         await world.start_worker(stack)
         await world.put("kept", "Ada met Bob.")
         await world.put("lost", "Carl met Dora.")
-        await give_facts(world, "lost", "kept", "", "nowhere")
+        await give_facts(world, "lost", "kept", "", "nowhere", embedding=VECTOR)
         await give_finding(world, "lost")
         before = await facts_of(world)
         await world.vector.delete_document(world.space, "lost", str(uuid.uuid4()))
@@ -204,7 +206,7 @@ async def test_facts_and_findings_of_a_document_that_postgresql_lost_are_quarant
 
 
 async def test_quarantines_are_restored_by_item_and_purged_explicitly(world: World) -> None:
-    await give_facts(world, "one", "two")
+    await give_facts(world, "one", "two", embedding=VECTOR)
     quarantine = (await repair(world)).quarantine_id
     first, second = (await get_quarantine(world, quarantine)).items
     request = consistency_pb2.RestoreQuarantineRequest(
@@ -225,7 +227,13 @@ async def test_texts_without_vectors_are_embedded(world: World) -> None:
     async with AsyncExitStack() as stack:
         await world.start_worker(stack)
         await world.put("kept", "Ada met Bob.")
-        await give_facts(world, "", embedding=[1.0] + [0.0] * 31)
+        embedded = graph_pb2.FactInput(
+            subject=graph_pb2.EntityInput(name="Ada"),
+            relation_type="MET",
+            object=graph_pb2.EntityInput(name="Bob"),
+        )
+        request = ingest_pb2.IngestFactsRequest(facts=[embedded])
+        await world.ingest.IngestFacts(iter([request]), metadata=OURS, timeout=20)
         await give_facts(world, "kept")
         report = await check(world)
         unembedded = consistency_pb2.INCONSISTENCY_KIND_FACT_WITHOUT_EMBEDDING
@@ -238,7 +246,7 @@ async def test_memories_that_a_store_lost_are_stored_again(world: World) -> None
     texts = ("Raised the pool.", "Prefers tea.", "Fixed the leak.")
     ids = [await remember(world, text) for text in texts]
     partition = Owner(world.space, "").partition
-    [chunk] = await world.vector.chunks(partition, [ids[0]], None)
+    [chunk] = await world.vector.get_chunks(partition, [ids[0]])
     await world.vector.delete_document(partition, chunk.document_id, str(uuid.uuid4()))
     await world.graph.delete_episodes(partition, [ids[1]])
     report = await check(world)
@@ -246,5 +254,5 @@ async def test_memories_that_a_store_lost_are_stored_again(world: World) -> None
     assert report.memory_count == 3
     assert (await repair(world)).consistent
     assert (await check(world)).consistent
-    again = await world.vector.chunks(partition, [ids[0]], None)
+    again = await world.vector.get_chunks(partition, [ids[0]])
     assert [(one.document_id, one.content) for one in again] == [(chunk.document_id, texts[0])]

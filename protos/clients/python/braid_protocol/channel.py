@@ -12,6 +12,7 @@ from braid.agent.v1 import search_pb2 as agent_search
 from braid.graph.internal.v1 import deletion_pb2 as graph_deletion
 from braid.graph.internal.v1 import embeddings_pb2
 from braid.graph.internal.v1 import inventory_pb2 as graph_inventory
+from braid.graph.internal.v1 import quarantine_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest
 from braid.graph.v1 import query_pb2
 from braid.vector.internal.v1 import deletion_pb2 as vector_deletion
@@ -37,6 +38,7 @@ CONTRACTS: tuple[FileDescriptor, ...] = (
     embeddings_pb2.DESCRIPTOR,
     graph_ingest.DESCRIPTOR,
     graph_inventory.DESCRIPTOR,
+    quarantine_pb2.DESCRIPTOR,
     graph_deletion.DESCRIPTOR,
     query_pb2.DESCRIPTOR,
     documents_pb2.DESCRIPTOR,
