@@ -10,9 +10,8 @@ from braid.agent.v1 import ingest_pb2 as agent_ingest
 from braid.agent.v1 import models_pb2 as agent_models
 from braid.agent.v1 import search_pb2 as agent_search
 from braid.graph.internal.v1 import deletion_pb2 as graph_deletion
-from braid.graph.internal.v1 import embeddings_pb2
+from braid.graph.internal.v1 import embeddings_pb2, quarantine_pb2
 from braid.graph.internal.v1 import inventory_pb2 as graph_inventory
-from braid.graph.internal.v1 import quarantine_pb2
 from braid.graph.v1 import ingest_pb2 as graph_ingest
 from braid.graph.v1 import query_pb2
 from braid.vector.internal.v1 import deletion_pb2 as vector_deletion
