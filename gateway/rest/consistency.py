@@ -39,7 +39,7 @@ InconsistencyName: TypeAlias = Literal[
     "UNSPECIFIED",
 ]
 ActionName: TypeAlias = Literal[
-    "NONE", "SEND", "QUARANTINE", "REMOVE", "RETRY", "RESTORE", "EMBED", "UNSPECIFIED"
+    "NONE", "SEND", "QUARANTINE", "REMOVE", "RETRY", "RESTORE", "EMBED", "ACCEPT", "UNSPECIFIED"
 ]
 ItemName: TypeAlias = Literal["FACT", "FINDING", "DOCUMENT", "EPISODE", "UNSPECIFIED"]
 

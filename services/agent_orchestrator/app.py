@@ -358,6 +358,7 @@ def _ingest(
             graph=tiers.graph,
             vectors=partial(FactVectors, tiers.graph_models, tiers.vector_models, embedder),
             configured=embedder.model,
+            note_seen_graph=jobs.note_seen_graph,
         ),
         deletions=deletions,
         max_upload_bytes=settings.max_upload_bytes,

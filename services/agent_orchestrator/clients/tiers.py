@@ -182,19 +182,23 @@ class GraphTier:
         *,
         skip_language_model: bool = False,
         patience: int = 1,
-    ) -> None:
-        """Adds all episodes or none; existing ones are not changed. `patience` multiplies the limit of a write."""
+    ) -> int:
+        """Adds all episodes or none; existing ones are not changed. Returns the revision of the graph after that.
+
+        `patience` multiplies the limit of a write.
+        """
         request = graph_ingest_pb2.BatchAddEpisodesRequest(
             episodes=episodes, skip_language_model=skip_language_model
         )
         try:
-            await self._ingest.BatchAddEpisodes(
+            answer = await self._ingest.BatchAddEpisodes(
                 request,
                 timeout=remaining(self._write_seconds * patience),
                 metadata=self._outgoing.metadata(),
             )
         except grpc.aio.AioRpcError as error:
             raise error_from_rpc(error) from None
+        return answer.space_revision
 
     async def delete_episodes(
         self, chunk_ids: Sequence[str]

@@ -71,7 +71,7 @@ class Check:
         self._memories = memories
         confirmation = Confirmation(work, settle_seconds)
         self._documents = DocumentChecks(vector, graph, memories, confirmation)
-        self._facts = FactChecks(vector, graph, confirmation)
+        self._facts = FactChecks(vector, graph, work, confirmation)
         self._memory = MemoryChecks(vector, memories, confirmation)
         self._embeddings = EmbeddingChecks(vector_models, graph_models, confirmation)
 

@@ -39,6 +39,14 @@ class Work(Protocol):
         """Retries a job's failed work; returns whether there was any."""
         ...
 
+    async def seen_graph(self, space: str) -> int:
+        """Returns the highest revision of the space's graph that a write was answered with; 0 if unknown."""
+        ...
+
+    async def accept_graph(self, space: str, revision: int) -> None:
+        """Accepts a graph that was restored from a backup, with its present revision."""
+        ...
+
 
 class Confirmation:
     """Waits until undisturbed writes have ended, and knows which documents jobs still write."""

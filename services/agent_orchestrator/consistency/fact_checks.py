@@ -11,15 +11,17 @@ from services.agent_orchestrator.clients.inventories import (
     GraphInventory,
     VectorInventory,
 )
-from services.agent_orchestrator.consistency.confirmation import Confirmation
+from services.agent_orchestrator.consistency.confirmation import Confirmation, Work
 from services.agent_orchestrator.consistency.report import (
     FINDING,
+    OLDER_GRAPH,
     ONTOLOGY,
     UNDOCUMENTED_FACT,
     UNSTATED_FACT,
     Inconsistency,
     InconsistencyReport,
 )
+from services.runtime.context import current_call
 
 ONTOLOGY_ID = "ontology"
 
@@ -30,15 +32,20 @@ class FactChecks:
     """Checks stated facts, findings and the ontology of the current call's space."""
 
     def __init__(
-        self, vector: VectorInventory, graph: GraphInventory, confirmation: Confirmation
+        self, vector: VectorInventory, graph: GraphInventory, work: Work, confirmation: Confirmation
     ) -> None:
+        self._work = work
         self._vector = vector
         self._graph = graph
         self._confirmation = confirmation
 
     async def state(self, _report: InconsistencyReport) -> Found:
-        """Yields an ontology that cannot be read."""
-        if not (await self._graph.state()).ontology_readable:
+        """Yields a graph that is older than one seen before, and an ontology that cannot be read."""
+        seen = await self._work.seen_graph(current_call().space)
+        state = await self._graph.state()
+        if state.space_revision < seen:
+            yield [Inconsistency(OLDER_GRAPH, str(state.space_revision))]
+        if not state.ontology_readable:
             yield [Inconsistency(ONTOLOGY, ONTOLOGY_ID)]
 
     async def facts(self, report: InconsistencyReport) -> Found:

@@ -24,6 +24,7 @@ from services.agent_orchestrator.consistency.report import (
     FINDING,
     MEMORY,
     MEMORY_TEXT,
+    OLDER_GRAPH,
     UNDOCUMENTED_FACT,
     UNEMBEDDED_CHUNK,
     UNEMBEDDED_FACT,
@@ -84,6 +85,7 @@ class Repair:
             CHUNK: self._add_episodes,
             ENTITY: self._delete_entities,
             DEAD: self._retry,
+            OLDER_GRAPH: self._accept_graph,
             MEMORY: self._store_memories,
             MEMORY_TEXT: self._list_memories,
             UNEMBEDDED_CHUNK: embeddings.embed,
@@ -119,6 +121,10 @@ class Repair:
             # A chunk that was deleted meanwhile counts as repaired too.
             repaired += len(part) - len(given_up)
         return repaired
+
+    async def _accept_graph(self, findings: Sequence[Inconsistency]) -> int:
+        await self._work.accept_graph(self._space, int(findings[0].id))
+        return len(findings)
 
     async def _delete_entities(self, findings: Sequence[Inconsistency]) -> int:
         for part in _parts(findings, AT_ONCE):

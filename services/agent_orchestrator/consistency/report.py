@@ -45,7 +45,7 @@ ACTIONS: Mapping[Kind, Action] = {
     UNEMBEDDED_FACT: consistency_pb2.REPAIR_ACTION_EMBED,
     UNEMBEDDED_FINDING: consistency_pb2.REPAIR_ACTION_EMBED,
     UNEMBEDDED_CHUNK: consistency_pb2.REPAIR_ACTION_EMBED,
-    OLDER_GRAPH: consistency_pb2.REPAIR_ACTION_NONE,
+    OLDER_GRAPH: consistency_pb2.REPAIR_ACTION_ACCEPT,
 }
 
 

@@ -51,6 +51,16 @@ class JobWork:
             if more:
                 before = (page[-1].create_time, page[-1].job_id, page[-1].failure.position)
 
+    async def seen_graph(self, space: str) -> int:
+        """See `Work`."""
+        async with self._database.pool.session() as session:
+            return int(await session.value(self._database.queries["seen_graph"], space) or 0)
+
+    async def accept_graph(self, space: str, revision: int) -> None:
+        """See `Work`."""
+        async with self._database.pool.session() as session:
+            await session.execute(self._database.queries["accept_graph"], space, revision)
+
     async def retry(self, space: str, job_id: str) -> bool:
         """See `Work`. Work that a later job has superseded is not retried."""
         try:

@@ -7,7 +7,7 @@ the next message is being written.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import NamedTuple
 
 from braid.agent.v1 import ingest_pb2
@@ -19,6 +19,7 @@ from services.agent_orchestrator.clients.space_models import Recorded
 from services.agent_orchestrator.clients.tiers import GraphTier
 from services.models.embedding.embedder import Embedder
 from services.models.embedding.registry import embedder_of, length_of
+from services.runtime.context import current_call
 from services.runtime.errors import BraidError, FieldError, InvalidFieldError
 from services.runtime.status import reason_name
 from services.runtime.telemetry import get_logger
@@ -57,10 +58,19 @@ class FactIngestion:
     """Ingests dated facts. Facts without a vector get one, or are stored without one if none is available."""
 
     def __init__(
-        self, *, graph: GraphTier, vectors: Callable[[], FactVectors], configured: str
+        self,
+        *,
+        graph: GraphTier,
+        vectors: Callable[[], FactVectors],
+        configured: str,
+        note_seen_graph: Callable[[str, int], Awaitable[None]],
     ) -> None:
-        """`vectors` is called for each stream; `configured` is the model assumed for vectors that name none."""
+        """`vectors` is called for each stream; `configured` is the model assumed for vectors that name none.
+
+        `note_seen_graph` records the revision of a space's graph after a write.
+        """
         self._graph = graph
+        self._note_seen_graph = note_seen_graph
         self._vectors = vectors
         self._configured = configured
 
@@ -114,6 +124,7 @@ class FactIngestion:
         total: ingest_pb2.IngestFactsResponse,
     ) -> None:
         answer = await self._give(some, vectors, made, source.name)
+        await self._note_seen_graph(current_call().space, answer.space_revision)
         if source.name and not total.first_revision:
             total.first_revision = answer.space_revision
         total.added_count += answer.added_count

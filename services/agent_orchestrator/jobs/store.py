@@ -149,6 +149,11 @@ class JobStore:
             )
         return [DeadDocument(str(row["job_id"]), _failure(row), row["create_time"]) for row in rows]
 
+    async def note_seen_graph(self, space: str, revision: int) -> None:
+        """Records the revision of a space's graph after a write."""
+        async with self._database.pool.session() as session:
+            await session.execute(self._queries["note_seen_graph"], space, revision)
+
     async def cancel(self, space: str, job_id: str) -> JobRecord:
         """Ends a job; one that has ended already is not changed."""
         async with self._database.pool.transaction() as session:

@@ -184,6 +184,11 @@ class WorkStore:
             )
             await self._count_graph(session, done, {one.number for one, _ in refused}, dropped)
 
+    async def note_seen_graph(self, space: str, revision: int) -> None:
+        """Records the revision of a space's graph after a write."""
+        async with self._database.pool.session() as session:
+            await session.execute(self._queries["note_seen_graph"], space, revision)
+
     async def record_attempt(self, turn: Turn, document: WaitingDocument, attempts: int) -> None:
         """Records how often in a row a single document has failed while the graph works."""
         async with self._locked(turn) as session:

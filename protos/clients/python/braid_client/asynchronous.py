@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from braid_client.chat import Chat
+from braid_client.consistency import Consistency
 from braid_client.documents import Documents
 from braid_client.entity_memory import EntityMemory
 from braid_client.findings import Findings
@@ -24,6 +25,7 @@ class AsyncBraid(
     Ingestion,
     Jobs,
     Documents,
+    Consistency,
     Chat,
 ):
     """A client with one connection to each tier, opened at first use, closed by `close` or `async with`.

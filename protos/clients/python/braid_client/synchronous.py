@@ -169,6 +169,13 @@ class Braid:
     retry_dead_documents = _call(AsyncBraid.retry_dead_documents)
     list_dead_documents = _stream(AsyncBraid.list_dead_documents)
 
+    check_consistency = _call(AsyncBraid.check_consistency)
+    repair_consistency = _call(AsyncBraid.repair_consistency)
+    list_quarantines = _stream(AsyncBraid.list_quarantines)
+    list_quarantined_items = _stream(AsyncBraid.list_quarantined_items)
+    restore_quarantine = _call(AsyncBraid.restore_quarantine)
+    purge_quarantine = _call(AsyncBraid.purge_quarantine)
+
     upsert_document = _call(AsyncBraid.upsert_document)
     upsert_documents = _call(AsyncBraid.upsert_documents)
     get_document = _call(AsyncBraid.get_document)

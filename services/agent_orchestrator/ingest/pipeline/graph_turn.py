@@ -30,7 +30,7 @@ from services.agent_orchestrator.jobs.time_slice import (
 )
 from services.agent_orchestrator.jobs.work_store import GraphOutcome, WaitingDocument, WorkStore
 from services.models.errors import is_unusable
-from services.runtime.context import call_scope
+from services.runtime.context import call_scope, current_call
 from services.runtime.errors import BraidError
 
 DOCUMENTS_AT_ONCE = 200
@@ -69,6 +69,7 @@ class GraphTurns:
         self._batch_sizes: dict[str, AdaptiveBatch] = {}
         self._first = FIRST_EPISODES
         self._progress: dict[int, PartialProgress] = {}
+        self._revisions: dict[str, int] = {}
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
         """Works until nothing waits or the turn's time is used. Raises WaitingError if it cannot continue now."""
@@ -129,6 +130,8 @@ class GraphTurns:
         ready = [one for one in documents if one.number not in reasons]
         failed = [(one, reasons[one.number]) for one in documents if one.number in reasons]
         await self._work.note_graph(turn, GraphOutcome(ready, failed))
+        if revision := self._revisions.pop(turn.key, 0):
+            await self._work.note_seen_graph(turn.key, revision)
         for document in documents:
             self._progress.pop(document.number, None)
 
@@ -204,7 +207,8 @@ class GraphTurns:
             part = episodes[progress.through : progress.through + batch_size.size]
             progress.part = len(part)
             with batch_size.measured():
-                await self._graph.add_episodes(part, patience=batch_size.patience)
+                revision = await self._graph.add_episodes(part, patience=batch_size.patience)
+            self._revisions[current_call().space] = revision
             progress.through += len(part)
 
     async def _remove(self, documents: Documents, batch_size: AdaptiveBatch) -> None:

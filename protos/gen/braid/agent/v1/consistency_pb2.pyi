@@ -65,9 +65,10 @@ class _InconsistencyKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Inc
     INCONSISTENCY_KIND_CHUNK_WITHOUT_EMBEDDING: _InconsistencyKind.ValueType  # 15
     """A chunk without a vector of the space's model: only its words find it. Repair: embedded."""
     INCONSISTENCY_KIND_GRAPH_OLDER_THAN_SEEN: _InconsistencyKind.ValueType  # 16
-    """The graph is older than an earlier check has seen it, as after restoring a backup. Facts, findings and ontologies that were
+    """The graph is older than it was after an earlier write of documents or facts, as after restoring a backup. Facts, findings and ontologies that were
     given through the API since are not in it, and no other store has them. Repair: documents are sent to the graph again as
-    CHUNK_WITHOUT_EPISODE; what else was given has to be given again. Listed until a repair has been applied.
+    CHUNK_WITHOUT_EPISODE; what else was given has to be given again. Repair: accepted, and listed no more. Its id is the
+    revision of the graph.
     """
 
 class InconsistencyKind(_InconsistencyKind, metaclass=_InconsistencyKindEnumTypeWrapper):
@@ -112,9 +113,10 @@ INCONSISTENCY_KIND_FINDING_WITHOUT_EMBEDDING: InconsistencyKind.ValueType  # 14
 INCONSISTENCY_KIND_CHUNK_WITHOUT_EMBEDDING: InconsistencyKind.ValueType  # 15
 """A chunk without a vector of the space's model: only its words find it. Repair: embedded."""
 INCONSISTENCY_KIND_GRAPH_OLDER_THAN_SEEN: InconsistencyKind.ValueType  # 16
-"""The graph is older than an earlier check has seen it, as after restoring a backup. Facts, findings and ontologies that were
+"""The graph is older than it was after an earlier write of documents or facts, as after restoring a backup. Facts, findings and ontologies that were
 given through the API since are not in it, and no other store has them. Repair: documents are sent to the graph again as
-CHUNK_WITHOUT_EPISODE; what else was given has to be given again. Listed until a repair has been applied.
+CHUNK_WITHOUT_EPISODE; what else was given has to be given again. Repair: accepted, and listed no more. Its id is the
+revision of the graph.
 """
 Global___InconsistencyKind: _TypeAlias = InconsistencyKind  # noqa: Y015
 
@@ -140,6 +142,8 @@ class _RepairActionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_RepairAc
     """Stores it again from what another store has."""
     REPAIR_ACTION_EMBED: _RepairAction.ValueType  # 7
     """Computes the missing vector."""
+    REPAIR_ACTION_ACCEPT: _RepairAction.ValueType  # 8
+    """Accepts it as it is: nothing else can be done."""
 
 class RepairAction(_RepairAction, metaclass=_RepairActionEnumTypeWrapper):
     """What a repair does with an inconsistency."""
@@ -160,6 +164,8 @@ REPAIR_ACTION_RESTORE: RepairAction.ValueType  # 6
 """Stores it again from what another store has."""
 REPAIR_ACTION_EMBED: RepairAction.ValueType  # 7
 """Computes the missing vector."""
+REPAIR_ACTION_ACCEPT: RepairAction.ValueType  # 8
+"""Accepts it as it is: nothing else can be done."""
 Global___RepairAction: _TypeAlias = RepairAction  # noqa: Y015
 
 class _QuarantinedItemKind:
@@ -414,7 +420,9 @@ class Inconsistency(_message.Message):
     kind: Global___InconsistencyKind.ValueType
     """The kind of inconsistency."""
     id: _builtins.str
-    """Id of the chunk, episode, document, entity, fact, finding, memory or job; a session's name. Empty for another user's memory."""
+    """Id of the chunk, episode, document, entity, fact, finding, memory or job; a session's name; the graph's revision. Empty for
+    another user's memory.
+    """
     document_id: _builtins.str
     """The document that it belongs to; empty if none."""
     action: Global___RepairAction.ValueType

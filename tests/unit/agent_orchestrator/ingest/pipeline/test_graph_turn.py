@@ -46,6 +46,7 @@ class Work:
         self.waiting: WaitingDocument | None = waiting
         self.ready: list[str] = []
         self.refused: list[tuple[str, str]] = []
+        self.revisions: list[int] = []
 
     def delete(self) -> None:
         """Marks the document as deleted while it waits."""
@@ -68,6 +69,9 @@ class Work:
 
     async def others_waiting(self, stage: str) -> bool:
         return False
+
+    async def note_seen_graph(self, space: str, revision: int) -> None:
+        self.revisions.append(revision)
 
 
 class Graph:
