@@ -24,7 +24,10 @@ Found = AsyncIterator[Sequence[Inconsistency]]
 
 
 class EmbeddingChecks:
-    """Checks vectors. A space without a model, or one that is moving to another model, has none to miss."""
+    """Checks vectors. A space without a model, or one that is moving to another model, has none to miss.
+
+    A graph without any vector misses those of the model that its space's chunks have.
+    """
 
     def __init__(
         self, vector: VectorModels, graph: GraphModels, confirmation: Confirmation
@@ -35,14 +38,15 @@ class EmbeddingChecks:
 
     async def check(self, user: str | None) -> Found:
         """Yields chunks, facts and findings without a vector."""
-        model = (await self._vector.recorded()).model
-        if model:
-            async for found in self._chunks(model, user):
+        of_chunks = (await self._vector.recorded()).model
+        if of_chunks:
+            async for found in self._chunks(of_chunks, user):
                 yield found
         state = await self._graph.state()
-        if state.embedding_model and not state.next_embedding_model:
+        model = state.embedding_model or of_chunks
+        if model and not state.next_embedding_model:
             for kind in TEXT_KINDS:
-                async for found in self._texts(kind, state.embedding_model):
+                async for found in self._texts(kind, model):
                     yield found
 
     async def _chunks(self, model: str, user: str | None) -> Found:

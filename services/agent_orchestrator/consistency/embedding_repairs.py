@@ -52,10 +52,13 @@ class EmbeddingRepairs:
         return len(chunks)
 
     async def _embed_texts(self, kind: Kind, wanted: set[str]) -> int:
-        model = (await self._graph.state()).embedding_model
+        present = (await self._graph.state()).embedding_model
+        model = present or (await self._vector.recorded()).model
         embedder = embedder_of(self._embedder, model)
         if embedder is None:
             return 0
+        if not present:
+            await self._graph.activate(model)
         found = (await self._graph.missing(TEXT_KINDS[kind], model, "")).texts
         texts = [one for one in found if one.id in wanted]
         rows = await _vectors(embedder, [one.text for one in texts])

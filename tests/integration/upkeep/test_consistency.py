@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 
+import asyncpg
 import grpc
 import pytest
 
@@ -16,7 +17,7 @@ from braid.graph.v1 import ingest_pb2 as graph_pb2
 from services.agent_orchestrator.typed_memory.domain import Owner
 from services.graph_query.core.domain import Passage
 from services.runtime.ids import derived_uuid
-from tests.integration.upkeep.conftest import DIMENSION, OURS, World
+from tests.integration.upkeep.conftest import DIMENSION, OURS, WideEmbedder, World
 
 CHUNK = consistency_pb2.INCONSISTENCY_KIND_CHUNK_WITHOUT_EPISODE
 EPISODE = consistency_pb2.INCONSISTENCY_KIND_EPISODE_WITHOUT_CHUNK
@@ -55,7 +56,7 @@ async def give_facts(world: World, *documents: str, embedding: Sequence[float] =
             subject=graph_pb2.EntityInput(name="Ada"),
             relation_type="KNOWS",
             object=graph_pb2.EntityInput(name=f"{document or 'no'} document"),
-            statement=f"Ada knows {document}",
+            statement=f"Ada knows {document or 'no document'}",
             document_id=document,
             embedding=embedding,
         )
@@ -184,7 +185,7 @@ async def test_facts_and_findings_of_a_document_that_postgresql_lost_are_quarant
         repaired = await repair(world)
         assert repaired.consistent
         assert (await check(world)).consistent
-        assert await facts_of(world) == {"Ada knows kept", "Ada knows "}
+        assert await facts_of(world) == {"Ada knows kept", "Ada knows no document"}
 
         quarantine = repaired.quarantine_id
         listed = await world.consistency.ListQuarantines(
@@ -226,6 +227,7 @@ async def test_quarantines_are_restored_by_item_and_purged_explicitly(world: Wor
 async def test_texts_without_vectors_are_embedded(world: World) -> None:
     async with AsyncExitStack() as stack:
         await world.start_worker(stack)
+        await world.start_orchestrator(stack, WideEmbedder())
         await world.put("kept", "Ada met Bob.")
         embedded = graph_pb2.FactInput(
             subject=graph_pb2.EntityInput(name="Ada"),
@@ -256,3 +258,48 @@ async def test_memories_that_a_store_lost_are_stored_again(world: World) -> None
     assert (await check(world)).consistent
     again = await world.vector.get_chunks(partition, [ids[0]])
     assert [(one.document_id, one.content) for one in again] == [(chunk.document_id, texts[0])]
+
+
+async def test_a_memory_whose_row_was_lost_is_listed_again(world: World) -> None:
+    kept, lost = await remember(world, "Prefers tea."), await remember(world, "Fixed the leak.")
+    await execute(world, "delete from memory where id = $1", uuid.UUID(lost))
+    report = await check(world)
+    unlisted = consistency_pb2.INCONSISTENCY_KIND_DOCUMENT_WITHOUT_MEMORY
+    assert [(one.kind, one.id) for one in report.listed] == [(unlisted, lost)]
+    assert (await repair(world)).consistent
+    assert (await check(world)).consistent
+    request = memories_pb2.ListMemoriesRequest()
+    answer = await world.memories.ListMemories(request, metadata=OURS, timeout=30)
+    assert {one.id: one.content for one in answer.memories} == {
+        kept: "Prefers tea.",
+        lost: "Fixed the leak.",
+    }
+
+
+async def test_a_graph_that_is_older_than_an_answered_write_is_listed_until_it_is_accepted(
+    world: World,
+) -> None:
+    given = graph_pb2.FactInput(
+        subject=graph_pb2.EntityInput(name="Ada"),
+        relation_type="MET",
+        object=graph_pb2.EntityInput(name="Bob"),
+    )
+    request = ingest_pb2.IngestFactsRequest(facts=[given])
+    await world.ingest.IngestFacts(iter([request]), metadata=OURS, timeout=20)
+    assert (await check(world)).consistent
+    await execute(
+        world, "update seen_graph set revision = revision + 5 where space = $1", world.space
+    )
+    older = consistency_pb2.INCONSISTENCY_KIND_GRAPH_OLDER_THAN_SEEN
+    assert [one.kind for one in (await check(world)).listed] == [older]
+    assert (await repair(world)).consistent
+    assert (await check(world)).consistent
+
+
+async def execute(world: World, statement: str, *arguments: object) -> None:
+    """Runs a statement on the orchestrator's database."""
+    connection = await asyncpg.connect(world.agent.database_url.get_secret_value())
+    try:
+        await connection.execute(statement, *arguments)
+    finally:
+        await connection.close()
