@@ -10,7 +10,7 @@ from rich.text import Text
 
 from gateway.cli.errors import CliError
 from gateway.cli.graph_output import show_cursor, show_indented
-from gateway.cli.options import AsJson, Cursor, Limit, is_uuid, show
+from gateway.cli.options import AsJson, Cursor, Limit, is_uuid, print_page, show
 from gateway.cli.output import show_pairs
 from gateway.cli.terminal_escape import styled
 
@@ -131,6 +131,27 @@ def delete_entity(
                 entity if is_uuid(entity) else _id_of(api.get("/api/memory/entities", query=entity))
             )
             answer = api.delete(f"/api/memory/entities/{id_}")
+    show(session, answer, show_pairs, as_json)
+
+
+@memory.command()
+def dead(
+    context: typer.Context, limit: Limit = None, cursor: Cursor = None, as_json: AsJson = False
+) -> None:
+    """List what could not be remembered, with reasons."""
+    session: Session = context.obj
+    with session.api() as api:
+        answer = api.get("/api/memory/writes/dead", limit=limit, cursor=cursor)
+    columns = {"what": "kind", "reason": "reason", "attempts": "attempts", "failed": "failed_at"}
+    print_page(session, answer, "writes", columns, as_json)
+
+
+@memory.command()
+def retry(context: typer.Context, as_json: AsJson = False) -> None:
+    """Try again to remember everything that `braid memory dead` lists."""
+    session: Session = context.obj
+    with session.api(changes=True) as api:
+        answer = api.post("/api/memory/writes/dead/retry", {})
     show(session, answer, show_pairs, as_json)
 
 

@@ -32,6 +32,7 @@ COMMANDS = {
     "faults": "tests.benchmarks.fault_suite",
     "fuzz": "tests.benchmarks.fuzz",
     "throttled": "tests.benchmarks.throttled",
+    "hostile": "tests.benchmarks.hostile.measure",
 }
 
 if __name__ == "__main__":

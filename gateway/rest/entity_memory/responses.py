@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from braid.agent.v1 import entity_memory_pb2 as pb
 from gateway.rest.mapping.json_encoding import Json, enum_names, time
 from gateway.rest.mapping.openapi import ResponseSchema
@@ -187,6 +189,32 @@ class MemoryReceipt(ResponseSchema):
     erased_at: str
 
 
+class DeadMemoryWrite(ResponseSchema):
+    """Something that was accepted to be saved and failed for good, and why."""
+
+    number: int
+    kind: Literal["turn", "entity", "relationship"]
+    conversation_id: str | None
+    message_id: str | None
+    reason: str
+    attempts: int
+    created_at: str | None
+    failed_at: str | None
+
+
+class DeadMemoryWrites(ResponseSchema):
+    """A page of what could not be saved."""
+
+    writes: list[DeadMemoryWrite]
+    next_cursor: str | None
+
+
+class RetriedMemoryWrites(ResponseSchema):
+    """How much is tried again."""
+
+    writes: int
+
+
 class MemoryDeleted(ResponseSchema):
     """What was deleted."""
 
@@ -237,6 +265,19 @@ def related(one: pb.RelatedMemoryEntity) -> Json:
         "entity": entity(one.entity),
         "hops": one.hops,
         "relationship": relationship(one.relationship),
+    }
+
+
+def dead_write(one: pb.DeadMemoryWrite) -> Json:
+    """Something that could not be saved."""
+    return {
+        "number": one.number,
+        "kind": pb.MemoryWriteKind.Name(one.kind).removeprefix("MEMORY_WRITE_KIND_").lower(),
+        **_place(one.provenance),
+        "reason": one.reason,
+        "attempts": one.attempt_count,
+        "created_at": time(one, "create_time"),
+        "failed_at": time(one, "fail_time"),
     }
 
 

@@ -347,6 +347,38 @@ async def export(
     )
 
 
+@router.get("/writes/dead", response_model=responses.DeadMemoryWrites)
+async def dead_writes(
+    caller: CallerDep,
+    clients: ClientsDep,
+    limit: Annotated[
+        PageSize,
+        Bounds(pb.ListDeadMemoryWritesRequest, "page_size"),
+        Query(description="How many, up to 200; more counts as 200. Default, and 0: 20."),
+    ] = 0,
+    cursor: Annotated[
+        str,
+        Bounds(pb.ListDeadMemoryWritesRequest, "page_token"),
+        Query(description="`next_cursor` of the page before."),
+    ] = "",
+) -> Response:
+    """What was accepted to be saved and failed for good, with reasons, the latest first, in pages."""
+    request = pb.ListDeadMemoryWritesRequest(page_size=limit, page_token=cursor)
+    method = _SERVICE + "ListDeadMemoryWrites"
+    answer = await caller.call(method, clients.entity_memory.ListDeadMemoryWrites, request)
+    shown = [responses.dead_write(one) for one in answer.writes]
+    return JsonResponse({"writes": shown, "next_cursor": answer.next_page_token or None})
+
+
+@router.post("/writes/dead/retry", response_model=responses.RetriedMemoryWrites)
+async def retry_dead_writes(caller: CallerDep, clients: ClientsDep) -> Response:
+    """Tries again to save everything that failed for good, and counts it."""
+    method = _SERVICE + "RetryDeadMemoryWrites"
+    request = pb.RetryDeadMemoryWritesRequest()
+    answer = await caller.call(method, clients.entity_memory.RetryDeadMemoryWrites, request)
+    return JsonResponse({"writes": answer.write_count})
+
+
 @router.delete("", response_model=responses.MemoryReceipt)
 async def erase(caller: CallerDep, clients: ClientsDep) -> Response:
     """Erases everything of the user for good, and answers with a receipt."""

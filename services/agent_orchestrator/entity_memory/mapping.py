@@ -22,6 +22,7 @@ from services.agent_orchestrator.entity_memory.records import (
     Relationship,
     Usage,
 )
+from services.agent_orchestrator.entity_memory.writes import DeadWrite
 from services.runtime.times import to_timestamp
 
 _MATCHES = {
@@ -148,6 +149,21 @@ def answer(one: Scored) -> pb.MemoryAnswer:
     """Maps a relationship that answers a question."""
     return pb.MemoryAnswer(
         relationship=relationship(one.relationship), answer=one.answer, score=one.score
+    )
+
+
+def dead_write(one: DeadWrite) -> pb.DeadMemoryWrite:
+    """Maps a write that failed for good."""
+    return pb.DeadMemoryWrite(
+        number=one.number,
+        kind=pb.MemoryWriteKind.Value(f"MEMORY_WRITE_KIND_{one.kind.upper()}"),
+        provenance=pb.MemoryProvenance(
+            conversation_id=one.seen.conversation_id, message_id=one.seen.message_id
+        ),
+        reason=one.reason,
+        attempt_count=one.attempts,
+        create_time=to_timestamp(one.create_time),
+        fail_time=to_timestamp(one.fail_time),
     )
 
 

@@ -33,6 +33,7 @@ from services.agent_orchestrator.entity_memory.turns import (
     Extractor,
     TurnNews,
 )
+from services.agent_orchestrator.entity_memory.writes import DeadWrite
 from services.postgres.pool import Pool, Row, Session
 from services.runtime.context import CallContext, call_scope, current_call_or_none, remaining
 from services.runtime.errors import BraidError, InvalidFieldError, NotFoundError
@@ -45,6 +46,14 @@ _RENEWALS_PER_LEASE: Final = 3
 # Maximum seconds for which a caller's writes are processed after the caller stopped waiting.
 _WORK_OFF_SECONDS: Final = 60.0
 MAX_ATTEMPTS: Final = 8
+# Several hours: what reads a turn may be unavailable for long, which is not the fault of the turn.
+MAX_ATTEMPTS_UNAVAILABLE: Final = 50
+# Why a write failed, for its user.
+TOO_SLOW: Final = "takes too long to be read"
+DEFECT: Final = "failed because of a defect, which is logged"
+UNAVAILABLE: Final = "what reads it is unavailable"
+INVALID: Final = "refers to something that does not exist, or is not valid"
+UNENDED: Final = "its processing never ended"
 KEEP_DAYS: Final = 30
 _IDLE_SECONDS: Final = 1.0
 _POLL_SECONDS: Final = 0.02
@@ -65,6 +74,8 @@ class Write:
     seen: Provenance
     payload: Mapping[str, Any]
     attempts: int
+    failure: str
+    """Why the last attempt failed; empty if it was interrupted, or is the first."""
 
 
 @dataclass(slots=True)
@@ -148,6 +159,21 @@ class MemoryWrites:
         await self._memory.embed_missing(owner)
         return saved
 
+    async def dead(self, owner: Owner, before: int | None, limit: int) -> list[DeadWrite]:
+        """Lists an owner's writes that failed for good, latest first, from the one before a number."""
+        async with self._pool.transaction() as session:
+            await session.execute(self._queries["set_owner"], *owner, "")
+            rows = await session.fetch(self._queries["dead_writes"], *owner, before, limit)
+        return [_dead_write(row) for row in rows]
+
+    async def retry_dead(self, owner: Owner) -> int:
+        """Queues an owner's writes that failed for good again; returns their number."""
+        async with self._pool.transaction() as session:
+            await session.execute(self._queries["set_owner"], *owner, "")
+            rows = await session.fetch(self._queries["retry_dead_writes"], *owner)
+        self._wake.set()
+        return len(rows)
+
     async def work_off(self, owner: Owner, seconds: float) -> bool:
         """Processes an owner's waiting writes for at most `seconds`; returns whether none are left."""
         loop = asyncio.get_running_loop()
@@ -220,18 +246,24 @@ class MemoryWrites:
 
     async def _work(self, write: Write) -> bool:
         """Processes a claimed write; returns False if it was postponed."""
+        if write.attempts > _max_attempts(write.failure):
+            await self._give_up(write, write.failure or UNENDED)
+            return True
         renewing = asyncio.create_task(self._renew(write), name="memory-write-lease")
         try:
             with call_scope(_call_of(write.owner)):
                 await self._save(write)
         except (InvalidFieldError, NotFoundError) as error:
-            await self._give_up(write, type(error).__name__)
+            get_logger("entity_memory").warning("write refused", cause=type(error).__name__)
+            await self._give_up(write, INVALID)
             return True
-        except (BraidError, TimeoutError) as error:
-            return await self._postpone(write, type(error).__name__)
+        except TimeoutError:
+            return await self._postpone(write, TOO_SLOW)
+        except BraidError:
+            return await self._postpone(write, UNAVAILABLE)
         except Exception:  # noqa: BLE001 - one faulty write must not block others
             get_logger("entity_memory").exception("defect in a write", number=write.number)
-            return await self._postpone(write, "defect")
+            return await self._postpone(write, DEFECT)
         else:
             return True
         finally:
@@ -330,18 +362,19 @@ class MemoryWrites:
             await session.execute(self._queries["set_owner"], *owner, "")
             return bool(await session.value(self._queries["writes_waiting"], *owner))
 
-    async def _end(self, session: Session, owner: Owner, number: int, failure: str = "") -> bool:
-        row = await session.row(self._queries["end_write"], *owner, number, failure)
+    async def _end(self, session: Session, owner: Owner, number: int) -> bool:
+        row = await session.row(self._queries["end_write"], *owner, number)
         return row is not None
 
     async def _give_up(self, write: Write, cause: str) -> None:
         get_logger("entity_memory").warning("write given up", number=write.number, cause=cause)
-        async with self._memory.store.reading(write.owner) as rows:
-            await self._end(rows.session, write.owner, write.number, cause)
+        async with self._pool.transaction() as session:
+            await session.execute(self._queries["set_owner"], *write.owner, "")
+            await session.execute(self._queries["give_up_write"], *write.owner, write.number, cause)
 
     async def _postpone(self, write: Write, cause: str) -> bool:
-        """Puts a write off until its next attempt; returns whether it has ended instead, as too often defective."""
-        if write.attempts >= MAX_ATTEMPTS and cause == "defect":
+        """Puts a write off until its next attempt; returns whether it has ended instead, after too many."""
+        if write.attempts >= _max_attempts(cause):
             await self._give_up(write, cause)
             return True
         # The exponent is bounded as well: 2.0**1024 is an OverflowError.
@@ -397,7 +430,24 @@ def _write(row: Row) -> Write:
         Provenance(row["conversation_id"], row["message_id"]),
         json.loads(row["payload"]),
         row["attempt_count"],
+        row["failure"],
     )
+
+
+def _dead_write(row: Row) -> DeadWrite:
+    return DeadWrite(
+        row["number"],
+        row["kind"],
+        Provenance(row["conversation_id"], row["message_id"]),
+        row["failure"],
+        row["attempt_count"],
+        row["create_time"],
+        row["end_time"],
+    )
+
+
+def _max_attempts(failure: str) -> int:
+    return MAX_ATTEMPTS_UNAVAILABLE if failure == UNAVAILABLE else MAX_ATTEMPTS
 
 
 def _new_entity(payload: Mapping[str, Any]) -> NewEntity:

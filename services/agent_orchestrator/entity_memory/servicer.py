@@ -223,6 +223,26 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
             next_page_token=token,
         )
 
+    async def ListDeadMemoryWrites(
+        self, request: pb.ListDeadMemoryWritesRequest, _context: Context
+    ) -> pb.ListDeadMemoryWritesResponse:
+        """See the contract."""
+        owner, size = _owner(), _size(request.page_size)
+        query: tuple[Scalar, ...] = ("dead", *owner)
+        before = _offset(request.page_token, query) or None
+        found = await self._writes.dead(owner, before, size + 1)
+        more = len(found) > size
+        return pb.ListDeadMemoryWritesResponse(
+            writes=[mapping.dead_write(one) for one in found[:size]],
+            next_page_token=encode_token(query, [found[size - 1].number]) if more else "",
+        )
+
+    async def RetryDeadMemoryWrites(
+        self, _request: pb.RetryDeadMemoryWritesRequest, _context: Context
+    ) -> pb.RetryDeadMemoryWritesResponse:
+        """See the contract."""
+        return pb.RetryDeadMemoryWritesResponse(write_count=await self._writes.retry_dead(_owner()))
+
     async def EraseUserMemory(
         self, _request: pb.EraseUserMemoryRequest, _context: Context
     ) -> pb.EraseUserMemoryResponse:

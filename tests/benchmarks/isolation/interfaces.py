@@ -29,7 +29,7 @@ from tests.benchmarks.isolation.detector import NOT_SENT, Outcome, legs_in_order
 from tests.benchmarks.isolation.messages import Requests, all_methods
 from tests.benchmarks.isolation.people import Person
 from tests.benchmarks.isolation.schemas import Schemas
-from tests.benchmarks.isolation.values import Given, is_id, is_second_id, text_for
+from tests.benchmarks.isolation.values import Given, is_id, is_second_id, is_words, text_for
 
 SECONDS = 15.0
 _STREAMED = 30
@@ -47,12 +47,13 @@ Call = Callable[[Person, Given], Awaitable[Outcome]]
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """Something that a caller can do; `takes_ids` is whether its requests can contain ids."""
+    """Something that a caller can do; `takes_ids` is whether its requests can contain ids, `takes_words` texts."""
 
     name: str
     changes: bool
     takes_ids: bool
     call: Call
+    takes_words: bool = False
 
 
 @asynccontextmanager
@@ -89,6 +90,7 @@ def rpc_operations(channels: Mapping[str, grpc.aio.Channel]) -> list[Operation]:
             changes=method.GetOptions().idempotency_level != method.GetOptions().NO_SIDE_EFFECTS,
             takes_ids=any(is_id(name) for name in _names(method.input_type)),
             call=_rpc(method, channels[method.full_name.split(".")[1]], requests),
+            takes_words=any(is_words(name) for name in _names(method.input_type)),
         )
         for method in all_methods()
     ]
@@ -162,6 +164,8 @@ def rest_operations(document: Mapping[str, Any], http: httpx.AsyncClient) -> lis
             or any(is_id(one["name"]) for one in _parameters(operation))
             or schemas.takes_ids(_body(operation)),
             call=_rest(verb, path, operation, schemas, http),
+            takes_words=any(is_words(one["name"]) for one in _parameters(operation))
+            or schemas.takes_words(_body(operation)),
         )
         for path, operations in document["paths"].items()
         for verb, operation in operations.items()
@@ -269,6 +273,7 @@ async def mcp_operations(clients: Mapping[str, Client]) -> list[Operation]:
             changes=not (tool.annotations and tool.annotations.read_only_hint),
             takes_ids=Schemas(tool.input_schema).takes_ids(tool.input_schema),
             call=_tool(clients, tool.name, tool.input_schema),
+            takes_words=Schemas(tool.input_schema).takes_words(tool.input_schema),
         )
         for tool in tools
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tests.benchmarks.isolation.values import (
@@ -29,14 +29,23 @@ class Schemas:
         """Builds a value of the schema with ids and words in all fitting fields, and else only required fields."""
         return self._value(schema, given, name, _DEPTH, attempt)
 
-    def takes_ids(self, schema: Mapping[str, Any], name: str = "", depth: int = _DEPTH) -> bool:
+    def takes_ids(self, schema: Mapping[str, Any]) -> bool:
         """Returns whether values of the schema contain ids."""
+        return self._takes(schema, is_id, "", _DEPTH)
+
+    def takes_words(self, schema: Mapping[str, Any]) -> bool:
+        """Returns whether values of the schema contain texts or names."""
+        return self._takes(schema, is_words, "", _DEPTH)
+
+    def _takes(
+        self, schema: Mapping[str, Any], fits: Callable[[str], bool], name: str, depth: int
+    ) -> bool:
         schema = self.resolve(schema)
         if schema.get("type") == "array":
-            return self.takes_ids(schema.get("items", {}), name, depth)
+            return self._takes(schema.get("items", {}), fits, name, depth)
         properties: Mapping[str, Any] = schema.get("properties", {})
-        return is_id(name) or any(
-            self.takes_ids(part, inner, depth - 1) for inner, part in properties.items() if depth
+        return fits(name) or any(
+            self._takes(part, fits, inner, depth - 1) for inner, part in properties.items() if depth
         )
 
     def resolve(self, schema: Mapping[str, Any]) -> Mapping[str, Any]:

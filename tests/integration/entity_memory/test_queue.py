@@ -10,7 +10,14 @@ import pytest
 
 from braid.agent.v1 import entity_memory_pb2 as pb
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
-from services.agent_orchestrator.entity_memory.queue import MemoryWrites
+from services.agent_orchestrator.entity_memory.queue import (
+    MAX_ATTEMPTS,
+    MAX_ATTEMPTS_UNAVAILABLE,
+    TOO_SLOW,
+    UNAVAILABLE,
+    UNENDED,
+    MemoryWrites,
+)
 from services.agent_orchestrator.entity_memory.records import (
     NamedEnd,
     NewEntity,
@@ -206,7 +213,11 @@ async def test_the_retry_delay_of_a_write_is_capped(
     await queue_turn(world, writes, "we use Vim", "m1")
     async with world.pool.transaction() as session:
         await session.execute(writes._queries["set_owner"], *OWNER, "")
-        await session.execute("update memory_write set attempt_count = 1100")
+        await session.execute(
+            "update memory_write set attempt_count = $1, failure = $2",
+            MAX_ATTEMPTS_UNAVAILABLE - 2,
+            UNAVAILABLE,
+        )
     extractor.failures = 1
     assert not await writes.work_off(OWNER, 20)
     async with world.parts.memory.store.reading(OWNER) as rows:
@@ -235,3 +246,69 @@ async def lease_of(world: World) -> object:
     """The time at which the lease of the only write ends."""
     async with world.parts.memory.store.reading(OWNER) as rows:
         return await rows.session.value("select lease_time from memory_write")
+
+
+class HangingExtractor(ScriptedExtractor):
+    """An extractor for which the first turns take too long."""
+
+    async def read(self, turns: Sequence[str]) -> TurnNews:
+        """See `Extractor`."""
+        if self.failures:
+            self.turns.append(turns)
+            self.failures -= 1
+            raise TimeoutError
+        return await super().read(turns)
+
+
+async def test_a_turn_that_takes_too_long_ends_as_dead_and_is_retried_on_request(
+    world: World,
+) -> None:
+    extractor = HangingExtractor()
+    extractor.failures = MAX_ATTEMPTS
+    writes = MemoryWrites(world.pool, world.parts.memory, extractor)
+    await queue_turn(world, writes, "we use Vim", "m1")
+    for _ in range(MAX_ATTEMPTS - 1):
+        assert not await writes.work_off(OWNER, 20)
+    assert await writes.work_off(OWNER, 20)
+
+    assert len(extractor.turns) == MAX_ATTEMPTS
+    [dead] = await writes.dead(OWNER, None, 10)
+    assert (dead.kind, dead.reason, dead.attempts) == ("turn", TOO_SLOW, MAX_ATTEMPTS)
+    assert dead.seen.message_id == "m1"
+    assert await writes.dead(Owner("acme", "bob"), None, 10) == []
+    assert await writes.dead(OWNER, dead.number, 10) == []
+
+    assert await writes.retry_dead(OWNER) == 1
+    assert await writes.work_off(OWNER, 20)
+    assert await world.names() == ["Vim"]
+    assert await writes.dead(OWNER, None, 10) == []
+    assert await writes.retry_dead(OWNER) == 0
+
+
+@pytest.mark.parametrize(
+    ("failure", "attempts", "reason"),
+    [("", MAX_ATTEMPTS, UNENDED), (UNAVAILABLE, MAX_ATTEMPTS_UNAVAILABLE, UNAVAILABLE)],
+)
+async def test_no_cause_is_retried_without_limit(
+    world: World, extractor: ScriptedExtractor, failure: str, attempts: int, reason: str
+) -> None:
+    writes = MemoryWrites(world.pool, world.parts.memory, extractor)
+    await queue_turn(world, writes, "we use Vim", "m1")
+    async with world.pool.transaction() as session:
+        await session.execute(writes._queries["set_owner"], *OWNER, "")
+        await session.execute(
+            "update memory_write set attempt_count = $1, failure = $2", attempts, failure
+        )
+
+    assert await writes.work_off(OWNER, 20)
+    assert extractor.turns == []
+    assert [one.reason for one in await writes.dead(OWNER, None, 10)] == [reason]
+
+
+async def test_dead_writes_are_listed_and_retried_through_the_service(world: World) -> None:
+    listed = await world.stub.ListDeadMemoryWrites(pb.ListDeadMemoryWritesRequest(), metadata=ALICE)
+    assert not listed.writes
+    retried = await world.stub.RetryDeadMemoryWrites(
+        pb.RetryDeadMemoryWritesRequest(), metadata=ALICE
+    )
+    assert retried.write_count == 0

@@ -11,10 +11,10 @@ from functools import partial
 import pytest
 
 from services.runtime.patterns import Pattern
+from tests.pumps import pumps_of
 from tests.unit.linear_time.growth import slow_texts
 from tests.unit.linear_time.product import inline_patterns, matched_whole, patterns
 from tests.unit.linear_time.proof import fault_of
-from tests.unit.linear_time.pumps import pumps_of
 
 _SIZE = 8_000
 

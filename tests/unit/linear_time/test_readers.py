@@ -30,9 +30,9 @@ from services.agent_orchestrator.typed_memory.summary import summarize
 from services.graph_query.core.tokens import tokenize
 from services.graph_query.local_extraction.extract import extract
 from services.graph_query.local_extraction.gazetteer import Gazetteer
+from tests.pumps import general_pumps
 from tests.unit.linear_time.growth import slow_texts
 from tests.unit.linear_time.product import text_readers
-from tests.unit.linear_time.pumps import general_pumps
 
 _SIZE = 8_000
 _PARTS = 6

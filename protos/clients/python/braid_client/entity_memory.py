@@ -217,6 +217,26 @@ class EntityMemory(Connection):
             if not token:
                 return
 
+    async def list_dead_memory_writes(
+        self, *, page_size: int = 0, page_token: str = "", timeout: float | None = None
+    ) -> pb.ListDeadMemoryWritesResponse:
+        """Lists what was accepted to be saved and failed for good, with reasons, latest first."""
+        request = pb.ListDeadMemoryWritesRequest(page_size=page_size, page_token=page_token)
+        with self._typed_errors(timeout):
+            return await self._entity_memory().ListDeadMemoryWrites(
+                request, **self._options(timeout)
+            )
+
+    async def retry_dead_memory_writes(
+        self, *, timeout: float | None = None
+    ) -> pb.RetryDeadMemoryWritesResponse:
+        """Queues the user's writes that failed for good again."""
+        request = pb.RetryDeadMemoryWritesRequest()
+        with self._typed_errors(timeout):
+            return await self._entity_memory().RetryDeadMemoryWrites(
+                request, **self._options(timeout)
+            )
+
     async def erase_memory(self, *, timeout: float | None = None) -> pb.EraseUserMemoryResponse:
         """Erases all data of the user permanently; returns the receipt."""
         request = pb.EraseUserMemoryRequest()

@@ -136,6 +136,8 @@ class Braid:
     delete_memory_relationship = _call(AsyncBraid.delete_memory_relationship)
     memory_quota = _call(AsyncBraid.memory_quota)
     export_memory = _stream(AsyncBraid.export_memory)
+    list_dead_memory_writes = _call(AsyncBraid.list_dead_memory_writes)
+    retry_dead_memory_writes = _call(AsyncBraid.retry_dead_memory_writes)
     erase_memory = _call(AsyncBraid.erase_memory)
 
     create_memory = _call(AsyncBraid.create_memory)

@@ -176,6 +176,34 @@ MEMORY_SAVE_OUTCOME_DAY_LIMIT: MemorySaveOutcome.ValueType  # 5
 """Nothing was saved: the limit of the day is reached."""
 Global___MemorySaveOutcome: _TypeAlias = MemorySaveOutcome  # noqa: Y015
 
+class _MemoryWriteKind:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _MemoryWriteKindEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_MemoryWriteKind.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    MEMORY_WRITE_KIND_UNSPECIFIED: _MemoryWriteKind.ValueType  # 0
+    """Never sent."""
+    MEMORY_WRITE_KIND_TURN: _MemoryWriteKind.ValueType  # 1
+    """What a message says."""
+    MEMORY_WRITE_KIND_ENTITY: _MemoryWriteKind.ValueType  # 2
+    """An entity."""
+    MEMORY_WRITE_KIND_RELATIONSHIP: _MemoryWriteKind.ValueType  # 3
+    """A relationship."""
+
+class MemoryWriteKind(_MemoryWriteKind, metaclass=_MemoryWriteKindEnumTypeWrapper):
+    """What a write saves."""
+
+MEMORY_WRITE_KIND_UNSPECIFIED: MemoryWriteKind.ValueType  # 0
+"""Never sent."""
+MEMORY_WRITE_KIND_TURN: MemoryWriteKind.ValueType  # 1
+"""What a message says."""
+MEMORY_WRITE_KIND_ENTITY: MemoryWriteKind.ValueType  # 2
+"""An entity."""
+MEMORY_WRITE_KIND_RELATIONSHIP: MemoryWriteKind.ValueType  # 3
+"""A relationship."""
+Global___MemoryWriteKind: _TypeAlias = MemoryWriteKind  # noqa: Y015
+
 @_typing.final
 class MemoryProvenance(_message.Message):
     """Where something was said. The ids remain when the conversation is deleted."""
@@ -1433,6 +1461,151 @@ class ExportUserMemoryResponse(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___ExportUserMemoryResponse: _TypeAlias = ExportUserMemoryResponse  # noqa: Y015
+
+@_typing.final
+class DeadMemoryWrite(_message.Message):
+    """A write that was accepted and failed for good."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    NUMBER_FIELD_NUMBER: _builtins.int
+    KIND_FIELD_NUMBER: _builtins.int
+    PROVENANCE_FIELD_NUMBER: _builtins.int
+    REASON_FIELD_NUMBER: _builtins.int
+    ATTEMPT_COUNT_FIELD_NUMBER: _builtins.int
+    CREATE_TIME_FIELD_NUMBER: _builtins.int
+    FAIL_TIME_FIELD_NUMBER: _builtins.int
+    number: _builtins.int
+    """Its number; later writes have higher ones."""
+    kind: Global___MemoryWriteKind.ValueType
+    """What it saves."""
+    reason: _builtins.str
+    """Why it failed, without the text of the message."""
+    attempt_count: _builtins.int
+    """How often it was attempted."""
+    @_builtins.property
+    def provenance(self) -> Global___MemoryProvenance:
+        """Where it was said."""
+
+    @_builtins.property
+    def create_time(self) -> _timestamp_pb2.Timestamp:
+        """When it was accepted."""
+
+    @_builtins.property
+    def fail_time(self) -> _timestamp_pb2.Timestamp:
+        """When it failed."""
+
+    def __init__(
+        self,
+        *,
+        number: _builtins.int = ...,
+        kind: Global___MemoryWriteKind.ValueType = ...,
+        provenance: Global___MemoryProvenance | None = ...,
+        reason: _builtins.str = ...,
+        attempt_count: _builtins.int = ...,
+        create_time: _timestamp_pb2.Timestamp | None = ...,
+        fail_time: _timestamp_pb2.Timestamp | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["create_time", b"create_time", "fail_time", b"fail_time", "provenance", b"provenance"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["attempt_count", b"attempt_count", "create_time", b"create_time", "fail_time", b"fail_time", "kind", b"kind", "number", b"number", "provenance", b"provenance", "reason", b"reason"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___DeadMemoryWrite: _TypeAlias = DeadMemoryWrite  # noqa: Y015
+
+@_typing.final
+class ListDeadMemoryWritesRequest(_message.Message):
+    """Which dead writes to list."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    PAGE_SIZE_FIELD_NUMBER: _builtins.int
+    PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    page_size: _builtins.int
+    """Maximum number of entries, up to 200; larger values count as 200. 0 means the default, 20."""
+    page_token: _builtins.str
+    """`next_page_token` of the previous page. Default: the first page."""
+    def __init__(
+        self,
+        *,
+        page_size: _builtins.int = ...,
+        page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["page_size", b"page_size", "page_token", b"page_token"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDeadMemoryWritesRequest: _TypeAlias = ListDeadMemoryWritesRequest  # noqa: Y015
+
+@_typing.final
+class ListDeadMemoryWritesResponse(_message.Message):
+    """A page of dead writes."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WRITES_FIELD_NUMBER: _builtins.int
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
+    next_page_token: _builtins.str
+    """Token of the next page; empty on the last page."""
+    @_builtins.property
+    def writes(self) -> _containers.RepeatedCompositeFieldContainer[Global___DeadMemoryWrite]:
+        """The writes, latest first."""
+
+    def __init__(
+        self,
+        *,
+        writes: _abc.Iterable[Global___DeadMemoryWrite] | None = ...,
+        next_page_token: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["next_page_token", b"next_page_token", "writes", b"writes"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___ListDeadMemoryWritesResponse: _TypeAlias = ListDeadMemoryWritesResponse  # noqa: Y015
+
+@_typing.final
+class RetryDeadMemoryWritesRequest(_message.Message):
+    """Empty: space and user come from the credential."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    def __init__(
+        self,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryDeadMemoryWritesRequest: _TypeAlias = RetryDeadMemoryWritesRequest  # noqa: Y015
+
+@_typing.final
+class RetryDeadMemoryWritesResponse(_message.Message):
+    """The writes that are queued again."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    WRITE_COUNT_FIELD_NUMBER: _builtins.int
+    write_count: _builtins.int
+    """How many."""
+    def __init__(
+        self,
+        *,
+        write_count: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["write_count", b"write_count"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RetryDeadMemoryWritesResponse: _TypeAlias = RetryDeadMemoryWritesResponse  # noqa: Y015
 
 @_typing.final
 class EraseUserMemoryRequest(_message.Message):

@@ -107,6 +107,16 @@ class EntityMemoryServiceStub:
                 request_serializer=braid_dot_agent_dot_v1_dot_entity__memory__pb2.ExportUserMemoryRequest.SerializeToString,
                 response_deserializer=braid_dot_agent_dot_v1_dot_entity__memory__pb2.ExportUserMemoryResponse.FromString,
                 _registered_method=True)
+        self.ListDeadMemoryWrites = channel.unary_unary(
+                '/braid.agent.v1.EntityMemoryService/ListDeadMemoryWrites',
+                request_serializer=braid_dot_agent_dot_v1_dot_entity__memory__pb2.ListDeadMemoryWritesRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_entity__memory__pb2.ListDeadMemoryWritesResponse.FromString,
+                _registered_method=True)
+        self.RetryDeadMemoryWrites = channel.unary_unary(
+                '/braid.agent.v1.EntityMemoryService/RetryDeadMemoryWrites',
+                request_serializer=braid_dot_agent_dot_v1_dot_entity__memory__pb2.RetryDeadMemoryWritesRequest.SerializeToString,
+                response_deserializer=braid_dot_agent_dot_v1_dot_entity__memory__pb2.RetryDeadMemoryWritesResponse.FromString,
+                _registered_method=True)
         self.EraseUserMemory = channel.unary_unary(
                 '/braid.agent.v1.EntityMemoryService/EraseUserMemory',
                 request_serializer=braid_dot_agent_dot_v1_dot_entity__memory__pb2.EraseUserMemoryRequest.SerializeToString,
@@ -223,6 +233,21 @@ class EntityMemoryServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ListDeadMemoryWrites(self, request, context):
+        """Lists what was accepted to be saved and failed for good, such as messages that could not be read, with reasons, latest first.
+        Kept for 30 days.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def RetryDeadMemoryWrites(self, request, context):
+        """Queues all of the user's writes that failed for good again.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def EraseUserMemory(self, request, context):
         """Erases all data of the user permanently, including pending writes.
         """
@@ -302,6 +327,16 @@ def add_EntityMemoryServiceServicer_to_server(servicer, server):
                     servicer.ExportUserMemory,
                     request_deserializer=braid_dot_agent_dot_v1_dot_entity__memory__pb2.ExportUserMemoryRequest.FromString,
                     response_serializer=braid_dot_agent_dot_v1_dot_entity__memory__pb2.ExportUserMemoryResponse.SerializeToString,
+            ),
+            'ListDeadMemoryWrites': grpc.unary_unary_rpc_method_handler(
+                    servicer.ListDeadMemoryWrites,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_entity__memory__pb2.ListDeadMemoryWritesRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_entity__memory__pb2.ListDeadMemoryWritesResponse.SerializeToString,
+            ),
+            'RetryDeadMemoryWrites': grpc.unary_unary_rpc_method_handler(
+                    servicer.RetryDeadMemoryWrites,
+                    request_deserializer=braid_dot_agent_dot_v1_dot_entity__memory__pb2.RetryDeadMemoryWritesRequest.FromString,
+                    response_serializer=braid_dot_agent_dot_v1_dot_entity__memory__pb2.RetryDeadMemoryWritesResponse.SerializeToString,
             ),
             'EraseUserMemory': grpc.unary_unary_rpc_method_handler(
                     servicer.EraseUserMemory,
@@ -690,6 +725,60 @@ class EntityMemoryService:
             '/braid.agent.v1.EntityMemoryService/ExportUserMemory',
             braid_dot_agent_dot_v1_dot_entity__memory__pb2.ExportUserMemoryRequest.SerializeToString,
             braid_dot_agent_dot_v1_dot_entity__memory__pb2.ExportUserMemoryResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ListDeadMemoryWrites(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.EntityMemoryService/ListDeadMemoryWrites',
+            braid_dot_agent_dot_v1_dot_entity__memory__pb2.ListDeadMemoryWritesRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_entity__memory__pb2.ListDeadMemoryWritesResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def RetryDeadMemoryWrites(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/braid.agent.v1.EntityMemoryService/RetryDeadMemoryWrites',
+            braid_dot_agent_dot_v1_dot_entity__memory__pb2.RetryDeadMemoryWritesRequest.SerializeToString,
+            braid_dot_agent_dot_v1_dot_entity__memory__pb2.RetryDeadMemoryWritesResponse.FromString,
             options,
             channel_credentials,
             insecure,

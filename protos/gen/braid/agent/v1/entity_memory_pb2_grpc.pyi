@@ -57,6 +57,12 @@ class EntityMemoryServiceStub:
     """Returns how much may still be saved today and in a conversation."""
     ExportUserMemory: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.ExportUserMemoryRequest, _entity_memory_pb2.ExportUserMemoryResponse]
     """Exports all data of the user in pages, including deleted data: entities first, then relationships."""
+    ListDeadMemoryWrites: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.ListDeadMemoryWritesRequest, _entity_memory_pb2.ListDeadMemoryWritesResponse]
+    """Lists what was accepted to be saved and failed for good, such as messages that could not be read, with reasons, latest first.
+    Kept for 30 days.
+    """
+    RetryDeadMemoryWrites: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.RetryDeadMemoryWritesRequest, _entity_memory_pb2.RetryDeadMemoryWritesResponse]
+    """Queues all of the user's writes that failed for good again."""
     EraseUserMemory: _aio.UnaryUnaryMultiCallable[_entity_memory_pb2.EraseUserMemoryRequest, _entity_memory_pb2.EraseUserMemoryResponse]
     """Erases all data of the user permanently, including pending writes."""
 
@@ -187,6 +193,24 @@ class EntityMemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_entity_memory_pb2.ExportUserMemoryRequest, _abc.Awaitable[_entity_memory_pb2.ExportUserMemoryResponse]],
     ) -> _abc.Awaitable[_entity_memory_pb2.ExportUserMemoryResponse]:
         """Exports all data of the user in pages, including deleted data: entities first, then relationships."""
+
+    @_abc_1.abstractmethod
+    def ListDeadMemoryWrites(
+        self,
+        request: _entity_memory_pb2.ListDeadMemoryWritesRequest,
+        context: _aio.ServicerContext[_entity_memory_pb2.ListDeadMemoryWritesRequest, _abc.Awaitable[_entity_memory_pb2.ListDeadMemoryWritesResponse]],
+    ) -> _abc.Awaitable[_entity_memory_pb2.ListDeadMemoryWritesResponse]:
+        """Lists what was accepted to be saved and failed for good, such as messages that could not be read, with reasons, latest first.
+        Kept for 30 days.
+        """
+
+    @_abc_1.abstractmethod
+    def RetryDeadMemoryWrites(
+        self,
+        request: _entity_memory_pb2.RetryDeadMemoryWritesRequest,
+        context: _aio.ServicerContext[_entity_memory_pb2.RetryDeadMemoryWritesRequest, _abc.Awaitable[_entity_memory_pb2.RetryDeadMemoryWritesResponse]],
+    ) -> _abc.Awaitable[_entity_memory_pb2.RetryDeadMemoryWritesResponse]:
+        """Queues all of the user's writes that failed for good again."""
 
     @_abc_1.abstractmethod
     def EraseUserMemory(

@@ -1,0 +1,1 @@
+"""Measures how long other callers wait while adversarial texts go through every operation that takes text."""
