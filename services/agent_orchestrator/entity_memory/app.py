@@ -52,3 +52,4 @@ async def open_entity_memory(
             yield EntityMemoryParts(EntityMemoryServicer(memory, writes), memory, writes)
     finally:
         await writes.close()
+        await local.close()

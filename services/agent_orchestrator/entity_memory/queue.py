@@ -14,10 +14,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
-from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.memory import EntityMemory
+from services.agent_orchestrator.entity_memory.payloads import (
+    entity_of,
+    relationship_of,
+    relationship_payload,
+)
 from services.agent_orchestrator.entity_memory.records import (
-    NamedEnd,
     NewEntity,
     NewRelationship,
     Outcome,
@@ -135,11 +138,7 @@ class MemoryWrites:
         self, owner: Owner, key: str, seen: Provenance, new: NewRelationship
     ) -> None:
         """Queues a relationship; durable when this returns."""
-        payload = {
-            **new._asdict(),
-            "source": new.source._asdict(),
-            "target": new.target._asdict(),
-        }
+        payload = relationship_payload(new)
         async with self._pool.transaction() as session:
             await self._queue(session, owner, key, "relationship", seen, payload)
         self._wake.set()
@@ -298,9 +297,9 @@ class MemoryWrites:
             if news is not None:
                 await _save_news(saving, news, TurnSaved([]))
             elif write.kind == "entity":
-                await saving.entity(_new_entity(write.payload))
+                await saving.entity(entity_of(write.payload))
             else:
-                await saving.relationship(_new_relationship(write.payload))
+                await saving.relationship(relationship_of(write.payload))
         await self._memory.embed_missing(write.owner)
 
     async def _earlier(self, write: Write) -> list[str]:
@@ -448,28 +447,3 @@ def _dead_write(row: Row) -> DeadWrite:
 
 def _max_attempts(failure: str) -> int:
     return MAX_ATTEMPTS_UNAVAILABLE if failure == UNAVAILABLE else MAX_ATTEMPTS
-
-
-def _new_entity(payload: Mapping[str, Any]) -> NewEntity:
-    return NewEntity(
-        payload["name"],
-        EntityType(payload["type"]),
-        tuple(payload["aliases"]),
-        payload["description"],
-        payload["confidence"],
-    )
-
-
-def _new_relationship(payload: Mapping[str, Any]) -> NewRelationship:
-    return NewRelationship(
-        _named_end(payload["source"]),
-        RelationshipType(payload["type"]),
-        _named_end(payload["target"]),
-        payload["context"],
-        payload["confidence"],
-    )
-
-
-def _named_end(payload: Mapping[str, Any]) -> NamedEnd:
-    type_ = payload["type"]
-    return NamedEnd(payload["id"], payload["name"], EntityType(type_) if type_ else None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
@@ -12,19 +11,21 @@ from services.agent_orchestrator.entity_memory.domain import (
     ExtractedRelationship,
     Extraction,
 )
-from services.agent_orchestrator.entity_memory.extraction import Conversation, KnownNames
 from services.agent_orchestrator.entity_memory.names import (
     MAX_NAME_LENGTH,
     canonical_name,
     has_control_characters,
 )
+from services.agent_orchestrator.entity_memory.payloads import relationship_of
 from services.agent_orchestrator.entity_memory.records import NamedEnd, NewRelationship
+from services.runtime.text_worker import TextWorker
 
 MAX_EARLIER_TURNS: Final = 10
 # Maximum characters of a turn for the extractor; longer ones are pasted documents, not statements about the user.
 MAX_CHARACTERS: Final = 20_000
 MAX_CONTEXT: Final = 2_000
 EXTRACT_SECONDS: Final = 30.0
+_PROCESS: Final = "services.agent_orchestrator.entity_memory.extraction_process"
 
 
 class TurnNews(NamedTuple):
@@ -43,23 +44,22 @@ class Extractor(Protocol):
 
 
 class LocalExtractor:
-    """Implements `Extractor` with the clause grammar. English only."""
+    """Implements `Extractor` with the clause grammar, in a process of its own that can be stopped. English only."""
 
     def __init__(self) -> None:
-        self._known: KnownNames | None = None
+        self._worker = TextWorker(_PROCESS, seconds=EXTRACT_SECONDS)
 
     async def read(self, turns: Sequence[str]) -> TurnNews:
-        """See `Extractor`."""
-        async with asyncio.timeout(EXTRACT_SECONDS):
-            return news_of(await asyncio.to_thread(self._extract, shortened(turns)))
+        """See `Extractor`. Raises TimeoutError for turns that take too long."""
+        found, retracted = await self._worker.ask({"turns": shortened(turns)})
+        return TurnNews(
+            tuple(relationship_of(one) for one in found),
+            tuple(relationship_of(one) for one in retracted),
+        )
 
-    def _extract(self, turns: Sequence[str]) -> Extraction:
-        if self._known is None:
-            self._known = KnownNames.load()
-        conversation = Conversation(self._known)
-        for turn in turns[:-1]:
-            conversation.read(turn)
-        return conversation.read(turns[-1])
+    async def close(self) -> None:
+        """Ends the process that reads."""
+        await self._worker.close()
 
 
 def shortened(turns: Sequence[str]) -> list[str]:

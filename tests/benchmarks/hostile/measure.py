@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx
 
+from deploy.local.stack import LocalStack
 from tests.benchmarks.command import MeasureError, Options
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import bar, running_stack, temporary_data
@@ -68,7 +69,7 @@ async def run(options: Options) -> None:
 @asynccontextmanager
 async def _stack() -> AsyncIterator[tuple[LocalStack, list[Person], httpx.AsyncClient]]:
     with temporary_data() as data:
-        people = issue_keys(data)[:1]
+        people = [issue_keys(data)[0]]
         async with running_stack(data, {"BRAID_LOG_LEVEL": "error"}) as stack:
             url = f"http://{stack.addresses['gateway']}"
             async with httpx.AsyncClient(

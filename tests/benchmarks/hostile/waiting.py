@@ -38,7 +38,7 @@ async def waits_of(addresses: Mapping[str, str]) -> AsyncIterator[dict[str, floa
     try:
         yield waits
         async with asyncio.timeout(_STOP_SECONDS):
-            printed, _ = await process.communicate()
+            printed, _ = await process.communicate(b"")
         waits.update(json.loads(printed))
     finally:
         if process.returncode is None:

@@ -59,7 +59,9 @@ async def extractor(stub: OpenAIStub) -> AsyncIterator[ModelExtractor]:
     )
     model = build_language_model(settings)
     assert model is not None
-    yield ModelExtractor(model, LocalExtractor())
+    local = LocalExtractor()
+    yield ModelExtractor(model, local)
+    await local.close()
     await model.close()
 
 
