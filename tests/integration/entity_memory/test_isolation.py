@@ -129,6 +129,8 @@ def request_of(method: str, known: Known, step: Step) -> Message:
         "DeleteRelationship": pb.DeleteRelationshipRequest(relationship_id=known.relationship),
         "GetMemoryQuota": pb.GetMemoryQuotaRequest(),
         "ExportUserMemory": pb.ExportUserMemoryRequest(page_token=token),
+        "ListDeadMemoryWrites": pb.ListDeadMemoryWritesRequest(page_token=token),
+        "RetryDeadMemoryWrites": pb.RetryDeadMemoryWritesRequest(),
         "EraseUserMemory": pb.EraseUserMemoryRequest(),
     }
     return made[method]
