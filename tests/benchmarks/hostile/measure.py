@@ -27,7 +27,7 @@ from tests.pumps import general_pumps
 MIN_CASES = 300
 # The lengths that names, titles and questions may have: one of them is accepted by every text field.
 _SIZES = (190, 1_900, 8_100)
-_TEXTS_EACH = 3
+_TEXTS_EACH = 4
 _TURN = 20_000
 _DOCUMENT = 100_000
 _TYPES = ("text/plain", "text/markdown", "text/html", "message/rfc822")
