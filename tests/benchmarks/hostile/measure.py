@@ -23,6 +23,7 @@ from tests.benchmarks.isolation.interfaces import Operation, open_operations, ou
 from tests.benchmarks.isolation.people import Person, issue_keys
 from tests.benchmarks.isolation.values import Given
 from tests.pumps import general_pumps
+from tests.stubs.openai_server import OpenAIStub
 
 MIN_CASES = 300
 # The lengths that names, titles and questions may have: one of them is accepted by every text field.
@@ -30,11 +31,12 @@ _SIZES = (190, 1_900, 8_100)
 _TEXTS_EACH = 4
 _TURN = 20_000
 _DOCUMENT = 100_000
+_DIMENSION = 16
 _TYPES = ("text/plain", "text/markdown", "text/html", "message/rfc822")
 _AT_ONCE = 2
-_IDLE_SECONDS = 5.0
+_IDLE_SECONDS = 15.0
 _SECONDS = 60.0
-_END_SECONDS = 300.0
+_END_SECONDS = 600.0
 _POLL_SECONDS = 0.5
 _UNENDED = ("QUEUED", "RUNNING")
 
@@ -70,12 +72,19 @@ async def run(options: Options) -> None:
 async def _stack() -> AsyncIterator[tuple[LocalStack, list[Person], httpx.AsyncClient]]:
     with temporary_data() as data:
         people = [issue_keys(data)[0]]
-        async with running_stack(data, {"BRAID_LOG_LEVEL": "error"}) as stack:
-            url = f"http://{stack.addresses['gateway']}"
-            async with httpx.AsyncClient(
-                base_url=url, timeout=_SECONDS, headers=people[0].headers
-            ) as http:
-                yield stack, people, http
+        async with OpenAIStub(_DIMENSION) as stub:
+            environment = {
+                "EMBEDDING_BASE_URL": stub.base_url,
+                "EMBEDDING_MODEL": "stub",
+                "EMBEDDING_API_KEY": "sk-stub",
+                "BRAID_LOG_LEVEL": "error",
+            }
+            async with running_stack(data, environment) as stack:
+                url = f"http://{stack.addresses['gateway']}"
+                async with httpx.AsyncClient(
+                    base_url=url, timeout=_SECONDS, headers=people[0].headers
+                ) as http:
+                    yield stack, people, http
 
 
 async def _try_all(
