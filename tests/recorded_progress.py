@@ -1,8 +1,10 @@
 """A progress reporter that keeps its messages for tests."""
 
+from deploy.local.progress import Silent
 
-class Notes:
-    """A `StartProgress` that keeps messages and ignores amounts."""
+
+class Notes(Silent):
+    """A `StartProgress` that keeps messages and ignores everything else."""
 
     def __init__(self) -> None:
         self.messages: list[str] = []
@@ -10,6 +12,3 @@ class Notes:
     def note(self, text: str) -> None:
         """Keeps the message."""
         self.messages.append(text)
-
-    def amount(self, task: str, done: int, total: int) -> None:
-        """Ignores the amount."""

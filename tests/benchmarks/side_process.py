@@ -8,7 +8,7 @@ import os
 from collections.abc import AsyncIterator, Mapping
 
 from deploy.local.ports import LOOPBACK, free_ports
-from deploy.local.probes import listening
+from deploy.local.probes import ignore, listening
 from deploy.local.processes import BRAID
 from deploy.local.stack import LocalStack
 from tests.benchmarks.command import MeasureError
@@ -42,7 +42,7 @@ async def side_process(
     try:
         try:
             async with asyncio.timeout(_READY_SECONDS):
-                await probe(address)
+                await probe(address, ignore)
         except TimeoutError:
             raise MeasureError(f"{name} did not start; see above") from None
         yield address
