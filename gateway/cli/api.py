@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ssl
 import time
+import uuid
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 from urllib.parse import quote
@@ -74,6 +75,8 @@ PATIENCE_SECONDS = 60.0
 UNREACHABLE_SECONDS = 10.0
 MAX_RETRY_WAIT = 10.0
 PROBE_SECONDS = 1.0
+# How often a write is sent while its answer comes too late.
+WRITE_ATTEMPTS = 3
 # Statuses for which a retry may succeed.
 _PASSING = (httpx.NetworkError, httpx.RemoteProtocolError)
 
@@ -135,10 +138,24 @@ class Api:
                 return body
         return answer_of(response, self.url)
 
+    def query(self, path: str, body: Any) -> Any:
+        """Posts a JSON body with a question; nothing is changed."""
+        return self._ask("POST", path, json=body)
+
     def post(self, path: str, body: Any, **parameters: Any) -> Any:
-        """Posts a JSON body; parameters that are None are left out."""
+        """Posts a JSON body to change something; parameters that are None are left out.
+
+        The request is repeated while its answer comes too late: its idempotency key keeps it from being done twice.
+        """
         given = {name: value for name, value in parameters.items() if value is not None}
-        return self._ask("POST", path, json=body, params=given)
+        options = _keyed({"json": body, "params": given})
+        for left in reversed(range(WRITE_ATTEMPTS)):
+            response = self._send("POST", path, **options)
+            if not left or not _is_late(response):
+                break
+            if "retry-after" in response.headers:
+                self._sleep(_wait(response))
+        return answer_of(response, self.url)
 
     def post_for_list(
         self, path: str, body: Any, **parameters: Any
@@ -163,7 +180,7 @@ class Api:
     def stream(self, method: str, path: str, **options: Any) -> Iterator[str]:
         """Yields the lines of a streamed answer. Raises UnreachableError if it breaks off."""
         try:
-            with self._http.stream(method, path, **options) as response:
+            with self._http.stream(method, path, **_keyed(options)) as response:
                 if not response.is_success:
                     response.read()
                     answer_of(response, self.url)
@@ -217,6 +234,7 @@ class Api:
         yield job
 
     def _patiently(self, method: str, path: str, full: Full | None = None, **options: Any) -> Any:
+        options = _keyed(options)
         response = self._once_served(method, path, **options)
         if response.status_code != httpx.codes.TOO_MANY_REQUESTS:
             return answer_of(response, self.url)
@@ -281,6 +299,19 @@ def segment(name: str) -> str:
     """Encodes any name as a segment of a path."""
     # `.` and `..` alone would be resolved as relative path segments.
     return quote(name, safe="") if name.strip(".") else name.replace(".", "%2E")
+
+
+def _keyed(options: dict[str, Any]) -> dict[str, Any]:
+    """Adds an idempotency key, so that a repetition of the request does nothing twice."""
+    headers = {"idempotency-key": uuid.uuid4().hex} | options.get("headers", {})
+    return options | {"headers": headers}
+
+
+def _is_late(response: httpx.Response) -> bool:
+    """Whether the answer of a call that may still be running came too late."""
+    if response.status_code == httpx.codes.GATEWAY_TIMEOUT:
+        return True
+    return response.status_code == httpx.codes.CONFLICT and "retry-after" in response.headers
 
 
 def _wait(response: httpx.Response) -> float:

@@ -103,7 +103,7 @@ def search_relationships(  # noqa: PLR0917 - as above
         "limit": limit,
     }
     with session.api() as api:
-        answer = api.post("/api/memory/query", body)
+        answer = api.query("/api/memory/query", body)
     show(session, answer, _show_answers, as_json)
 
 

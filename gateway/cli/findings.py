@@ -120,7 +120,9 @@ def search(  # noqa: PLR0917 - as above
     }
     given = {name: value for name, value in only.items() if value is not None}
     with session.api() as api:
-        answer = api.post("/api/findings/search", {"query": query, "filter": given, "limit": limit})
+        answer = api.query(
+            "/api/findings/search", {"query": query, "filter": given, "limit": limit}
+        )
     show(session, answer, _show_found, as_json)
 
 

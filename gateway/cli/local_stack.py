@@ -114,7 +114,7 @@ def load_sample(session: Session, api: Api, data: Path) -> None:
 def ask(api: Api, question: Question, include: Sequence[str] = ()) -> dict[str, Any]:
     """Asks one question and returns these parts of the answer, or all parts if none is given."""
     body = {"query": question.text, "limit": 5, "as_of": question.as_of, "include": include}
-    answer: dict[str, Any] = api.post("/api/search/comprehensive", body)
+    answer: dict[str, Any] = api.query("/api/search/comprehensive", body)
     return answer
 
 

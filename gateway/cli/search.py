@@ -100,7 +100,7 @@ def search(  # noqa: PLR0917 - typer names them all
     if mode is Mode.comprehensive and not as_json:
         body["include"] = SHOWN_PARTS
     with session.api() as api:
-        answer = api.post(f"/api/search/{mode.value}", body)
+        answer = api.query(f"/api/search/{mode.value}", body)
     shown = {Mode.comprehensive: show_comprehensive, Mode.graph: show_facts}
     show(session, answer, shown.get(mode, show_chunks), as_json)
     raise typer.Exit(exit_codes.of_search(answer))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -34,6 +35,9 @@ class ToolCaller(Caller):
     async def cancel_on_disconnect(self, cancel: Callable[[], Any]) -> AsyncIterator[None]:  # noqa: ARG002 - see above
         """Does nothing: only the SDK may read the connection's messages."""
         yield
+
+    def _key(self, method: str) -> str:  # noqa: ARG002 - a connection's header is not of one call
+        return uuid.uuid4().hex
 
 
 @dataclass(frozen=True, slots=True)

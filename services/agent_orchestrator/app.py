@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -75,10 +75,12 @@ from services.models.language.factory import build_language_model
 from services.models.language.model import LanguageModel
 from services.models.reranking.language_model import LanguageReranker
 from services.models.reranking.reranker import Reranker
+from services.postgres.idempotency.store import PostgresKeyStore
 from services.runtime.admission import AdmissionQueue
 from services.runtime.background import in_background
 from services.runtime.channels import OutgoingMetadata, open_channel
 from services.runtime.errors import StoreUnavailableError
+from services.runtime.idempotency import KeyedCalls
 from services.runtime.server import Service
 from services.runtime.settings import RuntimeSettings
 
@@ -97,6 +99,18 @@ CONSISTENCY_SERVICE = "braid.agent.v1.ConsistencyService"
 ENTITY_MEMORY_SERVICE = "braid.agent.v1.EntityMemoryService"
 MEMORY_SERVICE = "braid.agent.v1.MemoryService"
 DELETION_SECONDS = 30.0
+# Methods that write to the orchestrator's own database only: their writes and their responses are one transaction.
+ATOMIC = (
+    f"/{AGENT_SERVICE}/CreateConversation",
+    f"/{JOB_SERVICE}/RetryJob",
+    f"/{JOB_SERVICE}/RetryDeadDocuments",
+    f"/{MODEL_SERVICE}/StartReembedding",
+    f"/{MODEL_SERVICE}/StartReextraction",
+    f"/{ENTITY_MEMORY_SERVICE}/SaveEntity",
+    f"/{ENTITY_MEMORY_SERVICE}/SaveRelationship",
+    f"/{ENTITY_MEMORY_SERVICE}/MergeEntities",
+    f"/{MEMORY_SERVICE}/StartMemoryInference",
+)
 PROBE_SECONDS = 1.2
 
 
@@ -213,6 +227,9 @@ async def open_app(
                 cross_encoder,
             )
         )
+        keyed = KeyedCalls(
+            PostgresKeyStore(database.pool, ATOMIC), keep_seconds=runtime.idempotency_hours * 3600
+        )
         services = [
             _search_service(search, hybrid, AdmissionQueue(runtime.search_limits())),
             _agent_service(agent),
@@ -223,9 +240,11 @@ async def open_app(
             _entity_memory_service(entity_memory.servicer),
             _memory_service(memories),
         ]
+        services = [replace(service, keyed=keyed) for service in services]
         listener = Listener(settings.database(), JOB_CHANGED, watchers.wake)
         await stack.enter_async_context(in_background("watchers", watchers.run))
         await stack.enter_async_context(in_background("listener", listener.run))
+        await stack.enter_async_context(in_background("idempotency keys", keyed.keep_purging))
         if runtime.exports_metrics:
             await stack.enter_async_context(in_background("job-metrics", JobMetrics(database).run))
         probes = {

@@ -62,6 +62,7 @@ from services.models.reranking.settings import RerankerSettings
 from services.runtime.admission import AdmissionLimits, AdmissionQueue
 from services.runtime.background import keep_running
 from services.runtime.errors import StoreUnavailableError
+from services.runtime.idempotency import KeyedCalls
 from services.runtime.pool_metrics import observe_pools
 from services.runtime.queries import Queries
 from services.runtime.server import Service, serve
@@ -117,11 +118,13 @@ def build_services(
     reader: EpisodeExtractor | None = None,
     reranker: Reranker | None = None,
     searches: AdmissionQueue | None = None,
+    *,
+    keyed: KeyedCalls | None = None,
 ) -> list[Service]:
     """Builds the services of the tier over one store and one embedder.
 
     `reader` is None without a language model, `reranker` is None without a reranking model. `searches` limits how many
-    searches run concurrently.
+    searches run concurrently. `keyed` serves calls with an idempotency key.
     """
     relations = RelationCalls(store.relations)
     models = SpaceModels(store.embeddings, embedder)
@@ -155,6 +158,7 @@ def build_services(
         Service(
             "braid.graph.v1.GraphIngestService",
             partial(ingest_pb2_grpc.add_GraphIngestServiceServicer_to_server, ingest),
+            keyed=keyed,
         ),
         Service(
             "braid.graph.internal.v1.GraphInventoryService",
@@ -256,6 +260,7 @@ async def run(
     reranker = build_reranker(reranking)
     language = build_language_model(language_model)
     store = open_store(settings)
+    keyed = KeyedCalls(store.keys, keep_seconds=runtime.idempotency_hours * 3600)
     schema = asyncio.create_task(keep_schema(store), name="schema")
     serving = asyncio.create_task(
         serve(
@@ -267,13 +272,19 @@ async def run(
                 build_extractor(store, language),
                 reranker,
                 AdmissionQueue(runtime.search_limits()),
+                keyed=keyed,
             ),
             probes={"neo4j": store.ping},
             impairments=breakers.impairments,
         ),
         name="serving",
     )
-    background = [schema, serving, asyncio.create_task(keep_running("warming", store.warmer.run))]
+    background = [
+        schema,
+        serving,
+        asyncio.create_task(keep_running("warming", store.warmer.run)),
+        asyncio.create_task(keep_running("idempotency keys", keyed.keep_purging)),
+    ]
     try:
         await asyncio.wait({schema, serving}, return_when=asyncio.FIRST_COMPLETED)
         if schema.done():

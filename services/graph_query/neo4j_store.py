@@ -30,6 +30,7 @@ from services.graph_query.facts.invalidation import end_fact
 from services.graph_query.facts.writes import add_facts
 from services.graph_query.findings.neo4j_store import Neo4jFindings
 from services.graph_query.history.neo4j_store import Neo4jHistory
+from services.graph_query.idempotency.neo4j_store import Neo4jKeyStore
 from services.graph_query.inventory.neo4j_store import Neo4jInventory
 from services.graph_query.llm_extraction.graph_reader import GraphReader, Neo4jGraphReader
 from services.graph_query.local_extraction.gazetteer import Gazetteer, GazetteerCache
@@ -97,6 +98,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         self.quarantine = Neo4jQuarantine(database, self._write)
         self.embeddings = Neo4jEmbeddings(database, self._write)
         self.corrections = Neo4jCorrections(database, self._write)
+        self.keys = Neo4jKeyStore(database)
 
     async def ensure_schema(self) -> None:
         """Creates missing constraints and indexes and waits until they are online."""

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
-from dataclasses import dataclass
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from typing import Any
 
 import asyncpg
@@ -103,6 +104,35 @@ class Session:
             )
 
 
+@dataclass(eq=False, slots=True)
+class _Unit:
+    """An open transaction that all calls of a block share. One task at a time uses its connection."""
+
+    pool: Pool
+    session: Session
+    connection: Any
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    user: asyncio.Task[Any] | None = None
+    after_commit: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def use(self) -> AsyncIterator[Session]:
+        """Lends the connection to the running task, which may borrow it again within the block."""
+        task = asyncio.current_task()
+        if self.user is task:
+            yield self.session
+            return
+        async with self.lock:
+            self.user = task
+            try:
+                yield self.session
+            finally:
+                self.user = None
+
+
+_unit: ContextVar[_Unit | None] = ContextVar("braid_unit", default=None)
+
+
 class Pool:
     """A connection pool. `open` does not connect: the database may become available or unavailable at any time."""
 
@@ -153,6 +183,10 @@ class Pool:
     @asynccontextmanager
     async def session(self) -> AsyncIterator[Session]:
         """Lends a connection for single statements."""
+        if (unit := self._open_unit()) is not None:
+            async with unit.use() as session:
+                yield session
+            return
         async with self._slots.slot(), self._connection() as connection:
             with translated_errors():
                 yield Session(connection, self._limits.statement_seconds, self._meter)
@@ -160,10 +194,45 @@ class Pool:
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Session]:
         """Lends a connection within a transaction, which is committed at the end and rolled back on any error."""
+        if (unit := self._open_unit()) is not None:
+            async with unit.use() as session, unit.connection.transaction():
+                yield session
+            return
         async with self._slots.slot(), self._connection() as connection:
             with translated_errors():
                 async with _transaction(connection):
                     yield Session(connection, self._limits.statement_seconds, self._meter)
+
+    @asynccontextmanager
+    async def unit(self) -> AsyncIterator[None]:
+        """Makes all sessions and transactions of the block parts of one transaction, committed at its end.
+
+        What `after_commit` was given runs then. The block should be short: it holds a connection and its locks.
+        """
+        async with self._slots.slot(), self._connection() as connection:
+            with translated_errors():
+                async with _transaction(connection):
+                    session = Session(connection, self._limits.statement_seconds, self._meter)
+                    unit = _Unit(self, session, connection)
+                    token = _unit.set(unit)
+                    try:
+                        yield
+                    finally:
+                        _unit.reset(token)
+        for work in unit.after_commit:
+            await work()
+
+    async def after_commit(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Does work that needs no transaction: once the open unit is committed, or now without one."""
+        unit = self._open_unit()
+        if unit is None:
+            await work()
+        else:
+            unit.after_commit.append(work)
+
+    def _open_unit(self) -> _Unit | None:
+        unit = _unit.get()
+        return unit if unit is not None and unit.pool is self else None
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[Any]:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class CallContext:
     """One call, as determined by its credential and its caller's deadline.
 
-    `deadline` is on the event loop's clock, in seconds; None if the caller set none.
+    `deadline` is on the event loop's clock, in seconds; None if the caller set none. `idempotency_key` is empty unless
+    the caller may repeat the call.
     """
 
     request_id: str
@@ -27,6 +28,7 @@ class CallContext:
     user: str
     scopes: frozenset[str]
     deadline: float | None = None
+    idempotency_key: str = ""
 
 
 # A timeout this short does not mean that the provider is down.

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from services.runtime.admission import AdmissionQueue
     from services.runtime.health import Probe
+    from services.runtime.idempotency import KeyedCalls
     from services.runtime.settings import RuntimeSettings
 
 # The number of refused calls and health checks, as a multiple of those served; gRPC refuses further ones.
@@ -44,12 +45,14 @@ _LAST_SECONDS = 1.0
 class Service:
     """A servicer to serve: its full proto name, and the function that adds it to a server.
 
-    `queues` has the queues that methods share, by the method's name. Each other method has one of its own.
+    `queues` has the queues that methods share, by the method's name. Each other method has one of its own. `keyed` is
+    for the methods that take an idempotency key.
     """
 
     name: str
     add: Callable[[grpc.aio.Server], None]
     queues: Mapping[str, AdmissionQueue] = field(default_factory=dict)
+    keyed: KeyedCalls | None = None
 
 
 class RunningServer:
@@ -127,6 +130,7 @@ async def start_server(
         authenticator,
         limit=limit,
         queues=queues,
+        keyed={service.name: service.keyed for service in services if service.keyed},
         rates=RateLimits(
             per_key=settings.rate_limit_per_key, per_space=settings.rate_limit_per_space
         ),

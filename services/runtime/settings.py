@@ -58,6 +58,13 @@ class RuntimeSettings(LimitSettings, SecuritySettings):
         description="Key with the `delegate` scope that this process presents to others.",
     )
 
+    idempotency_hours: float = Field(
+        default=24.0,
+        gt=0,
+        le=24 * 30,
+        description="How long the responses of calls with an idempotency key are kept.",
+    )
+
     @property
     def exports_metrics(self) -> bool:
         """Returns whether this process exports metrics."""

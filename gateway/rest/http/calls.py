@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
@@ -15,6 +17,7 @@ from google.protobuf.message import Message
 
 from braid.common.v1.errors_pb2 import ERROR_REASON_INVALID_CREDENTIAL
 from braid_protocol.call_outcome import outcome_of
+from braid_protocol.idempotency import method_of, takes_key, with_key
 from gateway.clients import Clients
 from gateway.rest.http.errors import ClientGoneError, StalledError, TooLargeError
 from gateway.rest.http.middleware import RequestState
@@ -81,6 +84,7 @@ class Caller:
         Raises the services' typed error with REST field names, or ClientGoneError if the client disconnected.
         """
         self.require(method)
+        message = self._keyed(method, message)
         call: Any = stub(message, metadata=self._metadata(method), timeout=self.timeout)
         async with self.cancel_on_disconnect(call.cancel):
             try:
@@ -102,6 +106,7 @@ class Caller:
     def open(self, method: str, stub: Callable[..., Any], message: Message) -> Any:
         """Starts a streaming call. The reader must end it."""
         self.require(method)
+        message = self._keyed(method, message)
         return stub(message, metadata=self._metadata(method), timeout=self.timeout)
 
     def error_of(self, error: grpc.aio.AioRpcError, named: Named = rest_name) -> BraidError:
@@ -129,6 +134,18 @@ class Caller:
         await wait_for_disconnect(self.request.receive)
         gone.set()
         cancel()
+
+    def _keyed(self, method: str, message: Any) -> Any:
+        """Adds an idempotency key to a request that takes one: the client's, or a new one for the channel's retries."""
+        return with_key(message, self._key(method)) if takes_key(method_of(method)) else message
+
+    def _key(self, method: str) -> str:
+        """Returns the key of the request's next call of this method."""
+        given, count = self.state.idempotency_key, self.state.keyed_calls[method]
+        self.state.keyed_calls[method] += 1
+        if not given:
+            return uuid.uuid4().hex
+        return given if count == 0 else sha256(f"{given}\n{count}".encode()).hexdigest()
 
     def _metadata(self, method: str) -> tuple[tuple[str, str], ...]:
         context = CallContext(

@@ -6,6 +6,7 @@ import asyncio
 import re
 import time
 import uuid
+from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -61,6 +62,9 @@ class RequestState:
 
     request_id: str
     identity: Identity | None = None
+    idempotency_key: str = ""
+    # Calls that took the key, by method: each further one of the request gets a key derived from it.
+    keyed_calls: Counter[str] = field(default_factory=Counter)
     status: int = 0
     started: float = field(default_factory=time.perf_counter)
 
@@ -107,7 +111,9 @@ class RequestMiddleware:
             await self._app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        state = RequestState(_request_id(headers))
+        state = RequestState(
+            _request_id(headers), idempotency_key=headers.get("idempotency-key", "").strip('"')
+        )
         scope.setdefault("state", {})["request_state"] = state
         with _span(self._tracer, scope, headers) as span:
             try:

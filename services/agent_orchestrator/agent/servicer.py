@@ -21,6 +21,7 @@ from services.agent_orchestrator.agent.runs.runs import Runs
 from services.agent_orchestrator.agent.toolsets import Profile
 from services.runtime.context import current_call, may_write
 from services.runtime.errors import FieldError, InvalidFieldError
+from services.runtime.idempotency import new_id
 from services.runtime.times import to_datetime, utc_now
 
 _PROFILES: dict[int, Profile] = {
@@ -42,9 +43,13 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     async def Ask(
         self, request: agent_pb2.AskRequest, _context: Any
     ) -> AsyncIterator[agent_pb2.AskResponse]:
-        """Starts a run and streams its events from the first to the last."""
-        run = await self._runs.start(_ask(request))
-        async for event in run.follow(0):
+        """Starts a run and streams its events from first to last. A repetition streams those of the same run."""
+        run_id = new_id("run")
+        if request.idempotency_key and await self._runs.exists(_owner(), run_id):
+            events = self._runs.follow(_owner(), run_id, 0)
+        else:
+            events = (await self._runs.start(_ask(request), run_id)).follow(0)
+        async for event in events:
             yield agent_pb2.AskResponse(event=event_message(event))
 
     async def StreamRunEvents(

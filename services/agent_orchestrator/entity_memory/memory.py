@@ -91,7 +91,7 @@ class EntityMemory:
             if saved.entity is not None and (new.aliases or new.description):
                 await rows.forget_vectors(saved.entity.id)
         if saved.outcome.is_saved:
-            await self.embed_missing(owner)
+            await self.store.after_commit(lambda: self.embed_missing(owner))
         return saved
 
     async def save_relationship(
@@ -101,7 +101,7 @@ class EntityMemory:
         async with self.store.writing(owner) as rows:
             saved = await Saving(rows, seen, self.limits).relationship(new)
         if saved.new_entities:
-            await self.embed_missing(owner)
+            await self.store.after_commit(lambda: self.embed_missing(owner))
         return saved
 
     async def embed_missing(self, owner: Owner) -> None:
@@ -220,7 +220,7 @@ class EntityMemory:
                 together, kept.name, (*kept.aliases, other.name, *other.aliases)
             )
             await rows.forget_vectors(kept.id)
-        await self.embed_missing(owner)
+        await self.store.after_commit(lambda: self.embed_missing(owner))
         return merged
 
     async def rename(self, owner: Owner, entity_id: str, name: str) -> Entity:

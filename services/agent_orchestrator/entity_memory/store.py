@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -76,6 +76,10 @@ class EntityMemoryStore:
         async with self.reading(owner) as rows:
             await rows.session.execute(self._queries["lock_user"], *owner)
             yield rows
+
+    async def after_commit(self, work: Callable[[], Awaitable[None]]) -> None:
+        """Does work that must not hold the owner's lock: see `Pool.after_commit`."""
+        await self._pool.after_commit(work)
 
     async def put_vectors(
         self, owner: Owner, model: str, vectors: Iterable[tuple[str, Matrix]]
@@ -364,6 +368,7 @@ class Rows:
         relationships = await self._value("erase_relationships")
         entities = await self._value("erase_entities")
         writes = await self._value("erase_writes")
+        await self._execute("erase_responses")
         return Receipt(entities, relationships, writes)
 
     async def _row(self, name: str, *arguments: object) -> Row | None:

@@ -23,7 +23,8 @@ from services.agent_orchestrator.jobs.records import (
     job_record,
 )
 from services.postgres.pool import Row, Session
-from services.runtime.errors import NotFoundError, WrongStateError
+from services.runtime.errors import KeyReusedError, NotFoundError, WrongStateError
+from services.runtime.idempotency import new_id
 
 MAX_FAILURES = 1000
 # A warning may be several times as long as a reason of failure.
@@ -66,15 +67,16 @@ class JobStore:
         self._turns = turns
 
     async def enqueue(self, job: NewJob) -> JobRecord:
-        """Accepts a job with its input atomically. The same request with the same input again returns the same job."""
+        """Accepts a job with its input atomically. A repetition with the same idempotency key returns the same job."""
         async with self._database.pool.transaction() as session:
             return await self.enqueue_within(session, job)
 
     async def enqueue_within(self, session: Session, job: NewJob) -> JobRecord:
         """Does the same as part of the caller's transaction."""
+        key = uuid.UUID(new_id("job"))
         row = await session.row(
             self._queries["add_job"],
-            uuid.uuid4(),
+            key,
             job.space,
             job.user,
             job.request_id,
@@ -85,7 +87,7 @@ class JobStore:
             job.documents_total,
         )
         if row is None:
-            return await self._same(session, job)
+            return await self._same(session, key, job)
         if job.data is not None:
             await add_input(session, self._queries["add_input"], row["id"], job.data)
         await self._ask(session, row)
@@ -206,12 +208,14 @@ class JobStore:
         if await session.row(self._queries["retry_job"], job.space, key, len(again)) is None:
             raise WrongStateError("The job has not ended yet.")
 
-    async def _same(self, session: Session, job: NewJob) -> JobRecord:
+    async def _same(self, session: Session, key: uuid.UUID, job: NewJob) -> JobRecord:
         row = await session.row(
-            self._queries["same_job"], job.space, job.request_id, job.input_hash
+            self._queries["same_job"], job.space, key, job.request_id, job.input_hash
         )
         if row is None:
             raise WrongStateError("The same request's job was forgotten meanwhile.")
+        if row["input_hash"] != job.input_hash:
+            raise KeyReusedError
         [same] = await self._with_failures(session, [row])
         return same
 

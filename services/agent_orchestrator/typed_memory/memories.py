@@ -8,7 +8,6 @@ inference removes it and everything that was already stored.
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
@@ -38,6 +37,7 @@ from services.runtime.errors import (
     NotFoundError,
     WrongStateError,
 )
+from services.runtime.idempotency import new_id
 from services.runtime.ids import chunk_id, content_sha256, document_hash
 
 MAX_RELATIONS = 1000
@@ -90,16 +90,23 @@ class Memories:
         self, owner: Owner, given: NewMemory, relations: Sequence[RelationInput]
     ) -> Memory:
         """Stores a memory. `relations` start at it; their sources are set here."""
+        document = new_id("memory")
+        id_ = chunk_id(owner.partition, document, content_sha256(given.content), 0)
+        created = (await self._store.by_id(owner, [id_])).get(id_)
+        if created is not None:  # by an earlier attempt of this call
+            return created
         await self._check_type(owner, given.type)
         await self._check_targets(owner, [one.target_id for one in relations])
         if not given.session_id:
-            return await self._create(owner, given, relations)
+            return await self._create(owner, (id_, document), given, relations)
         async with self.session(owner, given.session_id):
             last = await self._store.last_of_session(owner, given.session_id)
             follows = (
                 [_relation(last, ChunkRelationType.CHUNK_RELATION_TYPE_FOLLOWS)] if last else []
             )
-            return await self._create(owner, given, _without(relations, follows), follows)
+            return await self._create(
+                owner, (id_, document), given, _without(relations, follows), follows
+            )
 
     @asynccontextmanager
     async def session(self, owner: Owner, session_id: str) -> AsyncIterator[None]:
@@ -235,12 +242,12 @@ class Memories:
     async def _create(
         self,
         owner: Owner,
+        ids: tuple[str, str],
         given: NewMemory,
         relations: Sequence[RelationInput],
         follows: Sequence[RelationInput] = (),
     ) -> Memory:
-        document = str(uuid.uuid4())
-        id_ = chunk_id(owner.partition, document, content_sha256(given.content), 0)
+        id_, document = ids
         memory = await self._store.add(owner, id_, document, given)
         if memory is None:
             raise WrongStateError("The session is closed.")

@@ -162,3 +162,7 @@ CREATE CONSTRAINT braid_quarantine IF NOT EXISTS FOR (q:BraidQuarantine) REQUIRE
 
 // Items of quarantines, by their ids.
 CREATE CONSTRAINT braid_quarantined IF NOT EXISTS FOR (i:BraidQuarantined) REQUIRE (i.group_id, i.quarantine_id, i.id) IS UNIQUE;
+
+// Calls with an idempotency key, and the response of those that have succeeded.
+CREATE CONSTRAINT braid_idempotency_key IF NOT EXISTS FOR (k:BraidIdempotencyKey) REQUIRE k.id IS UNIQUE;
+CREATE INDEX braid_idempotency_key_expires IF NOT EXISTS FOR (k:BraidIdempotencyKey) ON (k.expires);

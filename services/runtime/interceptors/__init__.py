@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from services.runtime.admission import AdmissionQueue
+    from services.runtime.idempotency import KeyedCalls
     from services.runtime.identity import Authenticator
     from services.runtime.rate_limits import RateLimits
 
@@ -26,6 +27,7 @@ def build_pipeline(
     *,
     limit: ConcurrencyStage,
     queues: Mapping[str, AdmissionQueue] | None = None,
+    keyed: Mapping[str, KeyedCalls] | None = None,
     rates: RateLimits | None = None,
     deadlines: DefaultDeadlines | None = None,
 ) -> Pipeline:
@@ -45,6 +47,7 @@ def build_pipeline(
             FailureStage(),
         ],
         queues=queues,
+        keyed=keyed,
         rates=rates,
         deadlines=deadlines,
     )

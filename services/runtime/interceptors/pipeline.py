@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
     from services.runtime.admission import AdmissionQueue
+    from services.runtime.idempotency import KeyedCalls
     from services.runtime.rate_limits import RateLimits
 
 # Health and reflection are called without a credential and reveal nothing about a space.
@@ -49,7 +50,8 @@ class Pipeline(grpc.aio.ServerInterceptor):
 
     A streaming caller must send each next message within `idle_seconds`, so that none holds a slot forever. A call
     without a deadline gets one of `deadlines`. `rates` counts a call once its caller is identified. A method in
-    `queues`, by its full name, runs in one of the slots there, from its first check to the end of its answer.
+    `queues`, by its full name, runs in one of the slots there, from its first check to the end of its answer. `keyed`
+    serves the methods that take an idempotency key, by service.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class Pipeline(grpc.aio.ServerInterceptor):
         *,
         idle_seconds: float = STREAM_IDLE_SECONDS,
         queues: Mapping[str, AdmissionQueue] | None = None,
+        keyed: Mapping[str, KeyedCalls] | None = None,
         rates: RateLimits | None = None,
         deadlines: DefaultDeadlines | None = None,
     ) -> None:
@@ -66,6 +69,7 @@ class Pipeline(grpc.aio.ServerInterceptor):
         self._deadlines = deadlines or DefaultDeadlines()
         self.stages = tuple(stages)
         self._queues = queues or {}
+        self._keyed = keyed or {}
         self._wrapped: dict[str, Handler] = {}
         self._log = get_logger("pipeline")
 
@@ -98,9 +102,18 @@ class Pipeline(grpc.aio.ServerInterceptor):
             or handler.stream_unary
             or handler.stream_stream
         )
+        behavior = self._repeatable(method, behavior, handler)
         answers = self._streaming if handler.response_streaming else self._single
         wrapped = answers(method, behavior, request_streaming=handler.request_streaming)
         return shape(wrapped, _reading(handler.request_deserializer), handler.response_serializer)
+
+    def _repeatable(self, method: str, behavior: Handler, handler: Handler) -> Handler:
+        """Returns the behavior with idempotency keys, if the method takes them."""
+        keyed = self._keyed.get(method.split("/")[1])
+        if keyed is None:
+            return behavior
+        shape = (handler.request_streaming, handler.response_streaming)
+        return keyed.wrap(method, behavior, shape)
 
     def _single(self, method: str, behavior: Handler, *, request_streaming: bool) -> Handler:
         async def run(request: Any, context: Context) -> Any:

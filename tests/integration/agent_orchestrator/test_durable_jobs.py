@@ -85,22 +85,6 @@ async def test_a_job_accepted_without_a_worker_runs_once_a_worker_starts(world: 
     assert ("alice", "d") in world.vector.documents
 
 
-async def test_a_repeated_request_id_with_the_same_content_returns_the_same_job(
-    world: World,
-) -> None:
-    async def send(text: str, request_id: str) -> str:
-        async def parts() -> AsyncIterator[ingest_pb2.IngestDocumentRequest]:
-            yield document(document_id="d")
-            yield data(text)
-
-        metadata = (*ALICE, ("x-request-id", request_id))
-        return (await world.ingest.IngestDocument(parts(), metadata=metadata, timeout=10)).job.id
-
-    first = await send("text", "r-1")
-    assert await send("text", "r-1") == first
-    assert len({first, await send("other", "r-1"), await send("text", "r-2")}) == 3
-
-
 async def test_waiting_uploads_are_stored_in_one_batch(world: World) -> None:
     jobs = [await submit(world, document(document_id=str(n)), data(f"t{n}")) for n in range(30)]
     async with worker(world):

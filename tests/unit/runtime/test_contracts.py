@@ -50,14 +50,15 @@ def test_no_request_names_a_space_or_a_user(method: MethodDescriptor) -> None:
     assert not names & {"space", "user", "group_id", "tenant", "user_id"}
 
 
-def test_exactly_the_unary_reads_without_side_effects_are_retried() -> None:
+def test_exactly_the_unary_reads_and_calls_with_a_key_are_retried() -> None:
     config = service_config(retry=True)
     for method in methods():
         named = f'{{"service": "{method.containing_service.full_name}", "method": "{method.name}"}}'
         options = method.GetOptions()
         read = options.idempotency_level == options.NO_SIDE_EFFECTS
         unary = not method.client_streaming and not method.server_streaming
-        assert (named in config) == (read and unary), method.full_name
+        repeatable = read or method.name in _KEYED
+        assert (named in config) == (repeatable and unary), method.full_name
 
 
 _KEYED = {

@@ -24,8 +24,15 @@ function sentence(status, body) {
   return [body?.detail ?? `The gateway answered ${status}.`, fields].filter(Boolean).join(" ");
 }
 
+/** A key that identifies a request that may create something, so that a repetition of it creates nothing twice. */
+function idempotencyKey() {
+  const values = crypto.getRandomValues(new Uint8Array(16)); // randomUUID exists on secure origins only
+  return Array.from(values, (value) => value.toString(16).padStart(2, "0")).join("");
+}
+
 async function call(path, options = {}) {
   const headers = { accept: "application/json", ...options.headers };
+  if (options.method === "POST") headers["idempotency-key"] ??= idempotencyKey();
   if (key.get()) headers.authorization = `Bearer ${key.get()}`;
   let response;
   try {

@@ -14,6 +14,7 @@ from braid_client.requests import call_metadata
 from braid_client.tls import Tls
 from braid_protocol.channel import channel_options
 from braid_protocol.errors import LOST, TIME_UP, failure_of, is_not_sent
+from braid_protocol.idempotency import KeyedChannel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +45,7 @@ class Connection:
         self._timeout = timeout
         self._credentials = credentials
         self._tls = tls
-        self._channels: dict[str, grpc.aio.Channel] = {}
+        self._channels: dict[str, KeyedChannel] = {}
         self._closed = False
 
     async def __aenter__(self) -> Self:
@@ -59,11 +60,12 @@ class Connection:
         channels, self._channels = list(self._channels.values()), {}
         await asyncio.gather(*(channel.close() for channel in channels))
 
-    def _channel(self, tier: str) -> grpc.aio.Channel:
+    def _channel(self, tier: str) -> Any:
+        """Returns the channel of a tier, for stubs; it gives each call that creates something an idempotency key."""
         if self._closed:
             raise RuntimeError(CLOSED)
         if tier not in self._channels:
-            self._channels[tier] = self._open(self._targets[tier])
+            self._channels[tier] = KeyedChannel(self._open(self._targets[tier]))
         return self._channels[tier]
 
     def _open(self, target: str) -> grpc.aio.Channel:

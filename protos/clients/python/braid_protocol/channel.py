@@ -19,6 +19,7 @@ from braid.vector.internal.v1 import inventory_pb2 as vector_inventory
 from braid.vector.internal.v1 import models_pb2
 from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_search
+from braid_protocol.idempotency import takes_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,8 @@ def channel_options(
 ) -> list[tuple[str, str | int]]:
     """Returns options for `grpc.insecure_channel` and similar functions, sync or asyncio.
 
-    With `retry`, reads that fail with UNAVAILABLE are attempted up to three times within the call's deadline.
+    With `retry`, reads, and calls with an idempotency key, that fail with UNAVAILABLE are attempted up to three times
+    within the call's deadline. Callers must then give each call of a method that takes a key one.
     """
     return [
         ("grpc.service_config", service_config(retry=retry)),
@@ -93,7 +95,7 @@ def service_config(*, retry: bool) -> str:
         names = [
             {"service": method.containing_service.full_name, "method": method.name}
             for method in methods()
-            if _is_unary_read(method)
+            if _is_repeatable(method)
         ]
         config["methodConfig"] = [{"name": names, "retryPolicy": _RETRY}]
         # After many failures retries stop, so that they do not increase an overload.
@@ -110,7 +112,9 @@ _RETRY = {
 }
 
 
-def _is_unary_read(method: MethodDescriptor) -> bool:
+def _is_repeatable(method: MethodDescriptor) -> bool:
+    """Whether a method is retried: unary reads, and unary methods whose calls have idempotency keys."""
     options = method.GetOptions()
     reads: bool = options.idempotency_level == options.NO_SIDE_EFFECTS
-    return reads and not method.client_streaming and not method.server_streaming
+    is_stream = method.client_streaming or method.server_streaming
+    return (reads or takes_key(method)) and not is_stream

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import uuid
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from dataclasses import replace
 from typing import Final
@@ -96,15 +95,25 @@ class Runs:
         self._runs: dict[str, Run] = {}
         self._background: set[asyncio.Task[None]] = set()
 
-    async def start(self, ask: Ask) -> Run:
-        """Starts a run. Raises OverloadedError, or its conversation's NotFoundError or WrongStateError."""
+    async def exists(self, owner: Owner, run_id: str) -> bool:
+        """Whether the owner has this run, in this process or in the log."""
+        if run_id in self._runs:
+            return self._runs[run_id].owner == owner
+        try:
+            await self._log.state(run_id, owner)
+        except NotFoundError:
+            return False
+        return True
+
+    async def start(self, ask: Ask, run_id: str) -> Run:
+        """Starts a run with this id. Raises OverloadedError, or its conversation's NotFoundError or WrongStateError."""
         if sum(not run.ended for run in self._runs.values()) >= self._limits.max_runs:
             raise OverloadedError(1.0)
         call = current_call()
         owner = Owner(call.space, call.user)
         orphan_seconds = 0.0 if ask.cancel_on_disconnect else self._limits.orphan_seconds
         run = Run(
-            str(uuid.uuid4()),
+            run_id,
             owner,
             ask.conversation_id,
             lambda run: self._abandoned(run, orphan_seconds),
@@ -113,7 +122,8 @@ class Runs:
         memory = await self._remember(run, ask)
         self._runs[run.id] = run
         deadline = asyncio.get_running_loop().time() + remaining(self._limits.run_seconds)
-        context = replace(call, deadline=deadline)
+        # The key identifies the run; what its tools create is not identified by it.
+        context = replace(call, deadline=deadline, idempotency_key="")
         run.task = asyncio.create_task(self._work(run, ask, memory, context), name="agent-run")
         return run
 

@@ -1,0 +1,1 @@
+"""Idempotency keys of the calls that write to the graph."""
