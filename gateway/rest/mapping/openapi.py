@@ -89,6 +89,17 @@ _DELEGATED: tuple[dict[str, Any], ...] = tuple(
     )
 )
 
+_IDEMPOTENCY_KEY: dict[str, Any] = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Identifies the request, so that it may be repeated: the same request with the same key gets the "
+    "same response for a day, and nothing is created twice. Another request with the key is refused "
+    "(IDEMPOTENCY_KEY_REUSED); a repetition while the first request runs waits for it (CALL_IN_PROGRESS when that takes "
+    "too long). Requests that create nothing ignore it.",
+    "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]*$"},
+}
+
 _COMPONENT = "#/components/schemas/{model}"
 # Paths that need a credential.
 GUARDED = ("/api/", "/v1/", "/mcp", "/memories", "/graph/", "/inference/")
@@ -117,8 +128,8 @@ def events(description: str, event: Any) -> dict[int | str, dict[str, Any]]:
 
 
 def describe(app: FastAPI) -> None:
-    """Adds the bearer credential, which is optional for loopback callers, and the headers of trusted backends to the
-    OpenAPI document of the app.
+    """Adds the bearer credential, which is optional for loopback callers, and the headers that the middleware reads, to
+    the OpenAPI document of the app.
     """
     plain = app.openapi
 
@@ -132,8 +143,11 @@ def describe(app: FastAPI) -> None:
         _share_shapes(document)
         for path, operations in document["paths"].items():
             if path.startswith(GUARDED):
-                for operation in operations.values():
-                    operation.setdefault("parameters", []).extend(_DELEGATED)
+                for method, operation in operations.items():
+                    parameters = operation.setdefault("parameters", [])
+                    parameters.extend(_DELEGATED)
+                    if method in {"post", "put"}:
+                        parameters.append(_IDEMPOTENCY_KEY)
         return document
 
     app.openapi = described  # type: ignore[method-assign] # FastAPI's own way to extend it

@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
+from braid.common.v1 import errors_pb2
 from services.agent_orchestrator.jobs.queue import Turn, TurnLostError, TurnQueue
 from services.agent_orchestrator.jobs.retries import reason_of
 from services.agent_orchestrator.jobs.tasks import Handler, Task, TaskStore
@@ -243,6 +244,15 @@ class Worker:
 
 
 MAX_DEFECTS = 5
+# Failures of a tier in a row after which a task fails, some 40 minutes at the longest pause.
+MAX_UNEXPLAINED = 500
+UNEXPLAINED = frozenset(
+    {
+        errors_pb2.ERROR_REASON_INTERNAL,
+        errors_pb2.ERROR_REASON_INVALID_CREDENTIAL,
+        errors_pb2.ERROR_REASON_MISSING_SCOPE,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +322,11 @@ class TaskRunner:
             await self.tasks.set_waiting_reason(task.turn, reason.reason, blameless=True)
             raise reason from None
         known = [leaf for leaf in leaf_exceptions(error) if isinstance(leaf, BraidError)]
+        if known and known[0].reason in UNEXPLAINED and task.takes < MAX_UNEXPLAINED:
+            # A tier's defect is not the task's fault: it may be repaired soon, such as a bad release.
+            why = reason_of(known[0])
+            await self.tasks.set_waiting_reason(task.turn, why, blameless=False)
+            raise WaitingError(why, None) from None
         if known:
             await self.tasks.fail(task.turn, reason_of(known[0]))
         elif task.takes >= MAX_DEFECTS:

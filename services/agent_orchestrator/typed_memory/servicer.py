@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -20,7 +21,7 @@ from services.agent_orchestrator.typed_memory.memories import Memories, in_parti
 from services.agent_orchestrator.typed_memory.search import MemorySearch
 from services.agent_orchestrator.typed_memory.sessions import Sessions
 from services.agent_orchestrator.typed_memory.store import MemoryStore, Position
-from services.runtime.context import current_call, may_write
+from services.runtime.context import current_call, may_write, share_of_remaining
 from services.runtime.errors import (
     BraidError,
     FieldError,
@@ -35,6 +36,8 @@ Context: TypeAlias = Any
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 200
 _LISTING = "memories"
+# The memory is stored by then: its answer must not come too late because other work keeps the tiers busy.
+INFERENCE_SHARE = 0.5
 
 
 class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
@@ -202,10 +205,11 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         return owner_of(current_call())
 
     async def _infer(self, owner: Owner, id_: str) -> None:
-        """Infers relations of a stored memory. If this fails, a later run repeats it."""
+        """Infers relations of a stored memory, in a share of the time left. If this fails, a later run repeats it."""
         try:
-            await self._inference.of_memory(owner, await self._memories.get(owner, id_))
-        except BraidError as error:
+            async with asyncio.timeout(share_of_remaining(INFERENCE_SHARE)):
+                await self._inference.of_memory(owner, await self._memories.get(owner, id_))
+        except (BraidError, TimeoutError) as error:
             get_logger("memories").warning("nothing inferred", cause=type(error).__name__)
 
 

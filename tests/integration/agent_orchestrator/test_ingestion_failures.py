@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from services.agent_orchestrator.ingest.pipeline import isolation
+from services.agent_orchestrator.jobs import worker as jobs_worker
 from services.runtime.errors import (
+    INTERNAL_MESSAGE,
     BraidError,
     FieldError,
+    InternalError,
+    InvalidCredentialError,
     InvalidFieldError,
     OverloadedError,
     StoreUnavailableError,
@@ -30,6 +37,14 @@ from tests.stubs.script import fail
 @pytest.fixture
 def settings() -> dict[str, object]:
     return {"retry_seconds": 1, "max_upload_bytes": 65_536, "max_waiting_jobs": 3}
+
+
+@pytest.fixture(autouse=True)
+def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Shortens all retry delays."""
+    monkeypatch.setattr(isolation, "AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(jobs_worker, "FIRST_DELAY", 0.02)
+    monkeypatch.setattr(jobs_worker, "MAX_BACKOFF", 0.05)
 
 
 async def test_a_document_that_a_tier_rejects_does_not_fail_the_rest_of_its_batch(
@@ -120,21 +135,75 @@ async def test_a_job_waits_for_an_unavailable_tier_and_reports_it(world: World) 
     assert reported[-1].failed_count == 0
 
 
+ALIKE = [
+    WrongStateError("Another model."),
+    InvalidFieldError(FieldError("embedding_model", "is not the space's")),
+    InternalError(),
+    InvalidCredentialError(),
+    StoreUnavailableError("postgresql", 0.01),
+]
+
+
+@pytest.mark.parametrize("error", ALIKE, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize(
-    ("error", "reason"),
+    ("tier", "method"),
     [
-        (WrongStateError("Another model."), "Another model."),
-        (
-            InvalidFieldError(FieldError("embedding_model", "is not the space's")),
-            "embedding_model: is not the space's",
-        ),
+        ("vector", "CheckDocuments"),
+        ("vector", "BatchUpsertDocuments"),
+        ("graph", "BatchAddEpisodes"),
     ],
 )
-async def test_a_job_fails_at_once_if_the_space_has_another_model(
-    world: World, error: BraidError, reason: str
+async def test_while_a_tier_fails_for_all_documents_they_wait_with_the_reason_and_none_dies(
+    world: World, tier: str, method: str, error: BraidError
 ) -> None:
-    world.vector.script.acts["BatchUpsertDocuments"] = fail(error)
-    job = await ingest(world, *lines({"id": "a", "text": "x"}, {"id": "b", "text": "y"}))
-    assert job.state == FAILED
-    assert reasons(job) == {"": reason}
-    assert world.vector.script.count("BatchUpsertDocuments") == 1
+    script = (world.vector if tier == "vector" else world.graph).script
+    script.acts[method] = fail(error)
+    waited: set[str] = set()
+    parts = lines(*({"id": f"d{n}", "text": f"text {n}"} for n in range(8)))
+    reported = []
+    async for job in watch(world, await submit(world, *parts)):
+        reported.append(job)
+        if job.waiting_for and script.count(method) > 6:
+            waited.add(job.waiting_for)
+            script.acts.clear()
+    assert waited
+    last = reported[-1]
+    assert (last.state, last.graph_ready_count, last.failed_count) == (SUCCEEDED, 8, 0)
+
+
+@pytest.mark.parametrize("poison", [["d3"], ["d0", "d1", "d2"]])
+@pytest.mark.parametrize("tier", ["vector", "graph"])
+async def test_documents_that_fail_while_others_succeed_die_alone(
+    world: World, tier: str, poison: list[str]
+) -> None:
+    async def break_on_poison(request: Any) -> None:
+        parts = request.documents if tier == "vector" else request.episodes
+        if any(part.document_id in poison for part in parts):
+            raise InternalError
+
+    script = (world.vector if tier == "vector" else world.graph).script
+    script.acts["BatchUpsertDocuments" if tier == "vector" else "BatchAddEpisodes"] = (
+        break_on_poison
+    )
+    job = await ingest(world, *lines(*({"id": f"d{n}", "text": f"text {n}"} for n in range(8))))
+    assert sorted(reasons(job)) == poison
+    assert all(reason.startswith(INTERNAL_MESSAGE) for reason in reasons(job).values())
+    assert job.graph_ready_count == 8 - len(poison)
+
+
+async def test_a_document_that_fails_alone_waits_until_another_one_shows_that_the_tier_works(
+    world: World,
+) -> None:
+    async def break_on_poison(request: Any) -> None:
+        if any(one.document_id == "poison" for one in request.documents):
+            raise InternalError
+
+    world.vector.script.acts["BatchUpsertDocuments"] = break_on_poison
+    alone = await submit(world, document(document_id="poison"), data("text"))
+    async for job in watch(world, alone):
+        if job.waiting_for:
+            break
+    assert (await ingest(world, document(document_id="good"), data("text"))).state == SUCCEEDED
+    async for job in watch(world, alone):
+        alone = job
+    assert (alone.state, list(reasons(alone))) == (FAILED, ["poison"])

@@ -166,7 +166,7 @@ async def test_a_call_reaches_its_service_with_the_given_deadline(
     assert answer == (case.answer if case in CASES.values() else None)
     [seen] = script.seen
     if takes_key(method_of(seen.method)):
-        keyed = keyed_part(seen.message)
+        keyed: Any = keyed_part(seen.message)
         assert keyed.idempotency_key
         keyed.ClearField("idempotency_key")
     assert (seen.method, seen.message) == (f"/{case.rpc}", case.request)

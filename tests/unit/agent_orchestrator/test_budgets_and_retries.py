@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from services.agent_orchestrator.ingest.backlog import Backlog
 from services.agent_orchestrator.ingest.pipeline.graph_turn import is_suspicious
-from services.agent_orchestrator.ingest.pipeline.refusals import is_of_a_document
+from services.agent_orchestrator.ingest.pipeline.isolation import Blame, blame_of
 from services.agent_orchestrator.jobs.queue import Turn
 from services.agent_orchestrator.jobs.retries import Retries, is_transient, reason_of
 from services.agent_orchestrator.jobs.store import Waiting
@@ -26,6 +26,7 @@ from services.runtime.errors import (
     EmbedderUnavailableError,
     FieldError,
     InternalError,
+    InvalidCredentialError,
     InvalidFieldError,
     NotFoundError,
     OverloadedError,
@@ -45,27 +46,37 @@ def test_the_legs_get_at_least_half_of_the_time_but_never_all_of_it(left: float)
 
 
 @pytest.mark.parametrize(
-    ("error", "waits", "blames_a_document"),
+    ("error", "waits", "blame"),
     [
-        (StoreUnavailableError("neo4j"), True, False),
-        (LanguageModelUnavailable("HTTP 429"), True, False),
-        (AnswerUnusable("malformed answer"), False, False),
-        (EmbedderUnavailableError(), True, False),
-        (TextsRefused("HTTP 400"), False, False),
-        (DeadlineError(), True, False),
-        (OverloadedError(0.5), True, False),
-        (TOO_LARGE, False, True),
-        (InvalidFieldError(FieldError("f", "is wrong")), False, True),
-        (InternalError(), False, True),
-        (WrongStateError("another model"), False, False),
-        (NotFoundError("document"), False, False),
+        (StoreUnavailableError("neo4j"), True, Blame.TIER),
+        (LanguageModelUnavailable("HTTP 429"), True, Blame.TIER),
+        (AnswerUnusable("malformed answer"), False, Blame.TIER),
+        (EmbedderUnavailableError(), True, Blame.TIER),
+        (DeadlineError(), True, Blame.TIER),
+        (OverloadedError(0.5), True, Blame.TIER),
+        (TOO_LARGE, False, Blame.ITEM),
+        (InvalidFieldError(FieldError("f", "is wrong")), False, Blame.ITEM),
+        (InvalidFieldError(FieldError("embedding_model", "is wrong")), False, Blame.TIER),
+        (
+            InvalidFieldError(FieldError("documents[1].chunks[0].embedding", "is long")),
+            False,
+            Blame.UNKNOWN,
+        ),
+        (InternalError(), False, Blame.UNKNOWN),
+        (WrongStateError("another model"), False, Blame.TIER),
+        (InvalidCredentialError(), False, Blame.TIER),
+        (NotFoundError("document"), False, Blame.UNKNOWN),
     ],
 )
-def test_errors_are_classified_as_transient_and_as_caused_by_a_document(
-    error: BraidError, waits: bool, blames_a_document: bool
+def test_errors_are_classified_as_transient_and_by_whose_fault_they_are(
+    error: BraidError, waits: bool, blame: Blame
 ) -> None:
     assert is_transient(error) == waits
-    assert is_of_a_document(error) == blames_a_document
+    assert blame_of(error) is blame
+
+
+def test_refused_texts_are_not_transient() -> None:
+    assert not is_transient(TextsRefused("HTTP 400"))
 
 
 def test_the_reason_for_an_internal_error_names_the_request_id() -> None:

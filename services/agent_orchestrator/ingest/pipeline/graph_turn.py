@@ -16,7 +16,7 @@ from braid.common.v1 import errors_pb2
 from braid.graph.v1 import ingest_pb2
 from services.agent_orchestrator.clients.tiers import GraphTier
 from services.agent_orchestrator.ingest.pipeline.episode_retry import MAX_ATTEMPTS
-from services.agent_orchestrator.ingest.pipeline.refusals import is_of_a_document
+from services.agent_orchestrator.ingest.pipeline.isolation import Evidence, Isolation
 from services.agent_orchestrator.ingest.pipeline.stored_episodes import decode_episodes
 from services.agent_orchestrator.jobs.adaptive_batch import AdaptiveBatch
 from services.agent_orchestrator.jobs.queue import GRAPH, Turn
@@ -70,6 +70,9 @@ class GraphTurns:
         self._first = FIRST_EPISODES
         self._progress: dict[int, PartialProgress] = {}
         self._revisions: dict[str, int] = {}
+        self._evidence = Evidence("the graph tier")
+        # Spaces for which the graph accepts nothing: more of their documents are sent, to find one that it accepts.
+        self._failing: set[str] = set()
 
     async def run(self, turn: Turn, stop: asyncio.Event) -> None:
         """Works until nothing waits or the turn's time is used. Raises WaitingError if it cannot continue now."""
@@ -101,15 +104,18 @@ class GraphTurns:
                 return
 
     async def _batch(self, turn: Turn, batch_size: AdaptiveBatch, stop: asyncio.Event) -> bool:
-        documents = await self._work.next_documents(
-            turn, count=DOCUMENTS_AT_ONCE, chunks=batch_size.size
-        )
+        chunks = EPISODES_AT_ONCE if turn.key in self._failing else batch_size.size
+        documents = await self._work.next_documents(turn, count=DOCUMENTS_AT_ONCE, chunks=chunks)
         if not documents:
             return False
         refused: Refused = []
         try:
             for gone, group in groupby(documents, lambda document: document.gone):
                 await self._send(list(group), refused, batch_size, gone=gone)
+            self._failing.discard(turn.key)
+        except WaitingError:
+            self._failing.add(turn.key)
+            raise
         except BraidError as error:
             if is_unusable(error):
                 await self._tried(turn, documents, error, stop)
@@ -186,18 +192,14 @@ class GraphTurns:
     async def _send(
         self, documents: Documents, refused: Refused, batch_size: AdaptiveBatch, *, gone: bool
     ) -> None:
-        """Sends all documents together, or one by one if one of them may have caused the failure."""
+        """Sends all documents together, or in parts if some of them may have caused the failure."""
         send = self._remove if gone else self._add
-        try:
-            await self._retries.run(lambda: send(documents, batch_size))
-        except BraidError as error:
-            if not is_of_a_document(error):
-                raise
-            if len(documents) == 1:
-                refused.append((documents[0], reason_of(error)))
-                return
-            for document in documents:
-                await self._send([document], refused, batch_size, gone=gone)
+
+        async def work(some: Documents) -> None:
+            await self._retries.run(lambda: send(some, batch_size))
+
+        found = await Isolation(work, self._evidence).run(documents)
+        refused += [(document, reason_of(error)) for document, error in found]
 
     async def _add(self, documents: Documents, batch_size: AdaptiveBatch) -> None:
         """Adds episodes in parts of the batch size; a single document resumes after the last part that succeeded."""

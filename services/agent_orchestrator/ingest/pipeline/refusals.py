@@ -1,16 +1,19 @@
-"""Classifies a tier's refusal of a batch: one of its documents, the space's model, or a valid time already used."""
+"""Classifies a tier's refusal of a batch: the space's model or state, or a valid time already used."""
 
 from __future__ import annotations
 
 import re
 
 from braid.common.v1 import errors_pb2
-from services.agent_orchestrator.jobs.retries import is_transient
 from services.runtime.errors import VALID_TIME_TAKEN, VIOLATION, BraidError
 
-# Failures that one document can cause; the others of its batch continue without it.
-_OF_A_DOCUMENT = frozenset(
-    {errors_pb2.ERROR_REASON_INVALID_FIELD, errors_pb2.ERROR_REASON_INTERNAL}
+# Failures that concern the space or the worker's own key, whatever is sent.
+_OF_THE_WHOLE_BATCH = frozenset(
+    {
+        errors_pb2.ERROR_REASON_WRONG_STATE,
+        errors_pb2.ERROR_REASON_INVALID_CREDENTIAL,
+        errors_pb2.ERROR_REASON_MISSING_SCOPE,
+    }
 )
 
 _MODEL_FIELD = "embedding_model"
@@ -18,12 +21,11 @@ _VECTOR_FIELD = re.compile(r"documents\[\d{1,9}\]\.chunks\[\d{1,9}\]\.embedding"
 _TIME_FIELD = re.compile(r"documents\[(\d{1,9})\]\.valid_time")
 
 
-def is_of_a_document(error: BraidError) -> bool:
-    """Whether the failure may concern a single document; a wrong model concerns every document."""
-    if any(field.field == _MODEL_FIELD for field in error.fields):
-        return False
-    overload = error.reason == errors_pb2.ERROR_REASON_OVERLOADED
-    return error.reason in _OF_A_DOCUMENT or (overload and not is_transient(error))
+def is_of_the_whole_batch(error: BraidError) -> bool:
+    """Whether the failure concerns every document alike, such as a wrong model."""
+    return error.reason in _OF_THE_WHOLE_BATCH or any(
+        field.field == _MODEL_FIELD for field in error.fields
+    )
 
 
 def is_of_the_model(error: BraidError) -> bool:

@@ -26,6 +26,7 @@ from services.agent_orchestrator.jobs.retries import reason_of
 from services.agent_orchestrator.jobs.time_slice import (
     StagePriority,
     TimeSlice,
+    WaitingError,
     call_of,
     leaf_exceptions,
     waiting,
@@ -48,15 +49,6 @@ EMBEDDING = "embedding"
 
 Queue = asyncio.Queue[Batch | None]
 Work = Callable[[Batch], Awaitable[None]]
-
-
-class BatchError(Exception):
-    """A batch cannot become searchable, for a reason that concerns its jobs as a whole."""
-
-    def __init__(self, batch: Batch, cause: BraidError) -> None:
-        super().__init__(cause.message)
-        self.job_ids = sorted(batch.read)
-        self.cause = cause
 
 
 @dataclass(eq=False, slots=True)
@@ -116,8 +108,8 @@ class SearchTurns:
             except Exception as error:
                 if any(isinstance(leaf, TurnLostError) for leaf in leaf_exceptions(error)):
                     await self._leave(claimed)
-                if not await self._is_jobs_fault(turn, error, claimed):
-                    raise
+                await self._wait_unless_defect(turn, error, claimed)
+                raise
 
     async def _leave(self, claimed: Collection[str]) -> None:
         """Releases uploads after an interruption, so that it does not count as a worker crash caused by one of them."""
@@ -221,19 +213,19 @@ class SearchTurns:
             run.reported = False
             await self._work.set_waiting_reason(run.turn, "")
 
-    async def _is_jobs_fault(self, turn: Turn, error: Exception, claimed: set[str]) -> bool:
-        """Whether jobs caused the error; if so, marks them as failed. Raises WaitingError for a reason to wait."""
-        reason = waiting(error)
+    async def _wait_unless_defect(self, turn: Turn, error: Exception, claimed: set[str]) -> None:
+        """Raises WaitingError for a failure that is no document's own: its jobs wait, and say why."""
+        reason = waiting(error) or _known(error)
         if reason is not None:
             await self._work.release_uploads(claimed)
             await self._work.set_waiting_reason(turn, reason.reason)
             raise reason from None
-        for leaf in leaf_exceptions(error):
-            if isinstance(leaf, BatchError):
-                await self._work.fail_jobs(turn, leaf.job_ids, reason_of(leaf.cause))
-                await self._work.release_uploads(claimed.difference(leaf.job_ids))
-                return True
-        return False
+
+
+def _known(error: Exception) -> WaitingError | None:
+    """Returns a tier's failure as a reason to wait, also if waiting may not help: no document is given up for it."""
+    known = [leaf for leaf in leaf_exceptions(error) if isinstance(leaf, BraidError)]
+    return WaitingError(reason_of(known[0]), None) if known else None
 
 
 async def _read(source: AsyncIterator[Batch], target: Queue) -> None:
@@ -245,12 +237,7 @@ async def _read(source: AsyncIterator[Batch], target: Queue) -> None:
 async def _stage(step: str, work: Work, source: Queue, target: Queue | None) -> None:
     while (batch := await source.get()) is not None:
         batch.step = step
-        try:
-            await work(batch)
-        except BraidError as error:
-            if waiting(error) is not None:
-                raise
-            raise BatchError(batch, error) from error
+        await work(batch)
         if target is not None:
             await target.put(batch)
     if target is not None:

@@ -12,7 +12,7 @@ look-up by id, and completes what an earlier release may have left out.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Callable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -21,9 +21,9 @@ from cachetools import LRUCache
 from braid.vector.v1 import documents_pb2
 from services.agent_orchestrator.clients.tiers import VectorTier
 from services.agent_orchestrator.ingest.pipeline.batches import BATCH_CHUNKS, Batch
+from services.agent_orchestrator.ingest.pipeline.isolation import Evidence, Isolation
 from services.agent_orchestrator.ingest.pipeline.prepare import Prepared
 from services.agent_orchestrator.ingest.pipeline.refusals import (
-    is_of_a_document,
     is_of_the_model,
     valid_time_conflict_index,
 )
@@ -85,6 +85,7 @@ class Stages:
         self._retries = retries
         self._pace = EmbeddingPace(retries)
         self._kept = _KeptVectors()
+        self._evidence = Evidence("the vector tier")
 
     @property
     def batch_chunks(self) -> int:
@@ -161,19 +162,19 @@ class Stages:
     async def store(self, batch: Batch) -> None:
         """Stores the changed documents, which makes them searchable."""
 
-        async def upsert(documents: Sequence[Prepared]) -> Sequence[None]:
-            outcomes = await self._upsert(documents)
+        async def upsert(documents: Sequence[Prepared]) -> None:
+            outcomes = await self._retries.run(lambda: self._upsert(documents))
             for document, outcome in zip(documents, outcomes, strict=True):
                 document.unchanged = outcome.unchanged
                 document.version_time = (
                     outcome.valid_time if outcome.HasField("valid_time") else None
                 )
                 document.chunks_added = outcome.added_chunk_count
-            return [None] * len(documents)
 
         changed = [document for document in batch.documents if not document.unchanged]
         model = self._embedder.model
-        await self._together_or_one_by_one(batch, changed, upsert)
+        for document, error in await Isolation(upsert, self._evidence).run(changed):
+            batch.reject(document, reason_of(error))
         for document in changed:
             for chunk in document.unembedded():
                 self._kept.forget(model, document.embedded_text(chunk))
@@ -236,29 +237,6 @@ class Stages:
             return int((await self._pace.embed_next(self._embedder, ["dimension"])).shape[1])
         except TextsRefused as error:
             raise EmbedderUnavailable(f"refuses every text: {error.cause}") from None
-
-    async def _together_or_one_by_one(
-        self,
-        batch: Batch,
-        documents: Sequence[Prepared],
-        work: Callable[[Sequence[Prepared]], Awaitable[Sequence[Item]]],
-    ) -> list[Item]:
-        """Does the work on all documents together, or one by one if one of them may have caused the failure."""
-        if not documents:
-            return []
-        try:
-            return list(await self._retries.run(lambda: work(documents)))
-        except BraidError as error:
-            if not is_of_a_document(error):
-                raise
-            if len(documents) == 1:
-                batch.reject(documents[0], reason_of(error))
-                return []
-        return [
-            item
-            for document in documents
-            for item in await self._together_or_one_by_one(batch, [document], work)
-        ]
 
 
 def _parts(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
