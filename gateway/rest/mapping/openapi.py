@@ -95,8 +95,8 @@ _IDEMPOTENCY_KEY: dict[str, Any] = {
     "required": False,
     "description": "Identifies the request, so that it may be repeated: the same request with the same key gets the "
     "same response for a day, and nothing is created twice. Another request with the key is refused "
-    "(IDEMPOTENCY_KEY_REUSED); a repetition while the first request runs waits for it (CALL_IN_PROGRESS when that takes "
-    "too long). Requests that create nothing ignore it.",
+    "(IDEMPOTENCY_KEY_REUSED); a repetition while the first request runs waits for it (CALL_IN_PROGRESS when that "
+    "takes too long). Requests that create nothing ignore it.",
     "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]*$"},
 }
 
