@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from braid.agent.v1 import ingest_pb2, jobs_pb2
-from services.agent_orchestrator.ingest.pipeline import graph_turn
+from services.agent_orchestrator.ingest.pipeline import graph_turn, isolation
 from services.agent_orchestrator.ingest.pipeline.episode_retry import MAX_ATTEMPTS
 from services.agent_orchestrator.jobs import worker as jobs_worker
 from services.models.errors import AnswerUnusable, LanguageModelUnavailable
-from services.runtime.errors import DeadlineError, StoreUnavailableError
+from services.runtime.errors import DeadlineError, InternalError, StoreUnavailableError
 from tests.integration.agent_orchestrator.conftest import ALICE, World
 from tests.integration.agent_orchestrator.test_durable_jobs import worker
 from tests.integration.agent_orchestrator.uploads import (
@@ -33,6 +33,7 @@ def settings() -> dict[str, object]:
 def short_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shortens all retry delays."""
     monkeypatch.setattr(graph_turn, "AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(isolation, "AGAIN_SECONDS", 0.01)
     monkeypatch.setattr(jobs_worker, "LOOK_SECONDS", 0.05)
     monkeypatch.setattr(jobs_worker, "FIRST_DELAY", 0.05)
     monkeypatch.setattr(jobs_worker, "MAX_BACKOFF", 0.1)
@@ -43,7 +44,7 @@ async def test_a_document_that_keeps_breaking_its_batch_fails_and_the_others_suc
 ) -> None:
     async def break_on_b(request: object) -> None:
         if any(d.document_id == "b" for d in getattr(request, "documents")):  # noqa: B009
-            raise ValueError
+            raise InternalError
 
     world.vector.script.acts["BatchUpsertDocuments"] = break_on_b
     async with worker(world):

@@ -67,7 +67,7 @@ async def test_a_document_that_breaks_the_graph_tier_does_not_fail_the_rest_of_i
 ) -> None:
     async def break_on_b(request: object) -> None:
         if any(e.document_id == "b" for e in getattr(request, "episodes")):  # noqa: B009
-            raise ValueError
+            raise InternalError
 
     world.graph.script.acts["BatchAddEpisodes"] = break_on_b
     job = await ingest(world, *lines(*({"id": i, "text": i} for i in "abc")))

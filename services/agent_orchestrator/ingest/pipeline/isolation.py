@@ -9,6 +9,7 @@ if it keeps failing alone while others succeed.
 from __future__ import annotations
 
 import asyncio
+import random
 from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum
 from typing import Generic, NamedTuple, TypeVar
@@ -23,7 +24,7 @@ from services.agent_orchestrator.jobs.time_slice import WaitingError
 from services.models.errors import is_unusable
 from services.runtime.errors import BraidError
 
-# How many items, spread over a batch, are tried alone to find one that succeeds.
+# How many items of a batch are tried alone to find one that succeeds.
 SAMPLE = 5
 # Failures in a row of an item alone after which it may be to blame; the waits between them double.
 ATTEMPTS = 5
@@ -119,9 +120,9 @@ class Isolation(Generic[Item]):
 
     async def _works_for_any(self, items: Sequence[Item], began: float) -> bool:
         """Tries some items alone; returns whether the tier works for one of them, or for another space."""
-        count = min(SAMPLE, len(items))
-        for place in range(count):
-            error = await self._failure([items[place * (len(items) - 1) // max(count - 1, 1)]])
+        # At random, so that the next attempt at the same batch tries others.
+        for item in random.sample(items, min(SAMPLE, len(items))):
+            error = await self._failure([item])
             if error is None or self._blame(error) is Blame.ITEM:
                 return True
         return self._evidence.has_succeeded_since(began)

@@ -220,12 +220,15 @@ class Stages:
         alone = min(len(texts), self._pace.size(self._embedder)) == 1
         try:
             rows = await self._pace.embed_next(self._embedder, [one.text for one in texts])
-        except TextsRefused as error:
+        except TextsRefused:
             if not alone:
                 return 0
             await self._retries.run(self._probe_dimension)
-            refused[id(texts[0].document)] = (texts[0].document, reason_of(error))
-            return 1
+            try:  # again, because until the probe the model may have refused every text
+                rows = await self._pace.embed_next(self._embedder, [texts[0].text])
+            except TextsRefused as error:
+                refused[id(texts[0].document)] = (texts[0].document, reason_of(error))
+                return 1
         for one, row in zip(texts, rows, strict=False):
             one.chunk.embedding.extend(row.tolist())
             self._kept.put(model, one.text, row)

@@ -1,0 +1,111 @@
+"""Which items of a batch are to blame for a failure, and when the tier is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from services.agent_orchestrator.ingest.pipeline import isolation
+from services.agent_orchestrator.ingest.pipeline.isolation import Evidence, Isolation
+from services.agent_orchestrator.jobs.time_slice import WaitingError
+from services.runtime.errors import (
+    FieldError,
+    InternalError,
+    InvalidFieldError,
+    StoreUnavailableError,
+)
+
+pytestmark = pytest.mark.usefixtures("no_waits")
+
+
+@pytest.fixture(scope="module")
+def no_waits() -> None:
+    """Lets an item be tried again at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(isolation, "AGAIN_SECONDS", 0.0)
+        yield
+
+
+class Tier:
+    """A tier that fails for some items, in the way that each of them causes."""
+
+    def __init__(self, broken: dict[int, Exception]) -> None:
+        self.broken = broken
+        self.accepted: set[int] = set()
+        self.calls = 0
+
+    async def add(self, items: Sequence[int]) -> None:
+        self.calls += 1
+        for item in items:
+            if item in self.broken:
+                raise self.broken[item]
+        self.accepted.update(items)
+
+
+def isolated(tier: Tier, evidence: Evidence | None = None) -> Isolation[int]:
+    return Isolation(tier.add, evidence or Evidence("the tier"))
+
+
+@given(count=st.integers(2, 60), data=st.data())
+@settings(deadline=None)
+async def test_a_few_broken_items_are_found_and_all_others_are_accepted(
+    count: int, data: st.DataObject
+) -> None:
+    """Fewer broken items than are tried alone: one of the others always shows that the tier works."""
+    most = min(isolation.SAMPLE, count) - 1
+    broken = data.draw(st.sets(st.integers(0, count - 1), max_size=most))
+    tier = Tier(dict.fromkeys(broken, InternalError()))
+    found = await isolated(tier).run(range(count))
+    assert {item for item, _ in found} == broken
+    assert tier.accepted == set(range(count)) - broken
+
+
+@pytest.mark.parametrize("count", [1, 2, 200])
+async def test_if_no_item_succeeds_the_tier_is_to_blame_soon(count: int) -> None:
+    tier = Tier(dict.fromkeys(range(count), InternalError()))
+    with pytest.raises(WaitingError, match="the tier accepts nothing now"):
+        await isolated(tier).run(range(count))
+    assert tier.calls <= 1 + isolation.SAMPLE
+
+
+async def test_items_that_all_fail_are_to_blame_if_the_tier_works_for_other_spaces() -> None:
+    evidence = Evidence("the tier")
+    tier = Tier(dict.fromkeys(range(3), InternalError()))
+
+    async def add(items: Sequence[int]) -> None:
+        evidence.note_success()  # of another space, at the same time
+        await tier.add(items)
+
+    found = await Isolation(add, evidence).run(range(3))
+    assert {item for item, _ in found} == {0, 1, 2}
+
+
+async def test_an_item_that_fails_a_few_times_only_is_accepted() -> None:
+    tier = Tier({1: InternalError()})
+    left = isolation.ATTEMPTS - 1
+
+    async def add(items: Sequence[int]) -> None:
+        nonlocal left
+        if list(items) == [1]:
+            left -= 1
+            if not left:
+                tier.broken.clear()
+        await tier.add(items)
+
+    assert await Isolation(add, Evidence("the tier")).run([0, 1]) == []
+    assert tier.accepted == {0, 1}
+
+
+async def test_an_item_that_the_tier_names_as_wrong_is_refused_at_once() -> None:
+    wrong = InvalidFieldError(FieldError("documents[0].title", "is too long"))
+    tier = Tier(dict.fromkeys(range(4), wrong))
+    found = await isolated(tier).run(range(4))
+    assert [(item, error) for item, error in found] == [(item, wrong) for item in range(4)]
+
+
+async def test_an_unavailable_store_is_raised_as_it_is() -> None:
+    with pytest.raises(StoreUnavailableError):
+        await isolated(Tier({3: StoreUnavailableError("neo4j")})).run(range(8))
