@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.usefixtures("no_waits")
 
 
 @pytest.fixture(scope="module")
-def no_waits() -> None:
+def no_waits() -> Iterator[None]:
     """Lets an item be tried again at once."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(isolation, "AGAIN_SECONDS", 0.0)
