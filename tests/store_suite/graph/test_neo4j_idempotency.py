@@ -78,13 +78,13 @@ async def test_a_wrapped_method_runs_once_for_a_key(store: Neo4jStore, key: Call
         METHOD, add, (False, False)
     )
     request = findings_pb2.AddFindingsRequest(idempotency_key=key.key)
-    request.findings.add(statement="It rained.")
+    request.embedding_model = "compass"
     context = CallContext("r-1", METHOD, key.space, key.user, frozenset({"write"}))
     with call_scope(context):
         with pytest.raises(InvalidFieldError):
             await wrapped(request, None)
         answers = [await wrapped(request, None) for _ in range(3)]
-        request.findings[0].statement = "It snowed."
+        request.embedding_model = "other"
         with pytest.raises(KeyReusedError):
             await wrapped(request, None)
     assert [answer.added_count for answer in answers] == [2, 2, 2]
