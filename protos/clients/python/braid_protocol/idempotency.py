@@ -14,7 +14,6 @@ from braid.common.v1 import options_pb2
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Callable, Iterable
 
-    import grpc
     from google.protobuf.descriptor import MethodDescriptor
 
 FIELD = "idempotency_key"
@@ -57,9 +56,9 @@ def with_key(request: Any, key: str) -> Any:
 
 
 class KeyedChannel:
-    """A channel that gives a new idempotency key to each call that takes one; its retries repeat the key."""
+    """A `grpc.aio.Channel` that gives a new idempotency key to each call that takes one; its retries repeat the key."""
 
-    def __init__(self, channel: grpc.aio.Channel) -> None:
+    def __init__(self, channel: Any) -> None:
         self._channel = channel
 
     def unary_unary(self, method: str, *args: Any, **options: Any) -> Callable[..., Any]:
