@@ -214,6 +214,15 @@ JOB = jobs_pb2.Job(
     failures=[
         jobs_pb2.JobFailure(document_id="b.txt", reason="is empty", stage=jobs_pb2.JOB_STAGE_SEARCH)
     ],
+    warnings=[
+        jobs_pb2.JobWarning(
+            document_id="a.pdf",
+            reason=jobs_pb2.JOB_WARNING_REASON_PAGES_WITHOUT_TEXT,
+            text="1 of 2 pages contain no text, such as scanned ones: 2.",
+            where="pages 2",
+        )
+    ],
+    warning_count=1,
     kind=jobs_pb2.JOB_KIND_UPLOAD,
     waiting_for="neo4j cannot be reached now.",
     searchable_per_second=2.5,
@@ -234,6 +243,15 @@ JOB_JSON = {
     "documents_failed": 1,
     "chunks_written": 0,
     "failures": [{"id": "b.txt", "reason": "is empty", "stage": "search"}],
+    "warnings": [
+        {
+            "id": "a.pdf",
+            "reason": "pages_without_text",
+            "text": "1 of 2 pages contain no text, such as scanned ones: 2.",
+            "where": "pages 2",
+        }
+    ],
+    "warnings_total": 1,
     "kind": "upload",
     "waiting_for": "neo4j cannot be reached now.",
     "searchable_per_second": 2.5,
