@@ -6,7 +6,7 @@ from services.runtime.patterns import compile_linear
 
 # A number stays: `12. Oktober` begins a sentence as well as a list.
 _LEADING = compile_linear(
-    r"(?:#{1,6}(?:[ \t]+|$)|[-*+•‣·][ \t]+|\[[ xX]\][ \t]+|>[ \t]*|\|[ \t]*|[-=_*]{3,}[ \t]*$)*"
+    r"(?:#{1,6}(?:[ \t]+|$)|[-*+•‣·][ \t]+|\[[ xX]\][ \t]+|>[ \t]*|\|[ \t]*)*"
 )
 _EMPHASIS = ("***", "___", "**", "__", "*", "_", "`")
 

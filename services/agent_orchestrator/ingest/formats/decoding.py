@@ -51,6 +51,7 @@ _KANA = re.compile("[ぁ-ゖァ-ヺ]")
 _HALF_WIDTH = re.compile("[\uff61-\uff9f]")
 # Bytes used for detection: its cost grows with the text, its accuracy hardly does.
 _SAMPLE = 256 * 1024
+_MIN_CONTROLS = 0.4
 _PIECE = 256 * 1024
 
 
@@ -149,7 +150,7 @@ def _seven_bits(data: bytes, declared: str) -> str | None:
 
 def _wide(data: bytes, declared: str) -> str | None:
     """Returns the text of UTF-16 or UTF-32 without a byte order mark: bytes of other encodings contain no zero."""
-    if b"\x00" not in data:
+    if b"\x00" not in data or _is_utf8_text(data):
         return None
     named = codec_of(declared)
     likely = [named] if named in _WIDE else []
@@ -158,6 +159,15 @@ def _wide(data: bytes, declared: str) -> str | None:
         if text is not None and not _UNLIKELY.search(text):
             return text
     return None
+
+
+def _is_utf8_text(data: bytes) -> bool:
+    """Whether bytes with zeros are UTF-8: if they were in a wide encoding, every other byte would be a control."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return len(_CONTROLS.findall(data[:_SAMPLE])) < _MIN_CONTROLS * len(data[:_SAMPLE])
 
 
 def _spaces(data: bytes, encoding: str) -> int:

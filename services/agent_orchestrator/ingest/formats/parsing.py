@@ -86,7 +86,9 @@ def count_documents(upload: Upload) -> int:
         return count_mails(upload.data)
     if not upload.data or upload.data.isspace():
         raise UnreadableError("is empty")
-    if upload.content_type in {PLAIN, MARKDOWN} and len(upload.data) <= _SHORT:
+    is_text = upload.content_type in {PLAIN, MARKDOWN}
+    # Zero bytes are characters of UTF-16 and UTF-32, which have no other mark.
+    if is_text and (len(upload.data) <= _SHORT or b"\x00" in upload.data):
         _checked(decode(upload.data).text)
     elif is_light(upload):
         _check_utf8(upload.data)

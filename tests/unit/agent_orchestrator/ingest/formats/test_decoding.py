@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from services.agent_orchestrator.ingest.content_types import PLAIN
 from services.agent_orchestrator.ingest.document_warnings import WarningReason
-from services.agent_orchestrator.ingest.documents import UnreadableError
+from services.agent_orchestrator.ingest.documents import ParsedDocument, UnreadableError, Upload
 from services.agent_orchestrator.ingest.formats.decoding import codec_of, decode, decode_part
 from services.agent_orchestrator.ingest.formats.html import html_text
+from services.agent_orchestrator.ingest.formats.parsing import count_documents, parse
 
 
 @pytest.mark.parametrize(
@@ -107,3 +109,13 @@ def test_a_page_states_its_encoding_itself(page: str) -> None:
 def test_control_characters_are_no_text() -> None:
     with pytest.raises(UnreadableError, match="save it as UTF-8"):
         decode(bytes(range(1, 256)))
+
+
+@pytest.mark.parametrize("length", [1, 10_000])
+def test_a_text_in_utf16_without_a_mark_is_accepted_whatever_its_length(length: int) -> None:
+    data = ("Minutes of the meeting\n" * length).encode("utf-16-le")
+    upload = Upload(PLAIN, data, source="a.txt")
+    assert count_documents(upload) == 1
+    [document] = parse(upload)
+    assert isinstance(document, ParsedDocument)
+    assert document.text.count("Minutes") == length
