@@ -13,6 +13,9 @@ from services.models.embedding.factory import build_embedder
 from services.models.embedding.query_embedder import QueryEmbedder
 from services.models.embedding.registry import EmbedderRegistry
 from services.models.embedding.settings import EmbeddingSettings
+from services.models.reranking.factory import build_cross_encoder
+from services.models.reranking.reading import Reader
+from services.models.reranking.reranker import Reranker
 from services.postgres.pool import PoolLimits
 from services.runtime.admission import AdmissionQueue
 from services.runtime.pool_metrics import observe_pools
@@ -47,16 +50,18 @@ def build_services(
     registry: Registry | None = None,
     indexing: IndexQueue | None = None,
     searches: AdmissionQueue | None = None,
+    cross_encoder: Reranker | None = None,
 ) -> list[Service]:
     """Builds the services of the tier over one store and one embedder.
 
     `registry` has the models of spaces that were embedded with another one. `queries` embeds queries with the same
     models; by default without caches. `indexing` is notified of written vectors. `searches` limits how many searches
-    run concurrently.
+    run concurrently. `cross_encoder` reads hits whose relevance is in doubt; without it, their scores decide.
     """
     queries = queries or QueryEmbedders(QueryEmbedder(embedder), registry)
     results = ResultCache(store, result_cache_bytes)
-    searcher = Searcher(store, queries, results)
+    reader = None if cross_encoder is None else Reader(cross_encoder)
+    searcher = Searcher(store, queries, results, reader)
     search = SearchServicer(searcher, store)
     models = ModelServicer(store, indexing)
     documents = DocumentServicer(DocumentWriter(store, embedder, registry, indexing), store)
@@ -135,6 +140,7 @@ async def run(
     registry = EmbedderRegistry(embedding, embedder, breakers)
     queries = build_queries(settings, embedding, store, registry)
     indexing = IndexQueue(store)
+    cross_encoder = build_cross_encoder(embedding.models_folder, embedding.workers)
     services = build_services(
         store,
         embedder,
@@ -143,6 +149,7 @@ async def run(
         registry=registry,
         indexing=indexing,
         searches=AdmissionQueue(runtime.search_limits()),
+        cross_encoder=cross_encoder,
     )
     try:
         replicas = store.monitor(max_lag=settings.replica_max_lag_seconds)
@@ -158,4 +165,5 @@ async def run(
         await queries.close()
         await registry.close()
         await embedder.close()
+        await cross_encoder.close()
         await store.close()

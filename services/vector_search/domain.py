@@ -120,7 +120,7 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """The parts of a score; None where a part did not run."""
+    """The parts of a score; None where a part did not run. `reading` is the cross-encoder's judgment, 0 to 1."""
 
     vector: float | None = None
     text: float | None = None
@@ -128,6 +128,7 @@ class Scores:
     text_fused: float | None = None
     vector_rank: int | None = None
     text_rank: int | None = None
+    reading: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
-"""One relevance scale for all searches: scores of 0 to 1, comparable between queries, and minimum scores.
+"""One relevance scale for all searches: scores of 0 to 1, comparable between queries, and what is relevant on it.
 
-Measured on all-MiniLM-L6-v2: the best hit of questions on subjects that a space does not have scores up to .26 in
-spaces of some 50 chunks, and .30 to .37 (median) in spaces of 1,000 to 6,000 chunks on subjects of the same kind. The
-best hit of 98 % of the questions that a space answers scores above .33 and .41.
+Measured with questions on subjects that a space does not have. The best hit scores up to .26 (all-MiniLM-L6-v2) and .48
+(bge-small-en-v1.5) in spaces of some 50 chunks; in a space of 1,900 chunks, 90 % of the best hits score below .66 (bge).
+The score does not separate them from the questions that a space answers: their best hits begin at .33 (MiniLM) and .50.
+The score and the cross-encoder's logit together do: see `Relevance.accepts`.
 """
 
 from __future__ import annotations
@@ -16,6 +17,16 @@ _KNEE = 0.8
 _FLOOR_SPACE = 100
 _FLOOR_PER_DECADE = 0.03
 _LISTED_BELOW = 0.05
+# A score this far above the floor is clear without reading, and needs to be higher in larger spaces.
+_CLEAR_ABOVE = 0.13
+_CLEAR_PER_DECADE = 0.10
+# In doubt, a tenth of the logit is added to the score. In a space of 40 chunks the sums of unknown questions end at -.5,
+# those of answered ones begin at -.2 (bge); in one of 1,900 chunks 90 % of the unknown end at .07, and the answered
+# begin at .27.
+_LOGIT_SHARE = 0.1
+_READ_BELOW = 0.77
+_READ_PER_DECADE = 0.30
+_MAX_DECADES = 2.0
 # The weight of words at which floors are measured, and the score that words add by chance.
 _TEXT_WEIGHT = 0.3
 _CHANCE_WORDS = 0.2
@@ -58,8 +69,26 @@ class Relevance:
         floor = self._floor(text_weight)
         if not floor:
             return 0.0
-        decades = math.log10(max(chunks, _FLOOR_SPACE) / _FLOOR_SPACE)
-        return floor + _FLOOR_PER_DECADE * decades
+        return floor + _FLOOR_PER_DECADE * _decades(chunks)
+
+    def clear_floor(self, chunks: int, text_weight: float = _TEXT_WEIGHT) -> float:
+        """Returns the score from which the best hit among `chunks` chunks is a match without being read; 0 as above."""
+        floor = self._floor(text_weight)
+        if not floor:
+            return 0.0
+        decades = min(_decades(chunks), _MAX_DECADES)
+        return floor + _CLEAR_ABOVE + _CLEAR_PER_DECADE * decades
+
+    def accepts(
+        self, score: float, logit: float, chunks: int, text_weight: float = _TEXT_WEIGHT
+    ) -> bool:
+        """Returns whether a hit of doubtful score is a match, given the cross-encoder's logit.
+
+        A high score outweighs a low logit and the reverse: neither decides alone.
+        """
+        decades = min(_decades(chunks), _MAX_DECADES)
+        bar = self._floor(text_weight) - _READ_BELOW + _READ_PER_DECADE * decades
+        return score + _LOGIT_SHARE * logit >= bar
 
     def list_floor(self, text_weight: float = _TEXT_WEIGHT) -> float:
         """Returns the minimum score of the other hits."""
@@ -72,11 +101,19 @@ class Relevance:
         return (1 - text_weight) * cosine + text_weight * _CHANCE_WORDS
 
 
+def _decades(chunks: int) -> float:
+    """Returns by how many factors of ten a space exceeds the one at which floors are measured."""
+    return math.log10(max(chunks, _FLOOR_SPACE) / _FLOOR_SPACE)
+
+
 UNCALIBRATED = Relevance(chunk=0.0, fact=0.0, support=0.45)
 """Of a model that nothing is known of: everything is listed."""
 
 KNOWN: Mapping[str, Relevance] = MappingProxyType(
-    {"all-MiniLM-L6-v2": Relevance(chunk=0.30, fact=0.38, support=0.45)}
+    {
+        "all-MiniLM-L6-v2": Relevance(chunk=0.30, fact=0.38, support=0.45),
+        "bge-small-en-v1.5": Relevance(chunk=0.44, fact=0.47, support=0.565),
+    }
 )
 
 

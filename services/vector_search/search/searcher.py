@@ -12,6 +12,7 @@ from services.models.embedding.calibration import Calibrations
 from services.models.embedding.query_embedder import QueryEmbedder, VectorSource
 from services.models.embedding.relevance import Relevance
 from services.models.embedding.vectors import Matrix
+from services.models.reranking.reading import MAX_READ, Reader
 from services.runtime.context import (
     current_call,
     is_short_timeout,
@@ -28,6 +29,7 @@ from services.runtime.errors import (
 from services.vector_search.domain import (
     ChunkScore,
     FusionKind,
+    Hit,
     Model,
     QueryVector,
     Search,
@@ -37,6 +39,7 @@ from services.vector_search.domain import (
 )
 from services.vector_search.embedding_models.query_embedders import QueryEmbedders, is_of
 from services.vector_search.search.deadline_fallback import with_fallback
+from services.vector_search.search.relevance_judge import RelevanceJudge
 from services.vector_search.search.result_cache import ResultCache
 from services.vector_search.store import VectorStore
 
@@ -47,9 +50,10 @@ _ATTEMPTS = 2
 
 
 class DegradationReason(Enum):
-    """Why a hybrid search used words alone."""
+    """Why a hybrid search used words alone, or could not read passages of doubtful relevance."""
 
     EMBEDDER_UNAVAILABLE = auto()
+    RERANKER_UNAVAILABLE = auto()
     MODEL_MISMATCH = auto()
     LATE = auto()
 
@@ -58,13 +62,15 @@ class DegradationReason(Enum):
 class HybridResult:
     """The search result, and the degradation, if any.
 
-    `floor` is the minimum score of the best hit, `list_floor` that of the others; 0 without a minimum.
+    `floor` is the score from which the best hit is a match by itself, `list_floor` the minimum score of the others; 0
+    without a minimum. `nearest` are the best hits if none is relevant.
     """
 
     result: SearchResult
     shortfall: DegradationReason | None = None
     floor: float = 0.0
     list_floor: float = 0.0
+    nearest: Sequence[Hit] = ()
 
 
 class _HurriedError(DeadlineError):
@@ -86,11 +92,14 @@ class Searcher:
         store: VectorStore,
         embedders: QueryEmbedders,
         results: ResultCache,
+        reader: Reader | None = None,
     ) -> None:
+        """Without `reader`, scores alone decide what is relevant."""
         self._store = store
         self._embedders = embedders
         self._results = results
         self._calibrations = Calibrations()
+        self._judge = RelevanceJudge(reader)
 
     async def search_vector(
         self, query: str, search: Search, given: QueryVector | None
@@ -116,14 +125,18 @@ class Searcher:
         """Searches by vector and words; by words alone, with the reason, without a vector or the time for one."""
         if text_only:
             return await self._by_words_for(search, DegradationReason.EMBEDDER_UNAVAILABLE)
+        # What is read does not depend on the limit.
+        deep = replace(search, limit=max(search.limit, MAX_READ))
         if current_call().deadline is None:
-            return self._relevant(await self._fused(query, search, given), search)
-        found = await with_fallback(
-            lambda: self._fused(query, search, given),
-            lambda: self._by_words_for(search, DegradationReason.LATE),
-            remaining(float("inf")),
-        )
-        return self._relevant(found, search)
+            found = await self._fused(query, deep, given)
+        else:
+            found = await with_fallback(
+                lambda: self._fused(query, deep, given),
+                lambda: self._by_words_for(deep, DegradationReason.LATE),
+                remaining(float("inf")),
+            )
+        found = await self._relevant(query, found, search)
+        return replace(found, result=replace(found.result, hits=found.result.hits[: search.limit]))
 
     async def scores(
         self,
@@ -167,7 +180,7 @@ class Searcher:
             return HybridResult(result, DegradationReason.MODEL_MISMATCH)
         return HybridResult(result)
 
-    def _relevant(self, found: HybridResult, search: Search) -> HybridResult:
+    async def _relevant(self, query: str, found: HybridResult, search: Search) -> HybridResult:
         """Removes hits that are not relevant, unless the request has a minimum score.
 
         Scores by words alone have no floor: common words score as high as a relevant chunk.
@@ -181,13 +194,16 @@ class Searcher:
         ):
             return found
         scale = self._scale(result.model, result.chunk_count)
-        floor = scale.match_floor(result.chunk_count, search.text_weight)
-        list_floor = scale.list_floor(search.text_weight)
-        hits = result.hits
-        if hits and hits[0].score < floor:
-            hits = []
-        kept = [hit for hit in hits if hit.score >= list_floor]
-        return replace(found, result=replace(result, hits=kept), floor=floor, list_floor=list_floor)
+        judged = await self._judge.judge(query, result, scale, search.text_weight)
+        unread = None if judged.complete else DegradationReason.RERANKER_UNAVAILABLE
+        return replace(
+            found,
+            result=replace(result, hits=judged.hits),
+            shortfall=found.shortfall or unread,
+            floor=judged.floor,
+            list_floor=judged.list_floor,
+            nearest=judged.nearest,
+        )
 
     def _scale(self, model: Model, chunks: int) -> Relevance:
         space = current_call().space

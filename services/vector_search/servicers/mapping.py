@@ -129,6 +129,7 @@ def hit_message(hit: Hit) -> chunks_pb2.ChunkHit:
             text_fused=parts.text_fused,
             vector_rank=parts.vector_rank,
             text_rank=parts.text_rank,
+            reading=parts.reading,
         ),
     )
 

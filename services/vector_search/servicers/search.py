@@ -46,6 +46,10 @@ _SHORTFALLS = {
         legs_pb2.LEG_STATUS_DEGRADED,
         legs_pb2.LEG_REASON_MODEL_MISMATCH,
     ),
+    DegradationReason.RERANKER_UNAVAILABLE: (
+        legs_pb2.LEG_STATUS_DEGRADED,
+        legs_pb2.LEG_REASON_RERANKER_UNAVAILABLE,
+    ),
     DegradationReason.LATE: (legs_pb2.LEG_STATUS_TIMED_OUT, legs_pb2.LEG_REASON_BUDGET_EXCEEDED),
 }
 
@@ -113,6 +117,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
             embedding_model=found.result.model.name if found.result.model else "",
             relevance_floor=found.floor,
             list_floor=found.list_floor,
+            nearest=map(hit_message, found.nearest),
         )
 
     async def ScoreChunks(

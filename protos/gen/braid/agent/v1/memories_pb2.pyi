@@ -693,6 +693,7 @@ class SearchMemoriesResponse(_message.Message):
     STATUS_FIELD_NUMBER: _builtins.int
     REASON_FIELD_NUMBER: _builtins.int
     EXPANSION_FIELD_NUMBER: _builtins.int
+    NEAREST_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
     """OK, NO_MATCH, or DEGRADED when a part of the search was not possible."""
     reason: _legs_pb2.LegReason.ValueType
@@ -709,6 +710,10 @@ class SearchMemoriesResponse(_message.Message):
     def expansion(self) -> _expansion_pb2.ExpansionReport:
         """How the expansion went; unset without one."""
 
+    @_builtins.property
+    def nearest(self) -> _containers.RepeatedCompositeFieldContainer[Global___MemoryHit]:
+        """Without a match: the nearest memories, at most three, best first. They are not considered relevant."""
+
     def __init__(
         self,
         *,
@@ -717,10 +722,11 @@ class SearchMemoriesResponse(_message.Message):
         status: _legs_pb2.LegStatus.ValueType = ...,
         reason: _legs_pb2.LegReason.ValueType = ...,
         expansion: _expansion_pb2.ExpansionReport | None = ...,
+        nearest: _abc.Iterable[Global___MemoryHit] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion", "hits", b"hits", "reason", b"reason", "related", b"related", "status", b"status"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion", "hits", b"hits", "nearest", b"nearest", "reason", b"reason", "related", b"related", "status", b"status"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -171,6 +171,7 @@ class ComprehensiveSearchResponse(_message.Message):
     EMBEDDING_SOURCE_FIELD_NUMBER: _builtins.int
     EXPANSION_FIELD_NUMBER: _builtins.int
     RERANKING_FIELD_NUMBER: _builtins.int
+    NEAREST_FIELD_NUMBER: _builtins.int
     result_count: _builtins.int
     """Number of entries in `vector_results` and `graph_results` together, also when `include` leaves these out."""
     embedding_source: _retrieval_pb2.EmbeddingSource.ValueType
@@ -199,6 +200,12 @@ class ComprehensiveSearchResponse(_message.Message):
     def reranking(self) -> Global___RerankReport:
         """How the fused list was reranked; unset if reranking was not requested."""
 
+    @_builtins.property
+    def nearest(self) -> _containers.RepeatedCompositeFieldContainer[Global___SearchResult]:
+        """If `results` would be empty because nothing is relevant: the nearest passages, at most three, best first, so that a person can
+        still look at them. They are not considered relevant.
+        """
+
     def __init__(
         self,
         *,
@@ -210,10 +217,11 @@ class ComprehensiveSearchResponse(_message.Message):
         embedding_source: _retrieval_pb2.EmbeddingSource.ValueType = ...,
         expansion: _expansion_pb2.ExpansionReport | None = ...,
         reranking: Global___RerankReport | None = ...,
+        nearest: _abc.Iterable[Global___SearchResult] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion", "reranking", b"reranking"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_source", b"embedding_source", "expansion", b"expansion", "graph_results", b"graph_results", "legs", b"legs", "reranking", b"reranking", "result_count", b"result_count", "results", b"results", "vector_results", b"vector_results"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_source", b"embedding_source", "expansion", b"expansion", "graph_results", b"graph_results", "legs", b"legs", "nearest", b"nearest", "reranking", b"reranking", "result_count", b"result_count", "results", b"results", "vector_results", b"vector_results"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -341,7 +349,9 @@ class Contribution(_message.Message):
     rank: _builtins.int
     """Rank in that leg, from 1; 0 for a chunk that only facts found."""
     score: _builtins.float
-    """Score in that leg: the chunk's, or its best fact's. For reranking and expansion, their own value."""
+    """Score in that leg: the chunk's, or its best fact's. For reranking, reading and expansion, their own value, also 0–1
+    unless an endpoint's scores are not.
+    """
     share: _builtins.float
     """What the leg added to the fused score. The vector leg's share is the chunk's score, or 0.7 of it for a chunk that only facts
     found and that no version of its document contains at the requested time. The graph's share is what the fact's support
@@ -411,6 +421,7 @@ class ExpandedHybridSearchResponse(_message.Message):
     EMBEDDING_SOURCE_FIELD_NUMBER: _builtins.int
     EXPANSION_FIELD_NUMBER: _builtins.int
     RERANKING_FIELD_NUMBER: _builtins.int
+    NEAREST_FIELD_NUMBER: _builtins.int
     vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the vector index was used."""
     space_revision: _builtins.int
@@ -433,6 +444,10 @@ class ExpandedHybridSearchResponse(_message.Message):
     def reranking(self) -> Global___RerankReport:
         """How the hits were reranked; unset if reranking was not requested."""
 
+    @_builtins.property
+    def nearest(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
+        """Without a match: the best hits, at most three. They are not considered relevant."""
+
     def __init__(
         self,
         *,
@@ -443,10 +458,11 @@ class ExpandedHybridSearchResponse(_message.Message):
         embedding_source: _retrieval_pb2.EmbeddingSource.ValueType = ...,
         expansion: _expansion_pb2.ExpansionReport | None = ...,
         reranking: Global___RerankReport | None = ...,
+        nearest: _abc.Iterable[_chunks_pb2.ChunkHit] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion", "leg", b"leg", "reranking", b"reranking"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_source", b"embedding_source", "expansion", b"expansion", "hits", b"hits", "leg", b"leg", "reranking", b"reranking", "space_revision", b"space_revision", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_source", b"embedding_source", "expansion", b"expansion", "hits", b"hits", "leg", b"leg", "nearest", b"nearest", "reranking", b"reranking", "space_revision", b"space_revision", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

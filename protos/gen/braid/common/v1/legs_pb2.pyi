@@ -142,6 +142,10 @@ class _LegEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Leg.ValueType], _
     """The expansion of the fused list along the graph. It has no leg report."""
     LEG_MEMORY: _Leg.ValueType  # 5
     """The calling user's memories, when a search of documents includes them."""
+    LEG_READING: _Leg.ValueType  # 6
+    """The reading of the first passages by the local reranking model, where their scores left in doubt whether any is relevant. It has
+    no leg report, and does not change a score.
+    """
 
 class Leg(_Leg, metaclass=_LegEnumTypeWrapper):
     """A retrieval path of a search, or a later step that changes the order of results."""
@@ -158,6 +162,10 @@ LEG_EXPANSION: Leg.ValueType  # 4
 """The expansion of the fused list along the graph. It has no leg report."""
 LEG_MEMORY: Leg.ValueType  # 5
 """The calling user's memories, when a search of documents includes them."""
+LEG_READING: Leg.ValueType  # 6
+"""The reading of the first passages by the local reranking model, where their scores left in doubt whether any is relevant. It has
+no leg report, and does not change a score.
+"""
 Global___Leg: _TypeAlias = Leg  # noqa: Y015
 
 @_typing.final

@@ -290,6 +290,7 @@ class FactScores(_message.Message):
     RERANK_FIELD_NUMBER: _builtins.int
     WORDS_FIELD_NUMBER: _builtins.int
     SUPPORT_FIELD_NUMBER: _builtins.int
+    READING_FIELD_NUMBER: _builtins.int
     vector: _builtins.float
     """Cosine similarity of query and fact, −1 to 1."""
     vector_rank: _builtins.int
@@ -304,8 +305,12 @@ class FactScores(_message.Message):
     """The share of the question's words (stems, without the most common words) that the fact contains, 0–1."""
     support: _builtins.float
     """What it adds to the score of passages that state it, 0–0.5: 0.5 · (vector − c) / (1 − c) · words, where c is the model's
-    threshold for support (all-MiniLM-L6-v2: 0.45). 0 below the threshold, and for local facts. Without a vector, or if vectors
+    threshold for support (bge-small-en-v1.5: 0.565). 0 below the threshold, and for local facts. Without a vector, or if vectors
     were not compared: 0.25 · max(0, 2 · words − 1).
+    """
+    reading: _builtins.float
+    """How likely it answers the question, 0–1, as the local reranking model read it. Only where no fact reached the threshold, and only
+    for the first four. Not part of the score.
     """
     def __init__(
         self,
@@ -316,11 +321,14 @@ class FactScores(_message.Message):
         rerank: _builtins.float | None = ...,
         words: _builtins.float | None = ...,
         support: _builtins.float | None = ...,
+        reading: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_rerank", b"_rerank", "_support", b"_support", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_rank", b"_vector_rank", "_words", b"_words", "rerank", b"rerank", "support", b"support", "text_rank", b"text_rank", "vector", b"vector", "vector_rank", b"vector_rank", "words", b"words"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_reading", b"_reading", "_rerank", b"_rerank", "_support", b"_support", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_rank", b"_vector_rank", "_words", b"_words", "reading", b"reading", "rerank", b"rerank", "support", b"support", "text_rank", b"text_rank", "vector", b"vector", "vector_rank", b"vector_rank", "words", b"words"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_rerank", b"_rerank", "_support", b"_support", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_rank", b"_vector_rank", "_words", b"_words", "rerank", b"rerank", "support", b"support", "text_rank", b"text_rank", "vector", b"vector", "vector_rank", b"vector_rank", "words", b"words"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_reading", b"_reading", "_rerank", b"_rerank", "_support", b"_support", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_rank", b"_vector_rank", "_words", b"_words", "reading", b"reading", "rerank", b"rerank", "support", b"support", "text_rank", b"text_rank", "vector", b"vector", "vector_rank", b"vector_rank", "words", b"words"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__reading: _TypeAlias = _typing.Literal["reading"]  # noqa: Y015
+    _WhichOneofArgType__reading: _TypeAlias = _typing.Literal["_reading", b"_reading"]  # noqa: Y015
     _WhichOneofReturnType__rerank: _TypeAlias = _typing.Literal["rerank"]  # noqa: Y015
     _WhichOneofArgType__rerank: _TypeAlias = _typing.Literal["_rerank", b"_rerank"]  # noqa: Y015
     _WhichOneofReturnType__support: _TypeAlias = _typing.Literal["support"]  # noqa: Y015
@@ -333,6 +341,8 @@ class FactScores(_message.Message):
     _WhichOneofArgType__vector_rank: _TypeAlias = _typing.Literal["_vector_rank", b"_vector_rank"]  # noqa: Y015
     _WhichOneofReturnType__words: _TypeAlias = _typing.Literal["words"]  # noqa: Y015
     _WhichOneofArgType__words: _TypeAlias = _typing.Literal["_words", b"_words"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__reading) -> _WhichOneofReturnType__reading | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__rerank) -> _WhichOneofReturnType__rerank | None: ...
     @_typing.overload

@@ -182,7 +182,7 @@ class SearchFactsRequest(_message.Message):
     """For MMR: the weight of relevance, 0–1; the rest is the weight of dissimilarity to the preceding facts. Default 0.5."""
     min_score: _builtins.float
     """Leave out facts with a lower score, 0–1. Default: irrelevant facts are left out. A fact with a vector needs the model's
-    threshold (all-MiniLM-L6-v2: 0.38), a fact without a vector needs a third of the question's words, a local fact two fifths
+    threshold (bge-small-en-v1.5: 0.47); if none reaches it, the local reranking model reads the first four. A fact without a vector needs a third of the question's words, a local fact two fifths
     of them. 0 lists everything.
     """
     @_builtins.property

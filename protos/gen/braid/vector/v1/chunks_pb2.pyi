@@ -169,6 +169,7 @@ class ChunkScores(_message.Message):
     TEXT_FUSED_FIELD_NUMBER: _builtins.int
     VECTOR_RANK_FIELD_NUMBER: _builtins.int
     TEXT_RANK_FIELD_NUMBER: _builtins.int
+    READING_FIELD_NUMBER: _builtins.int
     vector: _builtins.float
     """Cosine similarity of query and chunk, −1 to 1."""
     text: _builtins.float
@@ -184,6 +185,10 @@ class ChunkScores(_message.Message):
     """Rank in the vector list, from 1."""
     text_rank: _builtins.int
     """Rank in the text list, from 1."""
+    reading: _builtins.float
+    """How likely it answers the question, 0–1, as the local reranking model read it. Only where the best score left in doubt whether
+    anything is relevant, and only for the first four hits. Not part of the score.
+    """
     def __init__(
         self,
         *,
@@ -193,11 +198,14 @@ class ChunkScores(_message.Message):
         text_fused: _builtins.float | None = ...,
         vector_rank: _builtins.int | None = ...,
         text_rank: _builtins.int | None = ...,
+        reading: _builtins.float | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_text", b"_text", "_text_fused", b"_text_fused", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_fused", b"_vector_fused", "_vector_rank", b"_vector_rank", "text", b"text", "text_fused", b"text_fused", "text_rank", b"text_rank", "vector", b"vector", "vector_fused", b"vector_fused", "vector_rank", b"vector_rank"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_reading", b"_reading", "_text", b"_text", "_text_fused", b"_text_fused", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_fused", b"_vector_fused", "_vector_rank", b"_vector_rank", "reading", b"reading", "text", b"text", "text_fused", b"text_fused", "text_rank", b"text_rank", "vector", b"vector", "vector_fused", b"vector_fused", "vector_rank", b"vector_rank"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_text", b"_text", "_text_fused", b"_text_fused", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_fused", b"_vector_fused", "_vector_rank", b"_vector_rank", "text", b"text", "text_fused", b"text_fused", "text_rank", b"text_rank", "vector", b"vector", "vector_fused", b"vector_fused", "vector_rank", b"vector_rank"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_reading", b"_reading", "_text", b"_text", "_text_fused", b"_text_fused", "_text_rank", b"_text_rank", "_vector", b"_vector", "_vector_fused", b"_vector_fused", "_vector_rank", b"_vector_rank", "reading", b"reading", "text", b"text", "text_fused", b"text_fused", "text_rank", b"text_rank", "vector", b"vector", "vector_fused", b"vector_fused", "vector_rank", b"vector_rank"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType__reading: _TypeAlias = _typing.Literal["reading"]  # noqa: Y015
+    _WhichOneofArgType__reading: _TypeAlias = _typing.Literal["_reading", b"_reading"]  # noqa: Y015
     _WhichOneofReturnType__text: _TypeAlias = _typing.Literal["text"]  # noqa: Y015
     _WhichOneofArgType__text: _TypeAlias = _typing.Literal["_text", b"_text"]  # noqa: Y015
     _WhichOneofReturnType__text_fused: _TypeAlias = _typing.Literal["text_fused"]  # noqa: Y015
@@ -210,6 +218,8 @@ class ChunkScores(_message.Message):
     _WhichOneofArgType__vector_fused: _TypeAlias = _typing.Literal["_vector_fused", b"_vector_fused"]  # noqa: Y015
     _WhichOneofReturnType__vector_rank: _TypeAlias = _typing.Literal["vector_rank"]  # noqa: Y015
     _WhichOneofArgType__vector_rank: _TypeAlias = _typing.Literal["_vector_rank", b"_vector_rank"]  # noqa: Y015
+    @_typing.overload
+    def WhichOneof(self, oneof_group: _WhichOneofArgType__reading) -> _WhichOneofReturnType__reading | None: ...
     @_typing.overload
     def WhichOneof(self, oneof_group: _WhichOneofArgType__text) -> _WhichOneofReturnType__text | None: ...
     @_typing.overload

@@ -245,11 +245,11 @@ class HybridSearchRequest(_message.Message):
     fusion: _chunks_pb2.Fusion.ValueType
     """How the two lists are fused. Default: weighted scores."""
     min_score: _builtins.float
-    """Leave out hits with a lower score, 0–1. Default, for weighted scores: irrelevant hits are left out. The best hit must
-    reach the model's threshold, which grows with the space (all-MiniLM-L6-v2: 0.30 up to 100 chunks, plus 0.03 for each
-    factor of ten), or there is no match; the others must reach the threshold of a small space minus 0.05. For other models
-    the threshold is measured in spaces of 200 chunks or more, with questions on unrelated subjects; in smaller spaces
-    nothing is left out.
+    """Leave out hits with a lower score, 0–1. Default, for weighted scores: irrelevant hits are left out. A best hit that reaches
+    `relevance_floor` is a match by itself. Otherwise the local reranking model reads the first four hits; a hit matches if its
+    score and that judgment together suffice. After a match, the others need `list_floor`. The thresholds are the model's and
+    grow with the space; for models without known ones they are measured in spaces of 200 chunks or more, with questions on
+    unrelated subjects, and in smaller spaces nothing is left out.
     """
     text_only: _builtins.bool
     """Search only by words; set by a caller that knows that the embedder is unavailable, so that the service does not try it again."""
@@ -316,9 +316,11 @@ class HybridSearchResponse(_message.Message):
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     RELEVANCE_FLOOR_FIELD_NUMBER: _builtins.int
     LIST_FLOOR_FIELD_NUMBER: _builtins.int
+    NEAREST_FIELD_NUMBER: _builtins.int
     status: _legs_pb2.LegStatus.ValueType
-    """OK, NO_MATCH, DEGRADED when only text could be searched, or TIMED_OUT when the vector search exceeded the
-    caller's deadline: the hits then come from the search by words.
+    """OK, NO_MATCH, DEGRADED when only text could be searched or when doubtful hits could not be read, so that their scores alone
+    decided (RERANKER_UNAVAILABLE), or TIMED_OUT when the vector search exceeded the caller's deadline: the hits then come from
+    the search by words.
     """
     reason: _legs_pb2.LegReason.ValueType
     """Why it is neither OK nor NO_MATCH."""
@@ -333,12 +335,16 @@ class HybridSearchResponse(_message.Message):
     embedding_model: _builtins.str
     """The model that the space is embedded with; empty while the space is empty."""
     relevance_floor: _builtins.float
-    """The minimum score of the best hit; 0 if nothing is left out."""
+    """The score from which the best hit is a match by itself; 0 if nothing is left out."""
     list_floor: _builtins.float
     """The minimum score of the other hits."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """The hits, best first; hits with a fused score of 0 are left out."""
+
+    @_builtins.property
+    def nearest(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
+        """Without a match: the best hits, at most three, so that a person can still look at them. They are not considered relevant."""
 
     def __init__(
         self,
@@ -353,10 +359,11 @@ class HybridSearchResponse(_message.Message):
         embedding_model: _builtins.str = ...,
         relevance_floor: _builtins.float = ...,
         list_floor: _builtins.float = ...,
+        nearest: _abc.Iterable[_chunks_pb2.ChunkHit] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding_model", b"embedding_model", "embedding_source", b"embedding_source", "hits", b"hits", "list_floor", b"list_floor", "reason", b"reason", "relevance_floor", b"relevance_floor", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding_model", b"embedding_model", "embedding_source", b"embedding_source", "hits", b"hits", "list_floor", b"list_floor", "nearest", b"nearest", "reason", b"reason", "relevance_floor", b"relevance_floor", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
