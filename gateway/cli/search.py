@@ -123,7 +123,7 @@ def show_comprehensive(out: Console, answer: Json) -> None:
         for fact in result["facts"]:
             out.print(Text("      ").append_text(fact_line(fact)), soft_wrap=True)
     if not answer["results"]:
-        out.print("Nothing was found.")
+        _show_nearest(out, answer)
     if answer["graph_results"]:
         out.print(Text("\nFacts", style="bold"))
     for fact in answer["graph_results"]:
@@ -169,9 +169,19 @@ def show_fact(out: Console, fact: Json) -> None:
     out.print(Text(f"  {fact['score']:.4f}  ").append_text(fact_line(fact)), soft_wrap=True)
 
 
+def _show_nearest(out: Console, answer: Json) -> None:
+    """Shows that nothing was found, and the nearest passages, which are not relevant."""
+    out.print("Nothing was found.")
+    nearest = answer.get("nearest")
+    if nearest:
+        out.print(Text("\nNearest, but not considered relevant", style=QUIET))
+        for number, hit in enumerate(nearest, start=1):
+            show_hit(out, number, hit)
+
+
 def _show_end(out: Console, answer: Json) -> None:
     if not answer["results"]:
-        out.print("Nothing was found.")
+        _show_nearest(out, answer)
     show_legs(out, answer["legs"])
     show_steps(out, answer)
 

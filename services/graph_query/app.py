@@ -56,7 +56,8 @@ from services.models.embedding.settings import EmbeddingSettings
 from services.models.language.factory import build_language_model
 from services.models.language.model import LanguageModel
 from services.models.language.settings import LanguageModelSettings
-from services.models.reranking.factory import build_reranker
+from services.models.reranking.factory import build_cross_encoder, build_reranker
+from services.models.reranking.reading import Reader
 from services.models.reranking.reranker import Reranker
 from services.models.reranking.settings import RerankerSettings
 from services.runtime.admission import AdmissionLimits, AdmissionQueue
@@ -117,14 +118,16 @@ def build_services(
     embedder: Embedder,
     reader: EpisodeExtractor | None = None,
     reranker: Reranker | None = None,
-    searches: AdmissionQueue | None = None,
     *,
+    searches: AdmissionQueue | None = None,
     keyed: KeyedCalls | None = None,
+    cross_encoder: Reranker | None = None,
 ) -> list[Service]:
     """Builds the services of the tier over one store and one embedder.
 
     `reader` is None without a language model, `reranker` is None without a reranking model. `searches` limits how many
-    searches run concurrently. `keyed` serves calls with an idempotency key.
+    searches run concurrently. `keyed` serves calls with an idempotency key. `cross_encoder` reads facts if none is
+    relevant by its score.
     """
     relations = RelationCalls(store.relations)
     models = SpaceModels(store.embeddings, embedder)
@@ -132,7 +135,12 @@ def build_services(
     ontologies = OntologyHandler(store.ontologies)
     query = GraphQueryServicer(
         store,
-        FactSearcher(store, embedder, reranker),
+        FactSearcher(
+            store,
+            embedder,
+            reranker,
+            None if cross_encoder is None else Reader(cross_encoder),
+        ),
         HistoryHandler(store.history),
         EntityHandler(store.entities),
         relations=relations,
@@ -258,6 +266,7 @@ async def run(
     embedder = build_embedder(embedding, breakers)
     registry = EmbedderRegistry(embedding, embedder, breakers)
     reranker = build_reranker(reranking)
+    cross_encoder = build_cross_encoder(embedding.models_folder, embedding.workers)
     language = build_language_model(language_model)
     store = open_store(settings)
     keyed = KeyedCalls(store.keys, keep_seconds=runtime.idempotency_hours * 3600)
@@ -271,8 +280,9 @@ async def run(
                 registry,
                 build_extractor(store, language),
                 reranker,
-                AdmissionQueue(runtime.search_limits()),
+                searches=AdmissionQueue(runtime.search_limits()),
                 keyed=keyed,
+                cross_encoder=cross_encoder,
             ),
             probes={"neo4j": store.ping},
             impairments=breakers.impairments,
@@ -296,6 +306,7 @@ async def run(
         await asyncio.gather(*background, return_exceptions=True)
         await registry.close()
         await embedder.close()
+        await cross_encoder.close()
         if language is not None:
             await language.close()
         if reranker is not None:

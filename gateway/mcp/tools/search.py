@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import BaseModel, Field
 
@@ -58,12 +58,24 @@ class Passage(BaseModel):
     facts: list[str] | None = None
 
 
+class Found(NamedTuple):
+    """What a search found: passages, how its parts ended, and without a match the nearest passages."""
+
+    passages: list[Passage]
+    legs: Sequence[LegEnd]
+    nearest: list[Passage]
+
+
 class SearchResult(ToolResult):
     """Passages, best first."""
 
     mode: Mode
     searched: dict[str, str] = Field(description="How each part of the search ended.")
     results: list[Passage]
+    nearest: list[Passage] | None = Field(
+        default=None,
+        description="Without a match: the nearest passages. They are not considered relevant.",
+    )
 
 
 async def search(arguments: SearchArguments, call: ToolCall) -> SearchResult:
@@ -74,7 +86,7 @@ async def search(arguments: SearchArguments, call: ToolCall) -> SearchResult:
         )
     cursor = call.cursor(arguments)
     first = cursor.read(arguments.cursor).shown
-    found, legs = await _SEARCHES[arguments.mode](arguments, call)
+    found, legs, nearest = await _SEARCHES[arguments.mode](arguments, call)
     ended = outcome(legs, found=bool(found))
     left = found[first:]
 
@@ -91,14 +103,13 @@ async def search(arguments: SearchArguments, call: ToolCall) -> SearchResult:
             mode=arguments.mode,
             searched=ended.legs,
             results=list(shown),
+            nearest=nearest or None,
         )
 
     return fit(left, build)
 
 
-async def _comprehensive(
-    arguments: SearchArguments, call: ToolCall
-) -> tuple[list[Passage], Sequence[LegEnd]]:
+async def _comprehensive(arguments: SearchArguments, call: ToolCall) -> Found:
     request = search_pb2.ComprehensiveSearchRequest(
         query=arguments.query,
         limit=arguments.limit,
@@ -108,21 +119,14 @@ async def _comprehensive(
     )
     stub = call.clients.search.ComprehensiveSearch
     answer = await call.rpc(_ALL + "ComprehensiveSearch", stub, request)
-    return [
-        Passage(
-            title=one.title,
-            document_id=one.document_id,
-            passage=one.content,
-            score=round(one.score, 3),
-            facts=[dated(fact) for fact in one.facts[:_MAX_FACTS]] or None,
-        )
-        for one in answer.results
-    ], [*(reported(leg) for leg in answer.legs), *expanded(answer)]
+    return Found(
+        [_entry(one) for one in answer.results],
+        [*(reported(leg) for leg in answer.legs), *expanded(answer)],
+        [_entry(one) for one in answer.nearest],
+    )
 
 
-async def _hybrid(
-    arguments: SearchArguments, call: ToolCall
-) -> tuple[list[Passage], Sequence[LegEnd]]:
+async def _hybrid(arguments: SearchArguments, call: ToolCall) -> Found:
     request = vector_pb2.HybridSearchRequest(
         query=arguments.query, limit=arguments.limit, as_of=instant(arguments.as_of)
     )
@@ -134,14 +138,13 @@ async def _hybrid(
             _ALL + "ExpandedHybridSearch", call.clients.search.ExpandedHybridSearch, asked
         )
         legs = [reported(answer.leg), *expanded(answer)]
-        return [_passage(one.hit) for one in answer.hits], legs
+        nearest = [_passage(hit) for hit in answer.nearest]
+        return Found([_passage(one.hit) for one in answer.hits], legs, nearest)
     stub = call.clients.chunks.HybridSearch
     return _of_chunks("hybrid", await call.rpc(_CHUNKS + "HybridSearch", stub, request))
 
 
-async def _vector(
-    arguments: SearchArguments, call: ToolCall
-) -> tuple[list[Passage], Sequence[LegEnd]]:
+async def _vector(arguments: SearchArguments, call: ToolCall) -> Found:
     request = vector_pb2.VectorSearchRequest(
         query=arguments.query, limit=arguments.limit, as_of=instant(arguments.as_of)
     )
@@ -149,9 +152,7 @@ async def _vector(
     return _of_chunks("vector", await call.rpc(_CHUNKS + "VectorSearch", stub, request))
 
 
-async def _text(
-    arguments: SearchArguments, call: ToolCall
-) -> tuple[list[Passage], Sequence[LegEnd]]:
+async def _text(arguments: SearchArguments, call: ToolCall) -> Found:
     request = vector_pb2.TextSearchRequest(
         query=arguments.query, limit=arguments.limit, as_of=instant(arguments.as_of)
     )
@@ -167,8 +168,19 @@ _SEARCHES = {
 }
 
 
-def _of_chunks(name: str, answer: Any) -> tuple[list[Passage], Sequence[LegEnd]]:
-    return [_passage(hit) for hit in answer.hits], [only_leg(name, answer)]
+def _of_chunks(name: str, answer: Any) -> Found:
+    nearest = [_passage(hit) for hit in getattr(answer, "nearest", ())]
+    return Found([_passage(hit) for hit in answer.hits], [only_leg(name, answer)], nearest)
+
+
+def _entry(one: search_pb2.SearchResult) -> Passage:
+    return Passage(
+        title=one.title,
+        document_id=one.document_id,
+        passage=one.content,
+        score=round(one.score, 3),
+        facts=[dated(fact) for fact in one.facts[:_MAX_FACTS]] or None,
+    )
 
 
 def _passage(hit: Any) -> Passage:

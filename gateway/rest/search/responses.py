@@ -31,6 +31,7 @@ class ChunkScores(ResponseSchema):
     text_fused: float | None
     vector_rank: int | None
     text_rank: int | None
+    reading: float | None
 
 
 class Hit(ResponseSchema):
@@ -57,6 +58,7 @@ class FactScores(ResponseSchema):
     text_rank: int | None
     words: float | None
     support: float | None
+    reading: float | None
 
 
 class FoundFact(Fact):
@@ -97,12 +99,16 @@ class ChunkResults(ResponseSchema):
 class LegPart(ResponseSchema):
     """A leg's part in a fused result: what it added is `share`. `rank` is null for a chunk that it did not bring.
 
-    `rerank` and `expansion` are the parts of these steps: `score` is their own value.
+    `rerank`, `reading` and `expansion` are the parts of these steps: `score` is their own value.
     """
 
     rank: int | None
     score: float
     share: float
+
+
+# Not relevant; for a person who wants to look at them nevertheless.
+_NEAREST: Any = Field(description="Without a match: the nearest passages, at most three.")
 
 
 class HybridHit(Hit):
@@ -121,6 +127,7 @@ class HybridResults(ResponseSchema):
     embedding: EmbeddingSource | None
     vector_path: Literal["exact", "hnsw"] | None
     revision: int
+    nearest: list[Hit] = _NEAREST
     expansion: Expanded | None
     reranking: Reranked | None
 
@@ -162,6 +169,7 @@ class Comprehensive(ResponseSchema):
     legs: list[Leg]
     total_results: int
     embedding: EmbeddingSource | None
+    nearest: list[FusedHit] = _NEAREST
     expansion: Expanded | None
     reranking: Reranked | None
 
@@ -198,8 +206,16 @@ _LEG = {v: k.removeprefix("LEG_").lower() for k, v in legs_pb2.Leg.items()}
 # The index of chunks is called by its kind.
 _CHUNK_PATH = {retrieval_pb2.VECTOR_PATH_EXACT: "exact", retrieval_pb2.VECTOR_PATH_INDEX: "hnsw"}
 _FACT_PATH = enum_names(retrieval_pb2.VectorPath, "VECTOR_PATH_")
-_CHUNK_SCORES = ("vector", "text", "vector_fused", "text_fused", "vector_rank", "text_rank")
-_FACT_SCORES = ("vector", "vector_rank", "text_rank", "words", "support")
+_CHUNK_SCORES = (
+    "vector",
+    "text",
+    "vector_fused",
+    "text_fused",
+    "vector_rank",
+    "text_rank",
+    "reading",
+)
+_FACT_SCORES = ("vector", "vector_rank", "text_rank", "words", "support", "reading")
 
 
 def scores(parts: Any, names: tuple[str, ...]) -> Json:
@@ -283,6 +299,7 @@ def comprehensive(
         "legs": [leg(report) for report in answer.legs],
         "total_results": answer.result_count,
         "embedding": embedding(answer.embedding_source),
+        "nearest": [fused(one, one.metadata) for one in answer.nearest],
         **steps_after(answer),
     }
 
@@ -335,6 +352,7 @@ def expanded_hybrid(answer: search_pb2.ExpandedHybridSearchResponse) -> Json:
         ],
         "legs": [leg(answer.leg)],
         "total_results": len(answer.hits),
+        "nearest": [chunk_hit(hit) for hit in answer.nearest],
         **chunks_searched(answer),
         **steps_after(answer),
     }
@@ -342,7 +360,8 @@ def expanded_hybrid(answer: search_pb2.ExpandedHybridSearchResponse) -> Json:
 
 def hybrid_searched(answer: Any) -> Json:
     """Returns how a hybrid search without later steps was executed."""
-    return chunks_searched(answer) | {"expansion": None, "reranking": None}
+    nearest = [chunk_hit(hit) for hit in answer.nearest]
+    return chunks_searched(answer) | {"expansion": None, "reranking": None, "nearest": nearest}
 
 
 def leg_results(results: search_pb2.LegResults) -> Json:

@@ -29,6 +29,7 @@ from services.agent_orchestrator.search.fusion import (
     ScoredChunk,
     facts_by_chunk,
     fuse,
+    nearest_results,
     ranked_chunks,
     unscored_chunks,
 )
@@ -144,6 +145,8 @@ class ComprehensiveSearch:
                 answer.results.extend(
                     with_memories(listed.results, legs.memories, limit_of(request))
                 )
+                if not answer.results:
+                    answer.nearest.extend(nearest_results(legs.vector.nearest))
                 if options.mode not in OFF:
                     answer.expansion.CopyFrom(listed.report)
         return keep_parts(answer, request.include)

@@ -95,6 +95,7 @@ class ExpandedHybrid:
             vector_path=found.vector_path,
             space_revision=found.space_revision,
             embedding_source=found.embedding_source,
+            nearest=found.nearest,
         )
         if options.mode not in OFF:
             answer.expansion.CopyFrom(listed.report)
@@ -163,16 +164,21 @@ def _question(search: vector_pb2.HybridSearchRequest) -> Question:
 
 
 def _result(hit: chunks_pb2.ChunkHit, rank: int) -> search_pb2.SearchResult:
+    contributions = [
+        search_pb2.Contribution(
+            leg=legs_pb2.LEG_VECTOR, rank=rank, score=hit.score, share=hit.score
+        )
+    ]
+    if hit.scores.HasField("reading"):
+        contributions.append(
+            search_pb2.Contribution(leg=legs_pb2.LEG_READING, score=hit.scores.reading)
+        )
     return search_pb2.SearchResult(
         id=hit.chunk.id,
         title=hit.chunk.document_title,
         content=hit.chunk.content,
         score=hit.score,
-        contributions=[
-            search_pb2.Contribution(
-                leg=legs_pb2.LEG_VECTOR, rank=rank, score=hit.score, share=hit.score
-            )
-        ],
+        contributions=contributions,
     )
 
 

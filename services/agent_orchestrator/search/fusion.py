@@ -34,6 +34,7 @@ NOT_IN_FORCE = 0.7
 class ScoredChunk:
     """A chunk, its score, and its rank among the hits of the vector leg; 0 if only facts cite it.
 
+    `reading` is the local reranking model's judgment, if the tier has read it.
     `in_force` is false if no version of its document contained it at the requested time: a later text describes that
     time, or an earlier one is superseded.
     """
@@ -42,6 +43,7 @@ class ScoredChunk:
     score: float
     rank: int = 0
     in_force: bool = True
+    reading: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +102,14 @@ def ranked_chunks(hits: Iterable[chunks_pb2.ChunkHit]) -> dict[str, ScoredChunk]
     """Returns the vector leg's hits by chunk id."""
     found: dict[str, ScoredChunk] = {}
     for rank, hit in enumerate(hits, 1):
-        found.setdefault(hit.chunk.id, ScoredChunk(hit.chunk, hit.score, rank))
+        reading = hit.scores.reading if hit.scores.HasField("reading") else None
+        found.setdefault(hit.chunk.id, ScoredChunk(hit.chunk, hit.score, rank, reading=reading))
     return found
+
+
+def nearest_results(hits: Iterable[chunks_pb2.ChunkHit]) -> list[search_pb2.SearchResult]:
+    """Returns the vector leg's nearest chunks, which are not relevant, as entries of a list."""
+    return [_result(_Candidate(key, chunk=chunk)) for key, chunk in ranked_chunks(hits).items()]
 
 
 def unscored_chunks(
@@ -193,6 +201,9 @@ def _contributions(candidate: _Candidate) -> list[search_pb2.Contribution]:
                 share=own,
             )
         )
+        if candidate.chunk.reading is not None:
+            reading = candidate.chunk.reading
+            results.append(search_pb2.Contribution(leg=legs_pb2.LEG_READING, score=reading))
     if candidate.best is not None:
         results.append(
             search_pb2.Contribution(

@@ -36,8 +36,9 @@ class LegOutcome:
 
     `failed` is true if its tier gave no answer, or timed out without results; a leg that timed out may have partial
     results. `facts` are the first of `evidence`, which has all relevant ones; `chunks` the first of `candidates`.
-    `embedding` is the source of the query's vector, `floor` the score that a chunk needed to be listed, `retry_after`
-    the seconds after which a failed tier may be called again, if it named them.
+    `embedding` is the source of the query's vector, `floor` the score that a chunk needed to be listed, `nearest` the
+    best chunks if none is relevant, `retry_after` the seconds after which a failed tier may be called again, if it
+    named them.
     """
 
     report: legs_pb2.LegReport
@@ -49,6 +50,7 @@ class LegOutcome:
     embedding: retrieval_pb2.EmbeddingSource.ValueType = retrieval_pb2.EMBEDDING_SOURCE_UNSPECIFIED
     failed: bool = False
     floor: float = 0.0
+    nearest: Sequence[chunks_pb2.ChunkHit] = ()
     retry_after: float | None = None
 
 

@@ -112,6 +112,7 @@ class TierLegs:
                 candidates=answer.hits,
                 embedding=answer.embedding_source,
                 floor=answer.list_floor,
+                nearest=answer.nearest,
             )
 
         return await run_leg(

@@ -104,6 +104,7 @@ def found(answer: Found) -> memories_pb2.SearchMemoriesResponse:
     return memories_pb2.SearchMemoriesResponse(
         hits=[_hit(hit) for hit in answer.hits],
         related=[_hit(hit) for hit in answer.related],
+        nearest=[_hit(hit) for hit in answer.nearest],
         status=answer.status,
         reason=answer.reason,
         expansion=answer.expansion,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any, TypeAlias
@@ -36,6 +36,7 @@ from services.runtime.telemetry import get_logger
 DEFAULT_LIMIT = 10
 # Number of first memories of an answer that count as found together.
 MAX_TOGETHER = 3
+MAX_NEAREST = 3
 # Maximum seconds of a step, and its maximum share of the remaining time.
 _RERANK_SECONDS = 2.0
 _EXPANSION_SECONDS = 3.0
@@ -60,20 +61,22 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The results of a search."""
+    """The results of a search; `nearest` are the best memories if none is relevant."""
 
     hits: Sequence[Hit]
     status: Status
     reason: Reason = legs_pb2.LEG_REASON_UNSPECIFIED
     related: Sequence[Hit] = ()
+    nearest: Sequence[Hit] = ()
     expansion: options_pb2.ExpansionReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class _Searched:
-    """Scores by chunk, best first."""
+    """Scores by chunk, best first; those of the nearest if none is relevant."""
 
     scores: Mapping[str, float] = field(default_factory=dict)
+    nearest: Mapping[str, float] = field(default_factory=dict)
     status: Status = legs_pb2.LEG_STATUS_OK
     reason: Reason = legs_pb2.LEG_REASON_UNSPECIFIED
 
@@ -111,9 +114,17 @@ class MemorySearch:
             found = _plain(scores, known, searched)
         else:
             found = await self._expanded(owner, request, limit, scores, searched)
+        found = await self._with_nearest(owner, found, searched)
         if may_write():
             await self._note_access(owner, found)
         return found
+
+    async def _with_nearest(self, owner: Owner, found: Found, searched: _Searched) -> Found:
+        if found.hits or not searched.nearest:
+            return found
+        known = await self._store.by_id(owner, searched.nearest)
+        nearest = [Hit(known[id_], s, s) for id_, s in searched.nearest.items() if id_ in known]
+        return replace(found, nearest=nearest)
 
     def _rerank_mode(self, request: Request) -> Mode:
         """Returns the requested mode or the service's setting; if neither is set, LOCAL, because memories are few."""
@@ -135,7 +146,7 @@ class MemorySearch:
         reordered, report = await self._reranking.rerank(mode, request.query, results, budget)
         scores = {one.id: one.score for one in reordered}
         if report.status == legs_pb2.LEG_STATUS_DEGRADED and not found.reason:
-            return _Searched(scores, report.status, report.reason)
+            return replace(found, scores=scores, status=report.status, reason=report.reason)
         return replace(found, scores=scores)
 
     async def _search(self, owner: Owner, request: Request, limit: int) -> _Searched:
@@ -145,10 +156,12 @@ class MemorySearch:
             for kind in dict.fromkeys(name.upper() for name in request.types or [""])
         ]
         merged = {id_: score for answer in answers for id_, score in answer.scores.items()}
-        best = sorted(merged.items(), key=lambda pair: (-pair[1], pair[0]))[:limit]
+        near = {id_: score for answer in answers for id_, score in answer.nearest.items()}
+        best = _best(merged, limit)
         worst = next((one for one in answers if one.reason), answers[0])
         status = worst.status if worst.reason else _of_hits(best)
-        return _Searched(dict(best), status, worst.reason)
+        nearest = {} if best else _best(near, MAX_NEAREST)
+        return _Searched(best, nearest, status, worst.reason)
 
     async def _search_type(
         self, owner: Owner, request: Request, kind: str, limit: int
@@ -167,7 +180,7 @@ class MemorySearch:
                             cache=request.cache,
                         )
                     )
-                    return _Searched(_scores(by_meaning.hits), by_meaning.status)
+                    return _Searched(_scores(by_meaning.hits), status=by_meaning.status)
                 case memories_pb2.MEMORY_SEARCH_MODE_TEXT:
                     by_words = await self._searches.text(
                         search_pb2.TextSearchRequest(
@@ -178,7 +191,7 @@ class MemorySearch:
                             cache=request.cache,
                         )
                     )
-                    return _Searched(_scores(by_words.hits), by_words.status)
+                    return _Searched(_scores(by_words.hits), status=by_words.status)
                 case _:
                     answer = await self._searches.hybrid(
                         search_pb2.HybridSearchRequest(
@@ -189,7 +202,9 @@ class MemorySearch:
                             cache=request.cache,
                         )
                     )
-                    return _Searched(_scores(answer.hits), answer.status, answer.reason)
+                    return _Searched(
+                        _scores(answer.hits), _scores(answer.nearest), answer.status, answer.reason
+                    )
 
     async def _expanded(
         self,
@@ -217,7 +232,7 @@ class MemorySearch:
         related = [_hit(item, known, scores) for item in answer.context if item.chunk_id in known]
         report = _report(answer, time.monotonic() - began)
         status = searched.status if searched.reason else _of_hits(hits)
-        return Found(hits, status, searched.reason, related, report)
+        return Found(hits, status, searched.reason, related, expansion=report)
 
     async def _note_access(self, owner: Owner, found: Found) -> None:
         ids = [hit.memory.id for hit in found.hits]
@@ -251,6 +266,10 @@ def _filter(request: Request, kind: str) -> chunks_pb2.ChunkFilter | None:
 
 def _scores(hits: Iterable[chunks_pb2.ChunkHit]) -> dict[str, float]:
     return {hit.chunk.id: hit.score for hit in hits}
+
+
+def _best(scores: Mapping[str, float], limit: int) -> dict[str, float]:
+    return dict(sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))[:limit])
 
 
 def _plain(
@@ -288,7 +307,7 @@ def _expansion_seconds() -> float:
     return min(_EXPANSION_SECONDS, remaining(2 * _EXPANSION_SECONDS) * _SHARE)
 
 
-def _of_hits(hits: Sequence[object]) -> Status:
+def _of_hits(hits: Collection[object]) -> Status:
     return legs_pb2.LEG_STATUS_OK if hits else legs_pb2.LEG_STATUS_NO_MATCH
 
 

@@ -28,6 +28,7 @@ from services.graph_query.search.ranking import (
     Ranked,
     current_first,
     fuse,
+    nearest_stated,
     relevant,
 )
 from services.graph_query.search.reranking import FactReranker, Order, Ordering, RerankingStore
@@ -35,6 +36,7 @@ from services.models.embedding.calibration import Calibrations
 from services.models.embedding.embedder import Embedder
 from services.models.embedding.relevance import Relevance
 from services.models.embedding.vectors import Matrix
+from services.models.reranking.reading import MAX_READ, Reader, probability
 from services.models.reranking.reranker import Reranker
 from services.runtime.context import is_short_timeout, share_of_remaining
 from services.runtime.errors import DeadlineError
@@ -117,9 +119,15 @@ class FactSearcher:
     """Finds the facts that answer a question."""
 
     def __init__(
-        self, store: SearchStores, embedder: Embedder, reranker: Reranker | None = None
+        self,
+        store: SearchStores,
+        embedder: Embedder,
+        reranker: Reranker | None = None,
+        reader: Reader | None = None,
     ) -> None:
+        """`reader` judges facts if none is relevant by its score; without it, there is no match then."""
         self._store = store
+        self._reader = reader
         self._embedder = embedder
         self._reranker = FactReranker(store.reranking, reranker)
         self._spaces: OrderedDict[str, SpaceState] = OrderedDict()
@@ -144,14 +152,16 @@ class FactSearcher:
         question = _question(search, words, near)
         # At a single instant none of the facts has ended, so the order is known before the facts are read.
         instant = search.only.since == search.only.until
+        judge = _Judge(self._reader, search, question, scale, words.state.vectors)
         if search.known is None:
-            ranked = relevant(ranked, question, scale, search.min_score)
+            ranked = await judge.relevant(ranked)
             ranked = ranked[: search.ordering.pool(search.limit)] if instant else ranked
             found = await self._in_full(space, ranked, None)
         else:
-            found = await self._known(space, ranked, question, scale, search)
+            found = await self._known(space, ranked, judge, search.known)
         hits = found if instant else current_first(found, question)
-        answer = Answer(hits, near.shortfall, near.path, words.state.revision, floor=scale.fact)
+        shortfall = near.shortfall or judge.shortfall
+        answer = Answer(hits, shortfall, near.path, words.state.revision, floor=scale.fact)
         if search.ordering.order is Order.RRF:
             return replace(answer, hits=hits[: search.limit])
         return await self._in_order(space, search, answer, centers)
@@ -233,20 +243,17 @@ class FactSearcher:
         self,
         space: str,
         ranked: Sequence[Ranked],
-        question: Question,
-        scale: Relevance,
-        search: FactSearch,
+        judge: _Judge,
+        known: float,
     ) -> list[FoundFact]:
         """Returns facts as they were known. The lists lack the statements of that time, so all facts are read."""
-        facts = {
-            one.fact.uuid: one.fact for one in await self._in_full(space, ranked, search.known)
-        }
+        facts = {one.fact.uuid: one.fact for one in await self._in_full(space, ranked, known)}
         said = [
             one._replace(statement=facts[one.uuid].fact, relation=facts[one.uuid].relation)
             for one in ranked
             if one.uuid in facts
         ]
-        kept = relevant(said, question, scale, search.min_score)
+        kept = await judge.relevant(said)
         return [FoundFact(facts[one.uuid], one.scores) for one in kept]
 
     async def _near(
@@ -285,6 +292,34 @@ class FactSearcher:
         self._spaces.move_to_end(space)
         while len(self._spaces) > _REMEMBERED:
             self._spaces.popitem(last=False)
+
+
+@dataclass(slots=True)
+class _Judge:
+    """Decides which facts are relevant: by their scores and, if none is, by reading the nearest."""
+
+    reader: Reader | None
+    search: FactSearch
+    question: Question
+    scale: Relevance
+    facts: int
+    shortfall: DegradationReason | None = None
+
+    async def relevant(self, ranked: Sequence[Ranked]) -> list[Ranked]:
+        """Returns the relevant facts, best first. Sets `shortfall` if they should have been read and could not."""
+        kept = relevant(ranked, self.question, self.scale, self.search.min_score)
+        if kept or self.reader is None or self.search.min_score is not None or not self.scale.fact:
+            return kept
+        near = nearest_stated(ranked, self.question, self.scale, MAX_READ)
+        logits = await self.reader.read(self.search.query, [one.statement for one in near])
+        if logits is None:
+            self.shortfall = DegradationReason.RERANKER
+            return []
+        return [
+            one._replace(scores=replace(one.scores, reading=probability(logit)))
+            for one, logit in zip(near, logits, strict=True)
+            if self.scale.accepts_fact(one.scores.fused, logit, self.facts)
+        ]
 
 
 def _question(search: FactSearch, words: WordHits, near: _VectorMatches) -> Question:

@@ -28,6 +28,7 @@ class Scores:
     """A fact's score and its parts; None for parts that did not find the fact.
 
     `words` is the share of the question's words that the fact has; `support` is what it adds to passages that state it.
+    `reading` is the cross-encoder's judgment, 0 to 1.
     """
 
     fused: float = 0.0
@@ -38,6 +39,7 @@ class Scores:
     rerank: float | None = None
     words: float | None = None
     support: float = 0.0
+    reading: float | None = None
 
 
 class FoundFact(NamedTuple):
@@ -171,6 +173,15 @@ def relevant(
     scored = [_scored(one, question, scale) for one in ranked]
     kept = [one for one in scored if _is_listed(one, question, scale, min_score)]
     return sorted(kept, key=lambda one: (-one.scores.fused, one.uuid))
+
+
+def nearest_stated(
+    ranked: Sequence[Ranked], question: Question, scale: Relevance, count: int
+) -> list[Ranked]:
+    """Returns the stated facts with the highest scores, at most `count`, each with its score."""
+    stated = [_scored(one, question, scale) for one in ranked if one.local is None]
+    said = (one for one in stated if one.statement)
+    return sorted(said, key=lambda one: (-one.scores.fused, one.uuid))[:count]
 
 
 def current_first(found: Sequence[FoundFact], question: Question) -> list[FoundFact]:

@@ -202,6 +202,7 @@ def scores(value: Scores) -> facts_pb2.FactScores:
         rerank=value.rerank,
         words=value.words,
         support=value.support,
+        reading=value.reading,
     )
 
 

@@ -1,7 +1,7 @@
 """One relevance scale for all searches: scores of 0 to 1, comparable between queries, and what is relevant on it.
 
 Measured with questions on subjects that a space does not have. The best hit scores up to .26 (all-MiniLM-L6-v2) and .48
-(bge-small-en-v1.5) in spaces of some 50 chunks; in a space of 1,900 chunks, 90 % of the best hits score below .66 (bge).
+(bge-small-en-v1.5) in spaces of some 50 chunks; in a space of 1,900 chunks 90 % score below .66 (bge).
 The score does not separate them from the questions that a space answers: their best hits begin at .33 (MiniLM) and .50.
 The score and the cross-encoder's logit together do: see `Relevance.accepts`.
 """
@@ -20,9 +20,9 @@ _LISTED_BELOW = 0.05
 # A score this far above the floor is clear without reading, and needs to be higher in larger spaces.
 _CLEAR_ABOVE = 0.13
 _CLEAR_PER_DECADE = 0.10
-# In doubt, a tenth of the logit is added to the score. In a space of 40 chunks the sums of unknown questions end at -.5,
-# those of answered ones begin at -.2 (bge); in one of 1,900 chunks 90 % of the unknown end at .07, and the answered
-# begin at .27.
+# In doubt, a tenth of the logit is added to the score. In a space of 40 chunks the sums of unknown questions end at
+# -.5, those of answered ones begin at -.2 (bge); in one of 1,900 chunks 90 % of the unknown end at .07, and the
+# answered begin at .27.
 _LOGIT_SHARE = 0.1
 _READ_BELOW = 0.77
 _READ_PER_DECADE = 0.30
@@ -86,9 +86,11 @@ class Relevance:
 
         A high score outweighs a low logit and the reverse: neither decides alone.
         """
-        decades = min(_decades(chunks), _MAX_DECADES)
-        bar = self._floor(text_weight) - _READ_BELOW + _READ_PER_DECADE * decades
-        return score + _LOGIT_SHARE * logit >= bar
+        return _accepts(self._floor(text_weight), score, logit, chunks)
+
+    def accepts_fact(self, score: float, logit: float, facts: int) -> bool:
+        """Returns whether a fact of doubtful score, one of `facts`, is a match; as `accepts`."""
+        return _accepts(self.fact, score, logit, facts)
 
     def list_floor(self, text_weight: float = _TEXT_WEIGHT) -> float:
         """Returns the minimum score of the other hits."""
@@ -99,6 +101,11 @@ class Relevance:
             return 0.0
         cosine = (self.chunk - _TEXT_WEIGHT * _CHANCE_WORDS) / (1 - _TEXT_WEIGHT)
         return (1 - text_weight) * cosine + text_weight * _CHANCE_WORDS
+
+
+def _accepts(floor: float, score: float, logit: float, items: int) -> bool:
+    decades = min(_decades(items), _MAX_DECADES)
+    return score + _LOGIT_SHARE * logit >= floor - _READ_BELOW + _READ_PER_DECADE * decades
 
 
 def _decades(chunks: int) -> float:

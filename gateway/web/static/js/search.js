@@ -50,7 +50,7 @@ function answered(answer, state) {
   const facts = state.mode === "graph" ? found : answer.graph_results ?? [];
   const passages = state.mode === "graph" ? [] : found;
   const parts = [legs(answer.legs)];
-  if (!found.length && !facts.length) parts.push(nothing(answer.legs));
+  if (!found.length && !facts.length) parts.push(nothing(answer.legs), nearest(answer.nearest ?? [], state));
   parts.push(el("div", { class: facts.length && passages.length ? "columns" : "" },
     passages.length ? el("section", { "aria-label": "Results" }, passages.map((hit) => result(hit, state))) : "",
     facts.length ? el("section", {}, el("h2", {}, "Facts"), factList(facts)) : ""));
@@ -62,6 +62,11 @@ function nothing(legs) {
   return el("p", { class: "card" }, failed.length
     ? "Nothing was found, but not every part could look: see above."
     : "Nothing in this space matches the question.");
+}
+
+function nearest(hits, state) {
+  if (!hits.length) return "";
+  return el("section", { "aria-label": "Nearest passages" }, el("h2", {}, "Nearest, but not considered relevant"), hits.map((hit) => result(hit, state)));
 }
 
 function legs(all) {

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
 
 from services.models.embedding.query_embedder import QueryEmbedder
 from services.models.embedding.relevance import KNOWN
+from services.models.errors import RerankerUnavailable
+from services.models.reranking.reading import Reader
 from services.runtime.context import CallContext, call_scope
 from services.vector_search.domain import FusionKind, Model, QueryVector, Search
 from services.vector_search.embedding_models.query_embedders import QueryEmbedders
@@ -44,8 +46,32 @@ def scoring(score: float) -> Direction:
     return (cosine, (1 - cosine * cosine) ** 0.5, 0.0)
 
 
+class Readings:
+    """A cross-encoder that gives chunks the logits by their content, others -11."""
+
+    model = "scripted"
+
+    def __init__(self, **logits: float) -> None:
+        self.read: list[str] = []
+        self.away = False
+        self._logits = logits
+
+    async def score(self, _query: str, passages: Sequence[str]) -> list[float]:
+        if self.away:
+            raise RerankerUnavailable("scripted")
+        self.read += passages
+        return [self._logits.get(f"s{one.split('.')[-1]}", -11.0) for one in passages]
+
+    async def close(self) -> None:
+        """Does nothing."""
+
+
 async def space_of(
-    *scores: float, model: Model = CALIBRATED, more: int = 0, cache: int = 0
+    *scores: float,
+    model: Model = CALIBRATED,
+    more: int = 0,
+    cache: int = 0,
+    readings: Readings | None = None,
 ) -> Searcher:
     """Returns the searcher of a space with one chunk per score and `more` irrelevant chunks."""
     store = FakeStore()
@@ -53,7 +79,8 @@ async def space_of(
     texts = [f"{score:.2f}" for score in scores] + [f"other {n}" for n in range(more)]
     await store.upsert(SPACE, model, [document("d", *texts, at=directions)])
     embedder = QueryEmbedder(CompassEmbedder(model.name))
-    return Searcher(store, QueryEmbedders(embedder), ResultCache(store, cache))
+    reader = None if readings is None else Reader(readings)
+    return Searcher(store, QueryEmbedders(embedder), ResultCache(store, cache), reader)
 
 
 async def ask(searcher: Searcher, search: Search = FUSED) -> HybridResult:
@@ -160,3 +187,64 @@ async def test_omitted_hits_do_not_depend_on_the_limit(limit: int) -> None:
     asked = await space_of(0.31, 0.26, 0.10)
     found = await ask(asked, replace(FUSED, limit=limit))
     assert contents(found.result) == ["0.31", "0.26"][:limit]
+
+
+async def test_a_clear_hit_is_a_match_without_being_read() -> None:
+    readings = Readings()
+    found = await ask(await space_of(0.50, 0.26, 0.10, readings=readings))
+    assert contents(found.result) == ["0.50", "0.26"]
+    assert readings.read == []
+    assert found.floor == pytest.approx(0.43)
+
+
+async def test_a_low_score_is_a_match_if_the_passage_reads_well() -> None:
+    found = await ask(await space_of(0.20, 0.10, readings=Readings(s20=4.0)))
+    assert contents(found.result) == ["0.20"]
+    assert found.result.hits[0].scores.reading == pytest.approx(0.98, abs=0.01)
+    assert found.result.hits[0].score == pytest.approx(0.20)
+
+
+async def test_a_score_above_the_floor_is_no_match_if_no_passage_reads_well() -> None:
+    found = await ask(await space_of(0.31, 0.26, readings=Readings()))
+    assert (contents(found.result), found.shortfall) == ([], None)
+
+
+async def test_a_high_doubtful_score_outweighs_a_passage_that_reads_poorly() -> None:
+    found = await ask(await space_of(0.41, 0.26, readings=Readings(s41=-8.5)))
+    assert contents(found.result) == ["0.41", "0.26"]
+
+
+async def test_without_a_match_the_nearest_hits_are_returned_apart() -> None:
+    found = await ask(await space_of(0.22, 0.21, 0.20, 0.19, readings=Readings()))
+    assert contents(found.result) == []
+    assert [hit.chunk.content for hit in found.nearest] == ["0.22", "0.21", "0.20"]
+    assert all(hit.scores.reading is not None for hit in found.nearest)
+
+
+async def test_a_relevant_hit_has_no_nearest_ones() -> None:
+    assert (await ask(await space_of(0.50, 0.10, readings=Readings()))).nearest == ()
+
+
+@pytest.mark.parametrize(("score", "expected"), [(0.31, ["0.31"]), (0.29, [])])
+async def test_without_the_cross_encoder_scores_decide_and_the_result_is_degraded(
+    score: float, expected: list[str]
+) -> None:
+    readings = Readings()
+    readings.away = True
+    found = await ask(await space_of(score, readings=readings))
+    assert contents(found.result) == expected
+    assert found.shortfall is DegradationReason.RERANKER_UNAVAILABLE
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 10])
+async def test_what_is_read_does_not_depend_on_the_limit(limit: int) -> None:
+    asked = await space_of(0.22, 0.21, 0.20, 0.10, readings=Readings(s20=4.0))
+    found = await ask(asked, replace(FUSED, limit=limit))
+    assert contents(found.result) == ["0.20"]
+
+
+async def test_a_doubtful_score_needs_more_in_a_larger_space() -> None:
+    small = await space_of(0.35, readings=Readings(s35=-8.0))
+    large = await space_of(0.35, more=999, readings=Readings(s35=-8.0))
+    assert contents((await ask(small)).result) == ["0.35"]
+    assert contents((await ask(large)).result) == []
