@@ -74,7 +74,6 @@ from services.models.embedding.embedder import Embedder
 from services.models.language.factory import build_language_model
 from services.models.language.model import LanguageModel
 from services.models.reranking.language_model import LanguageReranker
-from services.models.reranking.reading import Probabilities
 from services.models.reranking.reranker import Reranker
 from services.postgres.idempotency.store import PostgresKeyStore
 from services.runtime.admission import AdmissionQueue
@@ -321,7 +320,7 @@ def build_reranking(
     """Builds the rerankers by mode."""
     rerankers: dict[reranking_pb2.RerankMode.ValueType, Reranker] = {}
     if cross_encoder is not None:
-        rerankers[reranking_pb2.RERANK_MODE_LOCAL] = Probabilities(cross_encoder)
+        rerankers[reranking_pb2.RERANK_MODE_LOCAL] = cross_encoder
     if reranker is not None:
         rerankers[reranking_pb2.RERANK_MODE_CROSS_ENCODER] = reranker
     if language is not None:

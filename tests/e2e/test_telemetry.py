@@ -92,7 +92,7 @@ def test_a_search_is_one_trace_through_all_processes_to_the_stores(
         ("agent_orchestrator", "braid.agent.v1.SearchService/ComprehensiveSearch"),
         ("agent_orchestrator", "leg vector"),
         ("agent_orchestrator", "leg graph"),
-        ("agent_orchestrator", "embedding all-MiniLM-L6-v2"),
+        ("agent_orchestrator", "embedding bge-small-en-v1.5"),
         ("vector_search", "braid.vector.v1.VectorSearchService/HybridSearch"),
         ("vector_search", "postgresql search_chunks"),
         ("graph_query", "braid.graph.v1.GraphQueryService/SearchFacts"),

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import legs_pb2, reranking_pb2
+from services.models.embedding.relevance import with_logit
 from services.models.errors import RerankerUnavailable
+from services.models.reranking.reading import probability
 from services.runtime.errors import DeadlineError, WrongStateError
 from services.runtime.telemetry import get_logger
 
@@ -69,7 +71,13 @@ class Reranking:
             report.status = legs_pb2.LEG_STATUS_DEGRADED
             report.reason = legs_pb2.LEG_REASON_RERANKER_UNAVAILABLE
             return [*best, *rest], report
-        return [*reordered(best, scores), *rest], report
+        if mode == reranking_pb2.RERANK_MODE_LOCAL:
+            # The model misses paraphrases and phrases, so a passage's own score counts too.
+            keys = [with_logit(one.score, logit) for one, logit in zip(best, scores, strict=True)]
+            scores = [probability(logit) for logit in scores]
+        else:
+            keys = scores
+        return [*reordered(best, scores, keys), *rest], report
 
     async def close(self) -> None:
         """Closes the models' connections."""
@@ -78,11 +86,14 @@ class Reranking:
 
 
 def reordered(
-    results: Sequence[search_pb2.SearchResult], scores: Sequence[float]
+    results: Sequence[search_pb2.SearchResult], scores: Sequence[float], keys: Sequence[float]
 ) -> list[search_pb2.SearchResult]:
-    """Returns the results by these scores, best first; results with equal scores keep their order."""
+    """Returns the results by these keys, highest first; results with equal keys keep their order.
+
+    `scores` are the model's, for the contributions.
+    """
     shown = sorted((one.score for one in results), reverse=True)
-    order = sorted(range(len(results)), key=lambda place: -scores[place])
+    order = sorted(range(len(results)), key=lambda place: -keys[place])
     moved = []
     for rank, (place, score) in enumerate(zip(order, shown, strict=True), 1):
         result = results[place]

@@ -39,6 +39,6 @@ _MODELS = (
     ),
     LocalModel(files=MINILM, dimension=384, max_tokens=256, query_prefix="", mean=True),
 )
-LOCAL_MODEL = MINILM.model
+LOCAL_MODEL = BGE_SMALL.model
 """The local model unless the settings name another."""
 LOCAL_MODELS: Mapping[str, LocalModel] = MappingProxyType({one.name: one for one in _MODELS})

@@ -103,9 +103,14 @@ class Relevance:
         return (1 - text_weight) * cosine + text_weight * _CHANCE_WORDS
 
 
+def with_logit(score: float, logit: float) -> float:
+    """Returns a score and the cross-encoder's logit as one number: in this order, neither decides alone."""
+    return unbend(score) + _LOGIT_SHARE * logit
+
+
 def _accepts(floor: float, score: float, logit: float, items: int) -> bool:
     decades = min(_decades(items), _MAX_DECADES)
-    return score + _LOGIT_SHARE * logit >= floor - _READ_BELOW + _READ_PER_DECADE * decades
+    return with_logit(score, logit) >= floor - _READ_BELOW + _READ_PER_DECADE * decades
 
 
 def _decades(chunks: int) -> float:

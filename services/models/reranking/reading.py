@@ -39,23 +39,3 @@ class Reader:
 def probability(logit: float) -> float:
     """Returns a logit as a number from 0 to 1, in the same order."""
     return 1 / (1 + math.exp(-max(-60.0, logit)))
-
-
-class Probabilities:
-    """Implements `Reranker` with the cross-encoder's judgments as numbers from 0 to 1."""
-
-    def __init__(self, cross_encoder: Reranker) -> None:
-        self._cross_encoder = cross_encoder
-
-    @property
-    def model(self) -> str:
-        """See `Reranker`."""
-        return self._cross_encoder.model
-
-    async def score(self, query: str, passages: Sequence[str]) -> list[float]:
-        """See `Reranker`: 0 to 1."""
-        return [probability(logit) for logit in await self._cross_encoder.score(query, passages)]
-
-    async def close(self) -> None:
-        """See `Reranker`."""
-        await self._cross_encoder.close()

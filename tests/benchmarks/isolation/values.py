@@ -20,7 +20,7 @@ _WORDS = frozenset(
 _NO_ID = frozenset({"request_id", "deletion_id", "last_event_id"})
 _CURSOR = "after_"
 _SAMPLES = {
-    "embedding_model": "all-MiniLM-L6-v2",
+    "embedding_model": "bge-small-en-v1.5",
     "content_type": "text/plain",
     "time_zone": "UTC",
     "language": "english",

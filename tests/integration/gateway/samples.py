@@ -57,6 +57,7 @@ CHUNK_JSON = {
         "text_fused": None,
         "vector_rank": 1,
         "text_rank": None,
+        "reading": None,
     },
     "metadata": {
         "year": 2024,
@@ -113,6 +114,7 @@ FACT_HIT_JSON = FACT_JSON | {
         "text_rank": 1,
         "words": 0.5,
         "support": 0.0,
+        "reading": None,
     },
 }
 ENTITY = facts_pb2.Entity(id="e-1", name="Jonas Weber", type="Person", mention_count=3)
@@ -204,6 +206,7 @@ COMPREHENSIVE_JSON = {
     "embedding": "memory",
     "expansion": None,
     "reranking": None,
+    "nearest": [],
 }
 JOB = jobs_pb2.Job(
     id=JOB_ID,

@@ -26,7 +26,7 @@ def settings(monkeypatch: pytest.MonkeyPatch, **environment: str) -> EmbeddingSe
 async def test_without_a_key_the_local_model_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     embedder = build_embedder(settings(monkeypatch, EMBEDDING_API_KEY=""))
     assert isinstance(embedder, CachedEmbedder)
-    assert (embedder.model, embedder.dimension) == ("all-MiniLM-L6-v2", 384)
+    assert (embedder.model, embedder.dimension) == ("bge-small-en-v1.5", 384)
     await embedder.close()
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from services.models.errors import RerankerUnavailable
-from services.models.reranking.reading import MAX_READ, Probabilities, Reader, probability
+from services.models.reranking.reading import MAX_READ, Reader, probability
 from services.runtime.context import CallContext, call_scope
 
 
@@ -54,8 +54,3 @@ async def test_reading_takes_at_most_half_of_the_callers_time() -> None:
 @pytest.mark.parametrize(("logit", "expected"), [(0.0, 0.5), (1e9, 1.0), (-1e9, 0.0)])
 def test_a_logit_becomes_a_probability(logit: float, expected: float) -> None:
     assert probability(logit) == pytest.approx(expected)
-
-
-async def test_a_reranker_scores_from_0_to_1() -> None:
-    scores = await Probabilities(Scripted()).score("q", ["a", "bb"])
-    assert scores == pytest.approx([probability(-1), probability(-2)])
