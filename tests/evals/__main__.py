@@ -6,6 +6,7 @@ from tests.benchmarks.command import run
 
 COMMANDS = {
     "answers": "tests.evals.answers.measure",
+    "conversations": "tests.evals.conversations",
     "dates": "tests.evals.dates.measure",
     "expansion": "tests.evals.expansion",
     "entity_memory": "tests.evals.entity_memory.measure",
