@@ -11,7 +11,7 @@ from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.worker import open_worker
 from services.models.breaker import Breakers
 from services.models.embedding.cache import CachedEmbedder
-from services.models.embedding.factory import build_embedder
+from services.models.embedding.factory import build_embedder, verify_local_model
 from services.models.embedding.registry import EmbedderRegistry
 from services.models.embedding.settings import EmbeddingSettings
 from services.models.language.settings import FallbackModelSettings, LanguageModelSettings
@@ -39,6 +39,7 @@ def read_agent_options() -> AgentOptions:
 async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) -> None:
     """Serves until it is stopped."""
     embedding = read_settings(EmbeddingSettings)
+    await verify_local_model(embedding)
     breakers = Breakers()
     embedders = build_embedders(embedding, breakers)
     registry = EmbedderRegistry(embedding, embedders.documents, breakers)
@@ -67,6 +68,7 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
 async def serve_worker(settings: AgentSettings, runtime: RuntimeSettings) -> None:
     """Runs jobs until it is stopped; serves health checks."""
     embedding = read_settings(EmbeddingSettings)
+    await verify_local_model(embedding)
     breakers = Breakers()
     embedder = build_embedder(embedding.model_copy(update={"cache_entries": 0}), breakers)
     registry = EmbedderRegistry(embedding, embedder, breakers)

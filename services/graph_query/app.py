@@ -50,7 +50,7 @@ from services.graph_query.servicers.relations import ExpansionCalls, RelationCal
 from services.graph_query.settings import GraphSettings
 from services.models.breaker import Breakers
 from services.models.embedding.embedder import Embedder
-from services.models.embedding.factory import build_embedder
+from services.models.embedding.factory import build_embedder, verify_local_model
 from services.models.embedding.registry import EmbedderRegistry
 from services.models.embedding.settings import EmbeddingSettings
 from services.models.language.factory import build_language_model
@@ -262,6 +262,7 @@ async def run(
     language_model: LanguageModelSettings,
 ) -> None:
     """Serves until stopped; healthy once Neo4j answers and its indexes are online."""
+    await verify_local_model(embedding)
     breakers = Breakers()
     embedder = build_embedder(embedding, breakers)
     registry = EmbedderRegistry(embedding, embedder, breakers)

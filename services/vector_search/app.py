@@ -9,7 +9,7 @@ from braid.vector.v1 import documents_pb2_grpc, search_pb2_grpc
 from services.models.breaker import Breakers
 from services.models.embedding.cache import CachedEmbedder
 from services.models.embedding.embedder import Embedder
-from services.models.embedding.factory import build_embedder
+from services.models.embedding.factory import build_embedder, verify_local_model
 from services.models.embedding.query_embedder import QueryEmbedder
 from services.models.embedding.registry import EmbedderRegistry
 from services.models.embedding.settings import EmbeddingSettings
@@ -133,6 +133,7 @@ async def run(
     settings: VectorSettings, runtime: RuntimeSettings, embedding: EmbeddingSettings
 ) -> None:
     """Serves until the process is asked to stop."""
+    await verify_local_model(embedding)
     store = await open_store(settings)
     # Documents are embedded once and would only evict queries from the cache.
     breakers = Breakers()

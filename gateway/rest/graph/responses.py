@@ -89,7 +89,9 @@ class HistorySummary(ResponseSchema):
     total: int = Field(description="Facts in the history.")
     current_total: int = Field(description="Of these, how many hold at `as_of`.")
     current: list[StatedFact] = Field(description="The latest of those that hold, at most 20.")
-    first_seen_at: str | None = Field(description="When Braid first learned of the entity.")
+    first_seen_at: str | None = Field(
+        description="The first time that anything says about the entity."
+    )
     earliest_valid_at: str | None
     never_changed: bool = Field(
         description="Nothing was ever ended or replaced: every fact that began still holds."

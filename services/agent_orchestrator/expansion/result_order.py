@@ -48,14 +48,14 @@ def arrange(
     listed = []
     for rank, (one, score) in enumerate(zip(ordered, shown, strict=True), 1):
         result = known[one.chunk_id]
-        _move(result, score, rank, one.value)
+        _move(result, score, rank)
         if one.trace is not None:
             result.expansion.CopyFrom(one.trace)
         listed.append(result)
     least = shown[-1] if shown else 1.0
     for result in rest:
         if result.id in chunk_ids and result.score > least:
-            _move(result, least, 0, 0.0)
+            _move(result, least, 0)
     return _merged(listed, rest)
 
 
@@ -90,10 +90,11 @@ def report_lists(
     report.expansion_rate = len(new - old) / len(old) if old else 0.0
 
 
-def _move(result: search_pb2.SearchResult, score: float, rank: int, value: float) -> None:
+def _move(result: search_pb2.SearchResult, score: float, rank: int) -> None:
     share = score - result.score
+    # The mode's own value has no scale of its own: the contribution has the score that it leads to.
     result.contributions.append(
-        search_pb2.Contribution(leg=legs_pb2.LEG_EXPANSION, rank=rank, score=value, share=share)
+        search_pb2.Contribution(leg=legs_pb2.LEG_EXPANSION, rank=rank, score=score, share=share)
     )
     result.score = score
 

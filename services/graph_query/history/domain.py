@@ -141,7 +141,8 @@ NO_PAGE = Page()
 class EntityHistory:
     """An entity and summaries of all its facts, in no order; if several entities share the name, those instead.
 
-    `page` and `current` are the facts that a page returns in full.
+    `first_seen` is the time of the first passage that mentions the entity, or when it was stored if none does. `page`
+    and `current` are the facts that a page returns in full.
     """
 
     entity: Entity | None

@@ -127,9 +127,8 @@ def summarize(life: EntityHistory, moments: Sequence[FactSummary], reference: fl
     current = [one for one in moments if one.holds(reference)]
     begun = [one for one in moments if one.valid_from <= reference]
     latest = sorted(current, key=lambda one: (-one.valid_from, one.uuid))
-    seen = [one.created for one in moments]
-    seen += [] if life.first_seen is None else [life.first_seen]
     starts = [one.valid_from for one in moments if one.valid_from > -OPEN]
+    seen = starts if life.first_seen is None else [*starts, life.first_seen]
     dates = [date for one in moments for date in (one.valid_from, one.valid_until)]
     periods = sorted(_periods(moments), key=lambda row: (row.relation, row.year or 0))
     return Summary(

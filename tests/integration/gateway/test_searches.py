@@ -47,7 +47,7 @@ async def test_a_chunk_search_returns_hits_and_its_leg(
     assert response.status_code == 200
     assert took > 0
     hybrid = mode == "hybrid"
-    steps = {"expansion": None, "reranking": None, "nearest": []} if hybrid else {}
+    steps: dict[str, Any] = {"expansion": None, "reranking": None, "nearest": []} if hybrid else {}
     assert body == {
         "results": [CHUNK_JSON | ({"contributions": {}, "expansion": None} if hybrid else {})],
         **steps,

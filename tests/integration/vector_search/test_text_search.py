@@ -120,6 +120,26 @@ async def test_words_are_found_inside_compound_words(tier: Tier, word: str) -> N
     assert await found(tier, word, chunks_pb2.TEXT_MATCH_PHRASE) == ["a"]
 
 
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("1700", "The boiler cost £1,700 in May."),
+        ("£1,700", "The boiler cost 1700 pounds."),
+        ("1700", "The boiler cost $1,700 in May."),
+        ("2500000", "It cost 2,500,000 francs."),
+        ("2.13.4", "Release v2.13.4 fixes the leak."),
+        ("V2.13.4", "Release 2.13.4 fixes the leak."),
+        ("~lighthouse", "The lighthouse is closed."),
+        ("costs ~1700", "The boiler cost £1,700 in May."),
+    ],
+)
+async def test_numbers_and_versions_are_found_in_other_spellings(
+    tier: Tier, query: str, text: str
+) -> None:
+    await write(tier, a=text, b="Nothing of the kind.")
+    assert await found(tier, query, chunks_pb2.TEXT_MATCH_ANY) == ["a"]
+
+
 async def test_chunks_stored_before_compounds_were_split_are_found_by_compound_words(
     store: PostgresStore,
 ) -> None:

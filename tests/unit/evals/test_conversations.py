@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from tests.benchmarks.command import UsageError
 from tests.evals.conversations import read_conversations
 
 STORY = "A long story about a lighthouse keeper and his dog."
-TURNS = [
+TURNS: list[dict[str, Any]] = [
     {
         "id": "c/1",
         "conv": "c",
@@ -29,13 +30,13 @@ TURNS = [
     {"id": "d/1", "conv": "d", "time": None, "speaker": "user", "text": "Before any date."},
     {"id": "d/2", "conv": "d", "time": "2024-03-15", "speaker": "user", "text": "With a day."},
 ]
-QUERIES = [
+QUERIES: list[dict[str, Any]] = [
     {"conv": "c", "question": "Who?", "category": 2, "gold": ["c/2"]},
     {"conv": "d", "question": "What?", "category": "abstention", "gold": []},
 ]
 
 
-def folder(place: Path, queries: list[dict[str, object]]) -> Path:
+def folder(place: Path, queries: list[dict[str, Any]]) -> Path:
     for name, rows in (("turns.jsonl", TURNS), ("queries.jsonl", queries)):
         (place / name).write_text("".join(json.dumps(row) + "\n" for row in rows))
     return place

@@ -52,4 +52,9 @@ CALL (page, latest, events) {
   RETURN collect([[e.uuid, e.fact, e.name, a.uuid, a.name, labels(a), b.uuid, b.name, labels(b), e.valid_at, e.invalid_at, e.created_at,
     coalesce(e.origin, 'extracted'), e.relation_key IN events], cited, [key IN coalesce(e.attribute_names, []) | [key, e[key]]]]) AS facts
 }
-RETURN entities, found[0].created_at AS first_seen, moments, [e IN page | e.uuid] AS page, [e IN latest | e.uuid] AS latest, facts
+CALL (found) {
+  UNWIND CASE WHEN size(found) = 1 THEN found ELSE [] END AS n
+  OPTIONAL MATCH (n)<-[:BRAID_MENTIONS]-(p:Episodic)
+  RETURN min(p.valid_at) AS mentioned
+}
+RETURN entities, coalesce(mentioned, found[0].created_at) AS first_seen, moments, [e IN page | e.uuid] AS page, [e IN latest | e.uuid] AS latest, facts

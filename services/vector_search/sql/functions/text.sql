@@ -154,17 +154,35 @@ create or replace function query_words(p_language regconfig, p_text text) return
               else without_accents(to_tsvector(p_language, letter_pairs(split_words_as_written(p_text), false))::text)::tsvector end
 $$;
 
+-- Other spellings of a query's numbers, versions and words, as chunks may have them: of 1700 the last groups of 1,700 and the
+-- reverse, of 2.13.4 v2.13.4 and the reverse, of ~word word. Only for queries, so that chunks need not be indexed again.
+create or replace function other_spellings(p_text text) returns text language sql immutable strict as $$
+  select coalesce(string_agg(s.spelling, ' '), '') from (
+    select regexp_replace(substr(m.parts[1], (length(m.parts[1]) - 1) % 3 + 2), '(\d{3})', '\1 ', 'g') as spelling
+    from regexp_matches(p_text, '(?<![\w.,])(\d{4,15})(?!\w|[.,]\d)', 'g') m (parts)
+    union all
+    select regexp_replace(m.parts[1], '[^0-9]', '', 'g')
+    from regexp_matches(p_text, '(?<![\w.,])(\d{1,3}(?:[,''\u2019]\d{3})+)(?!\w|[.,]\d)', 'g') m (parts)
+    union all
+    select case m.parts[1] when '' then 'v' || m.parts[2] else m.parts[2] end
+    from regexp_matches(lower(p_text), '(?<![\w.])(v?)(\d+(?:\.\d+)+)(?!\w|\.\d)', 'g') m (parts)
+    union all
+    select m.parts[1] from regexp_matches(p_text, '~(\w+)', 'g') m (parts)
+  ) s
+$$;
+
 -- The lexemes of a query, as chunk_words has them and as PostgreSQL's own parser would. With p_prefix also those of the space,
 -- the 50 most frequent, that begin like its last word or its stem.
 create or replace function query_lexemes(p_space text, p_language regconfig, p_text text, p_prefix boolean) returns text[]
 language plpgsql stable as $$
 declare
   words tsvector := query_words(p_language, case when p_prefix then split_prefix(p_text) else p_text end);
-  lexemes text[] := tsvector_to_array(words || to_tsvector(p_language, p_text));
+  others tsvector := to_tsvector(p_language, other_spellings(p_text));
+  lexemes text[] := tsvector_to_array(words || others || to_tsvector(p_language, p_text));
 begin
   if octet_length(p_text) <> length(p_text) then
     -- PostgreSQL's words as written, except those that differ by accents alone.
-    lexemes := tsvector_to_array(words || array_to_tsvector(array(
+    lexemes := tsvector_to_array(words || others || array_to_tsvector(array(
       select u.lexeme from unnest(to_tsvector(p_language, p_text)) u
       where without_accents(u.lexeme) <> all (tsvector_to_array(words)))));
   end if;

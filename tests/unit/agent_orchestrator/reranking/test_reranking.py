@@ -14,6 +14,7 @@ from services.models.errors import RerankerUnavailable
 from services.runtime.errors import WrongStateError
 
 LOCAL = reranking_pb2.RERANK_MODE_LOCAL
+CROSS_ENCODER = reranking_pb2.RERANK_MODE_CROSS_ENCODER
 NONE = reranking_pb2.RERANK_MODE_NONE
 
 
@@ -46,8 +47,8 @@ def results(*texts: str) -> list[search_pb2.SearchResult]:
 
 
 async def test_the_model_determines_the_order_and_scores_decrease_along_it() -> None:
-    reranking = Reranking({LOCAL: Shortest()}, NONE)
-    found, report = await reranking.rerank(LOCAL, "q", results("ccc", "a", "bb"), Budget(5))
+    reranking = Reranking({CROSS_ENCODER: Shortest()}, NONE)
+    found, report = await reranking.rerank(CROSS_ENCODER, "q", results("ccc", "a", "bb"), Budget(5))
     assert [one.id for one in found] == ["a", "bb", "ccc"]
     assert [round(one.score, 2) for one in found] == [0.9, 0.89, 0.88]
     assert report.status == legs_pb2.LEG_STATUS_OK
@@ -58,8 +59,8 @@ async def test_the_model_determines_the_order_and_scores_decrease_along_it() -> 
 
 async def test_only_the_best_results_are_reranked() -> None:
     texts = ["x" * (MAX_RERANKED + 9 - number) for number in range(MAX_RERANKED + 2)]
-    found, _ = await Reranking({LOCAL: Shortest()}, NONE).rerank(
-        LOCAL, "q", results(*texts), Budget(5)
+    found, _ = await Reranking({CROSS_ENCODER: Shortest()}, NONE).rerank(
+        CROSS_ENCODER, "q", results(*texts), Budget(5)
     )
     assert [one.id for one in found[-2:]] == texts[-2:]
     assert found[0].id == texts[MAX_RERANKED - 1]
@@ -71,6 +72,22 @@ async def test_a_failing_model_leaves_the_list_unchanged() -> None:
     assert [one.id for one in found] == ["ccc", "a"]
     assert report.status == legs_pb2.LEG_STATUS_DEGRADED
     assert report.reason == legs_pb2.LEG_REASON_RERANKER_UNAVAILABLE
+
+
+async def test_the_local_model_and_a_passages_own_score_order_the_list_together() -> None:
+    """A much better reading moves a passage, a slightly better one does not."""
+
+    class Logits(Shortest):
+        async def score(self, query: str, passages: Sequence[str]) -> list[float]:
+            return [
+                {"low": -11.0, "first": 0.0, "close": 0.1, "last": 9.0}[one] for one in passages
+            ]
+
+    found, _ = await Reranking({LOCAL: Logits()}, NONE).rerank(
+        LOCAL, "q", results("low", "first", "close", "last"), Budget(5)
+    )
+    assert [one.id for one in found] == ["last", "first", "close", "low"]
+    assert all(0 <= one.contributions[-1].score <= 1 for one in found)
 
 
 def test_a_mode_without_a_model_is_rejected_and_the_setting_is_the_default() -> None:

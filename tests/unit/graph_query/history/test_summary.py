@@ -83,3 +83,12 @@ def test_periods_count_every_start_and_end_once(moments: list[FactSummary]) -> N
         bounds = period_bounds(period)
         if bounds is not None:
             assert bounds[0] <= bounds[1]
+
+
+def test_an_entity_is_first_seen_when_anything_first_says_something_about_it() -> None:
+    """Neither the day on which a fact was stored nor a fact without a start matters."""
+    moments = [moment("a", year(2005), created=1.0), moment("b", created=2.0)]
+    mentioned = EntityHistory(Entity("e", "Anna Bell"), first_seen=year(2003))
+    later = EntityHistory(Entity("e", "Anna Bell"), first_seen=year(2025))
+    assert summarize(mentioned, moments, year(2010)).first_seen == year(2003)
+    assert summarize(later, moments, year(2010)).first_seen == year(2005)

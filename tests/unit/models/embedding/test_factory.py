@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
+from pydantic import SecretStr, ValidationError
 
+from services.models.embedding import local_models
 from services.models.embedding.cache import CachedEmbedder
-from services.models.embedding.factory import build_embedder
+from services.models.embedding.factory import build_embedder, verify_local_model
 from services.models.embedding.local import LocalEmbedder
+from services.models.embedding.local_models import LOCAL_MODEL, LOCAL_MODELS
 from services.models.embedding.openai import OpenAIEmbedder
 from services.models.embedding.settings import EmbeddingSettings
 from tests.stubs.openai_server import OpenAIStub
@@ -125,6 +128,18 @@ def test_models_are_stored_in_the_users_cache_folder(
 ) -> None:
     folder = settings(monkeypatch, XDG_CACHE_HOME=cache_home).models_folder
     assert folder == Path.home() / expected
+
+
+async def test_a_start_without_the_models_files_ends_with_the_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    local = LOCAL_MODELS[LOCAL_MODEL]
+    broken = replace(local, files=replace(local.files, digests={"none.onnx": ""}))
+    await verify_local_model(settings(monkeypatch))
+    monkeypatch.setattr(local_models, "LOCAL_MODELS", {LOCAL_MODEL: broken})
+    with pytest.raises(SystemExit, match=r"bge-small-en-v1\.5.*none\.onnx is missing"):
+        await verify_local_model(EmbeddingSettings(provider="local"))
+    await verify_local_model(EmbeddingSettings(provider="openai", api_key=SecretStr("sk-x")))
 
 
 @pytest.mark.parametrize("provider", ["local", "openai"])

@@ -349,8 +349,8 @@ class Contribution(_message.Message):
     rank: _builtins.int
     """Rank in that leg, from 1; 0 for a chunk that only facts found."""
     score: _builtins.float
-    """Score in that leg: the chunk's, or its best fact's. For reranking, reading and expansion, their own value, also 0–1
-    unless an endpoint's scores are not.
+    """Score in that leg: the chunk's, or its best fact's. For reranking and reading, the model's
+    judgment, also 0–1 unless it is an endpoint's; for the expansion, the score that it leads to.
     """
     share: _builtins.float
     """What the leg added to the fused score. The vector leg's share is the chunk's score, or 0.7 of it for a chunk that only facts

@@ -169,7 +169,9 @@ class HistorySummary(_message.Message):
 
     @_builtins.property
     def first_seen_time(self) -> _timestamp_pb2.Timestamp:
-        """When the entity, or the first of these facts if earlier, was first stored."""
+        """The first time that anything says about the entity: the earliest start of these facts, or the time of the first passage that
+        mentions it. If neither is known, when it was stored.
+        """
 
     @_builtins.property
     def earliest_valid_time(self) -> _timestamp_pb2.Timestamp:
