@@ -63,7 +63,9 @@ async def quarantine_claims(writer: SpaceWriter, document_id: str) -> list[NewIt
         return []
     uuids = sorted({claim["uuid"] for claim in claims})
     parameters = {"uuids": uuids, "claimant": document_id}
-    await apply_claim_withdrawal(writer, await writer.write("delete_claims_of_facts", **parameters))
+    await apply_claim_withdrawal(
+        writer, await writer.write("delete_claims_of_claimants", **parameters)
+    )
     content = {"claims": claims}
     return [NewItem(ItemKind.DOCUMENT, document_id, document_id, "", content, uuids[0])]
 

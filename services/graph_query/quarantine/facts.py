@@ -56,7 +56,7 @@ async def quarantine_facts(writer: SpaceWriter, uuids: Collection[str]) -> list[
     model = (await writer.read("embedding_state"))[0]["model"]
     found = sorted(one["uuid"] for one in records)
     ends = await writer.read("ends_of_facts", uuids=found)
-    claims = await writer.write("delete_claims_of_facts", uuids=found, claimant=None)
+    claims = await writer.write("delete_claims_of_claimants", uuids=found, claimant=None)
     claimed = {claim["uuid"] for claim in claims}
     unclaimed = [row for row in ends if row["uuid"] not in claimed]
     await apply_claim_withdrawal(writer, claims)
