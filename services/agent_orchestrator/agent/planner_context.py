@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 from braid.graph.v1 import entities_pb2
+from services.agent_orchestrator.agent.chat_tasks import read_chat_task
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.follow_up import asked_parts
@@ -55,7 +56,7 @@ async def _read(reader: Reranker | None, question: str, texts: Sequence[str]) ->
 @asynccontextmanager
 async def linking_ahead(deps: AgentDependencies, text: str) -> AsyncIterator[None]:
     """Starts looking up the entities of a question's parts concurrently, while the agent's loop is set up."""
-    for part in asked_parts(text):
+    for part in asked_parts(text) if read_chat_task(text) is None else ():
         _linking(deps, part)
     try:
         yield

@@ -10,6 +10,7 @@ from services.agent_orchestrator.agent.planner import statement_selection
 from services.agent_orchestrator.agent.planner.date_format import day, holding, reference
 from services.agent_orchestrator.agent.planner.first_person import is_statement
 from services.agent_orchestrator.agent.planner.history_paging import PAGE
+from services.agent_orchestrator.agent.planner.language import fold, is_english
 from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.reading import Reading
 from services.agent_orchestrator.agent.planner.statements import Found, Statement, gather
@@ -174,9 +175,12 @@ async def _add_records(draft: Draft, _part: AnsweredPart, found: Found, _reading
 async def _add_facts(draft: Draft, part: AnsweredPart, found: Found, reading: Reading) -> bool:
     """Adds facts that are true at the requested time; for a past time also what has changed since.
 
-    Of a search that found passages too, facts come first if they answer about as well as the best sentence.
+    Of a search that found passages too, facts come first if they answer about as well as the best sentence. Scores do
+    not say that of other languages than English: there the passages answer.
     """
     question = part.question
+    if found.passages and not is_english(question.text):
+        return False
     facts = await statement_selection.facts(reading, question, found.facts)
     if found.passages and not _asked(part, *_GRAPH_TOOLS):
         quoted = await statement_selection.sentences(reading, question, found.passages)
@@ -238,11 +242,12 @@ def _source(citation: Citation | None) -> str:
 
 
 def _quotation(draft: Draft, one: Statement, question: Question) -> str:
-    """Returns a sentence in quotation marks with its source, and the date that somebody gave it."""
+    """Returns a sentence in quotation marks with its author, its source, and the date that somebody gave it."""
     since = given_date(one.item)
     dated = f", {day(since, question.clock.zone)}" if since is not None else ""
     text = " ".join(one.text.split())
-    return f"“{text}”{draft.mark(one.citation, one.item)}{_source(one.citation)}{dated}"
+    author = f"{one.message.author}: " if one.message is not None and one.message.author else ""
+    return f"{author}“{text}”{draft.mark(one.citation, one.item)}{_source(one.citation)}{dated}"
 
 
 def _add_lines(draft: Draft, heading: str, lines: Sequence[str]) -> bool:
@@ -300,7 +305,8 @@ def _failures(part: AnsweredPart) -> list[str]:
 
 
 def _unknown_names(part: AnsweredPart) -> list[str]:
-    """Returns a notice for each name that the graph does not know."""
+    """Returns a notice for each name that neither the graph nor the documents that were found know."""
+    passages = [fold(item.text) for item in gather(part.results).passages]
     names = [
         result.entity or part.question.entity
         for result in part.results
@@ -309,6 +315,7 @@ def _unknown_names(part: AnsweredPart) -> list[str]:
     return [
         f"The knowledge graph does not know “{name}”; the documents were searched instead."
         for name in names
+        if not any(fold(name) in passage for passage in passages)
     ]
 
 

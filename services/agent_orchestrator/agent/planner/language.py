@@ -170,6 +170,8 @@ def sentences(text: str) -> list[Sentence]:
 
 def is_english(text: str) -> bool:
     """Whether the planner's rules can parse a text. Names and codes alone count as English."""
+    if "¿" in text or "¡" in text:
+        return False
     letters = [letter for letter in text if letter.isalpha()]
     latin = sum(1 for letter in letters if ord(letter) < 0x250)  # noqa: PLR2004 end of Latin Extended-B
     if letters and latin < len(letters) / 2:

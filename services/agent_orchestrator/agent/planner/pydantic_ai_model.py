@@ -30,6 +30,7 @@ from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
+from services.agent_orchestrator.agent.chat_tasks import read_chat_task
 from services.agent_orchestrator.agent.planner.answers import (
     INTRODUCTION,
     AnsweredPart,
@@ -38,6 +39,7 @@ from services.agent_orchestrator.agent.planner.answers import (
     is_answered,
     nothing_to_look_up,
 )
+from services.agent_orchestrator.agent.planner.chat_task_answers import answer_chat_task
 from services.agent_orchestrator.agent.planner.entity_recognition import LinkEntities
 from services.agent_orchestrator.agent.planner.follow_up import Turn, understand
 from services.agent_orchestrator.agent.planner.history_paging import PAGE
@@ -178,6 +180,9 @@ async def next_step(
 ) -> list[ToolCallPart | TextPart]:
     """Returns the next calls, or the answer."""
     talk = read_conversation(messages)
+    task = read_chat_task(talk.question)
+    if task is not None:
+        return [TextPart(answer_chat_task(task))]
     if talk.question not in context.understood:
         context.understood[talk.question] = await understand(
             talk.question, talk.turns, context.clock, context.link

@@ -25,8 +25,10 @@ _RANK_COST: Final = 0.7
 # What a statement without a number loses where the question asks for one: a cross-encoder does not see it.
 _LACKS_NUMBER: Final = 4.0
 _ASKS_NUMBER: Final = compile_linear(
-    r"\b(?:how (?:many|much|old|long|often|far|tall|large|big|high)|when|(?:what|which) (?:year|date|day|time))\b",
-    ignore_case=True,
+    r"\bhow (?:many|much|old|long|often|far|tall|large|big|high)\b", ignore_case=True
+)
+_ASKS_DATE: Final = compile_linear(
+    r"\b(?:when|(?:what|which) (?:year|date|day|time))\b", ignore_case=True
 )
 _NUMBER: Final = compile_linear(
     r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|sixty|seventy"
@@ -67,19 +69,20 @@ class Reading:
             self.known.update(
                 ((question, text), score) for text, score in zip(missing, scores, strict=True)
             )
-        asks_number = _ASKS_NUMBER.search(question) is not None
         scored = [
-            replace(
-                one, score=self.known[question, one.read_as] - _missing_number(one, asks_number)
-            )
+            replace(one, score=self.known[question, one.read_as] - _missing_number(one, question))
             for one in chosen
         ]
         return sorted(scored, key=lambda one: -one.score)
 
 
-def _missing_number(one: Statement, asks_number: bool) -> float:
+def _missing_number(one: Statement, question: str) -> float:
+    """Returns what a sentence loses that lacks the number or date asked for; a message's own date is one."""
+    asks_date = _ASKS_DATE.search(question) is not None
+    if not asks_date and not _ASKS_NUMBER.search(question):
+        return 0.0
     has_number = one.item.kind != "passage" or _NUMBER.search(one.text) is not None
-    return 0.0 if has_number or not asks_number else _LACKS_NUMBER
+    return 0.0 if has_number or (asks_date and one.message is not None) else _LACKS_NUMBER
 
 
 def shared_words(question: str, texts: Sequence[str]) -> list[float]:

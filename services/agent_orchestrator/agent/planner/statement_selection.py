@@ -7,9 +7,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final
 
-from services.agent_orchestrator.agent.planner import question_forms
+from services.agent_orchestrator.agent.planner import other_languages, question_forms
 from services.agent_orchestrator.agent.planner.date_format import is_current, overlaps
-from services.agent_orchestrator.agent.planner.language import fold, stem
+from services.agent_orchestrator.agent.planner.language import fold, is_english, stem
 from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.reading import BAR, Reading
 from services.agent_orchestrator.agent.planner.relation_direction import is_on_side, side_of
@@ -54,6 +54,8 @@ async def sentences(
     reading: Reading, question: Question, items: Sequence[ResultItem]
 ) -> list[Statement]:
     """Returns sentences of passages that answer, best first: at most two, three for an open question."""
+    if not is_english(question.text):
+        return await other_languages.sentences(reading, question, items)
     read = await reading.read(question.text, passage_statements(items))
     good = _within_reach(in_force([one for one in read if one.score >= BAR], question))
     count = _MAX_SENTENCES_OPEN if question_forms.is_open(question) else _MAX_SENTENCES

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from services.agent_orchestrator.agent.planner.language import sentences
+from services.agent_orchestrator.agent.planner.language import Sentence, sentences
+from services.agent_orchestrator.agent.planner.messages import Message, messages_in
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 
 _FACTS = frozenset({"fact", "state", "change", "mention"})
@@ -15,9 +16,10 @@ _FACTS = frozenset({"fact", "state", "change", "mention"})
 class Statement:
     """A quotable statement with its source.
 
-    `read_as` is what is compared with the question: a sentence with its title. `place` is the index of the sentence
-    in its passage, `rank` the index of its item in the results. `score` is the logit that the statement answers the
-    question, once it was read.
+    `read_as` is what is compared with the question: a sentence with its title, or with the author and date of its
+    message. `place` is the index of the sentence in its passage, `rank` the index of its item in the results. `score`
+    is the logit that the statement answers the question, once it was read. `message` is the message that it is from;
+    the item of such a statement is valid from the time of the message.
     """
 
     text: str
@@ -27,6 +29,7 @@ class Statement:
     place: int = 0
     rank: int = 0
     score: float = 0.0
+    message: Message | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,13 +63,41 @@ def fact_statements(items: Iterable[ResultItem]) -> list[Statement]:
 
 
 def passage_statements(items: Sequence[ResultItem]) -> list[Statement]:
-    """Returns the sentences of passages, each read with the title of its document; none twice."""
-    found: dict[str, Statement] = {}
+    """Returns the sentences of passages, each read with the title of its document; none twice.
+
+    A sentence of a message is read and quoted without the message's heading, and only within that message.
+    """
+    found: dict[tuple[str, str], Statement] = {}
     for rank, item in enumerate(item for item in items if item.citations):
         citation = item.citations[0]
-        for place, sentence in enumerate(sentences(citation.quote)):
+        for place, (sentence, message) in enumerate(_sentences_of_messages(citation.quote)):
             quoted = citation.part(sentence.start, sentence.end)
-            read_as = f"{citation.title}: {sentence.text}"
-            key = " ".join(sentence.text.casefold().split())
-            found.setdefault(key, Statement(sentence.text, read_as, item, quoted, place, rank))
+            author = message.author if message is not None else ""
+            key = (author, " ".join(sentence.text.casefold().split()))
+            stated = item if message is None else replace(item, valid_from=message.time)
+            read_as = f"{_heading(citation.title, message)}: {sentence.text}"
+            one = Statement(sentence.text, read_as, stated, quoted, place, rank, message=message)
+            found.setdefault(key, one)
     return list(found.values())
+
+
+def _heading(title: str, message: Message | None) -> str:
+    if message is None:
+        return title
+    when = f"{message.time.day} {message.time:%B %Y}"
+    return f"{message.author} ({when})" if message.author else f"{title} ({when})"
+
+
+def _sentences_of_messages(passage: str) -> list[tuple[Sentence, Message | None]]:
+    messages = messages_in(passage)
+    if not messages:
+        return [(sentence, None) for sentence in sentences(passage)]
+    start = messages[0].start
+    # The rest of a message of the previous passage; the heading of the first message is not part of it.
+    before = passage[: passage.rfind("\n", 0, start) + 1]
+    found: list[tuple[Sentence, Message | None]] = [(one, None) for one in sentences(before)]
+    for message in messages:
+        for one in sentences(passage[message.start : message.end]):
+            moved = Sentence(one.text, one.start + message.start, one.end + message.start)
+            found.append((moved, message))
+    return found

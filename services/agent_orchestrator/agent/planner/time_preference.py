@@ -50,7 +50,7 @@ def began(one: Statement, clock: Clock) -> datetime | None:
     """Returns when a statement came into force: the date that opens its own period, otherwise that of its document."""
     opened = [
         time.range.start or time.range.end
-        for time in find_times(one.text, clock.now, clock.zone)
+        for time in _named_times(one, clock)
         if opens_period(time, one.text)
     ]
     starts = [start for start in opened if start is not None]
@@ -88,13 +88,19 @@ def _is_about(one: Statement, question: Question) -> bool:
     """Whether the period that a statement names includes the question's time; one that names none always does."""
     clock = question.clock
     start, end = _asked_period(question)
-    named = find_times(one.text, clock.now, clock.zone)
+    named = _named_times(one, clock)
     if not named:
         return True
     if not question.times:
         opening = [began(one, clock)] if any(opens_period(t, one.text) for t in named) else []
         return all(since is None or since <= clock.now for since in opening)
     return any(_overlaps(time, one.text, start, end) for time in named)
+
+
+def _named_times(one: Statement, clock: Clock) -> list[TimeExpression]:
+    """Returns the times in a statement; "yesterday" in a message means the day before the message."""
+    written = clock.now if one.message is None else one.message.time
+    return list(find_times(one.text, written, clock.zone))
 
 
 def _asked_period(question: Question) -> tuple[datetime | None, datetime | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from services.agent_orchestrator.agent.answering import Answer
+from services.agent_orchestrator.agent.chat_tasks import read_chat_task
 from services.agent_orchestrator.agent.conversations.store import ConversationStore, Turn
 from services.agent_orchestrator.agent.runs.ask import Ask, RunMemory
 from services.agent_orchestrator.agent.runs.event_log import RunLog
@@ -75,7 +76,7 @@ class RunFinalizer:
             if answer is not None and keeps and memory.conversation is not None:
                 turn = Turn(ask.question, answer.text, answer.citations, answer.model, answer.end)
                 await self._conversations.add_turn(session, memory.conversation.id, run.id, turn)
-            if keeps and self._memory is not None and not ask.skip_memory:
+            if keeps and self._memory is not None and _says_something(ask):
                 await self._memory.queue_turn(
                     session,
                     MemoryOwner(run.owner.space, run.owner.user),
@@ -89,3 +90,8 @@ class RunFinalizer:
             self._memory.wake()
         if answer is None and run.kept and memory.conversation is not None:
             await self._conversations.release(memory.conversation.id, run.id)
+
+
+def _says_something(ask: Ask) -> bool:
+    """Whether the user's own words may be saved: not if the caller excludes them or a front end wrote the prompt."""
+    return not ask.skip_memory and read_chat_task(ask.question) is None

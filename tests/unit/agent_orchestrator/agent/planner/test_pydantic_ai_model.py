@@ -162,3 +162,13 @@ async def test_a_very_long_question_is_searched_and_answered() -> None:
     text, _ = await run("What is a ledger? " + "and so on " * 10_000, deps)
     assert deps.asked
     assert text
+
+
+async def test_the_title_that_a_front_end_asks_for_needs_no_tool() -> None:
+    deps = Deps()
+    text, calls = await run(
+        "Generate a concise title for the chat.\n\nConversation:\nUser: Who owns the Ledger?\nAI: Ada.",
+        deps,
+    )
+    assert calls == []
+    assert text == "Owns Ledger"
