@@ -55,7 +55,8 @@ class ResultItem:
     """One item of a result. A passage has only text and citations; a fact has subject, object, relation and dates.
 
     `score` is a relevance between 0 and 1. `valid_from` and `valid_until` bound a half-open interval; None means open.
-    `change` says how the fact differs between the two times of a comparison.
+    `change` says how the fact differs between the two times of a comparison. A type of a fact's end is empty if it is
+    unknown.
     """
 
     kind: ItemKind
@@ -69,6 +70,8 @@ class ResultItem:
     is_event: bool = False
     change: Change = ""
     citations: tuple[Citation, ...] = ()
+    subject_type: str = ""
+    object_type: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from gateway.cli.ingest.files import Source
 from gateway.content_types import CONTENT_TYPES
-from services.agent_orchestrator.agent.planner.answers import NOTHING_ANSWERS
+from services.agent_orchestrator.agent.planner.answers import says_nothing_answers
 from tests.benchmarks.command import Options, UsageError
 from tests.benchmarks.figures import Figures, note
 from tests.benchmarks.harness import running_stack
@@ -42,7 +42,7 @@ class Judged:
     @property
     def says_nothing_answers(self) -> bool:
         """Returns whether the answer says that nothing answers the question."""
-        return NOTHING_ANSWERS in self.answer
+        return says_nothing_answers(self.answer)
 
     @property
     def is_correct(self) -> bool:

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from services.agent_orchestrator.agent.planner.answers import NOTHING_ANSWERS
+from services.agent_orchestrator.agent.planner.answers import says_nothing_answers
 from services.agent_orchestrator.agent.planner.dates.expressions import find_times
 from tests.benchmarks.command import Options
 from tests.benchmarks.figures import Figures, note
@@ -39,7 +39,7 @@ class Judged:
     @property
     def says_nothing_answers(self) -> bool:
         """Returns whether the answer says that nothing answers the question, and cites nothing."""
-        return NOTHING_ANSWERS in self.answer["answer"] and not self.answer["citations"]
+        return says_nothing_answers(self.answer["answer"]) and not self.answer["citations"]
 
     @property
     def is_correct(self) -> bool:

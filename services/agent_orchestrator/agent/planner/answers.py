@@ -6,12 +6,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from services.agent_orchestrator.agent.planner import statement_selection
+from services.agent_orchestrator.agent.planner import computed_answers, statement_selection
 from services.agent_orchestrator.agent.planner.date_format import day, holding, reference
 from services.agent_orchestrator.agent.planner.first_person import is_statement
 from services.agent_orchestrator.agent.planner.history_paging import PAGE
 from services.agent_orchestrator.agent.planner.language import fold, is_english
 from services.agent_orchestrator.agent.planner.question import Question
+from services.agent_orchestrator.agent.planner.question_goals import Goal, goal_of
 from services.agent_orchestrator.agent.planner.reading import Reading
 from services.agent_orchestrator.agent.planner.statements import Found, Statement, gather
 from services.agent_orchestrator.agent.planner.time_preference import ALIKE, given_date
@@ -19,6 +20,13 @@ from services.agent_orchestrator.agent.planner.wordlists import phrases
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 
 NOTHING_ANSWERS: Final = "The documents do not say."
+# Where an answer would have to be computed: that no statement says it does not mean that the documents do not.
+_CANNOT_COMPUTE: Final[dict[Goal | None, str]] = {
+    Goal.COUNT: "I cannot count this from the documents.",
+    Goal.COMPARE: "I cannot compare these from the documents.",
+    Goal.ALL: "I cannot list all of these from the documents.",
+    Goal.PERIOD: "I found nothing that is dated in this period.",
+}
 INTRODUCTION: Final = "Braid's local planner quotes the sources; no language model wrote this."
 GREETING: Final = (
     "Hello. Ask me about your documents and what is known about people, teams and things."
@@ -119,6 +127,28 @@ async def _answer_part(draft: Draft, part: AnsweredPart, reading: Reading) -> No
         draft.paragraphs.append(_nothing(part, found))
 
 
+async def _add_computed(draft: Draft, part: AnsweredPart, _found: Found, reading: Reading) -> bool:
+    """Adds an answer that is computed from facts and dates: a list, a number, a duration, a comparison."""
+    computed = await computed_answers.compute(part.question, part.results, reading)
+    for paragraph in computed:
+        lines = [
+            f"{one.lead}{_line(draft, one.statement, part.question)}" for one in paragraph.lines
+        ]
+        if paragraph.limit:
+            lines.append(paragraph.limit)
+        if not _add_lines(draft, paragraph.heading, lines):
+            draft.paragraphs.append(paragraph.heading)
+            draft.has_answer = True
+    return bool(computed)
+
+
+def _line(draft: Draft, one: Statement | None, question: Question) -> str:
+    if one is None:
+        return ""
+    quote = _quotation if one.item.kind == "passage" else _fact_line
+    return quote(draft, one, question)
+
+
 async def _add_changes(draft: Draft, part: AnsweredPart, found: Found, reading: Reading) -> bool:
     """Adds the changes between two times."""
     if not _asked(part, "diff_graph"):
@@ -204,6 +234,7 @@ async def _add_sentences(draft: Draft, part: AnsweredPart, found: Found, reading
 
 Way = Callable[[Draft, AnsweredPart, Found, Reading], Awaitable[bool]]
 _WAYS: Final[tuple[Way, ...]] = (
+    _add_computed,
     _add_changes,
     _add_history,
     _add_records,
@@ -281,11 +312,17 @@ def _documents_were_searched(part: AnsweredPart) -> bool:
 def _nothing(part: AnsweredPart, found: Found) -> str:
     if any(result.tool == "query_graph" for result in part.results):
         return "Nothing is remembered about you on this yet."
+    said = _CANNOT_COMPUTE.get(goal_of(part.question), NOTHING_ANSWERS)
     cited = [item.citations[0] for item in found.passages if item.citations]
     if not cited or not cited[0].title:
-        return NOTHING_ANSWERS
+        return said
     source = f" ({cited[0].source})" if cited[0].source else ""
-    return f"{NOTHING_ANSWERS} The nearest document is “{cited[0].title}”{source}."
+    return f"{said} The nearest document is “{cited[0].title}”{source}."
+
+
+def says_nothing_answers(text: str) -> bool:
+    """Whether an answer says that the documents do not contain the answer, or that it cannot be computed from them."""
+    return any(said in text for said in (NOTHING_ANSWERS, *_CANNOT_COMPUTE.values()))
 
 
 def _clarifying_question(part: AnsweredPart) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
 
@@ -37,10 +37,11 @@ _COMMANDS: Final = word_set(
 
 @dataclass(frozen=True, slots=True)
 class KnownEntity:
-    """An entity by name, with its type if it is known."""
+    """An entity by name, with its type if it is known. `is_known` is false for a name that only looks like one."""
 
     name: str
     type: str = ""
+    is_known: bool = field(default=True, compare=False)
 
 
 LinkEntities = Callable[[str], Awaitable[Sequence[KnownEntity]]]
@@ -67,7 +68,7 @@ def capitalised_names(text: str) -> list[KnownEntity]:
         if " " in name and not any(_share(name, other) for other in names):
             names[name.casefold()] = name
     plain = text.casefold()
-    return [KnownEntity(names[name]) for name in sorted(names, key=plain.find)]
+    return [KnownEntity(names[name], is_known=False) for name in sorted(names, key=plain.find)]
 
 
 def _share(name: str, other: str) -> bool:

@@ -42,8 +42,10 @@ from services.agent_orchestrator.agent.planner.answers import (
 from services.agent_orchestrator.agent.planner.chat_task_answers import answer_chat_task
 from services.agent_orchestrator.agent.planner.entity_recognition import LinkEntities
 from services.agent_orchestrator.agent.planner.follow_up import Turn, understand
+from services.agent_orchestrator.agent.planner.goal_calls import goal_calls
 from services.agent_orchestrator.agent.planner.history_paging import PAGE
 from services.agent_orchestrator.agent.planner.question import Clock, Question
+from services.agent_orchestrator.agent.planner.question_goals import goal_of
 from services.agent_orchestrator.agent.planner.reading import Reading
 from services.agent_orchestrator.agent.planner.routing import (
     HISTORY,
@@ -59,7 +61,7 @@ _DOCUMENT_TOOLS: Final = frozenset({"comprehensive_search", "hybrid_search", "ve
 _RECORDS: Final = frozenset({"query_graph", "search_findings"})
 # The first calls, the second hop of a question, and a document search if the graph has no answer.
 _MAX_STEPS: Final = 3
-# A history is read page by page up to the requested page.
+# A history is read page by page up to the requested page, or until an answer can be computed.
 _MAX_PAGE_STEPS: Final = 10
 # The reason for a call, as part of its id: a part of the question, or a second hop from its first answer.
 _ASK: Final = "ask"
@@ -201,7 +203,10 @@ async def next_step(
     pages = _further_pages(parts, talk.steps + 1)
     if pages and talk.steps < _MAX_PAGE_STEPS:
         return pages
-    if talk.steps < _MAX_STEPS:
+    needed = await _goal_calls(parts, tools, talk.steps + 1, reading)
+    if needed and talk.steps < _MAX_PAGE_STEPS:
+        return needed
+    if talk.steps < (_MAX_PAGE_STEPS if any(goal_of(one) for one in questions) else _MAX_STEPS):
         calls = await _further_calls(parts, tools, talk.steps + 1, reading)
         if calls:
             return calls
@@ -332,6 +337,17 @@ async def _further_calls(
             if call is not None
         ]
     return calls
+
+
+async def _goal_calls(
+    parts: Sequence[AnsweredPart], tools: Sequence[str], step: int, reading: Reading
+) -> list[ToolCallPart | TextPart]:
+    """Returns calls for the histories and changes that the answers of the parts are computed from."""
+    return [
+        _call(call, f"part-{number}-{_ASK if part.bridge is None else _ASK_ON}-{step}-{place}")
+        for number, part in enumerate(parts)
+        for place, call in enumerate(await goal_calls(part.question, part.results, tools, reading))
+    ]
 
 
 def _further_pages(parts: Sequence[AnsweredPart], step: int) -> list[ToolCallPart | TextPart]:

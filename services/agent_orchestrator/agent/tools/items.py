@@ -91,6 +91,8 @@ def fact_item(
         is_event=fact.event or local,
         change=change,
         citations=tuple(located(source, chunks) for source in fact.sources[:MAX_CITATIONS]),
+        subject_type=entity_type(fact.subject.type),
+        object_type=entity_type(fact.object.type),
     )
 
 

@@ -50,3 +50,27 @@ async def test_the_planner_names_itself_once_per_conversation(agent: Agent, stor
     second = await agent.ask(QUESTION, conversation_id=made.conversation.id)
     assert "local planner" in first.done.answer
     assert "local planner" not in second.done.answer
+
+
+async def test_who_came_before_a_holder_is_answered_from_the_history(
+    agent: Agent, story: World
+) -> None:
+    asked = await agent.ask("Who owned the Ledger Service before Jonas?")
+    assert "get_entity_history" in {call.tool for call in asked.of("tool_call")}
+    assert "Mira Okafor owns the Ledger Service (ended: from 1 January 2020" in asked.done.answer
+    assert "Jonas Weber owns" not in asked.done.answer
+
+
+async def test_a_count_reads_the_history_after_the_first_search(agent: Agent, story: World) -> None:
+    asked = await agent.ask("How many owners has the Ledger Service had?")
+    assert asked.done.answer.startswith("2 (Mira Okafor and Jonas Weber) in all, 1 of them now:")
+    assert "owners.md" in asked.done.answer
+
+
+async def test_what_happened_in_a_period_comes_from_the_changes_in_it(
+    agent: Agent, story: World
+) -> None:
+    story.graph.linked.Clear()
+    asked = await agent.ask("What happened in March 2023?")
+    assert "diff_graph" in {call.tool for call in asked.of("tool_call")}
+    assert asked.done.answer.startswith("From 1 March 2023 to 31 March 2023, newest first:")

@@ -1,0 +1,85 @@
+"""Compares two things, or one thing at two times: their facts side by side, relation by relation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from services.agent_orchestrator.agent.planner.computed import Computed, Evidence, Line
+from services.agent_orchestrator.agent.planner.date_format import is_current, overlaps, reference
+from services.agent_orchestrator.agent.planner.fact_slots import Slot, slots_of, words_about
+from services.agent_orchestrator.agent.planner.language import fold
+from services.agent_orchestrator.agent.planner.statements import Statement, fact_statements
+from services.agent_orchestrator.agent.results import ResultItem
+
+_MAX_SIDES: Final = 3
+_MAX_RELATIONS: Final = 10
+_MAX_FACTS: Final = 5
+
+# A label, the thing, and whether a fact belongs to this side.
+Side = tuple[str, str, Callable[[ResultItem], bool]]
+
+
+def compare(evidence: Evidence) -> list[Computed]:
+    """Returns a paragraph for each relation; none if the facts do not speak about both sides."""
+    sides = _sides(evidence)
+    columns = [_by_relation(evidence, name, holds) for _, name, holds in sides]
+    if len(sides) < 2 or not all(columns):  # noqa: PLR2004 a comparison
+        return []
+    relations = list(dict.fromkeys(one for column in columns for one in column))
+    asked = words_about(evidence.question)
+    relations = [one for one in relations if one.relation & asked] or relations
+    answer = [
+        _paragraph(relation, [label for label, _, _ in sides], columns)
+        for relation in relations[:_MAX_RELATIONS]
+    ]
+    left = len(relations) - len(answer)
+    names = dict.fromkeys(name for _, name, _ in sides)
+    limits = [limit for limit in map(evidence.limit_of, names) if limit]
+    if left:
+        limits.append(f"{left} more relations are not shown: name one.")
+    return [*answer[:-1], Computed(answer[-1].heading, answer[-1].lines, " ".join(limits))]
+
+
+def _sides(evidence: Evidence) -> list[Side]:
+    question = evidence.question
+    now, zone = question.clock.now, question.clock.zone
+    names = [one.name for one in question.entities if evidence.history_of(one.name)]
+    if len(names) == 1 and len(question.times) > 1:
+        return [
+            (
+                reference(time.range.start or now, time.range.end, zone),
+                names[0],
+                lambda item, time=time: overlaps(item, time.range.start, time.range.end),  # type: ignore[misc]
+            )
+            for time in question.times[:_MAX_SIDES]
+        ]
+    return [(name, name, lambda item: is_current(item, now)) for name in names[:_MAX_SIDES]]
+
+
+def _by_relation(
+    evidence: Evidence, name: str, holds: Callable[[ResultItem], bool]
+) -> dict[Slot, list[Statement]]:
+    """Returns the facts of one side by relation, whatever the thing is called."""
+    found: dict[Slot, list[Statement]] = {}
+    for one in fact_statements(item for item in evidence.about(name) if holds(item)):
+        for slot in slots_of(one.item):
+            if slot.topic == fold(name):
+                found.setdefault(Slot("", slot.relation, slot.is_subject), []).append(one)
+    return found
+
+
+def _paragraph(
+    relation: Slot, labels: Sequence[str], columns: Sequence[dict[Slot, list[Statement]]]
+) -> Computed:
+    lines: list[Line] = []
+    for label, column in zip(labels, columns, strict=True):
+        stated = column.get(relation, [])
+        lines += [Line(one, f"{label}: ") for one in stated[:_MAX_FACTS]]
+        if not stated:
+            lines.append(Line(None, f"{label}: nothing is stated."))
+        if len(stated) > _MAX_FACTS:
+            lines.append(Line(None, f"{label}: {len(stated) - _MAX_FACTS} more."))
+    items = [one.item for column in columns for one in column.get(relation, [])]
+    words = items[0].relation.casefold().replace("_", " ")
+    return Computed(f"{words[:1].upper()}{words[1:]}:", tuple(lines))

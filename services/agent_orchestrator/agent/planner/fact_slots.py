@@ -1,0 +1,142 @@
+"""Slots of a graph's facts: everything that one relation connects with a thing, such as the owners of a service.
+
+A question names a slot in its own words. Which slot it means is decided by reading a fact of each one next to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
+
+from services.agent_orchestrator.agent.planner.language import (
+    FUNCTION_WORDS,
+    content_stems,
+    fold,
+    stem,
+)
+from services.agent_orchestrator.agent.planner.question import Question
+from services.agent_orchestrator.agent.planner.reading import BAR, Reading
+from services.agent_orchestrator.agent.planner.relation_direction import side_of
+from services.agent_orchestrator.agent.planner.statements import Statement, fact_statements
+from services.agent_orchestrator.agent.results import ResultItem
+
+# Slots of an entity that are read next to a question.
+_MAX_SLOTS: Final = 20
+_NO_PREPOSITION: Final = frozenset({"of", "by", "is", "was", "has", "the", "a"})
+# A slot that has a word of the question in its relation is preferred to one that was only read to answer.
+_NAMED: Final = 5.0
+# The side of a relation that a question's grammar names.
+_ON_SIDE: Final = 4.0
+_UNREAD: Final = -20.0
+_EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A thing, a relation without its voice, and whether the thing is the relation's subject."""
+
+    topic: str
+    relation: frozenset[str]
+    is_subject: bool
+
+
+def relation_key(item: ResultItem) -> frozenset[str]:
+    """Returns what relations of one meaning share: OWNS and OWNED_BY, but not WORKS_ON and WORKS_FOR."""
+    words = item.relation.casefold().split("_")
+    return frozenset(stem(word) for word in words if word not in _NO_PREPOSITION)
+
+
+def active_ends(item: ResultItem) -> tuple[str, str]:
+    """Returns the subject and object that a fact has in the active voice."""
+    if item.relation.upper().endswith("_BY"):
+        return item.object, item.subject
+    return item.subject, item.object
+
+
+def slots_of(item: ResultItem) -> tuple[Slot, Slot]:
+    """Returns the slots that a fact fills: of its subject and of its object."""
+    subject, object_ = active_ends(item)
+    relation = relation_key(item)
+    return Slot(fold(subject), relation, True), Slot(fold(object_), relation, False)
+
+
+def value_in(slot: Slot, item: ResultItem) -> str:
+    """Returns what a fact puts into a slot."""
+    return active_ends(item)[1 if slot.is_subject else 0]
+
+
+def type_in(slot: Slot, item: ResultItem) -> str:
+    """Returns the type of what a fact puts into a slot; empty if it is unknown."""
+    is_object = item.object == value_in(slot, item)
+    return item.object_type if is_object else item.subject_type
+
+
+def connects(item: ResultItem, names: Iterable[str]) -> bool:
+    """Whether a fact has every one of the names at an end."""
+    return {fold(name) for name in names} <= {fold(item.subject), fold(item.object)}
+
+
+def in_slot(slot: Slot, items: Iterable[ResultItem]) -> list[Statement]:
+    """Returns the facts of a slot in the order of time; those without a date come first."""
+    filling = [item for item in items if slot in slots_of(item)]
+    return sorted(fact_statements(filling), key=lambda one: (began(one), ended_order(one)))
+
+
+def began(one: Statement) -> datetime:
+    """Returns when a fact began, the earliest instant if that is unknown."""
+    return one.item.valid_from or _EARLIEST
+
+
+def ended_order(one: Statement) -> float:
+    """Returns a key by which facts that ended earlier come first."""
+    until = one.item.valid_until
+    return float("inf") if until is None else until.timestamp()
+
+
+async def choose_slot(
+    reading: Reading,
+    question: Question,
+    topic: str,
+    items: Sequence[ResultItem],
+    *,
+    any_side: bool = False,
+) -> Slot | None:
+    """Returns the slot of a thing that a question asks for; None if no relation is read to be meant.
+
+    The latest fact of each slot is read next to the question. With `any_side` the question's entity is not the thing.
+    """
+    latest: dict[Slot, Statement] = {}
+    for one in sorted(fact_statements(items), key=began):
+        latest |= {slot: one for slot in slots_of(one.item) if slot.topic == fold(topic)}
+    read = await reading.read(question.text, list(latest.values()), limit=_MAX_SLOTS)
+    scores = {one.text: one.score for one in read}
+    said = words_about(question)
+    side = "" if any_side else side_of(question)
+    best: tuple[float, Slot] | None = None
+    for slot, one in latest.items():
+        score, named = scores.get(one.text, _UNREAD), bool(said & slot.relation)
+        wanted = "object" if named and not any_side and _names_role(question, slot) else side
+        score += _NAMED * named + _ON_SIDE * (
+            wanted == ("subject" if slot.is_subject else "object")
+        )
+        if (named or scores.get(one.text, _UNREAD) >= BAR) and (best is None or score > best[0]):
+            best = score, slot
+    return best[1] if best else None
+
+
+def _names_role(question: Question, slot: Slot) -> bool:
+    """Whether a question names who acts in a relation by a noun: the owners of a thing own it."""
+    return any(
+        stem(word) in slot.relation and word.removesuffix("s").endswith(("er", "or"))
+        for word in question.words
+    )
+
+
+def words_about(question: Question) -> frozenset[str]:
+    """Returns the stems of a question's words without the names of its entities."""
+    text = fold(question.text)
+    for entity in question.entities:
+        text = text.replace(fold(entity.name), " ")
+    return content_stems(text) - FUNCTION_WORDS
