@@ -200,18 +200,24 @@ async def next_step(
     parts = [
         await _part(question, number, talk, reading) for number, question in enumerate(questions)
     ]
-    pages = _further_pages(parts, talk.steps + 1)
-    if pages and talk.steps < _MAX_PAGE_STEPS:
-        return pages
-    needed = await _goal_calls(parts, tools, talk.steps + 1, reading)
-    if needed and talk.steps < _MAX_PAGE_STEPS:
-        return needed
-    if talk.steps < (_MAX_PAGE_STEPS if any(goal_of(one) for one in questions) else _MAX_STEPS):
-        calls = await _further_calls(parts, tools, talk.steps + 1, reading)
-        if calls:
-            return calls
+    calls = await _later_calls(parts, tools, talk.steps, reading)
+    if calls:
+        return calls
     draft = await compose(parts, reading, introduce=not talk.is_introduced)
     return _answer(draft, context)
+
+
+async def _later_calls(
+    parts: Sequence[AnsweredPart], tools: Sequence[str], steps: int, reading: Reading
+) -> list[ToolCallPart | TextPart]:
+    """Returns the calls after those of some steps: pages, what an answer is computed from, a second hop, documents."""
+    if steps >= _MAX_PAGE_STEPS:
+        return []
+    calls = _further_pages(parts, steps + 1) or await _goal_calls(parts, tools, steps + 1, reading)
+    has_goal = any(goal_of(part.question) for part in parts)
+    if calls or (steps >= _MAX_STEPS and not has_goal):
+        return calls
+    return await _further_calls(parts, tools, steps + 1, reading)
 
 
 @dataclass(frozen=True, slots=True)
