@@ -159,10 +159,12 @@ async def open_app(
     *,
     reranker: Reranker | None = None,
     cross_encoder: Reranker | None = None,
+    question_embedder: Embedder | None = None,
 ) -> AsyncIterator[App]:
     """Yields the app, with its channels and database open until the block is left.
 
     `cross_encoder` is the local reranking model, `reranker` the one named by the settings; both are closed at the end.
+    `question_embedder` has the local model with whose vectors the planner chooses tools.
     """
     async with AsyncExitStack() as stack:
         tiers = await stack.enter_async_context(open_tiers(settings, runtime))
@@ -225,6 +227,7 @@ async def open_app(
                 hybrid,
                 entity_memory,
                 cross_encoder,
+                question_embedder,
             )
         )
         keyed = KeyedCalls(
@@ -423,6 +426,7 @@ def _open_agent(  # noqa: PLR0917 - all of these parts are needed
     hybrid: ExpandedHybrid,
     entity_memory: EntityMemoryParts,
     reader: Reranker | None,
+    question_embedder: Embedder | None,
 ) -> AbstractAsyncContextManager[AgentServicer]:
     # Imported here because its libraries are large and workers do not need them.
     from services.agent_orchestrator.agent.app import open_agent  # noqa: PLC0415
@@ -440,6 +444,7 @@ def _open_agent(  # noqa: PLR0917 - all of these parts are needed
         graph_health=tiers.health["graph"],
         memory=entity_memory,
         reader=reader,
+        question_embedder=question_embedder,
     )
 
 

@@ -11,10 +11,12 @@ from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.worker import open_worker
 from services.models.breaker import Breakers
 from services.models.embedding.cache import CachedEmbedder
+from services.models.embedding.embedder import Embedder
 from services.models.embedding.factory import build_embedder, verify_local_model
 from services.models.embedding.registry import EmbedderRegistry
 from services.models.embedding.settings import EmbeddingSettings
 from services.models.language.settings import FallbackModelSettings, LanguageModelSettings
+from services.models.local.model_files import BGE_SMALL
 from services.models.reranking.factory import build_cross_encoder, build_reranker
 from services.models.reranking.settings import RerankerSettings
 from services.runtime.read_settings import read_settings
@@ -43,6 +45,7 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
     breakers = Breakers()
     embedders = build_embedders(embedding, breakers)
     registry = EmbedderRegistry(embedding, embedders.documents, breakers)
+    questions = _question_embedder(embedding, embedders)
     try:
         embedders = replace(embedders, documents=registry)
         async with open_app(
@@ -52,6 +55,7 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
             read_agent_options(),
             reranker=build_reranker(read_settings(RerankerSettings)),
             cross_encoder=build_cross_encoder(embedding.models_folder, embedding.workers),
+            question_embedder=questions,
         ) as app:
             await serve(
                 settings=runtime,
@@ -63,6 +67,15 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
     finally:
         await registry.close()
         await embedders.queries.close()
+        await questions.close()
+
+
+def _question_embedder(settings: EmbeddingSettings, embedders: Embedders) -> Embedder:
+    """Returns the embedder with which the planner chooses tools: that of searches if it has the same model."""
+    if embedders.queries.model == BGE_SMALL.model:
+        return embedders.queries
+    local = settings.model_copy(update={"provider": "local", "model": BGE_SMALL.model})
+    return build_embedder(local)
 
 
 async def serve_worker(settings: AgentSettings, runtime: RuntimeSettings) -> None:

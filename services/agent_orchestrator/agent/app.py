@@ -12,6 +12,7 @@ from services.agent_orchestrator.agent.answering import Answering
 from services.agent_orchestrator.agent.conversations.store import ConversationStore
 from services.agent_orchestrator.agent.conversations.summaries import Summaries
 from services.agent_orchestrator.agent.language_models.configured import AnswerModels
+from services.agent_orchestrator.agent.planner.follow_up import no_choice
 from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerModel
 from services.agent_orchestrator.agent.planner_context import linking_ahead, planner_context
 from services.agent_orchestrator.agent.runs.ask import Limits
@@ -20,12 +21,14 @@ from services.agent_orchestrator.agent.runs.runs import Runs
 from services.agent_orchestrator.agent.servicer import AgentServicer
 from services.agent_orchestrator.agent.settings import AgentOptions, AnswerSettings
 from services.agent_orchestrator.agent.tier_reads import TierReads
+from services.agent_orchestrator.agent.tool_chooser import ToolChooser
 from services.agent_orchestrator.agent.toolsets import build_toolsets
 from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.entity_memory.app import EntityMemoryParts
 from services.agent_orchestrator.entity_memory.tools import GUIDANCE, MemoryTools
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
+from services.models.embedding.embedder import Embedder
 from services.models.language.factory import build_language_model
 from services.models.reranking.reranker import Reranker
 from services.postgres.pool import Pool
@@ -55,6 +58,7 @@ async def open_agent(
     graph_health: HealthWatch,
     memory: EntityMemoryParts,
     reader: Reranker | None,
+    question_embedder: Embedder | None,
 ) -> AsyncIterator[AgentServicer]:
     """Yields the agent's service, which runs until the block is left."""
     settings, limits = options.settings, _limits(options.settings)
@@ -91,6 +95,7 @@ async def open_agent(
         limits=limits,
         memory=memory.writes,
         reader=reader,
+        choose=no_choice if question_embedder is None else ToolChooser(question_embedder).choose,
     )
     try:
         async with in_background("agent-purge", lambda: _purge(log, settings.keep_days)):

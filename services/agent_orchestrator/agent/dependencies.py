@@ -11,7 +11,9 @@ from zoneinfo import ZoneInfo
 
 from services.agent_orchestrator.agent.citation_numbers import Evidence
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
+from services.agent_orchestrator.agent.planner.follow_up import no_choice
 from services.agent_orchestrator.agent.planner.question import Question
+from services.agent_orchestrator.agent.planner.tool_choice import ChooseTool
 
 if TYPE_CHECKING:
     from braid.common.v1 import legs_pb2
@@ -39,8 +41,8 @@ class AgentDependencies:
     `now` is the instant that relative dates refer to, `zone` the caller's time zone. `evidence` collects the tools'
     results. `linked` caches entity look-ups, one task for each text; `understood` caches how the local planner reads a
     question, `read` how well statements answer it. `reader` is the cross-encoder that chooses what the local planner
-    quotes. `leg_ended` is called for each finished leg of a search, with the id of the tool call. Unless `may_save`,
-    no tool saves anything.
+    quotes, `choose` chooses its tools. `leg_ended` is called for each finished leg of a search, with the id of the
+    tool call. Unless `may_save`, no tool saves anything.
     """
 
     session_id: str
@@ -53,6 +55,7 @@ class AgentDependencies:
     hybrid: ExpandedHybrid
     tiers: TierReads
     reader: Reranker | None = None
+    choose: ChooseTool = no_choice
     search_preferences: SearchPreferences = field(default_factory=SearchPreferences)
     evidence: Evidence = field(default_factory=Evidence)
     run_id: str = ""

@@ -1,4 +1,4 @@
-"""The local planner's access to a run: its clock, entity linking, the reading model, and the numbering of citations."""
+"""The local planner's access to a run: its clock, entity linking, models, and the numbering of citations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def planner_context(deps: AgentDependencies) -> PlannerContext:
 
     clock = Clock(deps.now, deps.zone)
     reading = Reading(read_texts, deps.read)
-    return PlannerContext(clock, link, deps.evidence.renumber, reading, deps.understood)
+    return PlannerContext(
+        clock, link, deps.choose, deps.evidence.renumber, reading, deps.understood
+    )
 
 
 async def _read(reader: Reranker | None, question: str, texts: Sequence[str]) -> list[float] | None:

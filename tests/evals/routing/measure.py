@@ -16,6 +16,10 @@ from services.agent_orchestrator.agent.planner.entity_recognition import KnownEn
 from services.agent_orchestrator.agent.planner.planner import LocalPlanner
 from services.agent_orchestrator.agent.planner.pydantic_ai_model import is_first_call
 from services.agent_orchestrator.agent.planner.question import Clock
+from services.agent_orchestrator.agent.tool_chooser import ToolChooser
+from services.models.embedding.local import LocalEmbedder
+from services.models.embedding.local_models import LOCAL_MODELS
+from services.models.embedding.settings import EmbeddingSettings
 from tests.benchmarks.command import Options
 from tests.benchmarks.figures import Figures, note
 from tests.evals.question_files import question_rows
@@ -34,7 +38,7 @@ async def run(options: Options) -> None:
     """Asks every question of the running stack, or with MODE=planner only of the planner."""
     rows = question_rows(options.data, OWN)[: options.queries]
     if options.mode == "planner":
-        called = [await planned_tools(row["question"]) for row in rows]
+        called = await planned_tools([row["question"] for row in rows])
     else:
         async with sample_stack() as stack:
             answers = await chat_all(stack, [row["question"] for row in rows])
@@ -72,10 +76,18 @@ def is_right(called: Sequence[str], acceptable: Collection[str], avoid: Collecti
     return bool(names & good) and not names & bad
 
 
-async def planned_tools(question: str) -> list[str]:
-    """Returns the tools that the local planner calls in a space without entities."""
-    planner = LocalPlanner(_no_entities, Clock(datetime.now(UTC), ZoneInfo("UTC")))
-    return [call.tool for call in await planner.plan(question, TOOLS)]
+async def planned_tools(questions: Sequence[str]) -> list[list[str]]:
+    """Returns the tools that the local planner calls for each question in a space without entities."""
+    local = LOCAL_MODELS["bge-small-en-v1.5"]
+    embedder = LocalEmbedder(local, EmbeddingSettings().models_folder, workers=1)
+    clock = Clock(datetime.now(UTC), ZoneInfo("UTC"))
+    planner = LocalPlanner(_no_entities, clock, ToolChooser(embedder).choose)
+    try:
+        return [
+            [call.tool for call in await planner.plan(question, TOOLS)] for question in questions
+        ]
+    finally:
+        await embedder.close()
 
 
 async def _no_entities(_text: str) -> list[KnownEntity]:

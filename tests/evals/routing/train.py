@@ -47,8 +47,8 @@ _SAME: Final = {
 }
 # Times in questions count as given or not, so any day will do.
 _CLOCK: Final = Clock(datetime(2026, 11, 26, tzinfo=UTC), ZoneInfo("UTC"))
-_DECAY: Final = 0.001
-_STEPS: Final = 600
+_DECAY: Final = 0.0003
+_STEPS: Final = 1_000
 _RATE: Final = 2.0
 _MOMENTUM: Final = 0.9
 

@@ -12,8 +12,9 @@ from services.agent_orchestrator.agent.planner.entity_recognition import (
     LinkEntities,
     capitalised_names,
 )
+from services.agent_orchestrator.agent.planner.first_person import is_statement
 from services.agent_orchestrator.agent.planner.history_paging import requested_page
-from services.agent_orchestrator.agent.planner.language import content_words, fold
+from services.agent_orchestrator.agent.planner.language import content_words, fold, is_english
 from services.agent_orchestrator.agent.planner.question import (
     Clock,
     Question,
@@ -23,6 +24,7 @@ from services.agent_orchestrator.agent.planner.question import (
 )
 from services.agent_orchestrator.agent.planner.routing import HISTORY, route
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
+from services.agent_orchestrator.agent.planner.tool_choice import DOCUMENTS, NOTHING, ChooseTool
 from services.runtime.patterns import compile_linear, escape
 
 # Characters that are parsed; the text after them is only used as a search query. The question comes first.
@@ -66,18 +68,32 @@ class Turn:
 
 
 async def understand(
-    text: str, turns: Sequence[Turn], clock: Clock, link: LinkEntities
+    text: str, turns: Sequence[Turn], clock: Clock, link: LinkEntities, choose: ChooseTool
 ) -> list[Question]:
     """Returns the parts of a question with their entities, including entities that only earlier turns name."""
-    paged = await _paged(text, turns, clock, link)
+    paged = await _paged(text, turns, clock, link, choose)
     if paged:
         return paged
     understood: list[Question] = []
     for part in asked_parts(text):
         question = read_question(part, await named_entities(part, link), clock)
         question = await _completed(question, understood, turns, link)
-        understood.append(question)
+        understood.append(await with_tool(question, choose))
     return understood
+
+
+async def with_tool(question: Question, choose: ChooseTool) -> Question:
+    """Returns a question with its tool. No grammar applies to other languages: their documents are searched."""
+    if is_small_talk(question.text) or is_statement(question.text):
+        return replace(question, tool=NOTHING)
+    if not is_english(question.text):
+        return replace(question, tool=DOCUMENTS)
+    return replace(question, tool=await choose(question))
+
+
+async def no_choice(_question: Question) -> str:
+    """Chooses nothing, for a question that is only read for its names and times."""
+    return ""
 
 
 def asked_parts(text: str) -> list[str]:
@@ -86,13 +102,13 @@ def asked_parts(text: str) -> list[str]:
 
 
 async def _paged(
-    text: str, turns: Sequence[Turn], clock: Clock, link: LinkEntities
+    text: str, turns: Sequence[Turn], clock: Clock, link: LinkEntities, choose: ChooseTool
 ) -> list[Question]:
     """Returns an earlier turn's question with the requested page of its history; empty for other questions."""
     asked = requested_page(text, [turn.question for turn in turns])
     if asked is None:
         return []
-    before = await understand(turns[asked.turn].question, turns[: asked.turn], clock, link)
+    before = await understand(turns[asked.turn].question, turns[: asked.turn], clock, link, choose)
     return [
         replace(question, page=asked.page)
         for question in before
@@ -140,7 +156,7 @@ async def _from_last_question(
     question: Question, turns: Sequence[Turn], link: LinkEntities
 ) -> Question:
     """Returns the last question with the time or entity that the follow-up names instead."""
-    before = (await understand(turns[-1].question, turns[:-1], question.clock, link))[-1]
+    before = (await understand(turns[-1].question, turns[:-1], question.clock, link, no_choice))[-1]
     text = before.text.rstrip(" ?.!")
     if question.times:
         text = without_times(text, before.times).rstrip(" ?.!")

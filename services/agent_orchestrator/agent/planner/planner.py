@@ -9,18 +9,20 @@ from services.agent_orchestrator.agent.planner.entity_recognition import LinkEnt
 from services.agent_orchestrator.agent.planner.follow_up import Turn, understand
 from services.agent_orchestrator.agent.planner.question import Clock, Question
 from services.agent_orchestrator.agent.planner.routing import ToolCall, plan
+from services.agent_orchestrator.agent.planner.tool_choice import ChooseTool
 
 
 @dataclass(frozen=True, slots=True)
 class LocalPlanner:
-    """Routes a question by its form. `link` finds the entities of the space that a text names."""
+    """Routes a question. `link` finds the entities of the space that a text names, `choose` the tool."""
 
     link: LinkEntities
     clock: Clock
+    choose: ChooseTool
 
     async def read(self, text: str, turns: Sequence[Turn] = ()) -> list[Question]:
         """Returns the parts of a question, completed from earlier turns."""
-        return await understand(text, turns, self.clock, self.link)
+        return await understand(text, turns, self.clock, self.link, self.choose)
 
     async def plan(
         self, text: str, tools: Collection[str], turns: Sequence[Turn] = ()

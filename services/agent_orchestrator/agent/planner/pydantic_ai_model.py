@@ -53,6 +53,7 @@ from services.agent_orchestrator.agent.planner.routing import (
     offered_call,
     route,
 )
+from services.agent_orchestrator.agent.planner.tool_choice import ChooseTool
 from services.agent_orchestrator.agent.planner.two_hop_questions import bridge
 from services.agent_orchestrator.agent.results import MAX_ITEMS, ResultItem, ToolResult
 
@@ -80,6 +81,7 @@ class PlannerContext:
 
     clock: Clock
     link: LinkEntities
+    choose: ChooseTool
     cite: Callable[[Sequence[ResultItem]], None]
     reading: Reading
     understood: dict[str, list[Question]] = field(default_factory=dict)
@@ -187,7 +189,7 @@ async def next_step(
         return [TextPart(answer_chat_task(task))]
     if talk.question not in context.understood:
         context.understood[talk.question] = await understand(
-            talk.question, talk.turns, context.clock, context.link
+            talk.question, talk.turns, context.clock, context.link, context.choose
         )
     questions = context.understood[talk.question]
     if not talk.steps:

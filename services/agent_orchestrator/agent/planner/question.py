@@ -82,7 +82,8 @@ class Clock:
 class Question:
     """One part of a question, without politeness. `times` excludes dates that name a document.
 
-    `page` is the number of pages of a long answer that were shown before this one.
+    `page` is the number of pages of a long answer that were shown before this one. `tool` is the chosen tool, empty
+    before it was chosen.
     """
 
     text: str
@@ -91,6 +92,7 @@ class Question:
     entities: tuple[KnownEntity, ...]
     clock: Clock
     page: int = 0
+    tool: str = ""
 
     @property
     def plain(self) -> str:

@@ -1,16 +1,15 @@
-"""Maps a question's form to tool calls with arguments."""
+"""Maps a question and its tool to calls with arguments."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from services.agent_orchestrator.agent.planner import question_forms
 from services.agent_orchestrator.agent.planner.dates.expressions import TimeExpression
-from services.agent_orchestrator.agent.planner.language import is_english
 from services.agent_orchestrator.agent.planner.question import Question
 
 HISTORY: Final = "get_entity_history"
@@ -90,13 +89,8 @@ def plan(parts: Sequence[Question], tools: Collection[str]) -> list[ToolCall]:
 
 
 def route(question: Question) -> list[ToolCall]:
-    """Returns the calls for one part of a question, by the first form that matches."""
-    if not is_english(question.text):
-        return [_documents(question, "comprehensive_search")]
-    for fits, call in _ROUTES:
-        if fits(question):
-            return call(question)
-    return [_documents(question, _document_tool(question))]
+    """Returns the calls for one part of a question with its tool; a search of the documents if none was chosen."""
+    return _CALLS.get(question.tool, _documents_only)(question)
 
 
 def offered_call(call: ToolCall, question: Question, tools: Collection[str]) -> ToolCall | None:
@@ -150,6 +144,8 @@ def _findings(question: Question) -> list[ToolCall]:
 
 
 def _relations(question: Question) -> list[ToolCall]:
+    if question.times and not _is_now(question):
+        return _snapshot(question)
     arguments: dict[str, Any] = {"query": question.text} | _entity("entity_name", question)
     return [ToolCall("search_knowledge_graph", arguments | _relation(question))]
 
@@ -167,15 +163,13 @@ def _history(question: Question) -> list[ToolCall]:
 
 
 def _history_of_all(question: Question) -> list[ToolCall]:
-    """Returns calls for changes without a named entity: a comparison with a time, else a snapshot or documents."""
-    if question.times and question_forms.is_certain_history(question):
-        return _comparison(question)
-    return (
-        _relations(question) if question_forms.is_relation(question) else _documents_only(question)
-    )
+    """Returns calls for changes without a named entity: a comparison with a time, else what is known and written."""
+    return _comparison(question) if question.times else _relations(question)
 
 
 def _comparison(question: Question) -> list[ToolCall]:
+    if not question.times:
+        return _history(question) if question.entity else _documents_only(question)
     before, after = compared_times(question)
     arguments: dict[str, Any] = {"before": iso(before)}
     if after is not None:
@@ -184,6 +178,8 @@ def _comparison(question: Question) -> list[ToolCall]:
 
 
 def _snapshot(question: Question) -> list[ToolCall]:
+    if not question.times:
+        return _relations(question)
     arguments = time_arguments(question.times[0], question.clock.now)
     return [ToolCall("get_snapshot", arguments | _entity("entity", question) | _relation(question))]
 
@@ -210,59 +206,21 @@ def _document_tool(question: Question) -> str:
     )
 
 
-def _is_document(question: Question) -> bool:
-    return question_forms.asks_a_document(question) and not question_forms.is_certain_history(
-        question
-    )
-
-
-def _is_state_in_time(question: Question) -> bool:
-    """Whether it names a past time and asks for the state then, not for events or reasons."""
-    if not question.times or _is_now(question):
-        return False
-    kind = question.times[0].kind
-    if kind == "as_of":
-        return True
-    if kind == "since" or question_forms.is_open(question):
-        return False
-    if question_forms.is_about_events(question) and not question_forms.is_relation(question):
-        return False
-    return (
-        question_forms.is_relation(question)
-        or question_forms.is_interrogative(question)
-        or bool(question.entities)
-    )
-
-
 def _is_now(question: Question) -> bool:
-    """Whether the time is the present: "today" with a verb in the present tense."""
+    """Whether the time of a question includes the present."""
     time, now = question.times[0].range, question.clock.now
-    holds = (time.start is None or time.start <= now) and (time.end is None or now < time.end)
-    return (
-        holds and question.times[0].kind == "range" and not question_forms.is_past_tense(question)
-    )
+    return (time.start is None or time.start <= now) and (time.end is None or now < time.end)
 
 
-def _is_past(question: Question) -> bool:
-    """Whether it asks how something changed, including since a time."""
-    if any(time.kind == "since" for time in question.times) and question.entities:
-        return not question_forms.is_open(question) or question_forms.is_history(question)
-    return question_forms.is_history(question) and not (
-        question.times and _is_state_in_time(question)
-    )
-
-
-_ROUTES: Final = (
-    (question_forms.is_nothing_to_look_up, _nothing),
-    (question_forms.is_memory, _memory),
-    (question_forms.is_findings, _findings),
-    (_is_document, _documents_only),
-    (question_forms.is_comparison, _comparison),
-    (question_forms.is_certain_history, _history),
-    (_is_state_in_time, _snapshot),
-    (_is_past, _history),
-    (question_forms.is_relation, _relations),
-)
+_CALLS: Final[Mapping[str, Callable[[Question], list[ToolCall]]]] = {
+    "none": _nothing,
+    "query_graph": _memory,
+    "search_findings": _findings,
+    "search_knowledge_graph": _relations,
+    "get_entity_history": _history,
+    "get_snapshot": _snapshot,
+    "diff_graph": _comparison,
+}
 
 
 def compared_times(question: Question) -> tuple[datetime, datetime | None]:

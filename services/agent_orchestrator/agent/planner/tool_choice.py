@@ -21,7 +21,10 @@ from services.runtime.patterns import Pattern, compile_linear
 
 WEIGHTS: Final = Path(__file__).with_suffix(".json")
 DOCUMENTS: Final = "documents"
-"""The choice of what documents say, with whichever search fits the question."""
+"""What documents say, with whichever search fits the question."""
+RELATIONS: Final = "search_knowledge_graph"
+NOTHING: Final = "none"
+"""Small talk, which needs no tool."""
 
 Floats = NDArray[np.float32]
 ChooseTool = Callable[[Question], Awaitable[str]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from services.agent_orchestrator.agent.planner import statement_selection
@@ -15,6 +16,7 @@ from services.agent_orchestrator.agent.planner.language import fold
 from services.agent_orchestrator.agent.planner.question import Question, read_question
 from services.agent_orchestrator.agent.planner.reading import Reading
 from services.agent_orchestrator.agent.planner.statements import Statement, gather
+from services.agent_orchestrator.agent.planner.tool_choice import RELATIONS
 from services.agent_orchestrator.agent.results import ToolResult
 
 _CLAUSE: Final = re.compile(
@@ -53,5 +55,6 @@ async def bridge(
         ends = [end for end in (one.item.subject, one.item.object) if fold(end) not in named]
         if len(ends) == 1:
             text = f"{question.text[: found.start()]}{ends[0]}{question.text[found.end() :]}"
-            return read_question(text, [KnownEntity(ends[0])], question.clock), one
+            outer = read_question(text, [KnownEntity(ends[0])], question.clock)
+            return replace(outer, tool=RELATIONS), one
     return None

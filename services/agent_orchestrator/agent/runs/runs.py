@@ -15,6 +15,8 @@ from services.agent_orchestrator.agent.conversations.store import (
 )
 from services.agent_orchestrator.agent.conversations.summaries import Summaries
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
+from services.agent_orchestrator.agent.planner.follow_up import no_choice
+from services.agent_orchestrator.agent.planner.tool_choice import ChooseTool
 from services.agent_orchestrator.agent.runs.ask import Ask, Limits, RunMemory
 from services.agent_orchestrator.agent.runs.event_log import Owner, RunLog
 from services.agent_orchestrator.agent.runs.events import (
@@ -78,6 +80,7 @@ class Runs:
         limits: Limits,
         memory: MemoryWrites | None = None,
         reader: Reranker | None = None,
+        choose: ChooseTool = no_choice,
     ) -> None:
         self._answering = answering
         self._log = log
@@ -87,6 +90,7 @@ class Runs:
         self._hybrid = hybrid
         self._tiers = tiers
         self._reader = reader
+        self._choose = choose
         self._limits = limits
         self._follower = LogFollower(log)
         self._ends = RunFinalizer(
@@ -284,6 +288,7 @@ class Runs:
             hybrid=self._hybrid,
             tiers=self._tiers,
             reader=self._reader,
+            choose=self._choose,
             search_preferences=ask.preferences,
             run_id=run.id,
             conversation_id=ask.conversation_id,

@@ -1,4 +1,4 @@
-"""The real local model that reads statements next to questions."""
+"""The real local models: the one that reads statements, and the one whose vectors choose tools."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from collections.abc import AsyncIterator
 import pytest
 
 from services.agent_orchestrator.agent.planner.reading import Reading
+from services.agent_orchestrator.agent.planner.tool_choice import ChooseTool
+from services.agent_orchestrator.agent.tool_chooser import ToolChooser
+from services.models.embedding.local import LocalEmbedder
+from services.models.embedding.local_models import LOCAL_MODELS
 from services.models.reranking.cross_encoder import CrossEncoder
 
 
@@ -20,3 +24,11 @@ async def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterat
 @pytest.fixture
 def reading(cross_encoder: CrossEncoder) -> Reading:
     return Reading(cross_encoder.score)
+
+
+@pytest.fixture(scope="session")
+async def choose(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ChooseTool]:
+    local = LOCAL_MODELS["bge-small-en-v1.5"]
+    embedder = LocalEmbedder(local, tmp_path_factory.mktemp("embedder"), workers=2)
+    yield ToolChooser(embedder).choose
+    await embedder.close()

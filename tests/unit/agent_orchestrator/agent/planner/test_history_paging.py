@@ -20,7 +20,7 @@ from pydantic_ai.messages import (
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.history_paging import page_step, requested_page
 from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerContext, PlannerModel
-from services.agent_orchestrator.agent.planner.question import Clock
+from services.agent_orchestrator.agent.planner.question import Clock, Question
 from services.agent_orchestrator.agent.planner.reading import Reading, shared_words
 from services.agent_orchestrator.agent.results import ResultItem, ToolResult
 
@@ -133,12 +133,20 @@ async def link(text: str) -> Sequence[KnownEntity]:
     return [KnownEntity("Ledger")] if "Ledger" in text else []
 
 
+async def choose_tool(question: Question) -> str:
+    return "get_entity_history"
+
+
 async def by_words(question: str, texts: Sequence[str]) -> list[float]:
     return shared_words(question, texts)
 
 
 AGENT = Agent(
-    PlannerModel(lambda _deps: PlannerContext(CLOCK, link, lambda _items: None, Reading(by_words))),
+    PlannerModel(
+        lambda _deps: PlannerContext(
+            CLOCK, link, choose_tool, lambda _items: None, Reading(by_words)
+        )
+    ),
     deps_type=Deps,
     toolsets=[FunctionToolset([get_entity_history])],
 )

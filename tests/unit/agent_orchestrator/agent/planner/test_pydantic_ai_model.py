@@ -22,7 +22,7 @@ from pydantic_ai.run import AgentRunResultEvent
 from services.agent_orchestrator.agent.planner.answers import INTRODUCTION, NOTHING_ANSWERS
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerContext, PlannerModel
-from services.agent_orchestrator.agent.planner.question import Clock
+from services.agent_orchestrator.agent.planner.question import Clock, Question
 from services.agent_orchestrator.agent.planner.reading import Reading, shared_words
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 
@@ -63,12 +63,18 @@ async def link(text: str) -> Sequence[KnownEntity]:
     return [KnownEntity("Ledger")] if "Ledger" in text else []
 
 
+async def choose_tool(question: Question) -> str:
+    return "search_knowledge_graph" if "who" in question.text.casefold() else "documents"
+
+
 async def by_words(question: str, texts: Sequence[str]) -> list[float]:
     return shared_words(question, texts)
 
 
 AGENT = Agent(
-    PlannerModel(lambda deps: PlannerContext(CLOCK, link, deps.cited.extend, Reading(by_words))),
+    PlannerModel(
+        lambda deps: PlannerContext(CLOCK, link, choose_tool, deps.cited.extend, Reading(by_words))
+    ),
     deps_type=Deps,
     toolsets=[FunctionToolset([search_knowledge_graph, comprehensive_search])],
     retries=2,
