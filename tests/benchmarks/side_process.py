@@ -8,9 +8,10 @@ import os
 from collections.abc import AsyncIterator, Mapping
 
 from deploy.local.ports import LOOPBACK, free_ports
-from deploy.local.probes import ignore, listening
+from deploy.local.probes import listening
 from deploy.local.processes import BRAID
 from deploy.local.stack import LocalStack
+from deploy.local.waiting import ignore
 from tests.benchmarks.command import MeasureError
 from tests.benchmarks.harness import SETTINGS
 
