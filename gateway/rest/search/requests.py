@@ -172,7 +172,7 @@ class HybridSearch(ChunkSearch):
     contract: ClassVar[type[Message]] = vector.HybridSearchRequest
 
     text_weight: JsonNumber | None = Field(
-        default=None, description="Share of the text score, 0–1. Default 0.3."
+        default=None, description="Share of the text score, 0–1. Default 0.15."
     )
     fusion: Literal["weighted_score", "reciprocal_rank"] | None = Field(
         default=None, description="How the two lists are fused. Default: weighted_score."
@@ -254,7 +254,7 @@ class ComprehensiveSearch(RememberedSearch):
     )
     text_weight: JsonNumber | None = Field(
         default=None,
-        description="Share of the text score within the chunks' leg, 0–1. Default 0.3.",
+        description="Share of the text score within the chunks' leg, 0–1. Default 0.15.",
     )
     as_of: Instant | None = Field(
         default=None, description="The instant that the answer is about. Default: now."

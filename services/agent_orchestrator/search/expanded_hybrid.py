@@ -25,6 +25,7 @@ from services.agent_orchestrator.expansion.result_list import (
 )
 from services.agent_orchestrator.reranking.reranking import MAX_RERANKED
 from services.agent_orchestrator.reranking.reranking import OFF as RERANKING_OFF
+from services.models.embedding.relevance import DEFAULT_TEXT_WEIGHT
 from services.runtime.context import remaining
 from services.runtime.errors import (
     BraidError,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     Request = search_pb2.ExpandedHybridSearchRequest
 
 DEFAULT_LIMIT = 10
-DEFAULT_TEXT_WEIGHT = 0.3
 
 
 class ExpandedHybrid:

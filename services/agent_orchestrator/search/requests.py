@@ -12,6 +12,7 @@ from services.agent_orchestrator.expansion.expander import OFF
 from services.agent_orchestrator.expansion.query_aware import SEEDS
 from services.agent_orchestrator.reranking.reranking import MAX_RERANKED
 from services.agent_orchestrator.reranking.reranking import OFF as RERANKING_OFF
+from services.models.embedding.relevance import DEFAULT_TEXT_WEIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     Embedding = retrieval_pb2.QueryEmbedding | None
 
 DEFAULT_LIMIT = 10
-DEFAULT_TEXT_WEIGHT = 0.3
 MAX_FACTS = 50
 
 

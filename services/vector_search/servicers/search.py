@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from braid.common.v1 import legs_pb2, retrieval_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2, search_pb2_grpc
 from services.models.embedding.query_embedder import VectorSource
+from services.models.embedding.relevance import DEFAULT_TEXT_WEIGHT
 from services.runtime.context import current_call
 from services.vector_search.domain import (
     Chunk,
@@ -36,7 +37,6 @@ AnySearch: TypeAlias = (
 )
 
 _DEFAULT_LIMIT = 10
-_DEFAULT_TEXT_WEIGHT = 0.3
 _SHORTFALLS = {
     DegradationReason.EMBEDDER_UNAVAILABLE: (
         legs_pb2.LEG_STATUS_DEGRADED,
@@ -99,7 +99,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
         search = _search(
             request,
             text=request.query,
-            text_weight=request.text_weight if weighted else _DEFAULT_TEXT_WEIGHT,
+            text_weight=request.text_weight if weighted else DEFAULT_TEXT_WEIGHT,
             fusion=FusionKind(request.fusion) or FusionKind.WEIGHTED_SCORE,
         )
         found = await self._searcher.search_hybrid(
@@ -131,7 +131,7 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
             request.query,
             ids,
             _given_vector(request),
-            text_weight=request.text_weight if weighted else _DEFAULT_TEXT_WEIGHT,
+            text_weight=request.text_weight if weighted else DEFAULT_TEXT_WEIGHT,
             at=at,
             use_cache=request.cache != retrieval_pb2.CACHE_MODE_BYPASS,
         )

@@ -75,7 +75,7 @@ async def test_omitted_fields_have_the_defaults_of_the_contract(answers: World) 
     [hybrid] = answers.vector.script.requests["HybridSearch"]
     [facts] = answers.graph.script.requests["SearchFacts"]
     # An expansion starts from 20 results, whatever the limit.
-    assert (hybrid.limit, hybrid.text_weight) == (20, 0.3)
+    assert (hybrid.limit, hybrid.text_weight) == (20, 0.15)
     assert not hybrid.HasField("as_of")
     assert not facts.HasField("time")
 

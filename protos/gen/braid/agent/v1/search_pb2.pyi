@@ -91,7 +91,7 @@ class ComprehensiveSearchRequest(_message.Message):
     use_graph: _builtins.bool
     """Search the graph. Default true."""
     text_weight: _builtins.float
-    """Weight of the text score within the leg VECTOR, 0–1. Default 0.3."""
+    """Weight of the text score within the leg VECTOR, 0–1. Default 0.15."""
     cache: _retrieval_pb2.CacheMode.ValueType
     """Whether cached answers of the tiers and a cached query vector may be used. Default: yes, while nothing has changed."""
     rerank: _reranking_pb2.RerankMode.ValueType

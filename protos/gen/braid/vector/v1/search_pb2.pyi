@@ -239,7 +239,7 @@ class HybridSearchRequest(_message.Message):
     limit: _builtins.int
     """Maximum number of hits, 1–50. Default 10."""
     text_weight: _builtins.float
-    """Weight of the text score in the fused score, 0–1. Default 0.3. Below 0.5, with weighted scores, chunks that contain only
+    """Weight of the text score in the fused score, 0–1. Default 0.15. Below 0.5, with weighted scores, chunks that contain only
     words that are common in the space may be found only by meaning.
     """
     fusion: _chunks_pb2.Fusion.ValueType
@@ -387,7 +387,7 @@ class ScoreChunksRequest(_message.Message):
     cache: _retrieval_pb2.CacheMode.ValueType
     """Whether a cached query vector may be used. Default: yes."""
     text_weight: _builtins.float
-    """Weight of the text score in the score, 0–1. Default 0.3."""
+    """Weight of the text score in the score, 0–1. Default 0.15."""
     include_chunks: _builtins.bool
     """Also return the chunks themselves."""
     @_builtins.property
