@@ -14,13 +14,13 @@ from services.runtime.telemetry import get_logger
 
 MAX_READ = 4
 """How many passages are read: enough to tell whether the list has a match; each takes 10 to 60 ms on one core."""
-_SECONDS = 1.0
-_SHARE = 0.5
+_SECONDS = 2.0
+_SHARE = 0.6
 _MAX_CHARACTERS = 2_000
 
 
 class Reader:
-    """Judges passages within a budget: `MAX_READ` passages, one second, and half of the caller's remaining time."""
+    """Judges passages within a budget: `MAX_READ` passages, two seconds, and most of the caller's remaining time."""
 
     def __init__(self, cross_encoder: Reranker) -> None:
         self._cross_encoder = cross_encoder

@@ -14,13 +14,14 @@ from braid.common.v1 import legs_pb2
 from braid.vector.v1 import chunks_pb2, search_pb2
 from services.models.embedding.local import LocalEmbedder
 from services.models.embedding.local_models import LOCAL_MODELS
-from services.models.embedding.relevance import bend, unbend
+from services.models.embedding.relevance import DEFAULT_TEXT_WEIGHT, KNOWN, bend, unbend
 from services.vector_search.postgres_store import PostgresStore
 from tests.integration.vector_search.conftest import Tier
 from tests.integration.vector_search.messages import document, upsert
 from tests.integration.vector_search.test_service import bad_field
 
 OURS = Tier.credential("ours")
+FLOOR = KNOWN["all-MiniLM-L6-v2"].match_floor(6, DEFAULT_TEXT_WEIGHT)
 TEXTS = {
     "broker": "NATS carries the events between the order service and the warehouse.",
     "freeze": "No deployments on Fridays after 16:00, unless the release manager agrees.",
@@ -73,7 +74,7 @@ async def test_an_unrelated_query_has_no_match(office: Tier) -> None:
         assert answer.status == legs_pb2.LEG_STATUS_NO_MATCH, query
         assert not answer.hits
         assert answer.embedding_model == "all-MiniLM-L6-v2"
-        assert answer.relevance_floor == pytest.approx(0.30)
+        assert answer.relevance_floor == pytest.approx(FLOOR)
 
 
 async def test_a_query_that_the_space_answers_has_a_match_with_its_document_first(
@@ -83,7 +84,7 @@ async def test_a_query_that_the_space_answers_has_a_match_with_its_document_firs
         answer = await hybrid(office, query)
         assert answer.status == legs_pb2.LEG_STATUS_OK, query
         assert answer.hits[0].chunk.document_id == document_id
-        assert answer.hits[0].score >= answer.relevance_floor == pytest.approx(0.30)
+        assert answer.hits[0].score >= answer.relevance_floor == pytest.approx(FLOOR)
         assert all(0.25 <= hit.score <= 1 for hit in answer.hits)
 
 

@@ -77,7 +77,7 @@ async def test_hybrid_search_returns_score_parts_path_status_and_revision(filled
     best = answer.hits[0]
     assert (best.chunk.document_title, best.chunk.metadata["colour"]) == ("N", "red")
     parts = best.scores
-    assert best.score == pytest.approx(bend(0.7 * parts.vector_fused + 0.3 * parts.text_fused))
+    assert best.score == pytest.approx(bend(0.85 * parts.vector_fused + 0.15 * parts.text_fused))
     assert (parts.vector_rank, parts.text_rank) == (1, 1)
 
 

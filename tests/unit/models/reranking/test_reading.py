@@ -44,7 +44,7 @@ async def test_an_unavailable_model_gives_no_judgment() -> None:
     assert await Reader(Scripted(away=True)).read("q", ["a"]) is None
 
 
-async def test_reading_takes_at_most_half_of_the_callers_time() -> None:
+async def test_reading_leaves_the_caller_time_for_the_rest() -> None:
     deadline = asyncio.get_running_loop().time() + 0.2
     with call_scope(CallContext("r", "m", "s", "u", frozenset(), deadline)):
         assert await Reader(Scripted(seconds=5)).read("q", ["a"]) is None
