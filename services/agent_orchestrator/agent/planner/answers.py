@@ -45,6 +45,9 @@ _GRAPH_TOOLS: Final = (
 )
 _TIMED: Final = frozenset({"get_snapshot", "diff_graph"})
 _MAX_CHANGES: Final = 10
+# Logits by which the text as given must be answered better than what it was completed to: a text that asks less is
+# answered by more.
+_CLEARLY_BETTER: Final = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,37 @@ async def is_answered(part: AnsweredPart, reading: Reading) -> bool:
     draft = Draft()
     await _answer_part(draft, part, reading)
     return draft.has_answer
+
+
+async def better_readings(parts: Sequence[AnsweredPart], reading: Reading) -> list[AnsweredPart]:
+    """Returns the parts without the readings that are answered less well than their alternatives."""
+    kept: list[AnsweredPart] = []
+    for part in parts:
+        if not part.question.is_alternative or not kept:
+            kept.append(part)
+        elif await _is_answered_better(part, kept[-1], reading):
+            kept[-1] = part
+    return kept
+
+
+async def _is_answered_better(
+    alternative: AnsweredPart, completed: AnsweredPart, reading: Reading
+) -> bool:
+    score = await _best_score(alternative, reading)
+    if score is None:
+        return False
+    if not await is_answered(completed, reading):
+        return True
+    known = await _best_score(completed, reading)
+    return known is not None and score > known + _CLEARLY_BETTER
+
+
+async def _best_score(part: AnsweredPart, reading: Reading) -> float | None:
+    """Returns how well the best statement answers a part; None if none does."""
+    found = gather(part.results)
+    facts = await statement_selection.facts(reading, part.question, found.facts)
+    quoted = await statement_selection.sentences(reading, part.question, found.passages)
+    return max((one.score for one in [*facts, *quoted]), default=None)
 
 
 async def _answer_part(draft: Draft, part: AnsweredPart, reading: Reading) -> None:

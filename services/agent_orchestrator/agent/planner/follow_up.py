@@ -1,4 +1,7 @@
-"""Questions that refer to earlier ones: pronouns, "what about …", and "and in 2023?"."""
+"""Questions that refer to earlier ones: by a pronoun, or by naming only what differs ("and in 2023?", "since when?").
+
+They are completed from the conversation. Where the text could also be meant as it stands, both readings are returned.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,19 @@ from services.agent_orchestrator.agent.planner.question import (
 from services.agent_orchestrator.agent.planner.routing import HISTORY, route
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
 from services.agent_orchestrator.agent.planner.tool_choice import DOCUMENTS, NOTHING, ChooseTool
+from services.agent_orchestrator.agent.planner.topics import (
+    interrogative,
+    replace_topic,
+    said_by,
+    topic,
+    with_interrogative,
+)
 from services.runtime.patterns import compile_linear, escape
 
 # Characters that are parsed; the text after them is only used as a search query. The question comes first.
 _MAX_READ: Final = 2_000
+# Earlier turns that a question may refer to.
+_MAX_TURNS: Final = 6
 _PERSONAL: Final = re.compile(r"\b(?:he|she|him|her|his|hers)\b", re.IGNORECASE)
 _PRONOUN: Final = re.compile(
     (
@@ -56,6 +68,7 @@ _LEAD_IN: Final = re.compile(
     r"^(?:(?:and|but|or|so|then|also) ){0,5}(?:(?:what|how) about |same (?:question )?(?=for|in))?",
     re.IGNORECASE,
 )
+_TIME_PREPOSITION: Final = re.compile(r"(?: (?:in|on|at|since|during|for|by|until)){1,3}$")
 _PERSON_TYPES: Final = frozenset({"person", "human", "employee", "people"})
 
 
@@ -70,16 +83,30 @@ class Turn:
 async def understand(
     text: str, turns: Sequence[Turn], clock: Clock, link: LinkEntities, choose: ChooseTool
 ) -> list[Question]:
-    """Returns the parts of a question with their entities, including entities that only earlier turns name."""
+    """Returns the parts of a question, completed from the conversation where they need it.
+
+    After a completed part that could also be meant as it stands, this reading follows as an alternative: both are
+    searched, and the one that is answered better counts.
+    """
+    turns = turns[-_MAX_TURNS:]
     paged = await _paged(text, turns, clock, link, choose)
     if paged:
         return paged
-    understood: list[Question] = []
+    completed: list[Question] = []
+    readings: list[Question] = []
     for part in asked_parts(text):
-        question = read_question(part, await named_entities(part, link), clock)
-        question = await _completed(question, understood, turns, link)
-        understood.append(await with_tool(question, choose))
-    return understood
+        given = read_question(part, await named_entities(part, link), clock)
+        completed.append(await _completed(given, completed, turns, link))
+        readings.append(await with_tool(completed[-1], choose))
+        if turns and completed[-1] is not given and _names_something(given):
+            readings.append(replace(given, is_alternative=True, tool=DOCUMENTS))
+    return readings
+
+
+def _names_something(question: Question) -> bool:
+    """Whether a text has a topic of its own; "who owns it" has none."""
+    words = content_words(without_times(question.text, question.times))
+    return bool(question.entities) or len(words) > 1
 
 
 async def with_tool(question: Question, choose: ChooseTool) -> Question:
@@ -140,51 +167,106 @@ async def named_entities(text: str, link: LinkEntities) -> list[KnownEntity]:
 async def _completed(
     question: Question, earlier: Sequence[Question], turns: Sequence[Turn], link: LinkEntities
 ) -> Question:
-    if turns and not earlier and _ELLIPSIS.match(question.text):
-        return await _from_last_question(question, turns, link)
+    if is_small_talk(question.text):
+        return question
+    asks = _bare_interrogative(question)
+    if turns and not earlier and (asks or _lacks_verb(question)):
+        before = await _last_question(turns, question.clock, link)
+        if asks:
+            text = with_interrogative(before.text.rstrip(" ?.!"), asks)
+            return read_question(f"{text}?", before.entities, question.clock)
+        return _about_something_else(before, question)
     pronoun = _pronoun(question.text)
     if pronoun is None or _is_own_reference(question, pronoun):
         return question
+    return _from_parts(question, pronoun, earlier) or await _from_turns(
+        question, pronoun, turns, link
+    )
+
+
+def _from_parts(
+    question: Question, pronoun: re.Match[str], earlier: Sequence[Question]
+) -> Question | None:
+    """Returns the question with what an earlier part of the same text names in place of a pronoun."""
     wants_person = bool(_PERSONAL.fullmatch(pronoun[0]))
     entity = _antecedent([one for part in earlier for one in part.entities], wants_person)
-    if entity is None:
-        entity = await _from_turns(turns, wants_person, link)
-    return question if entity is None else _with_antecedent(question, pronoun, entity)
+    if entity is not None:
+        return _with_antecedent(question, pronoun, entity.name, entity)
+    phrase = topic(earlier[-1]) if earlier else None
+    return None if phrase is None else _with_antecedent(question, pronoun, phrase.text)
 
 
-async def _from_last_question(
-    question: Question, turns: Sequence[Turn], link: LinkEntities
-) -> Question:
-    """Returns the last question with the time or entity that the follow-up names instead."""
-    before = (await understand(turns[-1].question, turns[:-1], question.clock, link, no_choice))[-1]
+def _lacks_verb(question: Question) -> bool:
+    """Whether a text only names what differs from the last question: "and the red lamp?", "In September?"."""
+    if _ELLIPSIS.match(question.text):
+        return True
+    rest = without_times(question.text, question.times)
+    return bool(question.times) and not content_words(rest) and not interrogative(rest)
+
+
+def _bare_interrogative(question: Question) -> str:
+    """Returns the words of a question that only asks: "Since when?", "And why?"; empty for any other."""
+    rest = _LEAD_IN.sub("", question.text, count=1).strip()
+    asks = interrogative(rest)
+    has_more = content_words(rest[len(asks) :]) or question.entities or question.times
+    return "" if has_more or _PRONOUN.search(rest) else asks
+
+
+async def _last_question(turns: Sequence[Turn], clock: Clock, link: LinkEntities) -> Question:
+    """Returns the last part of the last turn's question, itself completed."""
+    understood = await understand(turns[-1].question, turns[:-1], clock, link, no_choice)
+    return [one for one in understood if not one.is_alternative][-1]
+
+
+def _about_something_else(before: Question, question: Question) -> Question:
+    """Returns the last question with the time or the thing that the follow-up names instead."""
     text = before.text.rstrip(" ?.!")
+    asked = _LEAD_IN.sub("", question.text, count=1)
+    rest = asked.strip(" ?.!")
     if question.times:
-        text = without_times(text, before.times).rstrip(" ?.!")
+        text = _TIME_PREPOSITION.sub("", without_times(text, before.times).rstrip(" ?.!"))
+        rest = without_times(question.text, question.times)
+        rest = _LEAD_IN.sub("", f"{rest} ", count=1).strip(" ?.!,")
     if question.entities and before.entities:
         text = _replaced(text, before.entity, question.entity)
-    rest = _LEAD_IN.sub("", question.text, count=1).strip(" ?.!")
-    if not question.entities or not before.entities:
-        text = f"{text} {rest}"
-    elif question.times:
-        text = f"{text} {question.text[question.times[0].start : question.times[0].end]}"
-    entities = question.entities or before.entities
+    elif rest:
+        same = replace(before, text=text, times=before.times if not question.times else ())
+        text = replace_topic(same, rest) or f"{text} {rest}"
+    for time in question.times[:1]:
+        text = f"{text} {question.text[time.start : time.end]}"
+    entities = [
+        one
+        for one in _distinct([*question.entities, *before.entities])
+        if fold(one.name) in fold(text)
+    ]
     return read_question(f"{text}?", entities, question.clock)
 
 
 async def _from_turns(
-    turns: Sequence[Turn], wants_person: bool, link: LinkEntities
-) -> KnownEntity | None:
-    """Returns a matching entity of the latest turn that names one; a person may be named only by an answer."""
-    for turn in reversed(turns):
-        asked = await named_entities(turn.question, link)
-        answered = list(await link(turn.answer[:2_000])) if turn.answer else []
-        entity = _antecedent(asked, wants_person) if not wants_person else None
-        entity = entity or _antecedent(
-            [*answered, *asked] if wants_person else answered, wants_person
-        )
-        if entity is not None:
-            return entity
-    return None
+    question: Question, pronoun: re.Match[str], turns: Sequence[Turn], link: LinkEntities
+) -> Question:
+    """Returns the question with what the latest turn is about that names anything that fits the pronoun."""
+    wants_person = bool(_PERSONAL.fullmatch(pronoun[0]))
+    for place in range(len(turns) - 1, -1, -1):
+        before = await _last_question(turns[: place + 1], question.clock, link)
+        entity = await _named_in(turns[place], wants_person, link)
+        phrase = topic(before) if not is_small_talk(before.text) else None
+        said = said_by(before.text) if phrase is not None and pronoun.re is _BARE_THAT else ""
+        name = said or (entity.name if entity is not None else phrase.text if phrase else "")
+        if name:
+            return _with_antecedent(question, pronoun, name, entity)
+    return question
+
+
+async def _named_in(turn: Turn, wants_person: bool, link: LinkEntities) -> KnownEntity | None:
+    """Returns the entity of a turn that fits a pronoun; a person may be named only by the answer."""
+    asked = await named_entities(turn.question, link)
+    answer = turn.answer[:_MAX_READ]
+    answered = list(await link(answer)) if answer else []
+    if not wants_person:
+        return _antecedent(asked, wants_person) or _antecedent(answered, wants_person)
+    known = _antecedent([*answered, *asked], wants_person)
+    return known or next(iter(capitalised_names(answer)), None)
 
 
 def _antecedent(entities: Sequence[KnownEntity], wants_person: bool) -> KnownEntity | None:
@@ -207,17 +289,19 @@ def _is_own_reference(question: Question, pronoun: re.Match[str]) -> bool:
     return any(fold(entity.name) in before for entity in question.entities)
 
 
-def _with_antecedent(question: Question, pronoun: re.Match[str], entity: KnownEntity) -> Question:
-    """Returns the question with the name in place of the pronoun, and that entity first."""
+def _with_antecedent(
+    question: Question, pronoun: re.Match[str], name: str, entity: KnownEntity | None = None
+) -> Question:
+    """Returns the question with a name in place of the pronoun, and its entity first."""
     group = 1 if pronoun.re is _BARE_THAT else 0
     start, end = pronoun.span(group)
     word = pronoun[group].casefold()
     possessive = word in _POSSESSIVES or (
         word == "her" and _POSSESSIVE_HER.match(question.text[start:])
     )
-    name = f"{entity.name}'s" if possessive else entity.name
-    text = f"{question.text[:start]}{name}{question.text[end:]}"
-    entities = _distinct([entity, *question.entities])
+    named = f"{name}'s" if possessive else name
+    text = f"{question.text[:start]}{named}{question.text[end:]}"
+    entities = question.entities if entity is None else _distinct([entity, *question.entities])
     return read_question(text, entities, question.clock)
 
 

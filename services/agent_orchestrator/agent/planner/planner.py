@@ -21,8 +21,9 @@ class LocalPlanner:
     choose: ChooseTool
 
     async def read(self, text: str, turns: Sequence[Turn] = ()) -> list[Question]:
-        """Returns the parts of a question, completed from earlier turns."""
-        return await understand(text, turns, self.clock, self.link, self.choose)
+        """Returns the parts of a question, completed from earlier turns, without alternative readings."""
+        understood = await understand(text, turns, self.clock, self.link, self.choose)
+        return [one for one in understood if not one.is_alternative]
 
     async def plan(
         self, text: str, tools: Collection[str], turns: Sequence[Turn] = ()

@@ -35,6 +35,7 @@ from services.agent_orchestrator.agent.planner.answers import (
     INTRODUCTION,
     AnsweredPart,
     Draft,
+    better_readings,
     compose,
     is_answered,
     nothing_to_look_up,
@@ -205,7 +206,8 @@ async def next_step(
     calls = await _later_calls(parts, tools, talk.steps, reading)
     if calls:
         return calls
-    draft = await compose(parts, reading, introduce=not talk.is_introduced)
+    answered = await better_readings(parts, reading)
+    draft = await compose(answered, reading, introduce=not talk.is_introduced)
     return _answer(draft, context)
 
 

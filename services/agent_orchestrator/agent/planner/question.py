@@ -83,7 +83,7 @@ class Question:
     """One part of a question, without politeness. `times` excludes dates that name a document.
 
     `page` is the number of pages of a long answer that were shown before this one. `tool` is the chosen tool, empty
-    before it was chosen.
+    before it was chosen. An alternative is the text as given; the question before it is what it was completed to.
     """
 
     text: str
@@ -93,6 +93,7 @@ class Question:
     clock: Clock
     page: int = 0
     tool: str = ""
+    is_alternative: bool = False
 
     @property
     def plain(self) -> str:

@@ -67,6 +67,10 @@ _CERTAIN_HISTORY: Final = (
 _CURRENT: Final = phrases(
     "now|currently|at present|at the moment|presently|these days|nowadays|as we speak|present|current|still|today",
 )
+_PAST: Final = phrases(
+    "was|were|did|had|been|owned|led|used|managed|ran|worked|depended|belonged|headed|maintained|reported|supplied",
+    "employed|hosted|operated|held|supervised|relied|chaired|built|wrote|left|became|came|went|made|took|kept",
+)
 _RELATED: Final = phrases(
     (
         "related|connected|linked|tied|connects?|connections?|relationships?|relations?|ties|"
@@ -112,6 +116,12 @@ def relation_stems(question: Question) -> frozenset[str]:
 def is_current(question: Question) -> bool:
     """Whether the question names the present explicitly."""
     return bool(_CURRENT.search(question.text))
+
+
+def is_past_tense(question: Question) -> bool:
+    """Whether the question's verb is in the past tense."""
+    regular = any(len(word) > len("used") and word.endswith("ed") for word in question.words)
+    return regular or bool(_PAST.search(question.plain))
 
 
 def asks_for_similar(question: Question) -> bool:

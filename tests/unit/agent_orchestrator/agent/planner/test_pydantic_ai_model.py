@@ -170,6 +170,17 @@ async def test_a_very_long_question_is_searched_and_answered() -> None:
     assert text
 
 
+async def test_a_follow_up_is_searched_as_completed_and_as_given() -> None:
+    history: list[ModelMessage] = [
+        ModelRequest(parts=[UserPromptPart("Where does the brass bell hang?")]),
+        ModelResponse(parts=[TextPart(f"In the tower.\n\n{INTRODUCTION}")]),
+    ]
+    deps = Deps(passages=(cited("The red lamp does hang above the stairs."),))
+    text, calls = await run("and the red lamp?", deps, history)
+    assert calls == ["part-0-ask-1-0", "part-1-ask-1-0"]
+    assert text.count("above the stairs") == 1
+
+
 async def test_the_title_that_a_front_end_asks_for_needs_no_tool() -> None:
     deps = Deps()
     text, calls = await run(
