@@ -77,6 +77,10 @@ _RELATED: Final = phrases(
         "path|know each other|have to do with|in common"
     ),
 )
+_PAST: Final = phrases(
+    "was|were|did|had|been|owned|led|used|managed|ran|worked|depended|belonged|headed|maintained|reported|supplied",
+    "employed|hosted|operated|held|supervised|relied|chaired|built|wrote|left|became|came|went|made|took|kept",
+)
 _SPAN: Final = re.compile(r"\b(?:and|to|until|till|through)\b|[-–—]")
 
 
