@@ -42,7 +42,8 @@ class AgentDependencies:
     results. `linked` caches entity look-ups, one task for each text; `understood` caches how the local planner reads a
     question, `read` how well statements answer it. `reader` is the cross-encoder that chooses what the local planner
     quotes, `choose` chooses its tools. `leg_ended` is called for each finished leg of a search, with the id of the
-    tool call. Unless `may_save`, no tool saves anything.
+    tool call. Unless `may_save`,
+    no tool saves anything. `is_remembered` says whether the question is queued for the entity memory.
     """
 
     session_id: str
@@ -63,5 +64,6 @@ class AgentDependencies:
     linked: dict[str, asyncio.Task[Sequence[KnownEntity]]] = field(default_factory=dict)
     understood: dict[str, list[Question]] = field(default_factory=dict)
     may_save: bool = True
+    is_remembered: bool = False
     read: dict[tuple[str, str], float] = field(default_factory=dict)
     leg_ended: LegEnded = field(default=lambda _call_id, _report: None)

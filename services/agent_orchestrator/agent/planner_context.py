@@ -37,7 +37,13 @@ def planner_context(deps: AgentDependencies) -> PlannerContext:
     clock = Clock(deps.now, deps.zone)
     reading = Reading(read_texts, deps.read)
     return PlannerContext(
-        clock, link, deps.choose, deps.evidence.renumber, reading, deps.understood
+        clock,
+        link,
+        deps.choose,
+        deps.evidence.renumber,
+        reading,
+        deps.understood,
+        deps.is_remembered,
     )
 
 

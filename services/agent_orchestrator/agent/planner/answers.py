@@ -8,18 +8,20 @@ from typing import Final
 
 from services.agent_orchestrator.agent.planner import computed_answers, statement_selection
 from services.agent_orchestrator.agent.planner.date_format import day, holding, reference
-from services.agent_orchestrator.agent.planner.first_person import is_statement
 from services.agent_orchestrator.agent.planner.history_paging import PAGE
 from services.agent_orchestrator.agent.planner.language import fold, is_english
 from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.question_goals import Goal, goal_of
 from services.agent_orchestrator.agent.planner.reading import Reading
+from services.agent_orchestrator.agent.planner.replies import GREETING, declares, reply_to
+from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
 from services.agent_orchestrator.agent.planner.statements import Found, Statement, gather
 from services.agent_orchestrator.agent.planner.time_preference import ALIKE, given_date
 from services.agent_orchestrator.agent.planner.wordlists import phrases
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 
 NOTHING_ANSWERS: Final = "The documents do not say."
+NOTHING_ABOUT: Final = "I found nothing about this in the documents."
 # Where an answer would have to be computed: that no statement says it does not mean that the documents do not.
 _CANNOT_COMPUTE: Final[dict[Goal | None, str]] = {
     Goal.COUNT: "I cannot count this from the documents.",
@@ -28,10 +30,6 @@ _CANNOT_COMPUTE: Final[dict[Goal | None, str]] = {
     Goal.PERIOD: "I found nothing that is dated in this period.",
 }
 INTRODUCTION: Final = "Braid's local planner quotes the sources; no language model wrote this."
-GREETING: Final = (
-    "Hello. Ask me about your documents and what is known about people, teams and things."
-)
-ACKNOWLEDGED: Final = "All right. Ask me when you want to know something."
 _EMPTY_GRAPH: Final = "The knowledge graph is empty: ingest documents or facts first."
 _PARTS: Final = {"graph": "knowledge graph", "documents": "documents", "memory": "memory"}
 _ASKS_FOR_LATER: Final = phrases(
@@ -347,6 +345,8 @@ def _nothing(part: AnsweredPart, found: Found) -> str:
     if any(result.tool == "query_graph" for result in part.results):
         return "Nothing is remembered about you on this yet."
     said = _CANNOT_COMPUTE.get(goal_of(part.question), NOTHING_ANSWERS)
+    if declares(part.question.text):
+        said = NOTHING_ABOUT
     cited = [item.citations[0] for item in found.passages if item.citations]
     if not cited or not cited[0].title:
         return said
@@ -356,7 +356,7 @@ def _nothing(part: AnsweredPart, found: Found) -> str:
 
 def says_nothing_answers(text: str) -> bool:
     """Whether an answer says that the documents do not contain the answer, or that it cannot be computed from them."""
-    return any(said in text for said in (NOTHING_ANSWERS, *_CANNOT_COMPUTE.values()))
+    return any(said in text for said in (NOTHING_ANSWERS, NOTHING_ABOUT, *_CANNOT_COMPUTE.values()))
 
 
 def _clarifying_question(part: AnsweredPart) -> str:
@@ -396,10 +396,13 @@ def _unavailable(name: str, result: ToolResult) -> str:
     return f"The {called} cannot be searched now.{instead}"
 
 
-def nothing_to_look_up(question: Question, *, introduce: bool) -> Draft:
-    """Returns the answer to small talk and statements."""
-    said = ACKNOWLEDGED if is_statement(question.text) else GREETING
-    draft = Draft([said])
+def nothing_to_look_up(
+    questions: Sequence[Question], *, introduce: bool, is_remembered: bool = False
+) -> Draft:
+    """Returns the reply to small talk, statements and requests to forget; to the first part that is not small talk."""
+    texts = [question.text for question in questions]
+    text = next((one for one in texts if not is_small_talk(one)), texts[0])
+    draft = Draft([reply_to(text, is_remembered=is_remembered)])
     if introduce:
         draft.paragraphs.append(INTRODUCTION)
     return draft

@@ -1,4 +1,4 @@
-"""Recognizes users' questions about themselves, and distinguishes them from how-to questions and statements."""
+"""Recognizes what users state about themselves, and distinguishes it from questions."""
 
 from __future__ import annotations
 
@@ -22,14 +22,22 @@ _WISH: Final = phrases(
     "i (?:want|would like|need|wish|am looking|was wondering|wonder|am interested|am trying)",
     "i'd like|i'm (?:looking|wondering|trying|interested)",
 )
+_PAST: Final = r"\w{2,40}ed|bought|sold|took|got|made|gave|became|began|won|brought|put|set|quit|grew|held|sent"
 _STATEMENT: Final = re.compile(
-    r"^(?:well |so |and |also |actually ){0,5}(?:i|i'm|i've|we|we're|we've) "
-    rf"(?:\w{{1,40}} ){{0,2}}?(?:{_VERBS}|am|are|was)\b"
-    r"|^my [\w' -]{1,80} (?:is|are|was|uses|depends)\b"
+    r"^(?:well |so |and |also |actually |by the way,? ){0,5}(?:i|i'm|i've|we|we're|we've) "
+    rf"(?:\w{{1,40}} ){{0,2}}?(?:{_VERBS}|am|are|was|were|{_PAST})\b"
+    r"|^(?:my|our) [\w' -]{1,80} (?:is|are|was|were|uses?|depends?|has|have)\b"
+)
+# An indirect question: "I don't know who owns it", "we tried to find the runbook".
+_SEEKS: Final = phrases(
+    "(?:don't|do not|didn't|did not|can't|cannot|couldn't) (?:know|remember|understand|find|see|recall)",
+    "forgot|forgotten|tried|looked|searched|asked|wondered|wanted|needed|checked|supposed",
 )
 
 
 def is_statement(text: str) -> bool:
     """Whether users state something about themselves instead of asking: "I use Docker"."""
     plain = text.casefold().replace("’", "'").strip()
-    return not plain.endswith("?") and bool(_STATEMENT.match(plain)) and not _WISH.search(plain)
+    if plain.endswith("?") or _WISH.search(plain) or _SEEKS.search(plain):
+        return False
+    return bool(_STATEMENT.match(plain))

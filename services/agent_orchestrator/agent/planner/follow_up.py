@@ -15,7 +15,6 @@ from services.agent_orchestrator.agent.planner.entity_recognition import (
     LinkEntities,
     capitalised_names,
 )
-from services.agent_orchestrator.agent.planner.first_person import is_statement
 from services.agent_orchestrator.agent.planner.history_paging import requested_page
 from services.agent_orchestrator.agent.planner.language import content_words, fold, is_english
 from services.agent_orchestrator.agent.planner.question import (
@@ -25,6 +24,7 @@ from services.agent_orchestrator.agent.planner.question import (
     read_question,
     without_times,
 )
+from services.agent_orchestrator.agent.planner.replies import asks_nothing
 from services.agent_orchestrator.agent.planner.routing import HISTORY, route
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
 from services.agent_orchestrator.agent.planner.tool_choice import DOCUMENTS, NOTHING, ChooseTool
@@ -111,7 +111,7 @@ def _names_something(question: Question) -> bool:
 
 async def with_tool(question: Question, choose: ChooseTool) -> Question:
     """Returns a question with its tool. No grammar applies to other languages: their documents are searched."""
-    if is_small_talk(question.text) or is_statement(question.text):
+    if asks_nothing(question.text):
         return replace(question, tool=NOTHING)
     if not is_english(question.text):
         return replace(question, tool=DOCUMENTS)

@@ -77,7 +77,8 @@ class PlannerContext:
     """The planner's access to a run. `cite` receives the items behind the marks [1], [2], … of the answer.
     `reading` scores how well statements answer.
 
-    `understood` caches the parts of the run's question, so that later steps do not parse it again.
+    `understood` caches the parts of the run's question, so that later steps do not parse it again. `is_remembered`
+    says whether what the user says is queued to be saved.
     """
 
     clock: Clock
@@ -86,6 +87,7 @@ class PlannerContext:
     cite: Callable[[Sequence[ResultItem]], None]
     reading: Reading
     understood: dict[str, list[Question]] = field(default_factory=dict)
+    is_remembered: bool = False
 
 
 ContextOf = Callable[[Any], PlannerContext]
@@ -197,7 +199,9 @@ async def next_step(
         calls = _first_calls(questions, tools)
         if calls:
             return calls
-        draft = nothing_to_look_up(questions[0], introduce=not talk.is_introduced)
+        draft = nothing_to_look_up(
+            questions, introduce=not talk.is_introduced, is_remembered=context.is_remembered
+        )
         return _answer(draft, context)
     reading = context.reading
     parts = [

@@ -41,6 +41,14 @@ class RunFinalizer:
         self._memory = memory
         self._store_seconds = store_seconds
 
+    def is_remembered(self, run: Run, ask: Ask) -> bool:
+        """Whether the user's words are queued for the memory once the run has an answer.
+
+        They are not if the caller excludes them or a chat front end wrote the prompt.
+        """
+        is_said = not ask.skip_memory and read_chat_task(ask.question) is None
+        return self._memory is not None and run.kept and is_said
+
     async def store(
         self, run: Run, ask: Ask, memory: RunMemory, answer: Answer | None, last: Event
     ) -> bool:
@@ -76,7 +84,7 @@ class RunFinalizer:
             if answer is not None and keeps and memory.conversation is not None:
                 turn = Turn(ask.question, answer.text, answer.citations, answer.model, answer.end)
                 await self._conversations.add_turn(session, memory.conversation.id, run.id, turn)
-            if keeps and self._memory is not None and _says_something(ask):
+            if answer is not None and self._memory is not None and self.is_remembered(run, ask):
                 await self._memory.queue_turn(
                     session,
                     MemoryOwner(run.owner.space, run.owner.user),
@@ -90,8 +98,3 @@ class RunFinalizer:
             self._memory.wake()
         if answer is None and run.kept and memory.conversation is not None:
             await self._conversations.release(memory.conversation.id, run.id)
-
-
-def _says_something(ask: Ask) -> bool:
-    """Whether the user's own words may be saved: not if the caller excludes them or a front end wrote the prompt."""
-    return not ask.skip_memory and read_chat_task(ask.question) is None

@@ -294,6 +294,7 @@ class Runs:
             conversation_id=ask.conversation_id,
             leg_ended=leg_ended,
             may_save=ask.keeps,
+            is_remembered=self._ends.is_remembered(run, ask),
         )
 
     async def _keep_logged(self, run: Run, memory: RunMemory) -> None:

@@ -1,0 +1,88 @@
+"""Replies to what asks nothing: greetings, thanks, statements, and requests to forget."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from services.agent_orchestrator.agent.planner.first_person import is_statement
+from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
+from services.runtime.patterns import compile_linear
+
+GREETING: Final = (
+    "Hello. Ask me about your documents and what is known about people, teams and things."
+)
+NOTED: Final = "Noted."
+ACKNOWLEDGED: Final = "All right. Ask me when you want to know something."
+WELCOME: Final = "You are welcome."
+GOODBYE: Final = "Goodbye."
+HOW_TO_FORGET: Final = (
+    "I cannot delete what is remembered about you. "
+    "`braid memory list` shows it; `braid memory delete NAME` deletes it."
+)
+
+# "The gate code is 4411."
+_DECLARES: Final = compile_linear(
+    r"^\W*[^?]{1,1000}\s(?:is|are|was|were|has|have|had|will|\w{2,40}ed)\s[^?]{1,1000}[.!]\s*$",
+    ignore_case=True,
+)
+_ASKS: Final = compile_linear(
+    r"^\W*(?:(?:and|so|please|now|ok|well)[ ,]+)*(?:who|whom|whose|what|which|when|where|why|how|is|are|was|were|do"
+    r"|does|did|has|have|had|can|could|will|would|should|list|show|tell|give|find|name|describe|explain|summari[sz]e|compare"
+    r"|search|look|count|i (?:need|want|don't)|let me|remind|according)\b",
+    ignore_case=True,
+)
+_THANKS: Final = compile_linear(
+    r"\b(?:thanks?|thank you|thx|ty|cheers|appreciate[ds]?)\b", ignore_case=True
+)
+_GOODBYE: Final = compile_linear(
+    r"\b(?:bye|goodbye|see (?:you|ya)|ciao|take care|good night|have a \w+ \w+)\b", ignore_case=True
+)
+# What acknowledges an answer: it wants no introduction.
+_ACKNOWLEDGES: Final = compile_linear(
+    r"^\W*(?:ok(?:ay)?|yes|no|yep|yeah|nope|sure|fine|great|nice|cool|awesome|perfect|excellent|wonderful|brilliant"
+    r"|good(?: (?:job|bot|work|one))?|wow|lol|oh|ah+|hm+|sorry|never ?mind|no (?:problem|worries)|got it|i see"
+    r"|i understand|understood|makes sense|sounds good|well done|forget (?:it|about it|that))\b",
+    ignore_case=True,
+)
+_DAYTIME: Final = compile_linear(r"^\W*good (?:morning|afternoon|evening|day)\b", ignore_case=True)
+_POLITE: Final = r"^\W*(?:(?:please|kindly|ok|okay|now|and|(?:can|could|would|will) you)[ ,]+)*"
+_FORGET: Final = compile_linear(
+    _POLITE
+    + r"(?:(?:forget|unlearn|stop remembering|don't remember|do not remember)\s+\S|"
+    + r"(?:delete|erase|remove|clear|wipe)\s.*"
+    + r"\b(?:memor(?:y|ies)|(?:about|of|on) me|you (?:know|remember|saved|stored))\b)",
+    ignore_case=True,
+)
+_FORGET_IT: Final = compile_linear(r"^\W*forget (?:it|about it|that)\W*$", ignore_case=True)
+
+
+def asks_nothing(text: str) -> bool:
+    """Whether a text needs no look-up: small talk, a statement about the user, or a request to forget."""
+    return is_small_talk(text) or is_statement(text) or asks_to_forget(text)
+
+
+def asks_to_forget(text: str) -> bool:
+    """Whether users want something deleted that is remembered about them."""
+    plain = text.replace("’", "'")
+    return bool(_FORGET.match(plain)) or bool(_FORGET_IT.match(plain))
+
+
+def declares(text: str) -> bool:
+    """Whether a text states something instead of asking, about whatever it is."""
+    plain = text.replace("’", "'")
+    return bool(_DECLARES.match(plain)) and not _ASKS.match(plain)
+
+
+def reply_to(text: str, *, is_remembered: bool) -> str:
+    """Returns the reply to a text that asks nothing. Only if it `is_remembered` the reply says that it was noted."""
+    plain = text.replace("’", "'")
+    if asks_to_forget(plain) and not _FORGET_IT.match(plain):
+        return HOW_TO_FORGET
+    if is_statement(text):
+        return NOTED if is_remembered else ACKNOWLEDGED
+    if _THANKS.search(plain):
+        return WELCOME
+    if _GOODBYE.search(plain):
+        return GOODBYE
+    acknowledges = _ACKNOWLEDGES.match(plain) and not _DAYTIME.match(plain)
+    return ACKNOWLEDGED if acknowledges else GREETING

@@ -1,0 +1,85 @@
+"""Replies to what asks nothing, and how it is distinguished from questions."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from services.agent_orchestrator.agent.planner.replies import (
+    ACKNOWLEDGED,
+    GOODBYE,
+    GREETING,
+    HOW_TO_FORGET,
+    NOTED,
+    WELCOME,
+    asks_nothing,
+    declares,
+    reply_to,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("We moved to Snowflake last week.", NOTED),
+        ("I prefer tea.", NOTED),
+        ("Our office has two floors now.", NOTED),
+        ("forget that I use emacs", HOW_TO_FORGET),
+        ("Please forget about the old office", HOW_TO_FORGET),
+        ("Can you delete everything you know about me?", HOW_TO_FORGET),
+        ("clear my memory", HOW_TO_FORGET),
+        ("forget it", ACKNOWLEDGED),
+        ("ok, never mind", ACKNOWLEDGED),
+        ("Thanks a lot!", WELCOME),
+        ("great, thank you", WELCOME),
+        ("Goodbye!", GOODBYE),
+        ("Good morning", GREETING),
+        ("Hello there", GREETING),
+        ("What can you do?", GREETING),
+    ],
+)
+def test_what_asks_nothing_gets_a_fitting_reply(text: str, reply: str) -> None:
+    assert asks_nothing(text)
+    assert reply_to(text, is_remembered=True) == reply
+
+
+def test_a_statement_is_noted_only_if_it_is_saved() -> None:
+    assert reply_to("I prefer tea.", is_remembered=False) == ACKNOWLEDGED
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "I don't know who owns the barn",
+        "We tried to find the runbook for the pump",
+        "I forgot how the backups work",
+        "Who removed the memory limit?",
+        "How do I delete a document?",
+        "Did we move to Snowflake?",
+        "What did we forget to order?",
+        "I want to know who owns the barn",
+    ],
+)
+def test_questions_are_looked_up(question: str) -> None:
+    assert not asks_nothing(question)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The gate code is 4411.", "Ada joined the night crew in March!", "Our bell was recast."],
+)
+def test_a_statement_about_anything_is_no_question(text: str) -> None:
+    assert declares(text) or asks_nothing(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["Who is it.", "gate code", "List all bells that are old.", "Is the gate code 4411?"]
+)
+def test_a_request_states_nothing(text: str) -> None:
+    assert not declares(text)
+
+
+@given(st.text(max_size=200))
+def test_any_text_has_a_reply(text: str) -> None:
+    assert reply_to(text, is_remembered=False)
