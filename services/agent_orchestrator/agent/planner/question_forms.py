@@ -67,10 +67,6 @@ _CERTAIN_HISTORY: Final = (
 _CURRENT: Final = phrases(
     "now|currently|at present|at the moment|presently|these days|nowadays|as we speak|present|current|still|today",
 )
-_PAST: Final = phrases(
-    "was|were|did|had|been|owned|led|used|managed|ran|worked|depended|belonged|headed|maintained|reported|supplied",
-    "employed|hosted|operated|held|supervised|relied|chaired|built|wrote|left|became|came|went|made|took|kept",
-)
 _RELATED: Final = phrases(
     (
         "related|connected|linked|tied|connects?|connections?|relationships?|relations?|ties|"
