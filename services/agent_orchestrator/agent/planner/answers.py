@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from services.agent_orchestrator.agent.planner import computed_answers, statement_selection
+from services.agent_orchestrator.agent.planner.computed import HISTORY
 from services.agent_orchestrator.agent.planner.date_format import day, holding, reference
 from services.agent_orchestrator.agent.planner.history_paging import PAGE
 from services.agent_orchestrator.agent.planner.language import fold, is_english
@@ -29,6 +30,7 @@ _CANNOT_COMPUTE: Final[dict[Goal | None, str]] = {
     Goal.ALL: "I cannot list all of these from the documents.",
     Goal.PERIOD: "I found nothing that is dated in this period.",
 }
+_MAY_BE_MORE: Final = "There may be more: only the sentences that answer best are quoted."
 INTRODUCTION: Final = "Braid's local planner quotes the sources; no language model wrote this."
 _EMPTY_GRAPH: Final = "The knowledge graph is empty: ingest documents or facts first."
 _PARTS: Final = {"graph": "knowledge graph", "documents": "documents", "memory": "memory"}
@@ -198,11 +200,13 @@ async def _add_changes(draft: Draft, part: AnsweredPart, found: Found, reading: 
 
 
 async def _add_history(draft: Draft, part: AnsweredPart, found: Found, reading: Reading) -> bool:
-    """Adds an entity's facts in time order."""
-    if not _asked(part, "get_entity_history"):
+    """Adds an entity's facts in time order, unless they were only read to compute an answer."""
+    goal = goal_of(part.question)
+    was_routed = goal is None or (goal is not Goal.COUNT and part.results[0].tool == HISTORY)
+    if not was_routed or not _asked(part, HISTORY):
         return False
     chosen = await statement_selection.history(reading, part.question, found.facts)
-    results = [one for one in part.results if one.tool == "get_entity_history"]
+    results = [one for one in part.results if one.tool == HISTORY]
     start = part.question.page * PAGE
     shown = chosen[start : start + PAGE]
     lines = [_fact_line(draft, one, part.question) for one in shown]
@@ -243,7 +247,11 @@ async def _add_facts(draft: Draft, part: AnsweredPart, found: Found, reading: Re
     question = part.question
     if found.passages and not is_english(question.text):
         return False
-    facts = await statement_selection.facts(reading, question, found.facts)
+    stated = found.facts
+    if goal_of(question) is Goal.COUNT and _asked(part, HISTORY):
+        # The history was read, and nothing in it was meant.
+        stated = ()
+    facts = await statement_selection.facts(reading, question, stated)
     if found.passages and not _asked(part, *_GRAPH_TOOLS):
         quoted = await statement_selection.sentences(reading, question, found.passages)
         best = max((one.score for one in quoted), default=float("-inf"))
@@ -261,7 +269,10 @@ async def _add_facts(draft: Draft, part: AnsweredPart, found: Found, reading: Re
 async def _add_sentences(draft: Draft, part: AnsweredPart, found: Found, reading: Reading) -> bool:
     """Adds quoted sentences of documents."""
     chosen = await statement_selection.sentences(reading, part.question, found.passages)
-    return _add_lines(draft, "", [_quotation(draft, one, part.question) for one in chosen])
+    lines = [_quotation(draft, one, part.question) for one in chosen]
+    if lines and goal_of(part.question) is Goal.ALL:
+        lines.append(_MAY_BE_MORE)
+    return _add_lines(draft, "", lines)
 
 
 Way = Callable[[Draft, AnsweredPart, Found, Reading], Awaitable[bool]]
@@ -370,7 +381,8 @@ def _failures(part: AnsweredPart) -> list[str]:
     notices: list[str] = []
     for result in part.results:
         notices.extend(_unavailable(name, result) for name in result.unavailable)
-        if result.status == "empty_graph":
+        # What happened in a period is looked up in the documents anyway.
+        if result.status == "empty_graph" and goal_of(part.question) is not Goal.PERIOD:
             notices.append(_EMPTY_GRAPH)
     return notices
 

@@ -82,4 +82,5 @@ def _paragraph(
             lines.append(Line(None, f"{label}: {len(stated) - _MAX_FACTS} more."))
     items = [one.item for column in columns for one in column.get(relation, [])]
     words = items[0].relation.casefold().replace("_", " ")
-    return Computed(f"{words[:1].upper()}{words[1:]}:", tuple(lines))
+    heading = f"{words[:1].upper()}{words[1:]}:" if relation.is_subject else f"… {words} it:"
+    return Computed(heading, tuple(lines))

@@ -42,10 +42,13 @@ from services.agent_orchestrator.agent.planner.question_goals import (
 )
 from services.agent_orchestrator.agent.planner.reading import Reading
 from services.agent_orchestrator.agent.planner.stated_relation import stated_relation
-from services.agent_orchestrator.agent.planner.statements import Statement, gather
-from services.agent_orchestrator.agent.results import ToolResult
+from services.agent_orchestrator.agent.planner.statements import Statement, fact_statements, gather
+from services.agent_orchestrator.agent.results import ResultItem, ToolResult
+from services.runtime.patterns import compile_linear
 
 _MAX_NAMES: Final = 20
+# A value that is itself the number: "350", "about 1,200 people".
+_NUMBER: Final = compile_linear(r"(?:about |over |around )?\d[\d.,]*(?:\s|$)", ignore_case=True)
 
 Answer = list[Computed]
 
@@ -80,18 +83,32 @@ async def _next_to(evidence: Evidence, goal: Goal) -> Answer:
     if slot is None or (anchor is None and goal is Goal.NEXT):
         return []
     filling = [one for one in in_slot(slot, evidence.facts) if one.item.valid_from is not None]
-    if anchor is None:
-        marks = [one for one in filling if is_current(one.item, evidence.question.clock.now)]
-    else:
-        marks = [one for one in filling if anchor.is_named(value_in(slot, one.item))]
-    if not marks and (anchor is not None or not filling):
+    marks = _marks(evidence, slot, filling, anchor)
+    if not filling or (anchor is not None and not marks):
         return []
     chosen = _neighbors(slot, filling, marks, goal)
     limit = _limit(evidence, slot)
     if chosen:
         return [Computed("", lines_of(chosen), limit)]
+    if not any(slot in slots_of(one.item) for one in marks):
+        return []
     which = "earlier" if goal is Goal.PREVIOUS else "later"
     return [Computed(f"Nothing {which} than this is stated:", lines_of(marks[-1:]), limit)]
+
+
+def _marks(
+    evidence: Evidence, slot: Slot, filling: Sequence[Statement], anchor: Anchor | None
+) -> list[Statement]:
+    """Returns the facts that others are asked for before or after: of the anchor, maybe an event, or the present ones."""
+    if anchor is None:
+        return [one for one in filling if is_current(one.item, evidence.question.clock.now)]
+    holding = [one for one in filling if anchor.is_named(value_in(slot, one.item))]
+    if holding:
+        return holding
+    dated = [one for one in evidence.facts if one.valid_from is not None]
+    return fact_statements(
+        one for one in dated if any(anchor.is_named(end) for end in (one.subject, one.object))
+    )
 
 
 def _neighbors(
@@ -116,19 +133,24 @@ async def _slot_with(evidence: Evidence, anchor: Anchor | None) -> Slot | None:
     topics = [one.name for one in evidence.question.entities if fold(one.name) != fold(anchor.name)]
     topics = topics or [await topic_of_anchor(evidence)]
     for topic in topics:
-        held = [
-            one
-            for one in evidence.about(topic)
-            if any(
-                anchor.is_named(end)
-                for end in (one.subject, one.object)
-                if fold(end) != fold(topic)
-            )
-        ]
-        slot = await choose_slot(evidence.reading, evidence.question, topic, held, any_side=True)
+        slot = await _slot_of_holder(evidence, topic, anchor)
         if slot is not None:
             return slot
     return None
+
+
+async def _slot_of_holder(evidence: Evidence, topic: str, anchor: Anchor) -> Slot | None:
+    """Returns the slot of a thing that the question names, or in which the anchor is; None without a fact of both."""
+    facts = evidence.about(topic)
+    held = [one for one in facts if anchor.is_named(_other_end(one, topic))]
+    asked = await choose_slot(evidence.reading, evidence.question, topic, facts, any_side=True)
+    if asked is not None and asked.relation & words_about(evidence.question):
+        return asked if held else None
+    return await choose_slot(evidence.reading, evidence.question, topic, held, any_side=True)
+
+
+def _other_end(item: ResultItem, name: str) -> str:
+    return item.object if fold(item.subject) == fold(name) else item.subject
 
 
 async def _topic_slot(evidence: Evidence) -> Slot | None:
@@ -173,6 +195,8 @@ async def _count(evidence: Evidence, _goal: Goal) -> Answer:
     if is_past_tense(question):
         return [listed(f"{_numbers(evidence, slot, filling)}:", filling, limit)]
     now = [one for one in filling if is_current(one.item, question.clock.now)]
+    if len(now) == 1 and _NUMBER.match(value_in(slot, now[0].item)):
+        return [Computed("", lines_of(now), limit)]
     ended = len(_values(slot, filling)) - len(_values(slot, now))
     earlier = f"; {ended} more in the past" if ended else ""
     return [listed(f"{_named(slot, now)} now{earlier}{':' if now else '.'}", now, limit)]
@@ -288,10 +312,10 @@ def _numbers(evidence: Evidence, slot: Slot, statements: Sequence[Statement]) ->
 def _named(slot: Slot, statements: Sequence[Statement]) -> str:
     names = list(_values(slot, statements).values())
     if not names:
-        return "None"
+        return "Stated: none"
     more = len(names) - _MAX_NAMES
     shown = [*names[:_MAX_NAMES], f"{more} more"] if more > 0 else names
-    return f"{len(names)} ({joined(shown)})"
+    return f"Stated: {len(names)} ({joined(shown)})"
 
 
 def _values(slot: Slot, statements: Sequence[Statement]) -> dict[str, str]:

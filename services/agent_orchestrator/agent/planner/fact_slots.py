@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from typing import Final
 
 from services.agent_orchestrator.agent.planner.language import (
-    FUNCTION_WORDS,
     content_stems,
     fold,
     stem,
@@ -25,8 +24,9 @@ from services.agent_orchestrator.agent.results import ResultItem
 # Slots of an entity that are read next to a question.
 _MAX_SLOTS: Final = 20
 _NO_PREPOSITION: Final = frozenset({"of", "by", "is", "was", "has", "the", "a"})
-# A slot that has a word of the question in its relation is preferred to one that was only read to answer.
-_NAMED: Final = 5.0
+# The least logit at which a slot is meant that the question does not name in any word: a thing's version is near to the
+# number of its users.
+_MEANT: Final = 3.0
 # The side of a relation that a question's grammar names.
 _ON_SIDE: Final = 4.0
 _UNREAD: Final = -20.0
@@ -105,7 +105,9 @@ async def choose_slot(
 ) -> Slot | None:
     """Returns the slot of a thing that a question asks for; None if no relation is read to be meant.
 
-    The latest fact of each slot is read next to the question. With `any_side` the question's entity is not the thing.
+    The latest fact of each slot is read next to the question; slots that share a word with it come first. With
+    `any_side` the facts also have another entity of the question: less is needed to mean them, and the grammar of the
+    question is about that one.
     """
     latest: dict[Slot, Statement] = {}
     for one in sorted(fact_statements(items), key=began):
@@ -114,16 +116,23 @@ async def choose_slot(
     scores = {one.text: one.score for one in read}
     said = words_about(question)
     side = "" if any_side else side_of(question)
-    best: tuple[float, Slot] | None = None
+    best: tuple[tuple[bool, float], Slot] | None = None
     for slot, one in latest.items():
-        score, named = scores.get(one.text, _UNREAD), bool(said & slot.relation)
+        score, named = scores.get(one.text, _UNREAD), bool(said & words_of(one.item))
+        if not named and score < (BAR if any_side else _MEANT):
+            continue
         wanted = "object" if named and not any_side and _names_role(question, slot) else side
-        score += _NAMED * named + _ON_SIDE * (
-            wanted == ("subject" if slot.is_subject else "object")
-        )
-        if (named or scores.get(one.text, _UNREAD) >= BAR) and (best is None or score > best[0]):
-            best = score, slot
+        on_side = wanted == ("subject" if slot.is_subject else "object")
+        value = named, score + _ON_SIDE * on_side
+        if best is None or value > best[0]:
+            best = value, slot
     return best[1] if best else None
+
+
+def words_of(item: ResultItem) -> frozenset[str]:
+    """Returns the stems of a fact's relation and of its words outside the names of its ends."""
+    names = content_stems(f"{item.subject} {item.object}")
+    return relation_key(item) | (content_stems(item.text) - names)
 
 
 def _names_role(question: Question, slot: Slot) -> bool:
@@ -139,4 +148,4 @@ def words_about(question: Question) -> frozenset[str]:
     text = fold(question.text)
     for entity in question.entities:
         text = text.replace(fold(entity.name), " ")
-    return content_stems(text) - FUNCTION_WORDS
+    return content_stems(text)

@@ -72,7 +72,7 @@ _NEIGHBORS: Final = (
 )
 _FIRST: Final = _words("first", "original(?:ly)?", "initial(?:ly)?", "earliest", "oldest")
 _LAST: Final = _words("last", "latest", "most recent(?:ly)?", "newest")
-_ALL: Final = _words("list", "all", "every", "each", "enumerate", "everyone", "everything")
+_ALL: Final = _words("^(?:please )?(?:list|enumerate)", "all", "every", "everyone", "everything")
 _BY_NAME: Final = (
     (Goal.STILL, _STILL),
     (Goal.DURATION, _DURATION),

@@ -63,7 +63,9 @@ async def test_who_came_before_a_holder_is_answered_from_the_history(
 
 async def test_a_count_reads_the_history_after_the_first_search(agent: Agent, story: World) -> None:
     asked = await agent.ask("How many owners has the Ledger Service had?")
-    assert asked.done.answer.startswith("2 (Mira Okafor and Jonas Weber) in all, 1 of them now:")
+    assert asked.done.answer.startswith(
+        "Stated: 2 (Mira Okafor and Jonas Weber) in all, 1 of them now:"
+    )
     assert "owners.md" in asked.done.answer
 
 

@@ -143,7 +143,7 @@ async def test_a_whole_list_is_in_the_order_of_time_with_its_number(reading: Rea
     text = await answer(reading, "List all leads of Payments.", ("Payments",), PAYMENTS)
     lines = text.splitlines()
     assert lines[0] == (
-        "3 (Jonas Weber, Priya Nair and Omar Haddad) in all, 1 of them now, in the order of time:"
+        "Stated: 3 (Jonas Weber, Priya Nair and Omar Haddad) in all, 1 of them now, in the order of time:"
     )
     assert [line.split()[1] for line in lines[1:]] == ["Jonas", "Priya", "Omar"]
 
@@ -157,15 +157,66 @@ async def test_a_count_is_of_the_present_or_of_all_time_by_its_tense(reading: Re
         fact("Priya Nair", "OWNS", "Laptop 12", "2019-01-01", object_type="Device"),
     )
     now = await answer(reading, "How many services does Priya Nair own?", ("Priya Nair",), owned)
-    assert now.startswith("2 (Ledger and Billing) now; 1 more in the past:")
+    assert now.startswith("Stated: 2 (Ledger and Billing) now; 1 more in the past:")
     ever = await answer(reading, "How many leads has Payments had?", ("Payments",), PAYMENTS)
-    assert ever.startswith("3 (Jonas Weber, Priya Nair and Omar Haddad) in all, 1 of them now:")
+    assert ever.startswith(
+        "Stated: 3 (Jonas Weber, Priya Nair and Omar Haddad) in all, 1 of them now:"
+    )
 
 
 async def test_what_is_counted_is_never_another_relation(reading: Reading) -> None:
     text = await answer(reading, "How many tables does Payments have?", ("Payments",), PAYMENTS)
     assert "(Ledger)" not in text
-    assert "3 (" not in text
+    assert "Stated" not in text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many users does Payments have?",
+        "How many rooms does Payments have?",
+        "When was Payments last audited?",
+        "What is the first step to restart Payments?",
+        "List all prices of Payments.",
+    ],
+)
+async def test_what_no_relation_of_a_thing_means_is_not_computed_from_another_one(
+    reading: Reading, question: str
+) -> None:
+    text = await answer(reading, question, ("Payments",), PAYMENTS)
+    assert "[1]" not in text
+
+
+async def test_a_relation_is_meant_also_in_other_words(reading: Reading) -> None:
+    device = history(
+        "S2",
+        fact("S2", "COSTS", "£90", "2023-01-01", "2025-04-01"),
+        fact("S2", "COSTS", "£120", "2025-04-01"),
+        fact("Nord", "SUPPLIES", "S2", "2022-01-01"),
+    )
+    text = await answer(reading, "List all prices of the S2", ("S2",), device)
+    assert text.startswith("Stated: 2 (£90 and £120) in all, 1 of them now, in the order of time:")
+    text = await answer(reading, "Does the S2 still cost £90?", ("S2",), device)
+    assert text.startswith("No, it ended on 1 April 2025:")
+    assert "S2 costs £120 (since 1 April 2025)" in text
+
+
+async def test_an_event_marks_a_time_and_is_no_predecessor(reading: Reading) -> None:
+    event = fact("Sales", "CAUSED", "INC-104", "2021-04-18", is_event=True)
+    text = await answer(
+        reading,
+        "Who headed Sales before INC-104?",
+        ("Sales", "INC-104"),
+        history("Sales", *HEADS, event),
+    )
+    assert text.startswith("Tomas Ruiz heads Sales")
+    assert "INC-104" not in text
+
+
+async def test_a_stated_number_is_the_answer_to_how_many(reading: Reading) -> None:
+    staff = history("Acme", fact("Acme", "HAS_EMPLOYEES", "350 people", "2024-01-01"))
+    text = await answer(reading, "How many employees does Acme have?", ("Acme",), staff)
+    assert text.startswith("Acme has employees 350 people (since 1 January 2024)")
 
 
 async def test_a_duration_reaches_from_the_start_to_the_end_or_to_now(reading: Reading) -> None:
@@ -259,6 +310,16 @@ async def test_what_cannot_be_counted_or_compared_is_said_in_these_words(reading
         reading, "Compare the Ledger and the Archive", ("Ledger", "Archive"), nothing
     )
     assert text.startswith("I cannot compare these from the documents.")
+
+
+async def test_a_list_that_is_quoted_from_documents_says_that_there_may_be_more(
+    reading: Reading,
+) -> None:
+    found = ToolResult(
+        "comprehensive_search", "ok", "acme", items=(passage("Prices", "The S2 costs £90."),)
+    )
+    text = await answer(reading, "List all prices of the S2.", (), found)
+    assert text.splitlines()[-1].startswith("- There may be more")
 
 
 async def test_a_long_history_is_read_in_few_pages_and_its_limit_is_said(reading: Reading) -> None:
