@@ -252,7 +252,7 @@ async def _add_facts(draft: Draft, part: AnsweredPart, found: Found, reading: Re
         # The history was read, and nothing in it was meant.
         stated = ()
     facts = await statement_selection.facts(reading, question, stated)
-    if found.passages and not _asked(part, *_GRAPH_TOOLS):
+    if found.passages and part.results[0].tool not in _GRAPH_TOOLS:
         quoted = await statement_selection.sentences(reading, question, found.passages)
         best = max((one.score for one in quoted), default=float("-inf"))
         facts = facts if max((one.score for one in facts), default=best) > best - ALIKE else []

@@ -99,7 +99,7 @@ async def _next_to(evidence: Evidence, goal: Goal) -> Answer:
 def _marks(
     evidence: Evidence, slot: Slot, filling: Sequence[Statement], anchor: Anchor | None
 ) -> list[Statement]:
-    """Returns the facts next to which others are asked for: those of the anchor, maybe an event, or the present ones."""
+    """Returns the facts next to which others are asked for: of the anchor, maybe an event, or the present ones."""
     if anchor is None:
         return [one for one in filling if is_current(one.item, evidence.question.clock.now)]
     holding = [one for one in filling if anchor.is_named(value_in(slot, one.item))]
