@@ -32,6 +32,7 @@ _CANNOT_COMPUTE: Final[dict[Goal | None, str]] = {
 }
 _MAY_BE_MORE: Final = "There may be more: only the sentences that answer best are quoted."
 INTRODUCTION: Final = "Braid's local planner quotes the sources; no language model wrote this."
+_ENGLISH_ONLY: Final = "Its own words are English in every language."
 _EMPTY_GRAPH: Final = "The knowledge graph is empty: ingest documents or facts first."
 _PARTS: Final = {"graph": "knowledge graph", "documents": "documents", "memory": "memory"}
 _ASKS_FOR_LATER: Final = phrases(
@@ -101,7 +102,8 @@ async def compose(parts: Sequence[AnsweredPart], reading: Reading, *, introduce:
     if not draft.paragraphs:
         draft.paragraphs.append(GREETING)
     if introduce:
-        draft.paragraphs.append(INTRODUCTION)
+        is_foreign = not all(is_english(part.question.text) for part in parts)
+        draft.paragraphs.append(f"{INTRODUCTION} {_ENGLISH_ONLY}" if is_foreign else INTRODUCTION)
     return draft
 
 

@@ -88,6 +88,9 @@ _SUFFIXES: Final = (
     ("sses", "ss"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("ers", ""), ("er", ""), ("ors", ""),
     ("or", ""), ("ions", ""), ("ion", ""), ("eed", "eed"), ("ed", ""), ("ly", ""), ("es", ""), ("s", ""), ("e", ""),
 )  # fmt: skip
+# "am 3. März"
+_ORDINAL: Final = re.compile(r"\W\d{1,2}\.\s{0,2}$")
+_LONGEST_ORDINAL: Final = 6
 _FOREIGN_SHARE: Final = 2
 _MIN_STEM: Final = 3
 # "partnered" loses two suffixes.
@@ -158,7 +161,7 @@ def sentences(text: str) -> list[Sentence]:
     found: list[Sentence] = []
     start = 0
     for line in text.splitlines(keepends=True):
-        for begin, end in pairwise([0, *sentence_ends(line), len(line)]):
+        for begin, end in pairwise([0, *_sentence_ends(line), len(line)]):
             stripped = line[begin:end].strip()
             first, last = text_within_markup(stripped)
             if first < last:
@@ -166,6 +169,16 @@ def sentences(text: str) -> list[Sentence]:
                 found.append(Sentence(stripped[first:last], place + first, place + last))
         start += len(line)
     return found
+
+
+def _sentence_ends(line: str) -> list[int]:
+    """Returns where sentences end. In other languages than English a number with a full stop may be an ordinal."""
+    ends = list(sentence_ends(line))
+    if not any(_ORDINAL.search(line[max(end - _LONGEST_ORDINAL, 0) : end]) for end in ends):
+        return ends
+    if is_english(line):
+        return ends
+    return [end for end in ends if not _ORDINAL.search(line[max(end - _LONGEST_ORDINAL, 0) : end])]
 
 
 def is_english(text: str) -> bool:

@@ -87,6 +87,26 @@ async def test_a_question_with_skip_memory_stores_nothing(
     assert [hit.entity.name for hit in found.hits] == []
 
 
+async def test_a_statement_is_noted_only_if_it_is_saved(agent: Agent, answers: World) -> None:
+    where = await conversation(agent)
+    saved = await say(agent, USE, where)
+    skipped = await say(agent, USE, where, skip_memory=True)
+    assert saved.done.answer.startswith("Noted.")
+    assert skipped.done.answer.startswith("All right.")
+
+
+async def test_what_a_chat_front_end_quotes_is_neither_searched_nor_saved(
+    agent: Agent, answers: World
+) -> None:
+    prompt = f"Generate a concise title for the chat.\n\nConversation:\nUser: {USE}\nAI: Noted."
+    where = await conversation(agent)
+    titled = await say(agent, prompt, where)
+    assert tools(titled) == set()
+    assert "Grafana" in titled.done.answer
+    asked = await say(agent, QUESTION, where)
+    assert "You use Grafana" not in asked.done.answer
+
+
 async def test_the_source_of_an_entity_outlives_its_conversation(
     agent: Agent, answers: World, memory: entity_memory_pb2_grpc.EntityMemoryServiceStub
 ) -> None:

@@ -15,6 +15,7 @@ from services.agent_orchestrator.agent.planner.question import Clock, read_quest
 from services.agent_orchestrator.agent.planner.reading import Reading
 from services.agent_orchestrator.agent.planner.statements import passage_statements
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
+from services.agent_orchestrator.ingest.formats.message_threads import Thread, read_messages
 
 CLOCK = Clock(datetime(2026, 11, 24, 10, tzinfo=UTC), ZoneInfo("UTC"))
 THREAD = (
@@ -72,6 +73,24 @@ async def test_the_graph_need_not_know_somebody_who_wrote_a_message(reading: Rea
         reading, "When did Tomas sell his boat?", passage(THREAD), status="unknown_entity"
     )
     assert "does not know" not in text
+
+
+def test_the_text_of_an_ingested_thread_is_read_as_its_messages() -> None:
+    lines = [
+        '{"thread": "t", "author": "Ana María (ops)", "time": "2024-05-03T09:15:00Z", "text": "Hi.\\n\\nAll is well."}',
+        '{"thread": "t", "time": "2024-05-03T09:16:00Z", "text": "Pump restarted: 4 bar"}',
+    ]
+    [thread] = read_messages("\n".join(lines).encode(), "t", 10_000)
+    assert isinstance(thread, Thread)
+    stated = passage_statements([passage(thread.layout.text)])
+    said = [
+        (one.message.author, one.message.time.minute, one.text) for one in stated if one.message
+    ]
+    assert said == [
+        ("Ana María (ops)", 15, "Hi."),
+        ("Ana María (ops)", 15, "All is well."),
+        ("", 16, "Pump restarted: 4 bar"),
+    ]
 
 
 def test_a_heading_with_an_impossible_date_is_text() -> None:

@@ -8,10 +8,12 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from services.agent_orchestrator.agent.planner.answers import (
+    INTRODUCTION,
     NOTHING_ANSWERS,
     AnsweredPart,
     compose,
 )
+from services.agent_orchestrator.agent.planner.language import sentences
 from services.agent_orchestrator.agent.planner.question import Clock, read_question
 from services.agent_orchestrator.agent.planner.reading import Reading
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
@@ -65,6 +67,31 @@ async def test_a_sentence_of_the_first_passage_is_quoted(
     assert said in text
     assert text.count("“") <= 2
     assert "(2 · wiki)" not in text
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("Die Halle ist seit dem 3. März für alle offen. Der Eintritt ist frei.", 2),
+        ("It opened on floor 3. The entry is free.", 2),
+        (CHINESE, 4),
+        (JAPANESE, 3),
+        (RUSSIAN, 3),
+        ("यह पुल 1960 में बना। इसकी लंबाई दो किलोमीटर है।", 2),
+    ],
+)
+def test_sentences_end_where_they_do_in_their_script(text: str, count: int) -> None:
+    assert len(sentences(text)) == count
+
+
+async def test_the_introduction_says_that_the_planners_own_words_are_english(
+    reading: Reading,
+) -> None:
+    asked = read_question("Кто отвечает за безопасность склада?", [], CLOCK)
+    found = ToolResult("comprehensive_search", "ok", "acme", items=(passage(RUSSIAN),))
+    draft = await compose([AnsweredPart(asked, (found,))], reading, introduce=True)
+    assert draft.paragraphs[-1].startswith(INTRODUCTION)
+    assert "English" in draft.paragraphs[-1]
 
 
 async def test_nothing_is_quoted_if_the_search_found_nothing(reading: Reading) -> None:
