@@ -6,7 +6,7 @@ A list is complete, or says how far it goes. Nothing is computed from facts that
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 
 from services.agent_orchestrator.agent.planner.comparisons import compare
@@ -47,6 +47,8 @@ from services.agent_orchestrator.agent.results import ResultItem, ToolResult
 from services.runtime.patterns import compile_linear
 
 _MAX_NAMES: Final = 20
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
+_TIMES: Final = compile_linear(r"\bhow many times\b", ignore_case=True)
 # A value that is itself the number: "350", "about 1,200 people".
 _NUMBER: Final = compile_linear(r"(?:about |over |around )?\d[\d.,]*(?:\s|$)", ignore_case=True)
 
@@ -114,16 +116,22 @@ def _marks(
 def _neighbors(
     slot: Slot, filling: Sequence[Statement], marks: Sequence[Statement], goal: Goal
 ) -> list[Statement]:
-    """Returns the other facts of a slot that began last before the marks, or first after them."""
+    """Returns the other facts of a slot that began last before one of the marks, or first after one."""
     held = {fold(value_in(slot, one.item)) for one in marks}
     others = [one for one in filling if fold(value_in(slot, one.item)) not in held]
-    if goal is Goal.PREVIOUS:
-        start = min((began(one) for one in marks), default=None)
-        times = [began(one) for one in others if start is None or began(one) < start]
-        return [one for one in others if times and began(one) == max(times)]
-    end = max(began(one) for one in marks)
-    times = [began(one) for one in others if began(one) > end]
-    return [one for one in others if times and began(one) == min(times)]
+    starts: set[datetime] = set()
+    for mark in marks:
+        if goal is Goal.PREVIOUS:
+            starts |= {
+                max((began(one) for one in others if began(one) < began(mark)), default=_NEVER)
+            }
+        else:
+            starts |= {
+                min((began(one) for one in others if began(one) > began(mark)), default=_NEVER)
+            }
+    if not marks and others:
+        starts = {max(began(one) for one in others)}
+    return [one for one in others if began(one) in starts]
 
 
 async def _slot_with(evidence: Evidence, anchor: Anchor | None) -> Slot | None:
@@ -182,6 +190,8 @@ async def _list_all(evidence: Evidence, _goal: Goal) -> Answer:
 async def _count(evidence: Evidence, _goal: Goal) -> Answer:
     """Returns the number of different values, with their names; now or ever, as the question's tense says."""
     question = evidence.question
+    if _TIMES.search(question.text):
+        return await _count_terms(evidence)
     slot = await _topic_slot(evidence)
     if slot is None:
         return []
@@ -200,6 +210,18 @@ async def _count(evidence: Evidence, _goal: Goal) -> Answer:
     ended = len(_values(slot, filling)) - len(_values(slot, now))
     earlier = f"; {ended} more in the past" if ended else ""
     return [listed(f"{_named(slot, now)} now{earlier}{':' if now else '.'}", now, limit)]
+
+
+async def _count_terms(evidence: Evidence) -> Answer:
+    """Returns how many times a relation between named things has held."""
+    if len(evidence.question.entities) < 2:  # noqa: PLR2004 both ends of a relation
+        return []
+    terms = _at_asked_time(evidence.question, await stated_relation(evidence))
+    return (
+        [listed(f"Stated: {len(terms)} time{'s' if len(terms) > 1 else ''}:", terms, "")]
+        if terms
+        else []
+    )
 
 
 async def _first_or_last(evidence: Evidence, goal: Goal) -> Answer:

@@ -11,6 +11,7 @@ from services.agent_orchestrator.agent.planner.fact_slots import (
     relation_key,
     slots_of,
     words_about,
+    words_of,
 )
 from services.agent_orchestrator.agent.planner.language import content_stems, stem
 from services.agent_orchestrator.agent.planner.reading import BAR
@@ -40,7 +41,11 @@ async def stated_relation(evidence: Evidence) -> list[Statement]:
     asked = "".join(_pieces(question.text))
     statements = fact_statements(candidates)
     read = await evidence.reading.read(asked, statements, limit=_MAX_READ)
-    named = [one for one in read if words_about(question) & relation_key(one.item)]
+    words = words_about(question)
+    named = [one for one in read if words & words_of(one.item)]
+    if not named and any(words & words_of(one) for one in evidence.facts):
+        # The question names another relation of these things.
+        return []
     chosen = next((one for one in named or read if named or one.score >= BAR), None)
     if chosen is None:
         return []

@@ -42,11 +42,12 @@ class Found:
 
 
 def gather(results: Sequence[ToolResult]) -> Found:
-    """Groups the items of results, without duplicates."""
-    items: dict[tuple[str, str, str], ResultItem] = {}
+    """Groups the items of results, without duplicates. The same fact with other dates is another term."""
+    items: dict[tuple[object, ...], ResultItem] = {}
     for result in results:
         for item in result.items:
-            items.setdefault((item.kind, item.text, item.change), item)
+            dates = (item.valid_from, item.valid_until) if item.kind in _FACTS else ()
+            items.setdefault((item.kind, item.text, item.change, *dates), item)
     return Found(
         facts=tuple(item for item in items.values() if item.kind in _FACTS),
         passages=tuple(item for item in items.values() if item.kind == "passage"),

@@ -246,6 +246,38 @@ async def test_still_about_something_that_no_fact_names_is_not_answered_by_anoth
     assert "Yes" not in text
 
 
+async def test_two_terms_of_one_holder_are_two(reading: Reading) -> None:
+    team = history(
+        "Physics Team",
+        fact("Marie Duval", "LEADS", "Physics Team", "2015-03-02", "2019-02-01"),
+        fact("Ken Ito", "LEADS", "Physics Team", "2019-02-01", "2021-09-15"),
+        fact("Marie Duval", "LEADS", "Physics Team", "2021-09-15"),
+        fact("Ken Ito", "BELONGS_TO", "Physics Team", "2016-01-01", "2022-01-01"),
+    )
+    both = ("Marie Duval", "Physics Team")
+    text = await answer(reading, "How long has Marie Duval led the Physics Team?", both, team)
+    assert "3 years, 10 months and 30 days: " in text
+    assert "5 years, 2 months and 9 days so far: " in text
+    text = await answer(reading, "Who led the Physics Team before Marie Duval?", both, team)
+    assert text.startswith("Ken Ito leads")
+    text = await answer(reading, "How many times has Marie Duval led the Physics Team?", both, team)
+    assert text.startswith("Stated: 2 times:")
+    text = await answer(reading, "How many leads has the Physics Team had?", both[1:], team)
+    assert text.startswith("Stated: 2 (Marie Duval and Ken Ito) in all, 1 of them now:")
+
+
+async def test_still_is_never_answered_from_another_relation_of_the_same_things(
+    reading: Reading,
+) -> None:
+    team = history(
+        "Core",
+        fact("Ken Ito", "BELONGS_TO", "Core", "2016-01-01", "2022-01-01"),
+        fact("Lea Roy", "LEADS", "Core", "2016-01-01"),
+    )
+    text = await answer(reading, "Is Ken Ito still leading Core?", ("Ken Ito", "Core"), team)
+    assert not text.startswith(("No", "Yes"))
+
+
 async def test_two_things_are_compared_side_by_side_by_relation(reading: Reading) -> None:
     text = await answer(
         reading, "Compare Sales and Payments", ("Sales", "Payments"), SALES, PAYMENTS
