@@ -9,7 +9,7 @@ from typing import Final
 from services.agent_orchestrator.agent.planner.language import fold
 from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.reading import Reading
-from services.agent_orchestrator.agent.planner.statements import Statement
+from services.agent_orchestrator.agent.planner.statements import Statement, gather
 from services.agent_orchestrator.agent.results import ResultItem, ToolResult
 
 HISTORY: Final = "get_entity_history"
@@ -65,6 +65,18 @@ class Evidence:
             f"This is from {read} of the {max(total, read)} facts about {name}: its current ones and the first in the "
             "order of time."
         )
+
+
+def gather_evidence(
+    question: Question, results: Sequence[ToolResult], reading: Reading
+) -> Evidence:
+    """Returns the facts of results once each, whichever tool returned them."""
+    facts = {
+        (one.text, one.valid_from, one.valid_until): one
+        for one in gather(results).facts
+        if one.kind in {"fact", "state"}
+    }
+    return Evidence(question, tuple(facts.values()), tuple(results), reading)
 
 
 def lines_of(statements: Iterable[Statement]) -> tuple[Line, ...]:

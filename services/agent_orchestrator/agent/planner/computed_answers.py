@@ -15,6 +15,7 @@ from services.agent_orchestrator.agent.planner.computed import (
     Computed,
     Evidence,
     Line,
+    gather_evidence,
     lines_of,
     listed,
 )
@@ -58,11 +59,9 @@ Answer = list[Computed]
 async def compute(question: Question, results: Sequence[ToolResult], reading: Reading) -> Answer:
     """Returns the paragraphs of a computed answer; none if the question needs none or the facts do not suffice."""
     goal = goal_of(question)
-    found = gather(results)
-    facts = tuple(item for item in found.facts if item.kind in {"fact", "state"})
-    evidence = Evidence(question, facts, tuple(results), reading)
+    evidence = gather_evidence(question, results, reading)
     if goal is Goal.PERIOD:
-        return await list_events(evidence, found)
+        return list_events(evidence, gather(results))
     if goal is None or not any(result.tool == HISTORY for result in results):
         return []
     return await _WAYS[goal](evidence, goal)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Final
 
-from services.agent_orchestrator.agent.planner.computed import HISTORY, Evidence
+from services.agent_orchestrator.agent.planner.computed import HISTORY, gather_evidence
 from services.agent_orchestrator.agent.planner.computed_answers import topic_of_anchor
 from services.agent_orchestrator.agent.planner.language import fold
 from services.agent_orchestrator.agent.planner.period_events import DIFF
@@ -15,7 +15,6 @@ from services.agent_orchestrator.agent.planner.question_goals import Goal, ancho
 from services.agent_orchestrator.agent.planner.reading import Reading
 from services.agent_orchestrator.agent.planner.routing import ToolCall, iso
 from services.agent_orchestrator.agent.planner.stated_relation import stated_relation
-from services.agent_orchestrator.agent.planner.statements import gather
 from services.agent_orchestrator.agent.results import ToolResult
 
 _SEARCH: Final = "comprehensive_search"
@@ -62,8 +61,7 @@ async def _second_hop(
     goal: Goal, question: Question, results: Sequence[ToolResult], reading: Reading
 ) -> str:
     """Returns the thing of which a history is needed too: what Sofia heads, for "who was head before Sofia"."""
-    facts = tuple(item for item in gather(results).facts if item.kind in {"fact", "state"})
-    evidence = Evidence(question, facts, tuple(results), reading)
+    evidence = gather_evidence(question, results, reading)
     if goal in {Goal.PREVIOUS, Goal.NEXT}:
         anchor = anchor_of(question)
         alone = anchor is not None and all(one.name == anchor.name for one in question.entities)

@@ -30,7 +30,7 @@ _KINDS: Final = {"added": "New: ", "ended": "Ended: ", "changed": "Changed: "}
 _PEOPLE: Final = frozenset({"person", "people", "employee", "user"})
 
 
-async def list_events(evidence: Evidence, found: Found) -> list[Computed]:
+def list_events(evidence: Evidence, found: Found) -> list[Computed]:
     """Returns the changes and the dated documents of the question's period."""
     question = evidence.question
     start, end = question.times[0].range.start, question.times[0].range.end
