@@ -22,6 +22,9 @@ from services.agent_orchestrator.app import Embedders, open_app
 from services.agent_orchestrator.database import open_database
 from services.agent_orchestrator.settings import AgentSettings
 from services.agent_orchestrator.worker import open_worker
+from services.models.embedding.embedder import Embedder
+from services.models.embedding.local import LocalEmbedder
+from services.models.embedding.local_models import LOCAL_MODELS
 from services.runtime.channels import open_channel
 from services.runtime.security.api_keys import hash_key
 from services.runtime.server import RunningServer, start_server
@@ -49,6 +52,7 @@ class World:
     graph: GraphStub = field(default_factory=GraphStub)
     embedder: StubModels = field(default_factory=StubModels)
     cross_encoder: WordReranker = field(default_factory=WordReranker)
+    question_embedder: Embedder | None = None
     search: search_pb2_grpc.SearchServiceStub = field(init=False)
     ingest: ingest_pb2_grpc.IngestServiceStub = field(init=False)
     jobs: jobs_pb2_grpc.JobServiceStub = field(init=False)
@@ -91,6 +95,7 @@ class World:
                 embedders,
                 self.options,
                 cross_encoder=self.cross_encoder,
+                question_embedder=self.question_embedder,
             )
         )
         for _ in range(workers):
@@ -135,12 +140,25 @@ def agent_options() -> AgentOptions | None:
     return None
 
 
+@pytest.fixture(scope="session")
+async def question_embedder(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> AsyncIterator[LocalEmbedder]:
+    """The real local model with whose vectors the planner chooses tools; loaded with the first question."""
+    embedder = LocalEmbedder(
+        LOCAL_MODELS["bge-small-en-v1.5"], tmp_path_factory.mktemp("embedder"), workers=1
+    )
+    yield embedder
+    await embedder.close()
+
+
 @pytest.fixture
 async def world(
     tmp_path: Path,
     settings: dict[str, Any],
     agent_options: AgentOptions | None,
     agent_database: TestDatabase,
+    question_embedder: Embedder,
 ) -> AsyncIterator[World]:
     """A running orchestrator with scripted tiers."""
     keys = tmp_path / "keys.json"
@@ -148,7 +166,7 @@ async def world(
     runtime = RuntimeSettings(
         api_keys_file=keys, service_key=SecretStr("service-key"), drain_seconds=0
     )
-    world = World(runtime, agent_database, agent_options)
+    world = World(runtime, agent_database, agent_options, question_embedder=question_embedder)
     async with AsyncExitStack() as stack:
         await world.start(stack, **settings)
         yield world
