@@ -14,6 +14,7 @@ from starlette.responses import Response
 from braid.agent.v1 import consistency_pb2
 from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds, ContractModel
 from gateway.rest.mapping.field_types import Int32, PageSize
 from gateway.rest.mapping.json_encoding import Json, JsonResponse, time
@@ -200,7 +201,9 @@ def quarantined_item(one: consistency_pb2.QuarantinedItem) -> Json:
     }
 
 
-router = APIRouter(prefix="/api", tags=["consistency"], responses=problems())
+router = APIRouter(
+    route_class=ScopedRoute, prefix="/api", tags=["consistency"], responses=problems()
+)
 
 _SERVICE = "/braid.agent.v1.ConsistencyService/"
 MAX_ITEMS = 500

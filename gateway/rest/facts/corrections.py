@@ -18,6 +18,7 @@ from gateway.rest.facts.responses import CorrectedFact, WithdrawnFact, Withdrawn
 from gateway.rest.graph import fact_responses
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds, ContractModel
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import (
@@ -35,7 +36,9 @@ from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-router = APIRouter(prefix="/api/facts", tags=["facts"], responses=problems())
+router = APIRouter(
+    route_class=ScopedRoute, prefix="/api/facts", tags=["facts"], responses=problems()
+)
 
 MAX_WITHDRAWN = 1000
 FactUuid = Annotated[

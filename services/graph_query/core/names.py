@@ -220,10 +220,10 @@ RESERVED_RELATIONS = frozenset({"RELATES_TO", "IS_DUPLICATE_OF", "CO_OCCURS"})
 
 # A type becomes a label of its entity; these labels already have a meaning in the graph.
 RESERVED_TYPES = word_set(
-    """BraidDeletion BraidFactAlias BraidFactSource BraidFinding BraidOntology BraidPassage BraidPastClaim
-    BraidPastEnding BraidPastFact BraidQuarantine BraidQuarantined BraidSchema BraidSentence BraidSource BraidSpace
-    BraidSubject Community Document
-    Entity EntityName Episodic FactClaim FactEnding FactVersion Saga"""
+    """BraidDeletion BraidFactAlias BraidFactSource BraidFinding BraidIdempotencyKey BraidOntology BraidPassage
+    BraidPastClaim BraidPastEnding BraidPastFact BraidQuarantine BraidQuarantined BraidSchema BraidSentence
+    BraidSource BraidSpace BraidSubject Community Document Entity EntityName Episodic FactClaim FactEnding
+    FactVersion Saga"""
 )
 
 
