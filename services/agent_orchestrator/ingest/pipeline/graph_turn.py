@@ -198,7 +198,7 @@ class GraphTurns:
         async def work(some: Documents) -> None:
             await self._retries.run(lambda: send(some, batch_size))
 
-        found = await Isolation(work, self._evidence).run(documents)
+        found = await Isolation(work, self._evidence, _number).run(documents)
         refused += [(document, reason_of(error)) for document, error in found]
 
     async def _add(self, documents: Documents, batch_size: AdaptiveBatch) -> None:
@@ -217,6 +217,10 @@ class GraphTurns:
         uuids = [episode.chunk_id for document in documents for episode in _episodes(document)]
         with batch_size.measured():
             await self._graph.delete_episodes(uuids)
+
+
+def _number(document: WaitingDocument) -> int:
+    return document.number
 
 
 def _is_slow(error: BraidError) -> bool:

@@ -3,14 +3,16 @@
 Some failures say whose fault they are: a refused field is the item's own, an unavailable store is the tier's. For any
 other, such as an internal error, the evidence decides. If several different items fail and none succeeds, also not in
 other spaces at the same time, the tier is to blame: the items wait, and are tried again later. An item is to blame only
-if it keeps failing alone while others succeed.
+if it keeps failing alone while others succeed, or for a long time while nothing else is tried: then there will be no
+evidence, and it must not wait forever.
 """
 
 from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, NamedTuple, TypeVar
 
@@ -29,6 +31,9 @@ SAMPLE = 5
 # Failures in a row of an item alone after which it may be to blame; the waits between them double.
 ATTEMPTS = 5
 AGAIN_SECONDS = 0.25
+# An item that is the only one to be tried is given up after so many rounds of attempts, over at least so long.
+LONE_ROUNDS = 20
+LONE_SECONDS = 3600.0
 
 Item = TypeVar("Item")
 
@@ -48,17 +53,46 @@ class Refused(NamedTuple, Generic[Item]):
     error: BraidError
 
 
+@dataclass(slots=True)
+class _LoneFailure:
+    """The item that alone has failed since a time of the event loop's clock, in how many rounds of attempts."""
+
+    key: Hashable
+    since: float
+    rounds: int = 0
+
+
 class Evidence:
-    """The last success of a stage in this process, in any space."""
+    """What a stage in this process, in any space, shows about its tier: the last success, and an item failing alone."""
 
     def __init__(self, tier: str) -> None:
         """`tier` is the tier's name for users, such as `the graph tier`."""
         self.tier = tier
         self._succeeded = float("-inf")
+        self._lone: _LoneFailure | None = None
 
     def note_success(self) -> None:
         """Records that the tier has accepted something."""
         self._succeeded = asyncio.get_running_loop().time()
+        self._lone = None
+
+    def note_several_failures(self) -> None:
+        """Records that different items fail alike: the tier is to blame, so no attempt of one of them counts."""
+        self._lone = None
+
+    def is_exhausted(self, key: Hashable) -> bool:
+        """Counts a round of attempts of an item that failed alone; returns whether it was the last one.
+
+        Rounds count for as long as no other item is tried. A round that found the tier unavailable does not get here.
+        """
+        now = asyncio.get_running_loop().time()
+        if self._lone is None or self._lone.key != key:
+            self._lone = _LoneFailure(key, now)
+        self._lone.rounds += 1
+        exhausted = self._lone.rounds >= LONE_ROUNDS and now - self._lone.since >= LONE_SECONDS
+        if exhausted:
+            self._lone = None  # if it is retried, it has all attempts again
+        return exhausted
 
     def has_succeeded_since(self, when: float) -> bool:
         """Whether the tier has accepted anything since a time of the event loop's clock."""
@@ -86,10 +120,12 @@ class Isolation(Generic[Item]):
         self,
         work: Callable[[Sequence[Item]], Awaitable[object]],
         evidence: Evidence,
+        key: Callable[[Item], Hashable],
         blame: Callable[[BraidError], Blame] = blame_of,
     ) -> None:
-        """`work` may be repeated on the same items."""
+        """`work` may be repeated on the same items; `key` identifies an item in later runs, among all spaces."""
         self._work = work
+        self._key = key
         self._evidence = evidence
         self._blame = blame
 
@@ -104,6 +140,7 @@ class Isolation(Generic[Item]):
         if len(items) == 1:
             return await self._alone(items[0], error, began)
         if self._blame(error) is Blame.UNKNOWN and not await self._works_for_any(items, began):
+            self._evidence.note_several_failures()
             raise self._all_fail(error)
         return await self._halves(items, began)
 
@@ -137,6 +174,8 @@ class Isolation(Generic[Item]):
                 return []
             error = failure
         if self._evidence.has_succeeded_since(began) or self._blame(error) is Blame.ITEM:
+            return [Refused(item, error)]
+        if self._evidence.is_exhausted(self._key(item)):
             return [Refused(item, error)]
         raise self._all_fail(error)
 

@@ -72,6 +72,10 @@ class _KeptVectors:
         self._rows.pop(_key(model, text), None)
 
 
+def _identity(document: Prepared) -> tuple[str, str, str]:
+    return current_call().space, document.id, document.input.content_hash
+
+
 def _key(model: str, text: str) -> tuple[str, str, bytes]:
     return current_call().space, model, hashlib.sha256(text.encode()).digest()
 
@@ -173,7 +177,7 @@ class Stages:
 
         changed = [document for document in batch.documents if not document.unchanged]
         model = self._embedder.model
-        for document, error in await Isolation(upsert, self._evidence).run(changed):
+        for document, error in await Isolation(upsert, self._evidence, _identity).run(changed):
             batch.reject(document, reason_of(error))
         for document in changed:
             for chunk in document.unembedded():

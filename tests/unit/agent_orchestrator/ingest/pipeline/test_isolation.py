@@ -46,7 +46,7 @@ class Tier:
 
 
 def isolated(tier: Tier, evidence: Evidence | None = None) -> Isolation[int]:
-    return Isolation(tier.add, evidence or Evidence("the tier"))
+    return Isolation(tier.add, evidence or Evidence("the tier"), int)
 
 
 @given(count=st.integers(2, 60), data=st.data())
@@ -79,7 +79,7 @@ async def test_items_that_all_fail_are_to_blame_if_the_tier_works_for_other_spac
         evidence.note_success()  # of another space, at the same time
         await tier.add(items)
 
-    found = await Isolation(add, evidence).run(range(3))
+    found = await Isolation(add, evidence, int).run(range(3))
     assert {item for item, _ in found} == {0, 1, 2}
 
 
@@ -95,7 +95,7 @@ async def test_an_item_that_fails_a_few_times_only_is_accepted() -> None:
                 tier.broken.clear()
         await tier.add(items)
 
-    assert await Isolation(add, Evidence("the tier")).run([0, 1]) == []
+    assert await Isolation(add, Evidence("the tier"), int).run([0, 1]) == []
     assert tier.accepted == {0, 1}
 
 
@@ -109,3 +109,56 @@ async def test_an_item_that_the_tier_names_as_wrong_is_refused_at_once() -> None
 async def test_an_unavailable_store_is_raised_as_it_is() -> None:
     with pytest.raises(StoreUnavailableError):
         await isolated(Tier({3: StoreUnavailableError("neo4j")})).run(range(8))
+
+
+async def rounds_until_given_up(isolation_: Isolation[int], item: int) -> int:
+    """Tries an item that is alone in the queue again and again; returns in how many rounds it had to wait before."""
+    for waited in range(2 * isolation.LONE_ROUNDS):
+        try:
+            refused = await isolation_.run([item])
+        except WaitingError:
+            continue
+        assert [one.item for one in refused] == [item]
+        return waited
+    raise AssertionError("it waits forever")
+
+
+async def test_an_item_that_stays_alone_is_given_up_after_a_limit_of_attempts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(isolation, "LONE_SECONDS", 0.0)
+    lone = isolated(Tier({1: InternalError()}))
+    assert await rounds_until_given_up(lone, 1) == isolation.LONE_ROUNDS - 1
+    # Retried by the user, it has all its attempts again.
+    assert await rounds_until_given_up(lone, 1) == isolation.LONE_ROUNDS - 1
+
+
+async def test_no_item_is_given_up_before_the_tier_had_the_time_to_be_repaired() -> None:
+    lone = isolated(Tier({1: InternalError()}))
+    with pytest.raises(AssertionError, match="it waits forever"):
+        await rounds_until_given_up(lone, 1)
+
+
+@pytest.mark.parametrize("others", [[2], [2, 3]], ids=["another alone", "a batch"])
+async def test_items_that_fail_alike_in_turn_are_not_given_up(
+    monkeypatch: pytest.MonkeyPatch, others: list[int]
+) -> None:
+    monkeypatch.setattr(isolation, "LONE_SECONDS", 0.0)
+    broken = isolated(Tier(dict.fromkeys((1, 2, 3), InternalError())))
+    for _ in range(2 * isolation.LONE_ROUNDS):
+        for items in ([1], others):
+            with pytest.raises(WaitingError):
+                await broken.run(items)
+
+
+async def test_attempts_while_the_store_is_unavailable_do_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(isolation, "LONE_SECONDS", 0.0)
+    tier = Tier({1: StoreUnavailableError("neo4j")})
+    lone = isolated(tier)
+    for _ in range(2 * isolation.LONE_ROUNDS):
+        with pytest.raises(StoreUnavailableError):
+            await lone.run([1])
+    tier.broken[1] = InternalError()
+    assert await rounds_until_given_up(lone, 1) == isolation.LONE_ROUNDS - 1
