@@ -61,7 +61,10 @@ _routes = APIRouter(route_class=ScopedRoute, tags=["memories"], responses=proble
     dependencies=[JSON_BODY_ONLY],
 )
 async def create(body: NewMemory, caller: CallerDep, clients: ClientsDep) -> Response:
-    """Stores a memory. Once this has answered, it is found and its relations are followed."""
+    """Stores a memory. Once this has answered, it is found and its relations are followed.
+
+    If the graph is busy, the answer does not wait for it: it has no relations, and a job stores and infers them.
+    """
     method = _SERVICE + "CreateMemory"
     answer = await caller.call(method, clients.memories.CreateMemory, body.message(), _name)
     relations = [responses.outgoing(one) for one in answer.relations]

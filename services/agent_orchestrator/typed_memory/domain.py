@@ -71,3 +71,5 @@ class Memory:
     create_time: datetime
     access_count: int = 0
     last_access_time: datetime | None = None
+    # Whether the graph has it with its relations; otherwise a job stores it there.
+    in_graph: bool = True

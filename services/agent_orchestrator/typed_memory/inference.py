@@ -106,8 +106,9 @@ class Inference:
         return done
 
     async def sweep(self, owner: Owner) -> None:
-        """Deletes what interrupted calls have left behind."""
+        """Deletes what interrupted calls have left behind, and stores in the graph what it was too busy for."""
         await self._memories.sweep(owner)
+        await self._memories.complete(owner)
 
     async def count(self, owner: Owner) -> int:
         """Returns the number of memories to examine."""

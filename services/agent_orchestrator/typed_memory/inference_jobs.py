@@ -67,6 +67,7 @@ class InferenceTask:
             if used and await self._others_waiting():
                 raise WaitingError("other jobs go first", 0.0)
         done.add(await self._inference.relate_co_accessed(owner))
+        await self._inference.sweep(owner)  # also what was stored while the job ran
         return {"inferred": _counted(done)}
 
 

@@ -3,14 +3,19 @@
 A memory is stored in three steps: its row, not yet visible; its chunk, episode and relations in the tiers; then the row
 is made visible. It is deleted in reverse order. An interruption leaves a row that is not visible; the owner's next
 inference removes it and everything that was already stored.
+
+A graph that is busy, with bulk work or after its start, does not delay the caller for long: searches find the memory by
+its chunk, and its row keeps what the graph lacks until a job stores that.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, TypeVar
 from weakref import WeakValueDictionary
 
 from google.protobuf.struct_pb2 import Struct
@@ -29,7 +34,13 @@ from services.agent_orchestrator.typed_memory.domain import (
     Owner,
 )
 from services.agent_orchestrator.typed_memory.store import MemoryStore, Position
-from services.runtime.context import CallContext, call_scope, clean_up_scope, current_call
+from services.runtime.context import (
+    CallContext,
+    call_scope,
+    clean_up_scope,
+    current_call,
+    share_of_remaining,
+)
 from services.runtime.errors import (
     BraidError,
     FieldError,
@@ -43,9 +54,15 @@ from services.runtime.ids import chunk_id, content_sha256, document_hash
 MAX_RELATIONS = 1000
 # Longer than any call may take: a memory not visible by then was interrupted.
 INTERRUPTED_SECONDS = 900.0
+# A caller waits for the graph for so long at most, and for a share of the time that the call has left.
+GRAPH_SECONDS = 2.0
+GRAPH_SHARE = 0.5
 
 RelationInput = relations_pb2.ChunkRelationInput
 Relation = relations_pb2.ChunkRelation
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +179,22 @@ class Memories:
 
     async def store_again(self, owner: Owner, memory: Memory) -> None:
         """Stores an existing memory in the tiers again; what they still have of it stays."""
-        await self._into_tiers(owner, memory, (), ())
+        with in_partition(owner):
+            await _together(self._into_vector(memory), self._into_graph(owner, memory))
+
+    async def complete(self, owner: Owner) -> None:
+        """Stores in the graph what it was too busy for while callers waited."""
+        while waiting := await self._store.waiting_for_graph(owner):
+            relations = [relation for _, some in waiting for relation in some]
+            with in_partition(owner):
+                await self._add_episodes([memory for memory, _ in waiting])
+                if relations:
+                    await self._put_remaining(owner, relations)
+            ids = [memory.id for memory, _ in waiting]
+            left = await self._store.note_in_graph(owner, ids)
+            if gone := [id_ for id_ in ids if id_ not in left]:
+                with in_partition(owner):
+                    await self._graph.delete_episodes(gone)
 
     async def sweep(self, owner: Owner) -> None:
         """Deletes what interrupted calls have left behind."""
@@ -181,6 +213,7 @@ class Memories:
         if relation.target_id not in await self._store.by_id(owner, [relation.target_id]):
             raise InvalidFieldError(_unknown_target("relation.target_id"))
         relation.source_id = id_
+        await self.complete(owner)
         with in_partition(owner):
             counts = await self._relations.put([relation])
             stored = await self._between(id_, relation.target_id, relation.relation_type)
@@ -190,16 +223,9 @@ class Memories:
 
     async def put_existing(self, owner: Owner, relations: Sequence[RelationInput]) -> int:
         """Stores relations, without those of memories that were removed meanwhile; how many are new."""
+        await self.complete(owner)
         with in_partition(owner):
-            try:
-                return (await self._relations.put(relations)).created_count
-            except BraidError as error:
-                if error.reason != errors_pb2.ERROR_REASON_INVALID_FIELD:
-                    raise
-            ends = {end for one in relations for end in (one.source_id, one.target_id)}
-            there = await self._store.by_id(owner, ends)
-            left = [one for one in relations if {one.source_id, one.target_id} <= there.keys()]
-            return (await self._relations.put(left)).created_count if left else 0
+            return await self._put_remaining(owner, relations)
 
     async def delete_relation(
         self, owner: Owner, id_: str, target: str, kind: ChunkRelationType.ValueType
@@ -252,13 +278,14 @@ class Memories:
         if memory is None:
             raise WrongStateError("The session is closed.")
         try:
-            await self._into_tiers(owner, memory, relations, follows)
-            await self._store.note_ready(owner, id_)
+            in_graph = await self._into_tiers(owner, memory, relations, follows)
+            waiting = None if in_graph else [*relations, *follows]
+            await self._store.note_ready(owner, id_, waiting)
         except BaseException:
             # Deletes everything stored so far; if that fails, the memory remains invisible.
             await self._undo(owner, memory)
             raise
-        return memory
+        return replace(memory, in_graph=in_graph)
 
     async def _into_tiers(
         self,
@@ -266,24 +293,49 @@ class Memories:
         memory: Memory,
         relations: Sequence[RelationInput],
         follows: Sequence[RelationInput],
-    ) -> None:
+    ) -> bool:
+        """Stores a memory in both tiers; returns whether the graph had the time for it."""
+        for relation in (*relations, *follows):
+            relation.source_id = memory.id
         with in_partition(owner):
-            try:
-                async with asyncio.TaskGroup() as group:
-                    group.create_task(self._vector.upsert([_document(memory)], ""))
-                    # Without the language model, whose time and cost must not delay the caller.
-                    group.create_task(
-                        self._graph.add_episodes([_episode(memory)], skip_language_model=True)
-                    )
-            except ExceptionGroup as failures:
-                raise failures.exceptions[0] from None
-            for relation in (*relations, *follows):
-                relation.source_id = memory.id
-            if relations:
-                await self._relations.put(relations)
-            if follows:
-                # The one before may be removed at this moment: nobody has named it.
-                await self.put_existing(owner, follows)
+            _, in_graph = await _together(
+                self._into_vector(memory),
+                _in_time(partial(self._into_graph, owner, memory, relations, follows)),
+            )
+        return in_graph
+
+    async def _into_vector(self, memory: Memory) -> None:
+        await self._vector.upsert([_document(memory)], "")
+
+    async def _into_graph(
+        self,
+        owner: Owner,
+        memory: Memory,
+        relations: Sequence[RelationInput] = (),
+        follows: Sequence[RelationInput] = (),
+    ) -> None:
+        await self._add_episodes([memory])
+        if relations:
+            await self.complete(owner)
+            await self._relations.put(relations)
+        if follows:
+            # The one before may be removed at this moment: nobody has named it.
+            await self.put_existing(owner, follows)
+
+    async def _add_episodes(self, memories: Sequence[Memory]) -> None:
+        # Without the language model, whose time and cost must not delay the caller.
+        await self._graph.add_episodes(list(map(_episode, memories)), skip_language_model=True)
+
+    async def _put_remaining(self, owner: Owner, relations: Sequence[RelationInput]) -> int:
+        try:
+            return (await self._relations.put(relations)).created_count
+        except BraidError as error:
+            if error.reason != errors_pb2.ERROR_REASON_INVALID_FIELD:
+                raise
+        ends = {end for one in relations for end in (one.source_id, one.target_id)}
+        there = await self._store.by_id(owner, ends)
+        left = [one for one in relations if {one.source_id, one.target_id} <= there.keys()]
+        return (await self._relations.put(left)).created_count if left else 0
 
     async def _undo(self, owner: Owner, memory: Memory) -> None:
         try:
@@ -337,6 +389,27 @@ class Memories:
             if past or not page.next_page_token:
                 return found
             request.page_token = page.next_page_token
+
+
+async def _together(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B]) -> tuple[A, B]:
+    """Runs both at the same time; raises the first failure."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = group.create_task(first), group.create_task(second)
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from None
+    return tasks[0].result(), tasks[1].result()
+
+
+async def _in_time(work: Callable[[], Awaitable[None]]) -> bool:
+    """Whether the graph's part of a call was done in the time that its caller waits for it."""
+    share = share_of_remaining(GRAPH_SHARE)
+    try:
+        async with asyncio.timeout(GRAPH_SECONDS if share is None else min(GRAPH_SECONDS, share)):
+            await work()
+    except TimeoutError:
+        return False
+    return True
 
 
 def _unknown_target(field: str) -> FieldError:

@@ -72,6 +72,9 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         owner = self._owner()
         relations = mapping.relation_inputs(request.relations)
         memory = await self._memories.create(owner, mapping.new_memory(request), relations)
+        if not memory.in_graph:
+            await self._complete_later(owner)
+            return memories_pb2.CreateMemoryResponse(memory=mapping.memory(memory))
         if not request.skip_inference:
             await self._infer(owner, memory.id)
         found = await self._memories.relations(owner, memory.id)
@@ -203,6 +206,13 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         if not self._names_spaces:
             raise WrongStateError("Memories need BRAID_SERVICE_KEY: see `.env.example`.")
         return owner_of(current_call())
+
+    async def _complete_later(self, owner: Owner) -> None:
+        """Starts a job that stores in the graph what it was too busy for. If this fails, a later inference does so."""
+        try:
+            await self._inference_jobs.start(owner, DEFAULT_EXAMINED)
+        except BraidError as error:
+            get_logger("memories").warning("no job", cause=type(error).__name__)
 
     async def _infer(self, owner: Owner, id_: str) -> None:
         """Infers relations of a stored memory, in a share of the time left. If this fails, a later run repeats it."""

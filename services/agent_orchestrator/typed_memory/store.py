@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
+from braid.graph.v1.relations_pb2 import ChunkRelationInput as RelationInput
 from services.agent_orchestrator.database import Database
 from services.agent_orchestrator.typed_memory.domain import Memory, NewMemory, Owner
 from services.postgres.pool import Row
@@ -65,9 +66,24 @@ class MemoryStore:
             )
         return None if row is None else _memory(row)
 
-    async def note_ready(self, owner: Owner, id_: str) -> None:
-        """Makes a memory visible, because both tiers have it."""
-        await self._execute("memory_ready", *owner, uuid.UUID(id_))
+    async def note_ready(
+        self, owner: Owner, id_: str, waiting: Sequence[RelationInput] | None
+    ) -> None:
+        """Makes a memory visible. `waiting` are its relations if the graph has neither it nor them yet."""
+        encoded = None if waiting is None else [one.SerializeToString() for one in waiting]
+        await self._execute("memory_ready", *owner, uuid.UUID(id_), encoded)
+
+    async def waiting_for_graph(self, owner: Owner) -> list[tuple[Memory, list[RelationInput]]]:
+        """Returns the oldest memories that the graph does not have yet, with their relations."""
+        return [
+            (_memory(row), [RelationInput.FromString(one) for one in row["waiting_relations"]])
+            for row in await self._fetch("memories_waiting_for_graph", *owner)
+        ]
+
+    async def note_in_graph(self, owner: Owner, ids: Sequence[str]) -> set[str]:
+        """Records that the graph has these memories; returns those that were not deleted meanwhile."""
+        rows = await self._fetch("memories_in_graph", *owner, [uuid.UUID(one) for one in ids])
+        return {str(row["id"]) for row in rows}
 
     async def withdraw(self, owner: Owner, id_: str) -> Memory | None:
         """Hides a memory and returns it; None if it does not exist."""
@@ -265,4 +281,5 @@ def _memory(row: Row) -> Memory:
         create_time=row["create_time"].astimezone(UTC),
         access_count=row["access_count"],
         last_access_time=row["last_access_time"],
+        in_graph=row["waiting_relations"] is None,
     )

@@ -14,10 +14,10 @@ from braid.agent.v1 import jobs_pb2, memories_pb2, memories_pb2_grpc
 from braid.common.v1 import legs_pb2
 from braid.vector.v1 import chunks_pb2
 from braid.vector.v1 import search_pb2 as vector_pb2
-from services.agent_orchestrator.typed_memory import inference_jobs
+from services.agent_orchestrator.typed_memory import inference_jobs, memories
 from services.runtime.errors import FieldError, InvalidFieldError
 from tests.integration.agent_orchestrator.conftest import ALICE, BOB, World
-from tests.stubs.script import fail
+from tests.stubs.script import fail, hang
 from tests.stubs.vector_tier import chunk_hit
 
 NEAR = 0.9
@@ -188,3 +188,31 @@ async def test_a_memory_deleted_during_the_job_is_skipped(world: World, stub: An
     assert job.inferred.created_counts == {"similarity": 1}
     assert world.graph.script.requests["PutRelations"][-1].relations[0].target_id == second
     assert third == world.graph.script.requests["PutRelations"][-1].relations[0].source_id
+
+
+async def test_a_busy_graph_delays_no_memory_and_a_job_stores_its_part_later(
+    world: World, stub: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def add(content: str) -> str:
+        request = memories_pb2.CreateMemoryRequest(content=content, session_id="s")
+        answer = await stub.CreateMemory(request, metadata=ALICE, timeout=10)
+        assert not answer.relations
+        return str(answer.memory.id)
+
+    monkeypatch.setattr(memories, "GRAPH_SECONDS", 0.1)
+    world.graph.script.acts["BatchAddEpisodes"] = hang
+    first, second, deleted = [await add(content) for content in ("One.", "Two.", "Three.")]
+    page = await stub.ListMemories(memories_pb2.ListMemoriesRequest(), metadata=ALICE, timeout=10)
+    assert [one.id for one in page.memories] == [deleted, second, first]
+    request = memories_pb2.DeleteMemoryRequest(memory_id=deleted)
+    await stub.DeleteMemory(request, metadata=ALICE, timeout=10)
+    assert not world.graph.episodes
+
+    del world.graph.script.acts["BatchAddEpisodes"]
+    jobs = await world.jobs.ListJobs(jobs_pb2.ListJobsRequest(), metadata=ALICE, timeout=10)
+    (job,) = jobs.jobs
+    async with AsyncExitStack() as stack:
+        await world.start_worker(stack)
+        assert (await ended(world, job.id)).state == jobs_pb2.JOB_STATE_SUCCEEDED
+    assert {uuid for _, uuid in world.graph.episodes} == {first, second}
+    assert related(world) == {(second, first)}

@@ -101,11 +101,11 @@ async def test_nothing_is_stored_when_a_tier_fails(
 
 
 async def test_a_call_that_times_out_leaves_no_visible_memory(world: World, stub: Any) -> None:
-    world.graph.script.acts["BatchAddEpisodes"] = hang
+    world.vector.script.acts["BatchUpsertDocuments"] = hang
     request = memories_pb2.CreateMemoryRequest(content="A note.")
     late = reason_of(stub.CreateMemory(request, metadata=ALICE, timeout=0.5))
     assert await late == errors_pb2.ERROR_REASON_DEADLINE
-    del world.graph.script.acts["BatchAddEpisodes"]
+    del world.vector.script.acts["BatchUpsertDocuments"]
     assert await listed(stub) == []
 
 
