@@ -86,6 +86,12 @@ def in_partition(owner: Owner) -> Iterator[None]:
         yield
 
 
+def graph_patience() -> float:
+    """Returns for how many seconds a caller waits for the graph. Raises DeadlineError past the caller's deadline."""
+    share = share_of_remaining(GRAPH_SHARE)
+    return GRAPH_SECONDS if share is None else min(GRAPH_SECONDS, share)
+
+
 class Memories:
     """The memories of every user."""
 
@@ -403,9 +409,8 @@ async def _together(first: Coroutine[Any, Any, A], second: Coroutine[Any, Any, B
 
 async def _in_time(work: Callable[[], Awaitable[None]]) -> bool:
     """Whether the graph's part of a call was done in the time that its caller waits for it."""
-    share = share_of_remaining(GRAPH_SHARE)
     try:
-        async with asyncio.timeout(GRAPH_SECONDS if share is None else min(GRAPH_SECONDS, share)):
+        async with asyncio.timeout(graph_patience()):
             await work()
     except TimeoutError:
         return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
@@ -17,11 +18,17 @@ from services.agent_orchestrator.typed_memory.inference import (
     Inference,
 )
 from services.agent_orchestrator.typed_memory.inference_jobs import InferenceJobs
-from services.agent_orchestrator.typed_memory.memories import Memories, in_partition, owner_of
+from services.agent_orchestrator.typed_memory.memories import (
+    Memories,
+    Relation,
+    graph_patience,
+    in_partition,
+    owner_of,
+)
 from services.agent_orchestrator.typed_memory.search import MemorySearch
 from services.agent_orchestrator.typed_memory.sessions import Sessions
 from services.agent_orchestrator.typed_memory.store import MemoryStore, Position
-from services.runtime.context import current_call, may_write, share_of_remaining
+from services.runtime.context import current_call, may_write
 from services.runtime.errors import (
     BraidError,
     FieldError,
@@ -36,8 +43,6 @@ Context: TypeAlias = Any
 DEFAULT_PAGE_SIZE = 50
 MAX_PAGE_SIZE = 200
 _LISTING = "memories"
-# The memory is stored by then: its answer must not come too late because other work keeps the tiers busy.
-INFERENCE_SHARE = 0.5
 
 
 class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
@@ -72,15 +77,15 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         owner = self._owner()
         relations = mapping.relation_inputs(request.relations)
         memory = await self._memories.create(owner, mapping.new_memory(request), relations)
-        if not memory.in_graph:
+        found: Sequence[Relation] | None = None
+        if memory.in_graph:
+            found = await self._relations_in_time(
+                owner, memory.id, infer=not request.skip_inference
+            )
+        if found is None:
             await self._complete_later(owner)
-            return memories_pb2.CreateMemoryResponse(memory=mapping.memory(memory))
-        if not request.skip_inference:
-            await self._infer(owner, memory.id)
-        found = await self._memories.relations(owner, memory.id)
         return memories_pb2.CreateMemoryResponse(
-            memory=mapping.memory(memory),
-            relations=[mapping.relation(one) for one in found.outgoing],
+            memory=mapping.memory(memory), relations=map(mapping.relation, found or ())
         )
 
     async def GetMemory(
@@ -214,12 +219,23 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
         except BraidError as error:
             get_logger("memories").warning("no job", cause=type(error).__name__)
 
-    async def _infer(self, owner: Owner, id_: str) -> None:
-        """Infers relations of a stored memory, in a share of the time left. If this fails, a later run repeats it."""
+    async def _relations_in_time(
+        self, owner: Owner, id_: str, *, infer: bool
+    ) -> Sequence[Relation] | None:
+        """Returns the relations of a stored memory, with inferred ones; None if the graph is too busy."""
         try:
-            async with asyncio.timeout(share_of_remaining(INFERENCE_SHARE)):
-                await self._inference.of_memory(owner, await self._memories.get(owner, id_))
-        except (BraidError, TimeoutError) as error:
+            async with asyncio.timeout(graph_patience()):
+                if infer:
+                    await self._infer(owner, id_)
+                return (await self._memories.relations(owner, id_)).outgoing
+        except TimeoutError:
+            return None
+
+    async def _infer(self, owner: Owner, id_: str) -> None:
+        """Infers relations of a stored memory. If this fails, a later run repeats it."""
+        try:
+            await self._inference.of_memory(owner, await self._memories.get(owner, id_))
+        except BraidError as error:
             get_logger("memories").warning("nothing inferred", cause=type(error).__name__)
 
 

@@ -216,3 +216,23 @@ async def test_a_busy_graph_delays_no_memory_and_a_job_stores_its_part_later(
         assert (await ended(world, job.id)).state == jobs_pb2.JOB_STATE_SUCCEEDED
     assert {uuid for _, uuid in world.graph.episodes} == {first, second}
     assert related(world) == {(second, first)}
+
+
+async def test_relations_that_are_not_inferred_in_time_are_left_to_a_job(
+    world: World, stub: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (older,) = await create(stub, 1)
+    resemble(world, [older])
+    monkeypatch.setattr(memories, "GRAPH_SECONDS", 0.5)
+    world.graph.script.acts["PutRelations"] = hang
+    request = memories_pb2.CreateMemoryRequest(content="Another note.")
+    newer = await stub.CreateMemory(request, metadata=ALICE, timeout=10)
+    assert not newer.relations
+
+    del world.graph.script.acts["PutRelations"]
+    world.graph.script.requests["PutRelations"].clear()
+    jobs = await world.jobs.ListJobs(jobs_pb2.ListJobsRequest(), metadata=ALICE, timeout=10)
+    async with AsyncExitStack() as stack:
+        await world.start_worker(stack)
+        assert (await ended(world, jobs.jobs[0].id)).state == jobs_pb2.JOB_STATE_SUCCEEDED
+    assert (newer.memory.id, older) in related(world)

@@ -114,8 +114,8 @@ class MemoryServiceServicer:
 
     def CreateMemory(self, request, context):
         """Stores a memory with its relations, all or nothing. When the call returns, searches find the memory and follow its relations.
-        If the graph is too busy to store its part within 2 s, the answer has no relations, and a job of kind JOB_KIND_INFER stores
-        and infers them.
+        If the graph is too busy to store its part, or then to infer and read relations, within 2 s each, the answer has no relations,
+        and a job of kind JOB_KIND_INFER stores and infers them.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

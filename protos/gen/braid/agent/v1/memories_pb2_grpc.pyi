@@ -22,8 +22,8 @@ class MemoryServiceStub:
     def __init__(self, channel: _aio.Channel) -> None: ...
     CreateMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.CreateMemoryRequest, _memories_pb2.CreateMemoryResponse]
     """Stores a memory with its relations, all or nothing. When the call returns, searches find the memory and follow its relations.
-    If the graph is too busy to store its part within 2 s, the answer has no relations, and a job of kind JOB_KIND_INFER stores
-    and infers them.
+    If the graph is too busy to store its part, or then to infer and read relations, within 2 s each, the answer has no relations,
+    and a job of kind JOB_KIND_INFER stores and infers them.
     """
     GetMemory: _aio.UnaryUnaryMultiCallable[_memories_pb2.GetMemoryRequest, _memories_pb2.GetMemoryResponse]
     """Returns a memory with its relations. The call counts as an access if the caller has
@@ -75,8 +75,8 @@ class MemoryServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _aio.ServicerContext[_memories_pb2.CreateMemoryRequest, _abc.Awaitable[_memories_pb2.CreateMemoryResponse]],
     ) -> _abc.Awaitable[_memories_pb2.CreateMemoryResponse]:
         """Stores a memory with its relations, all or nothing. When the call returns, searches find the memory and follow its relations.
-        If the graph is too busy to store its part within 2 s, the answer has no relations, and a job of kind JOB_KIND_INFER stores
-        and infers them.
+        If the graph is too busy to store its part, or then to infer and read relations, within 2 s each, the answer has no relations,
+        and a job of kind JOB_KIND_INFER stores and infers them.
         """
 
     @_abc_1.abstractmethod
