@@ -151,7 +151,7 @@ async def test_without_keys_each_call_is_a_new_one(world: World) -> None:
 
 
 async def test_a_write_that_timed_out_and_its_repetition_leave_one(world: World) -> None:
-    world.graph.script.acts["BatchAddEpisodes"] = wait(2)
+    world.vector.script.acts["BatchUpsertDocuments"] = wait(2)
     stub = memories_pb2_grpc.MemoryServiceStub(world.channel)
     request = memories_pb2.CreateMemoryRequest(content="DuckDB", idempotency_key=KEY)
     late = stub.CreateMemory(request, metadata=ALICE, timeout=0.5)
