@@ -39,7 +39,7 @@ def heads(client: httpx.Client, **at: str) -> list[tuple[str, str]]:
 
 def ask(client: httpx.Client, question: str) -> str:
     """Returns the agent's answer."""
-    answer = client.post("/api/chat", json={"message": question, "stream": False})
+    answer = client.post("/api/chat", json={"question": question})
     assert answer.status_code == 200, answer.text
     return str(answer.json()["answer"])
 
