@@ -60,7 +60,7 @@ class DocumentChecks:
         suspects = symmetric_difference(self._vector.chunks(), self._graph.episodes(), seen)
         async for part in in_parts(suspects, SUSPECTS):
             await self._confirmation.settle()
-            still = await self._still(part)
+            still = await self._still(part, owner)
             report.pending += len(part) - len(still)
             yield await self._without_episode([one.ref for one in still if one.first], owner)
             yield await self._without_chunk([one.ref for one in still if not one.first], owner)
@@ -79,9 +79,13 @@ class DocumentChecks:
                 yield [Inconsistency(ENTITY, uuid) for uuid, _ in page.unjoined if uuid in again]
             token, more = page.next_token, bool(page.next_token)
 
-    async def _still(self, part: Sequence[UnmatchedRef]) -> list[UnmatchedRef]:
+    async def _still(self, part: Sequence[UnmatchedRef], owner: Owner) -> list[UnmatchedRef]:
         idle = set(await self._confirmation.idle([one.ref.document_id for one in part]))
-        return [one for one in part if one.ref.document_id in idle]
+        still = [one for one in part if one.ref.document_id in idle]
+        if owner.user is None or not still:
+            return still
+        waiting = await self._memories.waiting(owner, [one.ref.id for one in still])
+        return [one for one in still if one.ref.id not in waiting]
 
     async def _unknown(self, documents: Sequence[str], owner: Owner) -> list[str]:
         known = await self._vector.find_documents(documents)

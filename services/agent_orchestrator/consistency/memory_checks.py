@@ -43,6 +43,10 @@ class MemoryRows(Protocol):
         """Returns those of the given memories that exist, including those being stored or removed."""
         ...
 
+    async def waiting(self, owner: Owner, ids: Sequence[str]) -> set[str]:
+        """Returns those of the given memories whose graph part a job has yet to store."""
+        ...
+
     async def documents(self, owner: Owner, document_ids: Sequence[str]) -> set[str]:
         """Returns those of the given documents that are of memories."""
         ...

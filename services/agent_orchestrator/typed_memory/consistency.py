@@ -49,6 +49,10 @@ class MemoryInventory:
         """Returns those of the given memories that exist, including those being stored or removed."""
         return await self._store.existing(_owner(owner), ids)
 
+    async def waiting(self, owner: MemoryOwner, ids: Sequence[str]) -> set[str]:
+        """Returns those of the given memories whose graph part a job has yet to store."""
+        return await self._store.waiting(_owner(owner), ids)
+
     async def documents(self, owner: MemoryOwner, document_ids: Sequence[str]) -> set[str]:
         """Returns those of the given documents that are of memories."""
         return await self._store.documents(_owner(owner), document_ids)

@@ -133,6 +133,11 @@ class MemoryStore:
         rows = await self._fetch("existing_memories", *owner, [uuid.UUID(one) for one in ids])
         return {str(row["id"]) for row in rows}
 
+    async def waiting(self, owner: Owner, ids: Iterable[str]) -> set[str]:
+        """Returns those of the given memories whose graph part a job has yet to store."""
+        rows = await self._fetch("waiting_for_graph_of", *owner, [uuid.UUID(one) for one in ids])
+        return {str(row["id"]) for row in rows}
+
     async def documents(self, owner: Owner, document_ids: Iterable[str]) -> set[str]:
         """Returns those of the given documents that are of memories."""
         rows = await self._fetch("memory_documents", *owner, list(document_ids))
