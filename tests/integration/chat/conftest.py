@@ -15,6 +15,7 @@ from services.agent_orchestrator.app import Embedders, open_app
 from services.runtime.server import start_server
 from tests.integration.agent_orchestrator.conftest import World
 from tests.integration.agent_orchestrator.conftest import answers as answers  # noqa: PLC0414 - a fixture
+from tests.integration.agent_orchestrator.conftest import question_embedder as question_embedder  # noqa: PLC0414 - as above
 from tests.integration.agent_orchestrator.conftest import settings as settings  # noqa: PLC0414 - as above
 from tests.integration.agent_orchestrator.conftest import world as world  # noqa: PLC0414 - as above
 from tests.integration.gateway.conftest import Served, serve_gateway
