@@ -28,6 +28,7 @@ NOT_DISTRIBUTED: Mapping[str, str] = {
     "job": "local: the queue of all spaces, from which workers take in order; small, and forgotten once ended",
     "job_input": "local: with its job, by the job's id",
     "job_failure": "local: with its job, by the job's id",
+    "job_warning": "local: with its job, by the job's id",
     "document": "local in the agent's database: on the way to the graph, worked off in the order of all spaces",
     "turn": "local: leases of workers, one row a space that has work",
     "memory_write": "local: a queue of all spaces, worked off in order",
