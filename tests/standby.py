@@ -49,6 +49,8 @@ class Standby(Postgres):
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
             user=user or None,
+            # The group of that user may traverse the primary's folder.
+            group=pwd.getpwnam(user).pw_gid if user else None,
             env={"PATH": os.defpath, "HOME": "/"},
         )
         output, _ = await process.communicate()

@@ -46,9 +46,7 @@ def check(
     session: Session = context.obj
     with session.api(changes=apply) as api:
         if repair:
-            query = f"?apply={str(apply).lower()}"
-            suffix = query if limit is None else f"{query}&limit={limit}"
-            answer = api.post(f"/api/consistency{suffix}", None)
+            answer = api.post("/api/consistency", None, apply=apply, limit=limit)
         else:
             answer = api.get("/api/consistency", limit=limit)
     if as_json:

@@ -45,6 +45,8 @@ async def test_the_gateway_serves_and_exits_with_code_0_on_sigterm(tmp_path: Pat
             await http.get("/readyz")  # not logged either: probes poll
             await http.get("/api/jobs", headers={"x-request-id": "r-1"})
         request = json.loads(await process.stderr.readline())
+        while request.get("room") == "event_loop":  # reported on a busy machine
+            request = json.loads(await process.stderr.readline())
         process.send_signal(signal.SIGTERM)
         code = await process.wait()
     assert alive.json() == {"status": "ok"}

@@ -83,6 +83,7 @@ async def test_the_last_event_contains_only_the_included_lists(served: Served) -
         "embedding",
         "expansion",
         "reranking",
+        "nearest",
     }
 
 
