@@ -51,8 +51,8 @@ class Waiting:
         self._seen: tuple[str, int] = ("", 0)
 
     def __str__(self) -> str:
-        told = f": {self.detail}" if self.detail else ""
-        return f"{self.name} ({self.seconds:.0f} s{told})"
+        detail = f": {self.detail}" if self.detail else ""
+        return f"{self.name} ({self.seconds:.0f} s{detail})"
 
     @property
     def seconds(self) -> float:
