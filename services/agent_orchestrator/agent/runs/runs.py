@@ -100,7 +100,7 @@ class Runs:
         self._background: set[asyncio.Task[None]] = set()
 
     async def exists(self, owner: Owner, run_id: str) -> bool:
-        """Whether the owner has this run, in this process or in the log; no run is known while the log is unavailable."""
+        """Whether the owner has this run, in this process or in the log; none is known while the log is unavailable."""
         if run_id in self._runs:
             return self._runs[run_id].owner == owner
         try:
