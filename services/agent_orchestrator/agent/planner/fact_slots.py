@@ -26,7 +26,7 @@ _MAX_SLOTS: Final = 20
 _NO_PREPOSITION: Final = frozenset({"of", "by", "is", "was", "has", "the", "a"})
 # The least logit at which a slot is meant that the question does not name in any word: a thing's version is near to the
 # number of its users.
-_MEANT: Final = 3.0
+MEANT: Final = 3.0
 # The side of a relation that a question's grammar names.
 _ON_SIDE: Final = 4.0
 _UNREAD: Final = -20.0
@@ -95,6 +95,15 @@ def ended_order(one: Statement) -> float:
     return float("inf") if until is None else until.timestamp()
 
 
+def meant(question: Question, read: Iterable[Statement]) -> list[Statement]:
+    """Returns the facts whose relation a question names; if it names none, those that are clearly read to answer."""
+    stated, said = list(read), words_about(question)
+    named = [one for one in stated if said & words_of(one.item)]
+    if named or not said:
+        return named or stated
+    return [one for one in stated if one.score >= MEANT]
+
+
 async def choose_slot(
     reading: Reading,
     question: Question,
@@ -119,7 +128,7 @@ async def choose_slot(
     best: tuple[tuple[bool, float], Slot] | None = None
     for slot, one in latest.items():
         score, named = scores.get(one.text, _UNREAD), bool(said & words_of(one.item))
-        if not named and score < (BAR if any_side else _MEANT):
+        if not named and score < (BAR if any_side else MEANT):
             continue
         wanted = "object" if named and not any_side and _names_role(question, slot) else side
         on_side = wanted == ("subject" if slot.is_subject else "object")

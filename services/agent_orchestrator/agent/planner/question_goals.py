@@ -63,7 +63,7 @@ _NEIGHBORS: Final = (
         _words("before", "prior to", "preced(?:ed|es|ing)", "predecessors? (?:of|to)"),
         "behind",
     ),
-    (Goal.PREVIOUS, _words("previous(?:ly)?", "former(?:ly)?", "predecessors?"), ""),
+    (Goal.PREVIOUS, _words("previous(?:ly)?", "former(?:ly)?", "predecessors?", "used to"), ""),
     (
         Goal.NEXT,
         _words("after", "took over (?:.* )?from", _REPLACED, _REPLACE, "successors? (?:of|to)"),

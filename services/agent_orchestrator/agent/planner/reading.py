@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
+from services.agent_orchestrator.agent.planner.entity_recognition import capitalised_names
 from services.agent_orchestrator.agent.planner.language import content_stems
 from services.agent_orchestrator.agent.planner.statements import Statement
 from services.runtime.patterns import compile_linear
@@ -24,6 +26,11 @@ MAX_READ: Final = 10
 _RANK_COST: Final = 0.7
 # What a statement without a number loses where the question asks for one: a cross-encoder does not see it.
 _LACKS_NUMBER: Final = 4.0
+# What a statement loses about something else than what the question names: the cause of INC-123 for that of INC-111.
+_LACKS_NAME: Final = 5.0
+# A heading that alone answers within this many logits of its sentence has raised a sentence that adds nothing.
+_ADDS: Final = 1.0
+_ASKS_PERSON: Final = compile_linear(r"\b(?:who|whose|whom)\b", ignore_case=True)
 _ASKS_NUMBER: Final = compile_linear(
     r"\bhow (?:many|much|old|long|often|far|tall|large|big|high)\b", ignore_case=True
 )
@@ -57,23 +64,72 @@ class Reading:
     ) -> list[Statement]:
         """Returns the most promising statements with their scores, best first."""
         chosen = _promising(question, statements, limit)
-        missing = list(
-            dict.fromkeys(
-                one.read_as for one in chosen if (question, one.read_as) not in self.known
-            )
-        )
-        if missing:
-            scores = await self.read_texts(question, missing)
-            if scores is None:
-                scores = shared_words(question, missing)
-            self.known.update(
-                ((question, text), score) for text, score in zip(missing, scores, strict=True)
-            )
+        await self._read(question, [one.read_as for one in chosen])
         scored = [
-            replace(one, score=self.known[question, one.read_as] - _missing_number(one, question))
+            replace(one, score=self.known[question, one.read_as] - _lacking(one, question))
             for one in chosen
         ]
+        if _asks_detail(question):
+            scored = await self._without_headings(question, scored)
         return sorted(scored, key=lambda one: -one.score)
+
+    async def _without_headings(
+        self, question: str, scored: Sequence[Statement]
+    ) -> list[Statement]:
+        """Returns statements with the scores of their bare texts where the headings alone answer as well.
+
+        "Runbook: Backups are taken each night" seems to say who wrote the runbook, because its heading does.
+        """
+        doubtful = [one for one in scored if one.heading and one.score >= BAR]
+        await self._read(question, [one.heading for one in doubtful])
+        adding_nothing = {
+            one.read_as
+            for one in doubtful
+            if self.known[question, one.heading] + _ADDS > self.known[question, one.read_as]
+        }
+        bare = [one for one in doubtful if one.read_as in adding_nothing]
+        await self._read(question, [one.text for one in bare])
+        return [
+            replace(one, score=min(one.score, self.known[question, one.text]))
+            if one.read_as in adding_nothing
+            else one
+            for one in scored
+        ]
+
+    async def _read(self, question: str, texts: Sequence[str]) -> None:
+        """Scores the texts that were not read for this question before."""
+        missing = [one for one in dict.fromkeys(texts) if (question, one) not in self.known]
+        if not missing:
+            return
+        scores = await self.read_texts(question, missing)
+        if scores is None:
+            scores = shared_words(question, missing)
+        self.known.update(
+            ((question, text), score) for text, score in zip(missing, scores, strict=True)
+        )
+
+
+def _asks_detail(question: str) -> bool:
+    """Whether a question asks for a person, a number or a date."""
+    return any(one.search(question) for one in (_ASKS_PERSON, _ASKS_NUMBER, _ASKS_DATE))
+
+
+def _lacking(one: Statement, question: str) -> float:
+    """Returns what a statement loses that lacks what the question names, or the kind of thing that it asks for."""
+    return _missing_number(one, question) + _missing_name(one, question)
+
+
+def _missing_name(one: Statement, question: str) -> float:
+    """Returns what a sentence loses if a name of the question is neither in it, its heading, nor its neighbors."""
+    named = _names_in(question) if one.context else frozenset()
+    return _LACKS_NAME if named and not named <= content_stems(one.context) else 0.0
+
+
+@lru_cache(maxsize=100)
+def _names_in(question: str) -> frozenset[str]:
+    """Returns the stems of the names in a question; its first word may be capitalized for its place alone."""
+    _, _, rest = question.strip().partition(" ")
+    return content_stems(" ".join(one.name for one in capitalised_names(rest)))
 
 
 def _missing_number(one: Statement, question: str) -> float:

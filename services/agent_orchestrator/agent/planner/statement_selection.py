@@ -9,6 +9,7 @@ from typing import Final
 
 from services.agent_orchestrator.agent.planner import other_languages, question_forms
 from services.agent_orchestrator.agent.planner.date_format import is_current, overlaps
+from services.agent_orchestrator.agent.planner.fact_slots import meant
 from services.agent_orchestrator.agent.planner.language import fold, is_english, stem
 from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.reading import BAR, Reading
@@ -44,7 +45,7 @@ async def facts(
     side = side_of(question)
     on_side = [one for one in stated if is_on_side(one.item, question, side)]
     read = await reading.read(question.text, on_side or stated, limit=_MAX_READ_FACTS)
-    good = _within_reach(read)
+    good = meant(question, _within_reach(read))
     now = question.clock.now
     good.sort(key=lambda one: (not is_current(one.item, now), -_began(one.item)))
     return good[:_MAX_FACTS]
@@ -100,7 +101,7 @@ async def history(
     """Returns an entity's facts in time order, limited to the requested relation and an event's time."""
     statements = fact_statements(item for item in items if item.kind in {"fact", "state"})
     read = await reading.read(question.text, statements, limit=_MAX_READ_FACTS)
-    relations = {one.item.relation for one in _within_reach(read)}
+    relations = {one.item.relation for one in meant(question, _within_reach(read))}
     related = [one for one in statements if one.item.relation in relations]
     if related:
         chosen = _around_event(related, statements, question)

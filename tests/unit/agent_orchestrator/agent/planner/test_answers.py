@@ -274,6 +274,7 @@ async def test_documents_that_differ_are_quoted_with_their_dates_newest_first(
     "question",
     [
         "How much does the Ledger Service cost?",
+        "Who wrote the runbook?",
         "Where is the spare key of the archive?",
         "Which colour has the door?",
     ],
