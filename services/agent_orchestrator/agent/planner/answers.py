@@ -9,6 +9,7 @@ from typing import Final
 from services.agent_orchestrator.agent.planner import computed_answers, statement_selection
 from services.agent_orchestrator.agent.planner.computed import HISTORY
 from services.agent_orchestrator.agent.planner.date_format import day, holding, reference
+from services.agent_orchestrator.agent.planner.fact_slots import names_relation
 from services.agent_orchestrator.agent.planner.history_paging import PAGE
 from services.agent_orchestrator.agent.planner.language import fold, is_english
 from services.agent_orchestrator.agent.planner.question import Question
@@ -112,6 +113,14 @@ async def is_answered(part: AnsweredPart, reading: Reading) -> bool:
     draft = Draft()
     await _answer_part(draft, part, reading)
     return draft.has_answer
+
+
+async def is_clearly_answered(part: AnsweredPart, reading: Reading) -> bool:
+    """Whether a part has an answer that documents need not be searched for: not only facts of unnamed relations."""
+    if not await is_answered(part, reading):
+        return False
+    facts = await statement_selection.facts(reading, part.question, gather(part.results).facts)
+    return all(names_relation(part.question, one) for one in facts)
 
 
 async def better_readings(parts: Sequence[AnsweredPart], reading: Reading) -> list[AnsweredPart]:
@@ -254,10 +263,12 @@ async def _add_facts(draft: Draft, part: AnsweredPart, found: Found, reading: Re
         # The history was read, and nothing in it was meant.
         stated = ()
     facts = await statement_selection.facts(reading, question, stated)
-    if found.passages and part.results[0].tool not in _GRAPH_TOOLS:
+    is_asked = all(names_relation(question, one) for one in facts)
+    if found.passages and not (is_asked and part.results[0].tool in _GRAPH_TOOLS):
         quoted = await statement_selection.sentences(reading, question, found.passages)
         best = max((one.score for one in quoted), default=float("-inf"))
-        facts = facts if max((one.score for one in facts), default=best) > best - ALIKE else []
+        reach = ALIKE if is_asked else 0.0
+        facts = facts if max((one.score for one in facts), default=best) > best - reach else []
     lines = [_fact_line(draft, one, question) for one in facts]
     heading = _time_heading(part, "As of")
     if heading and _ASKS_FOR_LATER.search(question.text):

@@ -15,7 +15,7 @@ from services.agent_orchestrator.agent.planner.language import (
     fold,
     stem,
 )
-from services.agent_orchestrator.agent.planner.question import Question
+from services.agent_orchestrator.agent.planner.question import Question, without_times
 from services.agent_orchestrator.agent.planner.reading import BAR, Reading
 from services.agent_orchestrator.agent.planner.relation_direction import side_of
 from services.agent_orchestrator.agent.planner.statements import Statement, fact_statements
@@ -95,13 +95,16 @@ def ended_order(one: Statement) -> float:
     return float("inf") if until is None else until.timestamp()
 
 
-def meant(question: Question, read: Iterable[Statement]) -> list[Statement]:
+def names_relation(question: Question, one: Statement) -> bool:
+    """Whether a question names a fact's relation; one that names nothing but entities names all of them."""
+    said = words_about(question)
+    return not said or bool(said & words_of(one.item))
+
+
+def meant(question: Question, read: Sequence[Statement]) -> list[Statement]:
     """Returns the facts whose relation a question names; if it names none, those that are clearly read to answer."""
-    stated, said = list(read), words_about(question)
-    named = [one for one in stated if said & words_of(one.item)]
-    if named or not said:
-        return named or stated
-    return [one for one in stated if one.score >= MEANT]
+    named = [one for one in read if names_relation(question, one)]
+    return named or [one for one in read if one.score >= MEANT]
 
 
 async def choose_slot(
@@ -153,8 +156,8 @@ def _names_role(question: Question, slot: Slot) -> bool:
 
 
 def words_about(question: Question) -> frozenset[str]:
-    """Returns the stems of a question's words without the names of its entities."""
-    text = fold(question.text)
+    """Returns the stems of a question's words without its times and the names of its entities."""
+    text = fold(without_times(question.text, question.times))
     for entity in question.entities:
         text = text.replace(fold(entity.name), " ")
     return content_stems(text)

@@ -51,9 +51,9 @@ _ENGLISH: Final = word_set(
     "since there any all tell show please thanks hello hi",
 )
 _FOREIGN: Final = word_set(
-    "der die das den dem des ein eine einen einem einer ist sind war waren wer wem wen wann warum wie welche welcher",
+    "der die das den dem des ein eine einen einem einer ist sind war waren wer wem wen wann warum wie wo woher",
     (
-        "welches welchen und oder nicht mit von für auf im zum zur bei über nach seit gibt hat "
+        "wohin welche welcher welches welchen und oder nicht mit von für auf im zum zur bei über nach seit gibt hat "
         "haben wird wurde worden ich"
     ),
     "le la les un une des du de et ou est sont était qui que quoi quel quelle quels quelles quand où pourquoi comment",

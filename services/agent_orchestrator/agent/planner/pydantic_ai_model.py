@@ -37,7 +37,7 @@ from services.agent_orchestrator.agent.planner.answers import (
     Draft,
     better_readings,
     compose,
-    is_answered,
+    is_clearly_answered,
     nothing_to_look_up,
 )
 from services.agent_orchestrator.agent.planner.chat_task_answers import answer_chat_task
@@ -384,7 +384,7 @@ async def _needs_documents(part: AnsweredPart, asked: set[str], reading: Reading
     """Whether a part was asked of a tool other than documents or records, without an answer."""
     if asked & _DOCUMENT_TOOLS or (asked and asked <= _RECORDS):
         return False
-    if await is_answered(part, reading):
+    if await is_clearly_answered(part, reading):
         return False
     return bool(asked) or bool(route(part.question))
 

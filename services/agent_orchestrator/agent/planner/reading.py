@@ -10,13 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from typing import Final
 
-from services.agent_orchestrator.agent.planner.entity_recognition import capitalised_names
-from services.agent_orchestrator.agent.planner.language import content_stems
+from services.agent_orchestrator.agent.planner.language import content_stems, content_words, stem
+from services.agent_orchestrator.agent.planner.question import Question, without_times
 from services.agent_orchestrator.agent.planner.statements import Statement
-from services.runtime.patterns import compile_linear
+from services.runtime.patterns import compile_linear, escape
 
 # The least logit of a statement that answers: below it 9 of 10 questions about something else lie, and 6 % of others.
 BAR: Final = -2.0
@@ -26,11 +25,6 @@ MAX_READ: Final = 10
 _RANK_COST: Final = 0.7
 # What a statement without a number loses where the question asks for one: a cross-encoder does not see it.
 _LACKS_NUMBER: Final = 4.0
-# What a statement loses about something else than what the question names: the cause of INC-123 for that of INC-111.
-_LACKS_NAME: Final = 5.0
-# A heading that alone answers within this many logits of its sentence has raised a sentence that adds nothing.
-_ADDS: Final = 1.0
-_ASKS_PERSON: Final = compile_linear(r"\b(?:who|whose|whom)\b", ignore_case=True)
 _ASKS_NUMBER: Final = compile_linear(
     r"\bhow (?:many|much|old|long|often|far|tall|large|big|high)\b", ignore_case=True
 )
@@ -44,6 +38,13 @@ _NUMBER: Final = compile_linear(
     r"|monday|tuesday|wednesday|thursday|friday|saturday|sunday|before|after|during|when|until|while)\b",
     ignore_case=True,
 )
+# Statements that are confirmed at most, and words of the question that are left out for it.
+_MAX_CONFIRMED: Final = 4
+_MAX_DROPPED: Final = 4
+# The logits by which a statement answers better without a word that it does not answer.
+_BETTER: Final = 2.5
+# The least logit of a statement beside one that answers something else.
+_CLEAR: Final = 1.0
 # Logits of a statement without a model: the share of the question's words that it has, 0.62 being the bar.
 _LEAST_SHARE: Final = 0.62
 _SHARE_SLOPE: Final = 10.0
@@ -66,35 +67,44 @@ class Reading:
         chosen = _promising(question, statements, limit)
         await self._read(question, [one.read_as for one in chosen])
         scored = [
-            replace(one, score=self.known[question, one.read_as] - _lacking(one, question))
+            replace(one, score=self.known[question, one.read_as] - _missing_number(one, question))
             for one in chosen
         ]
-        if _asks_detail(question):
-            scored = await self._without_headings(question, scored)
         return sorted(scored, key=lambda one: -one.score)
 
-    async def _without_headings(
-        self, question: str, scored: Sequence[Statement]
+    async def confirmed(
+        self, question: Question, statements: Sequence[Statement]
     ) -> list[Statement]:
-        """Returns statements with the scores of their bare texts where the headings alone answer as well.
+        """Returns the statements, best first, without those that answer another question than this one.
 
-        "Runbook: Backups are taken each night" seems to say who wrote the runbook, because its heading does.
+        A number or code of the question is in a statement's context, or the statement is about something else. Another
+        word that it lacks is not answered if it answers much better without this word: what Ada owns, not her salary.
+        Other words for the same do not raise the score.
         """
-        doubtful = [one for one in scored if one.heading and one.score >= BAR]
-        await self._read(question, [one.heading for one in doubtful])
-        adding_nothing = {
-            one.read_as
-            for one in doubtful
-            if self.known[question, one.heading] + _ADDS > self.known[question, one.read_as]
-        }
-        bare = [one for one in doubtful if one.read_as in adding_nothing]
-        await self._read(question, [one.text for one in bare])
-        return [
-            replace(one, score=min(one.score, self.known[question, one.text]))
-            if one.read_as in adding_nothing
-            else one
-            for one in scored
-        ]
+        kept: list[Statement] = []
+        bar = BAR
+        for one in statements[:_MAX_CONFIRMED]:
+            if one.score < bar:
+                continue
+            if await self._misses(question, one):
+                bar = _CLEAR
+            else:
+                kept.append(one)
+        return kept
+
+    async def _misses(self, question: Question, one: Statement) -> bool:
+        """Whether a statement lacks a word of the question and answers much better without it."""
+        text = without_times(question.text, question.times)
+        lacked = _lacked_words(text, question, one)[:_MAX_DROPPED]
+        if any(letter.isdigit() for word in lacked for letter in word):
+            return True
+        await self._read(text, [one.read_as])
+        for word in lacked:
+            shorter = _without_word(text, word)
+            await self._read(shorter, [one.read_as])
+            if self.known[shorter, one.read_as] > self.known[text, one.read_as] + _BETTER:
+                return True
+        return False
 
     async def _read(self, question: str, texts: Sequence[str]) -> None:
         """Scores the texts that were not read for this question before."""
@@ -109,27 +119,16 @@ class Reading:
         )
 
 
-def _asks_detail(question: str) -> bool:
-    """Whether a question asks for a person, a number or a date."""
-    return any(one.search(question) for one in (_ASKS_PERSON, _ASKS_NUMBER, _ASKS_DATE))
+def _without_word(text: str, word: str) -> str:
+    return compile_linear(rf"\b{escape(word)}(?:['’]s)?\b", ignore_case=True).sub("", text)
 
 
-def _lacking(one: Statement, question: str) -> float:
-    """Returns what a statement loses that lacks what the question names, or the kind of thing that it asks for."""
-    return _missing_number(one, question) + _missing_name(one, question)
-
-
-def _missing_name(one: Statement, question: str) -> float:
-    """Returns what a sentence loses if a name of the question is neither in it, its heading, nor its neighbors."""
-    named = _names_in(question) if one.context else frozenset()
-    return _LACKS_NAME if named and not named <= content_stems(one.context) else 0.0
-
-
-@lru_cache(maxsize=100)
-def _names_in(question: str) -> frozenset[str]:
-    """Returns the stems of the names in a question; its first word may be capitalized for its place alone."""
-    _, _, rest = question.strip().partition(" ")
-    return content_stems(" ".join(one.name for one in capitalised_names(rest)))
+def _lacked_words(text: str, question: Question, one: Statement) -> list[str]:
+    """Returns the words of a question that are not in a statement's context; the names of a fact were linked."""
+    said = content_stems(one.context or f"{one.text} {one.item.relation.replace('_', ' ')}")
+    if one.item.kind != "passage":
+        said |= content_stems(" ".join(entity.name for entity in question.entities))
+    return [word for word in content_words(text) if stem(word) not in said]
 
 
 def _missing_number(one: Statement, question: str) -> float:

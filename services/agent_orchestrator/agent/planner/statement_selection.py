@@ -9,7 +9,7 @@ from typing import Final
 
 from services.agent_orchestrator.agent.planner import other_languages, question_forms
 from services.agent_orchestrator.agent.planner.date_format import is_current, overlaps
-from services.agent_orchestrator.agent.planner.fact_slots import meant
+from services.agent_orchestrator.agent.planner.fact_slots import meant, names_relation
 from services.agent_orchestrator.agent.planner.language import fold, is_english, stem
 from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.reading import BAR, Reading
@@ -46,6 +46,8 @@ async def facts(
     on_side = [one for one in stated if is_on_side(one.item, question, side)]
     read = await reading.read(question.text, on_side or stated, limit=_MAX_READ_FACTS)
     good = meant(question, _within_reach(read))
+    if not all(names_relation(question, one) for one in good):
+        good = await reading.confirmed(question, good)
     now = question.clock.now
     good.sort(key=lambda one: (not is_current(one.item, now), -_began(one.item)))
     return good[:_MAX_FACTS]
@@ -58,7 +60,8 @@ async def sentences(
     if not is_english(question.text):
         return await other_languages.sentences(reading, question, items)
     read = await reading.read(question.text, passage_statements(items))
-    good = _within_reach(in_force([one for one in read if one.score >= BAR], question))
+    holding = in_force([one for one in read if one.score >= BAR], question)
+    good = await reading.confirmed(question, _within_reach(holding))
     count = _MAX_SENTENCES_OPEN if question_forms.is_open(question) else _MAX_SENTENCES
     return good[:count]
 

@@ -19,8 +19,8 @@ class Statement:
     `read_as` is what is compared with the question: a sentence with its title, or with the author and date of its
     message. `place` is the index of the sentence in its passage, `rank` the index of its item in the results. `score`
     is the logit that the statement answers the question, once it was read. `message` is the message that it is from;
-    the item of such a statement is valid from the time of the message. A sentence has its `heading` and its `context`:
-    the heading, the sentence and its neighbors.
+    the item of such a statement is valid from the time of the message. The
+    `context` of a sentence is its heading, itself and its neighbors.
     """
 
     text: str
@@ -31,7 +31,6 @@ class Statement:
     rank: int = 0
     score: float = 0.0
     message: Message | None = None
-    heading: str = ""
     context: str = ""
 
 
@@ -74,14 +73,14 @@ def passage_statements(items: Sequence[ResultItem]) -> list[Statement]:
     found: dict[tuple[str, str], Statement] = {}
     for rank, item in enumerate(item for item in items if item.citations):
         citation = item.citations[0]
-        read = _sentences_of_messages(citation.quote)
-        for place, (sentence, message) in enumerate(read):
+        found_here = _sentences_of_messages(citation.quote)
+        for place, (sentence, message) in enumerate(found_here):
             quoted = citation.part(sentence.start, sentence.end)
             author = message.author if message is not None else ""
             key = (author, " ".join(sentence.text.casefold().split()))
             stated = item if message is None else replace(item, valid_from=message.time)
             heading = _heading(citation.title, message)
-            near = [one.text for one, _ in read[max(place - 1, 0) : place + 2]]
+            near = [one.text for one, _ in found_here[max(place - 1, 0) : place + 2]]
             one = Statement(
                 sentence.text,
                 f"{heading}: {sentence.text}",
@@ -90,7 +89,6 @@ def passage_statements(items: Sequence[ResultItem]) -> list[Statement]:
                 place,
                 rank,
                 message=message,
-                heading=heading,
                 context=" ".join([citation.title, heading, *near]),
             )
             found.setdefault(key, one)
