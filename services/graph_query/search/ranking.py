@@ -148,6 +148,11 @@ _SUPPORT = 0.5
 _SUPPORT_BY_WORDS = 0.25
 
 
+# The least that a current or ended fact adds whose entity and relation the question names: it is about the answer
+# whatever the model's cosine of two short texts is.
+_SUPPORT_OF_LEADING = 0.08
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """A question in comparable form: the stems of its words, and the facts of entities that it names.
@@ -204,6 +209,7 @@ def _scored(one: Ranked, question: Question, scale: Relevance) -> Ranked:
         support = _SUPPORT * max(0.0, cosine - scale.support) / (1 - scale.support) * words
     if one.uuid in question.of_named and names_relation(question.stems, one.relation):
         total += _LEADS
+        support = max(support, _SUPPORT_OF_LEADING)
     return _with(one, bend(total), words, support)
 
 

@@ -93,14 +93,14 @@ class Reading:
         return kept
 
     async def _misses(self, question: Question, one: Statement) -> bool:
-        """Whether a statement lacks a word of the question and answers much better without it."""
+        """Whether a statement lacks words of the question and answers much better without one or all of them."""
         text = without_times(question.text, question.times)
         lacked = _lacked_words(text, question, one)[:_MAX_DROPPED]
         if any(letter.isdigit() for word in lacked for letter in word):
             return True
         await self._read(text, [one.read_as])
-        for word in lacked:
-            shorter = _without_word(text, word)
+        for words in (*([word] for word in lacked), lacked):
+            shorter = _without_words(text, words)
             await self._read(shorter, [one.read_as])
             if self.known[shorter, one.read_as] > self.known[text, one.read_as] + _BETTER:
                 return True
@@ -119,8 +119,10 @@ class Reading:
         )
 
 
-def _without_word(text: str, word: str) -> str:
-    return compile_linear(rf"\b{escape(word)}(?:['’]s)?\b", ignore_case=True).sub("", text)
+def _without_words(text: str, words: Sequence[str]) -> str:
+    for word in words:
+        text = compile_linear(rf"\b{escape(word)}(?:['’]s)?\b", ignore_case=True).sub("", text)
+    return text
 
 
 def _lacked_words(text: str, question: Question, one: Statement) -> list[str]:

@@ -94,6 +94,17 @@ async def test_a_word_with_the_same_beginning_as_the_relation_raises_the_score(
     assert named.scores.fused == pytest.approx(plain + (0.15 if leads else 0))
 
 
+async def test_a_fact_whose_entity_and_relation_are_asked_for_supports_its_passages_with_any_vector(
+    store: FakeGraphStore,
+) -> None:
+    asked_for = fact("Anna Bell", "OWNS", "Payments", embedding=unit(SCALE.support - 0.1, 1))
+    other = fact("Anna Bell", "LIKES", "Zebra", embedding=unit(SCALE.support - 0.1, 1))
+    await store.add_facts("s", [asked_for, other], MODEL)
+    asked = {"vector": QueryVector(MODEL, unit(1)), "min_score": 0.0}
+    hits = await search_facts(store, "owner of Anna Bell", **asked)
+    assert {hit.fact.relation: hit.scores.support for hit in hits} == {"OWNS": 0.08, "LIKES": 0.0}
+
+
 async def test_a_stop_word_in_a_relation_does_not_raise_the_score(
     store: FakeGraphStore,
 ) -> None:

@@ -290,6 +290,24 @@ async def test_a_question_without_an_answer_in_the_sources_gets_no_guess(
     assert not draft.has_answer
 
 
+async def test_a_sentence_about_the_person_who_is_asked_about_is_no_answer_by_that_alone(
+    reading: Reading,
+) -> None:
+    note = passage("Priya Raman becomes the deputy of Tomas Lindqvist.", "Owner change")
+    for question in ("Which university did Priya Raman attend?", "What did Priya Raman study?"):
+        draft = await answer(
+            reading, question, tool_result("comprehensive_search", note), names=("Priya Raman",)
+        )
+        assert not draft.has_answer, question
+    draft = await answer(
+        reading,
+        "Whose deputy did Priya Raman become?",
+        tool_result("comprehensive_search", note),
+        names=("Priya Raman",),
+    )
+    assert draft.has_answer
+
+
 async def test_homonyms_lead_to_a_clarifying_question(reading: Reading) -> None:
     draft = await answer(
         reading,
