@@ -219,8 +219,8 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
             gazetteer = await self._gazetteer(tx, space, state["name_revision"])
             now = _after(instant(state["last_write"]))
             has = SpaceContents(state["texts"], state["aliases"], state["sources"])
-            revision = state["revision"] + 1
-            writer = SpaceWriter(tx, space, gazetteer, now, revision=revision, has=has)
+            stated = state["source_revision"] + 1
+            writer = SpaceWriter(tx, space, gazetteer, now, source_revision=stated, has=has)
             result = await work(writer)
             await writer.count_mentions()
             if writer.changed:

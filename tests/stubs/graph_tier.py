@@ -174,7 +174,7 @@ class GraphStub(
     async def AddFacts(
         self, request_iterator: AsyncIterator[ingest_pb2.AddFactsRequest], context: Any
     ) -> ingest_pb2.AddFactsResponse:
-        answer = ingest_pb2.AddFactsResponse(space_revision=1)
+        answer = ingest_pb2.AddFactsResponse(space_revision=1, source_revision=1)
         index = 0
         async for request in request_iterator:
             await self.script.note("AddFacts", request)

@@ -126,7 +126,7 @@ class FactIngestion:
         answer = await self._give(some, vectors, made, source.name)
         await self._note_seen_graph(current_call().space, answer.space_revision)
         if source.name and not total.first_revision:
-            total.first_revision = answer.space_revision
+            total.first_revision = answer.source_revision
         total.added_count += answer.added_count
         total.unchanged_count += answer.unchanged_count
         total.refused_count += answer.refused_count

@@ -144,11 +144,15 @@ class GivenFact:
 
 @dataclass(frozen=True, slots=True)
 class FactCounts:
-    """The result of adding facts, the space's revision afterwards, and the facts' uuids in the order given."""
+    """The result of adding facts, the space's revision afterwards, and the facts' uuids in the order given.
+
+    `source_revision` orders what the sources of facts state; 0 for facts without a source.
+    """
 
     added: int = 0
     unchanged: int = 0
     revision: int = 0
+    source_revision: int = field(default=0, compare=False)
     uuids: tuple[str, ...] = field(default=(), compare=False, repr=False)
 
 

@@ -41,10 +41,11 @@ async def record_sources(
         return
     if source:
         rows = [[uuid, uuid not in new] for uuid in sorted(facts)]
-        parameters = {"source": source_key(source), "revision": writer.revision}
-        await writer.write("record_sources", rows=rows, **parameters)
+        parameters = {"source": source_key(source), "revision": writer.source_revision}
+        recorded = await writer.note("record_sources", rows=rows, **parameters)
+        writer.changed |= recorded[0]["created"] > 0
     elif writer.has_sources and (known := sorted(set(facts) - set(new))):
-        await writer.write("share_facts", uuids=known)
+        await writer.note("share_facts", uuids=known)
 
 
 async def copy_sources(writer: SpaceWriter, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -81,7 +81,12 @@ async def add_facts(
     await _end_new(writer, result, new, described.episode or None)
     await record_sources(writer, batch.source, facts, new)
     uuids = tuple(uuid for uuid, _ in result)
-    return FactCounts(added=len(new), unchanged=len(batch) - len(new), uuids=uuids)
+    return FactCounts(
+        added=len(new),
+        unchanged=len(batch) - len(new),
+        source_revision=writer.source_revision if batch.source else 0,
+        uuids=uuids,
+    )
 
 
 async def claim_facts(writer: SpaceWriter, claimant: str, given: Mapping[str, set[str]]) -> None:

@@ -62,12 +62,12 @@ class SpaceWriter:
         gazetteer: Gazetteer,
         now: datetime,
         *,
-        revision: int = 0,
+        source_revision: int = 0,
         has: SpaceContents | None = None,
     ) -> None:
-        """`revision` is the space's after this write, if it changes anything."""
+        """`source_revision` is that of the space's sources of facts, if this write records what one states."""
         has = has or SpaceContents()
-        self.revision = revision
+        self.source_revision = source_revision
         # Without corrected facts no fact has another uuid than the computed one, and without sources none is recorded.
         self.has_aliases = has.aliases
         self.has_sources = has.sources
@@ -91,6 +91,10 @@ class SpaceWriter:
     async def write(self, name: str, **parameters: Any) -> Rows:
         """Runs a named query that changes the space; the space's revision will be raised."""
         self.changed = True
+        return await self._transaction.run(name, space=self.space, **parameters)
+
+    async def note(self, name: str, **parameters: Any) -> Rows:
+        """Runs a named query that stores something without changing what the space answers."""
         return await self._transaction.run(name, space=self.space, **parameters)
 
     async def relink(

@@ -104,6 +104,7 @@ class FactIntake:
         self._answer.added_count += counts.added
         self._answer.unchanged_count += counts.unchanged
         self._answer.space_revision = counts.revision
+        self._answer.source_revision = self._answer.source_revision or counts.source_revision
 
     async def _written(self) -> None:
         writing, self._writing = self._writing, None

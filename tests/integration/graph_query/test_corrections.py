@@ -200,7 +200,7 @@ async def test_a_source_withdraws_what_it_no_longer_states(tier: Tier) -> None:
     await tier.ingest.AddFacts(stated(first, second), metadata=tier.ours)
     again = await tier.ingest.AddFacts(stated(second), metadata=tier.ours)
     asked = corrections_pb2.SettleFactSourceRequest(
-        source="roles.jsonl", first_revision=again.space_revision
+        source="roles.jsonl", first_revision=again.source_revision
     )
     kept = await tier.ingest.SettleFactSource(asked, metadata=tier.ours)
     assert [one.subject.name for one in kept.missing] == ["Anna Bell"]
@@ -215,3 +215,27 @@ async def test_a_source_withdraws_what_it_no_longer_states(tier: Tier) -> None:
     )
     facts = (await tier.query.ListFacts(listed, metadata=tier.ours)).facts
     assert [one.subject.name for one in facts] == ["Karl Otto"]
+
+
+async def test_a_source_that_states_the_same_again_leaves_the_space_as_it_was(tier: Tier) -> None:
+    facts = [fact("Anna Bell", "LEADS", "Guild"), fact("Karl Otto", "LEADS", "Guild")]
+    first = await tier.ingest.AddFacts(stated(*facts), metadata=tier.ours)
+    again = await tier.ingest.AddFacts(stated(*facts), metadata=tier.ours)
+    assert (again.added_count, again.unchanged_count) == (0, 2)
+    assert again.space_revision == first.space_revision
+    assert again.source_revision > first.source_revision
+    fewer = await tier.ingest.AddFacts(stated(facts[0]), metadata=tier.ours)
+    asked = corrections_pb2.SettleFactSourceRequest(
+        source="roles.jsonl", first_revision=fewer.source_revision
+    )
+    settled = await tier.ingest.SettleFactSource(asked, metadata=tier.ours)
+    assert [one.subject.name for one in settled.missing] == ["Karl Otto"]
+
+
+async def test_facts_that_another_source_states_too_change_the_space_once(tier: Tier) -> None:
+    known = fact("Anna Bell", "LEADS", "Guild")
+    first = await tier.ingest.AddFacts(stream(known), metadata=tier.ours)
+    sourced = await tier.ingest.AddFacts(stated(known), metadata=tier.ours)
+    assert (sourced.added_count, sourced.space_revision) == (0, first.space_revision + 1)
+    again = await tier.ingest.AddFacts(stream(known), metadata=tier.ours)
+    assert again.space_revision == sourced.space_revision

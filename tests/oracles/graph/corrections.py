@@ -37,17 +37,23 @@ class Writer(Protocol):
 def note_sources(
     stored: FakeSpace, source: str, uuids: Collection[str], existing: Collection[str]
 ) -> None:
-    """Records that a source states facts of which some existed before; "" is no source."""
+    """Records that a source states facts of which some existed before; "" is no source.
+
+    What a source states for the first time changes the space; what it states again does not.
+    """
     if not source:
         for stated in stored.sources.values():
             for uuid in stated.keys() & set(uuids) & set(existing):
                 stated[uuid].shared = True
         return
     stated = stored.sources.setdefault(source, {})
+    stored.source_revision += 1
+    if not set(uuids) <= stated.keys():
+        stored.revision += 1
     for uuid in uuids:
         others = any(uuid in facts for name, facts in stored.sources.items() if name != source)
         result = stated.setdefault(uuid, Sourced(0, uuid in existing and not others))
-        result.revision = stored.revision
+        result.revision = stored.source_revision
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,7 +92,7 @@ class StoredFact:
 
 @dataclass(slots=True)
 class Sourced:
-    """The revision at which a source last stated a fact, and whether that is also stated without a source."""
+    """The revision of the sources at which a source last stated a fact, and whether that is also stated without a source."""
 
     revision: int
     shared: bool
@@ -123,6 +123,7 @@ class FakeSpace:
     model: str = ""
     dimension: int = 0
     revision: int = 0
+    source_revision: int = 0
     last_write: datetime | None = None
     versions: FakeVersions = field(default_factory=FakeVersions)
     # The starts of the versions that contain each passage, its own start, and the periods in which it is valid.

@@ -290,15 +290,17 @@ class FakeGraphStore(FakeReads):
         uuids = {stored.uuid_of(fact, found) for fact in given}
         uuids = {stored.aliases.get(uuid, uuid) for uuid in uuids}
         existing_uuids = {stored.uuid_of(value.first, found) for value in before.values()}
-        if stored.stated == before and not source:
+        if stored.stated == before:
             note_sources(stored, source, uuids, existing_uuids)
-            return FactCounts(0, len(facts), stored.revision)
+            return FactCounts(0, len(facts), stored.revision, stored.source_revision)
         if length:
             stored.note_vectors(model, length)
-        stored.rebuild()
+        revision = stored.revision + 1
         note_sources(stored, source, uuids, existing_uuids)
+        stored.rebuild()
+        stored.revision = revision
         added = len(uuids - existing_uuids)
-        return FactCounts(added, len(facts) - added, stored.revision)
+        return FactCounts(added, len(facts) - added, stored.revision, stored.source_revision)
 
     async def end_fact(self, space: str, uuid: str, at: datetime) -> EndedFact:
         """Ends a fact at a caller's request."""

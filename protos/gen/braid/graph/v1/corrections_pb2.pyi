@@ -315,7 +315,7 @@ class SettleFactSourceRequest(_message.Message):
     source: _builtins.str
     """The source, as given to AddFacts."""
     first_revision: _builtins.int
-    """The revision in the response to the first AddFacts call of this pass. 0: the source states no facts any more."""
+    """`source_revision` of the response to the first AddFacts call of this pass. 0: the source states no facts any more."""
     withdraw: _builtins.bool
     """Withdraw the facts that the source no longer states. Default: they stand."""
     def __init__(

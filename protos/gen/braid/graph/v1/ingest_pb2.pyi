@@ -373,6 +373,7 @@ class AddFactsResponse(_message.Message):
     REFUSED_FIELD_NUMBER: _builtins.int
     REFUSED_COUNT_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
+    SOURCE_REVISION_FIELD_NUMBER: _builtins.int
     added_count: _builtins.int
     """Facts that did not exist before."""
     unchanged_count: _builtins.int
@@ -380,7 +381,9 @@ class AddFactsResponse(_message.Message):
     refused_count: _builtins.int
     """Total number of refused facts."""
     space_revision: _builtins.int
-    """The space's revision after the write."""
+    """The space's revision after the write. Facts that are all unchanged leave it as it was."""
+    source_revision: _builtins.int
+    """With a source: the revision of the space's sources at the first of these facts; see SettleFactSource."""
     @_builtins.property
     def refused(self) -> _containers.RepeatedCompositeFieldContainer[Global___RefusedFact]:
         """Refused facts, each with its reason; at most the first 1,000 are listed."""
@@ -393,10 +396,11 @@ class AddFactsResponse(_message.Message):
         refused: _abc.Iterable[Global___RefusedFact] | None = ...,
         refused_count: _builtins.int = ...,
         space_revision: _builtins.int = ...,
+        source_revision: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_count", b"added_count", "refused", b"refused", "refused_count", b"refused_count", "space_revision", b"space_revision", "unchanged_count", b"unchanged_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["added_count", b"added_count", "refused", b"refused", "refused_count", b"refused_count", "source_revision", b"source_revision", "space_revision", b"space_revision", "unchanged_count", b"unchanged_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
