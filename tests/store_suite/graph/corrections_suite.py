@@ -117,7 +117,7 @@ async def settled(
     revision = 0
     if facts:
         batch = FactBatch.of(space, facts, source)
-        revision = (await store.add_facts(space, batch, "")).revision
+        revision = (await store.add_facts(space, batch, "")).source_revision
     by = BY if withdraw else None
     return await store.corrections.settle_source(space, source, revision, by)
 
