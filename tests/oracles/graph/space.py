@@ -92,7 +92,7 @@ class StoredFact:
 
 @dataclass(slots=True)
 class Sourced:
-    """The revision of the sources at which a source last stated a fact, and whether that is also stated without a source."""
+    """The revision of the sources at which one last stated a fact, and whether that is also stated without a source."""
 
     revision: int
     shared: bool
