@@ -11,9 +11,7 @@ from zoneinfo import ZoneInfo
 
 from services.agent_orchestrator.agent.citation_numbers import Evidence
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
-from services.agent_orchestrator.agent.planner.follow_up import no_choice
-from services.agent_orchestrator.agent.planner.question import Question
-from services.agent_orchestrator.agent.planner.tool_choice import ChooseTool
+from services.agent_orchestrator.agent.planner.tool_choice import VectorOf, no_vector
 
 if TYPE_CHECKING:
     from braid.common.v1 import legs_pb2
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
     from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
     from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
     from services.models.reranking.reranker import Reranker
+    from services.runtime.text_worker import TextWorkers
 
 LegEnded = Callable[[str, "legs_pb2.LegReport"], None]
 
@@ -39,11 +38,10 @@ class AgentDependencies:
     """The dependencies of one run.
 
     `now` is the instant that relative dates refer to, `zone` the caller's time zone. `evidence` collects the tools'
-    results. `linked` caches entity look-ups, one task for each text; `understood` caches how the local planner reads a
-    question, `read` how well statements answer it. `reader` is the cross-encoder that chooses what the local planner
-    quotes, `choose` chooses its tools. `leg_ended` is called for each finished leg of a search, with the id of the
-    tool call. Unless `may_save`,
-    no tool saves anything. `is_remembered` says whether the question is queued for the entity memory.
+    results. `linked` caches entity look-ups, one task for each text. `planner` processes the local planner's steps;
+    `reader` is the cross-encoder that chooses what it quotes, and `vector_of` embeds a question to choose its tools.
+    `leg_ended` is called for each finished leg of a search, with the id of the tool call. Unless `may_save`, no tool
+    saves anything. `is_remembered` says whether the question is queued for the entity memory.
     """
 
     session_id: str
@@ -55,15 +53,14 @@ class AgentDependencies:
     search: ComprehensiveSearch
     hybrid: ExpandedHybrid
     tiers: TierReads
+    planner: TextWorkers
+    vector_of: VectorOf = no_vector
     reader: Reranker | None = None
-    choose: ChooseTool = no_choice
     search_preferences: SearchPreferences = field(default_factory=SearchPreferences)
     evidence: Evidence = field(default_factory=Evidence)
     run_id: str = ""
     conversation_id: str = ""
     linked: dict[str, asyncio.Task[Sequence[KnownEntity]]] = field(default_factory=dict)
-    understood: dict[str, list[Question]] = field(default_factory=dict)
     may_save: bool = True
     is_remembered: bool = False
-    read: dict[tuple[str, str], float] = field(default_factory=dict)
     leg_ended: LegEnded = field(default=lambda _call_id, _report: None)

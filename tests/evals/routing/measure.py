@@ -14,9 +14,10 @@ from zoneinfo import ZoneInfo
 
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.planner import LocalPlanner
-from services.agent_orchestrator.agent.planner.pydantic_ai_model import is_first_call
 from services.agent_orchestrator.agent.planner.question import Clock
-from services.agent_orchestrator.agent.tool_chooser import ToolChooser
+from services.agent_orchestrator.agent.planner.steps import is_first_call
+from services.agent_orchestrator.agent.planner.tool_choice import ToolChoice, ToolChooser
+from services.agent_orchestrator.agent.question_vectors import QuestionVectors
 from services.models.embedding.local import LocalEmbedder
 from services.models.embedding.local_models import LOCAL_MODELS
 from services.models.embedding.settings import EmbeddingSettings
@@ -81,7 +82,11 @@ async def planned_tools(questions: Sequence[str]) -> list[list[str]]:
     local = LOCAL_MODELS["bge-small-en-v1.5"]
     embedder = LocalEmbedder(local, EmbeddingSettings().models_folder, workers=1)
     clock = Clock(datetime.now(UTC), ZoneInfo("UTC"))
-    planner = LocalPlanner(_no_entities, clock, ToolChooser(embedder).choose)
+    planner = LocalPlanner(
+        _no_entities,
+        clock,
+        ToolChooser(ToolChoice.load(), QuestionVectors(embedder).vector_of).choose,
+    )
     try:
         return [
             [call.tool for call in await planner.plan(question, TOOLS)] for question in questions

@@ -222,6 +222,7 @@ def run_of(
         search=NO_TIERS,
         hybrid=NO_TIERS,
         tiers=NO_TIERS,
+        planner=NO_TIERS,
         run_id=run,
         conversation_id="c1",
     )

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from services.runtime.text_worker import TextWorker, WorkerFailedError
+from services.runtime.text_worker import TextWorker, TextWorkers, WorkerFailedError
 
 _CHILD = "tests.unit.runtime.text_worker_child"
 
@@ -65,3 +65,75 @@ async def test_a_cancelled_request_leaves_no_answer_for_the_next(worker: TextWor
     asked.cancel()
     await asyncio.gather(asked, return_exceptions=True)
     assert await worker.ask({"do": "echo", "n": 1}) == {"do": "echo", "n": 1}
+
+
+async def test_a_request_gets_from_its_parent_what_it_asks_for(worker: TextWorker) -> None:
+    async def number(name: str) -> int:
+        return len(name)
+
+    asked = {"do": "sum", "of": ["a", "bb", "ccc"]}
+    assert (await worker.ask(asked, {"number": number}))[1] == 6
+    assert (await worker.ask({"do": "sum", "of": []}))[1] == 0
+
+
+async def test_another_request_is_processed_while_one_waits_for_its_parent(
+    worker: TextWorker,
+) -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+
+    async def number(_name: str) -> int:
+        asked.set()
+        await go_on.wait()
+        return 1
+
+    waiting = asyncio.create_task(worker.ask({"do": "sum", "of": ["a"]}, {"number": number}))
+    await asked.wait()
+    assert await worker.ask({"do": "echo"}) == {"do": "echo"}
+    go_on.set()
+    assert (await waiting)[1] == 1
+
+
+async def test_a_failed_call_fails_its_request_alone(worker: TextWorker) -> None:
+    async def number(_name: str) -> int:
+        raise ZeroDivisionError
+
+    first = await worker.ask({"do": "pid"})
+    with pytest.raises(ZeroDivisionError):
+        await worker.ask({"do": "sum", "of": ["a"]}, {"number": number})
+    assert await worker.ask({"do": "pid"}) == first
+
+
+async def test_a_waiting_request_begins_again_if_another_one_stops_the_process(
+    worker: TextWorker,
+) -> None:
+    asked, go_on = asyncio.Event(), asyncio.Event()
+    names: list[str] = []
+
+    async def number(name: str) -> int:
+        names.append(name)
+        asked.set()
+        await go_on.wait()
+        return 1
+
+    waiting = asyncio.create_task(worker.ask({"do": "sum", "of": ["a", "b"]}, {"number": number}))
+    await asked.wait()
+    first = await worker.ask({"do": "pid"})
+    with pytest.raises(WorkerFailedError):
+        await worker.ask({"do": "end"})
+    go_on.set()
+    process, found = await waiting
+    assert (process != first, found, names) == (True, 2, ["a", "a", "b"])
+
+
+async def test_a_request_goes_to_an_idle_process_while_another_one_is_at_work() -> None:
+    workers = TextWorkers(_CHILD, seconds=3, processes=2)
+    try:
+        await workers.start()
+        stuck = asyncio.create_task(workers.ask({"do": "hang"}))
+        await asyncio.sleep(0)
+        assert await workers.ask({"do": "echo"}) == {"do": "echo"}
+        assert not stuck.done()
+        with pytest.raises(TimeoutError):
+            await stuck
+    finally:
+        await workers.close()

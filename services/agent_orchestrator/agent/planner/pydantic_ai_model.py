@@ -1,14 +1,9 @@
-"""The local planner as a Pydantic AI model: the same loop and tools as other models, without a provider.
-
-The first step calls the tools that the question's form needs. A later step composes the answer from their results, or
-searches the documents as well if the graph had no answer.
-"""
+"""The local planner as a Pydantic AI model: the same loop and tools as other models, without a provider."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -30,75 +25,33 @@ from pydantic_ai.models import Model, ModelRequestParameters, StreamedResponse
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
-from services.agent_orchestrator.agent.chat_tasks import read_chat_task
-from services.agent_orchestrator.agent.planner.answers import (
-    INTRODUCTION,
-    AnsweredPart,
-    Draft,
-    better_readings,
-    compose,
-    is_clearly_answered,
-    nothing_to_look_up,
-)
-from services.agent_orchestrator.agent.planner.chat_task_answers import answer_chat_task
-from services.agent_orchestrator.agent.planner.entity_recognition import LinkEntities
-from services.agent_orchestrator.agent.planner.follow_up import Turn, understand
-from services.agent_orchestrator.agent.planner.goal_calls import goal_calls
-from services.agent_orchestrator.agent.planner.history_paging import PAGE
-from services.agent_orchestrator.agent.planner.question import Clock, Question
-from services.agent_orchestrator.agent.planner.question_goals import goal_of
-from services.agent_orchestrator.agent.planner.reading import Reading
-from services.agent_orchestrator.agent.planner.routing import (
-    HISTORY,
-    ToolCall,
-    offered_call,
-    route,
-)
-from services.agent_orchestrator.agent.planner.tool_choice import ChooseTool
-from services.agent_orchestrator.agent.planner.two_hop_questions import bridge
-from services.agent_orchestrator.agent.results import MAX_ITEMS, ResultItem, ToolResult
+from services.agent_orchestrator.agent.planner.follow_up import Turn
+from services.agent_orchestrator.agent.planner.steps import Conversation, Step
+from services.agent_orchestrator.agent.results import ResultItem, ToolResult
 
 MODEL_NAME: Final = "local-planner"
-_DOCUMENT_TOOLS: Final = frozenset({"comprehensive_search", "hybrid_search", "vector_search"})
-_RECORDS: Final = frozenset({"query_graph", "search_findings"})
-# The first calls, the second hop of a question, and a document search if the graph has no answer.
-_MAX_STEPS: Final = 3
-# A history is read page by page up to the requested page, or until an answer can be computed.
-_MAX_PAGE_STEPS: Final = 10
-# The reason for a call, as part of its id: a part of the question, or a second hop from its first answer.
-_ASK: Final = "ask"
-_ASK_ON: Final = "on"
-_CALL_ID: Final = re.compile(r"part-\d{1,9}-(\w{1,100})-(\d{1,9})-\d{1,9}")
-_MAX_QUERY: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
-class PlannerContext:
-    """The planner's access to a run. `cite` receives the items behind the marks [1], [2], … of the answer.
-    `reading` scores how well statements answer.
+class PlannerRun:
+    """A run of the planner: `next_step` returns the next step after a conversation, with the tools that are offered.
 
-    `understood` caches the parts of the run's question, so that later steps do not parse it again. `is_remembered`
-    says whether what the user says is queued to be saved.
+    `cite` receives the items behind the marks [1], [2], … of the answer.
     """
 
-    clock: Clock
-    link: LinkEntities
-    choose: ChooseTool
+    next_step: Callable[[Conversation, Sequence[str]], Awaitable[Step]]
     cite: Callable[[Sequence[ResultItem]], None]
-    reading: Reading
-    understood: dict[str, list[Question]] = field(default_factory=dict)
-    is_remembered: bool = False
 
 
-ContextOf = Callable[[Any], PlannerContext]
+RunOf = Callable[[Any], PlannerRun]
 
 
 class PlannerModel(Model[Any]):
-    """Answers from the run's dependencies only; `context_of` extracts them."""
+    """Answers from the run's dependencies only; `run_of` extracts them."""
 
-    def __init__(self, context_of: ContextOf) -> None:
+    def __init__(self, run_of: RunOf) -> None:
         super().__init__()
-        self._context_of = context_of
+        self._run_of = run_of
 
     @property
     def model_name(self) -> str:
@@ -132,8 +85,11 @@ class PlannerModel(Model[Any]):
             raise ValueError("the local planner needs the run's dependencies")
         _, parameters = self.prepare_request(model_settings, model_request_parameters)
         tools = [tool.name for tool in parameters.function_tools]
-        parts = await next_step(messages, tools, self._context_of(run_context.deps))
-        yield _PlannedResponse(parameters, parts)
+        run = self._run_of(run_context.deps)
+        step = await run.next_step(read_conversation(messages), tools)
+        if not step.calls:
+            run.cite(step.cited)
+        yield _PlannedResponse(parameters, _parts(step))
 
 
 @dataclass
@@ -182,70 +138,12 @@ class _PlannedResponse(StreamedResponse):
         return self.created
 
 
-async def next_step(
-    messages: Sequence[ModelMessage], tools: Sequence[str], context: PlannerContext
-) -> list[ToolCallPart | TextPart]:
-    """Returns the next calls, or the answer."""
-    talk = read_conversation(messages)
-    task = read_chat_task(talk.question)
-    if task is not None:
-        return [TextPart(answer_chat_task(task))]
-    if talk.question not in context.understood:
-        context.understood[talk.question] = await understand(
-            talk.question, talk.turns, context.clock, context.link, context.choose
-        )
-    questions = context.understood[talk.question]
-    if not talk.steps:
-        calls = _first_calls(questions, tools)
-        if calls:
-            return calls
-        draft = nothing_to_look_up(
-            questions, introduce=not talk.is_introduced, is_remembered=context.is_remembered
-        )
-        return _answer(draft, context)
-    reading = context.reading
-    parts = [
-        await _part(question, number, talk, reading) for number, question in enumerate(questions)
+def _parts(step: Step) -> list[ToolCallPart | TextPart]:
+    calls = [
+        ToolCallPart(one.tool, json.dumps(one.arguments), tool_call_id=one.call_id)
+        for one in step.calls
     ]
-    calls = await _later_calls(parts, tools, talk.steps, reading)
-    if calls:
-        return calls
-    answered = await better_readings(parts, reading)
-    draft = await compose(answered, reading, introduce=not talk.is_introduced)
-    return _answer(draft, context)
-
-
-async def _later_calls(
-    parts: Sequence[AnsweredPart], tools: Sequence[str], steps: int, reading: Reading
-) -> list[ToolCallPart | TextPart]:
-    """Returns the calls after those of some steps: pages, what an answer is computed from, a second hop, documents."""
-    if steps >= _MAX_PAGE_STEPS:
-        return []
-    calls = _further_pages(parts, steps + 1) or await _goal_calls(parts, tools, steps + 1, reading)
-    has_goal = any(goal_of(part.question) for part in parts)
-    if calls or (steps >= _MAX_STEPS and not has_goal):
-        return calls
-    return await _further_calls(parts, tools, steps + 1, reading)
-
-
-@dataclass(frozen=True, slots=True)
-class Conversation:
-    """A message history as the planner reads it: earlier turns, the question, and the results of its calls."""
-
-    question: str
-    turns: tuple[Turn, ...]
-    steps: int
-    results: tuple[tuple[str, ToolResult], ...]
-
-    @property
-    def is_introduced(self) -> bool:
-        """Whether the planner has already introduced itself."""
-        return any(INTRODUCTION in turn.answer for turn in self.turns)
-
-    def results_of(self, part: int, why: str) -> tuple[ToolResult, ...]:
-        """Returns the results of a part's calls: of the first hop (`ask`) or of the second hop (`on`)."""
-        start = f"part-{part}-{why}-"
-        return tuple(result for call_id, result in self.results if call_id.startswith(start))
+    return [*calls] or [TextPart(step.text)]
 
 
 def read_conversation(messages: Sequence[ModelMessage]) -> Conversation:
@@ -296,110 +194,6 @@ def _results_in(message: ModelRequest) -> list[tuple[str, ToolResult]]:
         elif isinstance(part, RetryPromptPart):
             continue
     return found
-
-
-async def _part(
-    question: Question, number: int, talk: Conversation, reading: Reading
-) -> AnsweredPart:
-    """Returns a part with its results; for a two-hop question the second question, once it was asked."""
-    asked = talk.results_of(number, _ASK)
-    bridged = await bridge(question, asked, reading)
-    if bridged is None:
-        return AnsweredPart(question, asked)
-    outer, fact = bridged
-    return AnsweredPart(outer, talk.results_of(number, _ASK_ON), bridge=fact)
-
-
-def is_first_call(call_id: str) -> bool:
-    """Whether a call was made before any result was known; true for calls of other models."""
-    found = _CALL_ID.fullmatch(call_id)
-    return found is None or (found[1] == _ASK and found[2] == "1")
-
-
-def _first_calls(
-    questions: Sequence[Question], tools: Sequence[str]
-) -> list[ToolCallPart | TextPart]:
-    calls: list[ToolCallPart | TextPart] = []
-    for number, question in enumerate(questions):
-        offered = [offered_call(call, question, tools) for call in route(question)]
-        calls += [
-            _call(call, f"part-{number}-{_ASK}-1-{place}")
-            for place, call in enumerate(offered)
-            if call is not None
-        ]
-    return calls
-
-
-async def _further_calls(
-    parts: Sequence[AnsweredPart], tools: Sequence[str], step: int, reading: Reading
-) -> list[ToolCallPart | TextPart]:
-    """Returns calls for a question's second hop, and document searches for parts that the graph did not answer."""
-    calls: list[ToolCallPart | TextPart] = []
-    for number, part in enumerate(parts):
-        question, why = part.question, _ASK if part.bridge is None else _ASK_ON
-        asked = {result.tool for result in part.results}
-        if not asked and part.bridge is not None:
-            wanted = route(question)
-        elif await _needs_documents(part, asked, reading):
-            wanted = [ToolCall("comprehensive_search", {"query": question.text})]
-        else:
-            continue
-        offered = [offered_call(call, question, tools) for call in wanted]
-        calls += [
-            _call(call, f"part-{number}-{why}-{step}-{place}")
-            for place, call in enumerate(offered)
-            if call is not None
-        ]
-    return calls
-
-
-async def _goal_calls(
-    parts: Sequence[AnsweredPart], tools: Sequence[str], step: int, reading: Reading
-) -> list[ToolCallPart | TextPart]:
-    """Returns calls for the histories and changes that the answers of the parts are computed from."""
-    return [
-        _call(call, f"part-{number}-{_ASK if part.bridge is None else _ASK_ON}-{step}-{place}")
-        for number, part in enumerate(parts)
-        for place, call in enumerate(await goal_calls(part.question, part.results, tools, reading))
-    ]
-
-
-def _further_pages(parts: Sequence[AnsweredPart], step: int) -> list[ToolCallPart | TextPart]:
-    """Returns calls for the next page of a history, until the requested page of the answer is full."""
-    calls: list[ToolCallPart | TextPart] = []
-    for number, part in enumerate(parts):
-        found = [result for result in part.results if result.tool == HISTORY]
-        # The first page of a history also contains the current facts, out of time order.
-        wanted = (part.question.page + 1) * PAGE + MAX_ITEMS
-        listed = sum(len(result.items) for result in found)
-        if not part.question.page or not found or not found[-1].next_page or listed >= wanted:
-            continue
-        [call] = [one for one in route(part.question) if one.tool == HISTORY]
-        paged = ToolCall(HISTORY, call.arguments | {"page": found[-1].next_page})
-        calls.append(_call(paged, f"part-{number}-{_ASK}-{step}-0"))
-    return calls
-
-
-async def _needs_documents(part: AnsweredPart, asked: set[str], reading: Reading) -> bool:
-    """Whether a part was asked of a tool other than documents or records, without an answer."""
-    if asked & _DOCUMENT_TOOLS or (asked and asked <= _RECORDS):
-        return False
-    if await is_clearly_answered(part, reading):
-        return False
-    return bool(asked) or bool(route(part.question))
-
-
-def _call(call: ToolCall, call_id: str) -> ToolCallPart:
-    arguments = {
-        name: value[:_MAX_QUERY] if isinstance(value, str) else value
-        for name, value in call.arguments.items()
-    }
-    return ToolCallPart(call.tool, json.dumps(arguments), tool_call_id=call_id)
-
-
-def _answer(draft: Draft, context: PlannerContext) -> list[ToolCallPart | TextPart]:
-    context.cite(draft.cited)
-    return [TextPart(draft.text)]
 
 
 def _pieces(text: str) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -28,6 +28,8 @@ NOTHING: Final = "none"
 
 Floats = NDArray[np.float32]
 ChooseTool = Callable[[Question], Awaitable[str]]
+# The vector of a text as a query; None if it cannot be had now.
+VectorOf = Callable[[str], Awaitable[Sequence[float] | None]]
 
 # How much a feature counts next to a vector of length 1, and the constant that every question has.
 _FEATURE: Final = 0.35
@@ -63,6 +65,8 @@ _PATTERNS: Final = (
     _pattern(r"\b(?:use|depend|own|lead|work|report|member|team|belong|supply|manage)\w*\b"),
 )
 _FEW_WORDS: Final = 3
+# No more of a question is embedded.
+_MAX_CHARACTERS: Final = 2_000
 
 
 def features(question: Question) -> list[bool]:
@@ -110,3 +114,20 @@ class ToolChoice:
     def choose(self, vector: Floats, question: Question) -> str:
         """Returns the tool for a question with its vector as a query; "none" for small talk."""
         return self.tools[int((inputs(vector, question) @ self.weights).argmax())]
+
+
+async def no_vector(_text: str) -> None:
+    """Returns no vector, for a question whose tool is not chosen by it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolChooser:
+    """Chooses the tool for a question by its vector, of the model that the weights were trained with."""
+
+    choice: ToolChoice
+    vector_of: VectorOf
+
+    async def choose(self, question: Question) -> str:
+        """Returns the tool; empty if the question has no vector now."""
+        vector = await self.vector_of(question.text[:_MAX_CHARACTERS])
+        return "" if vector is None else self.choice.choose(np.array(vector, np.float32), question)

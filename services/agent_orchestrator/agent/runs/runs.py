@@ -15,8 +15,7 @@ from services.agent_orchestrator.agent.conversations.store import (
 )
 from services.agent_orchestrator.agent.conversations.summaries import Summaries
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
-from services.agent_orchestrator.agent.planner.follow_up import no_choice
-from services.agent_orchestrator.agent.planner.tool_choice import ChooseTool
+from services.agent_orchestrator.agent.planner.tool_choice import VectorOf
 from services.agent_orchestrator.agent.runs.ask import Ask, Limits, RunMemory
 from services.agent_orchestrator.agent.runs.event_log import Owner, RunLog
 from services.agent_orchestrator.agent.runs.events import (
@@ -51,6 +50,7 @@ from services.runtime.errors import (
 )
 from services.runtime.status import reason_name
 from services.runtime.telemetry import get_logger
+from services.runtime.text_worker import TextWorkers
 from services.runtime.tracing import span
 
 CONVERSATIONS: Final = "conversations"
@@ -78,9 +78,10 @@ class Runs:
         hybrid: ExpandedHybrid,
         tiers: TierReads,
         limits: Limits,
+        planner: TextWorkers,
+        vector_of: VectorOf,
         memory: MemoryWrites | None = None,
         reader: Reranker | None = None,
-        choose: ChooseTool = no_choice,
     ) -> None:
         self._answering = answering
         self._log = log
@@ -90,7 +91,8 @@ class Runs:
         self._hybrid = hybrid
         self._tiers = tiers
         self._reader = reader
-        self._choose = choose
+        self._planner = planner
+        self._vector_of = vector_of
         self._limits = limits
         self._follower = LogFollower(log)
         self._ends = RunFinalizer(
@@ -288,7 +290,8 @@ class Runs:
             hybrid=self._hybrid,
             tiers=self._tiers,
             reader=self._reader,
-            choose=self._choose,
+            planner=self._planner,
+            vector_of=self._vector_of,
             search_preferences=ask.preferences,
             run_id=run.id,
             conversation_id=ask.conversation_id,

@@ -48,6 +48,7 @@ from tests.stubs.rerank import WordReranker
 from tests.stubs.script import fail
 
 NOW = datetime(2026, 11, 24, tzinfo=UTC)
+NO_PLANNER: Any = None
 QUESTION = "Who owns the Ledger Service?"
 MEMORY_TOOLS = ("query_graph", "save_entity", "save_relationship")
 READING_TOOLS = [name for name in EXPECTED["all"] if name not in MEMORY_TOOLS]
@@ -126,6 +127,7 @@ async def tools(world: World) -> AsyncIterator[Call]:
                 search=search,
                 hybrid=hybrid,
                 tiers=reads,
+                planner=NO_PLANNER,
                 leg_ended=lambda _, report: legs.append(report),
                 **more,
             )
@@ -424,6 +426,7 @@ async def test_tools_that_the_caller_disabled_are_not_offered() -> None:
         search=nothing,
         hybrid=nothing,
         tiers=nothing,
+        planner=nothing,
         search_preferences=wanted,
     )
     await agent.run(QUESTION, deps=deps)

@@ -7,8 +7,12 @@ from collections.abc import AsyncIterator
 import pytest
 
 from services.agent_orchestrator.agent.planner.reading import Reading
-from services.agent_orchestrator.agent.planner.tool_choice import ChooseTool
-from services.agent_orchestrator.agent.tool_chooser import ToolChooser
+from services.agent_orchestrator.agent.planner.tool_choice import (
+    ChooseTool,
+    ToolChoice,
+    ToolChooser,
+)
+from services.agent_orchestrator.agent.question_vectors import QuestionVectors
 from services.models.embedding.local import LocalEmbedder
 from services.models.embedding.local_models import LOCAL_MODELS
 from services.models.reranking.cross_encoder import CrossEncoder
@@ -30,5 +34,5 @@ def reading(cross_encoder: CrossEncoder) -> Reading:
 async def choose(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[ChooseTool]:
     local = LOCAL_MODELS["bge-small-en-v1.5"]
     embedder = LocalEmbedder(local, tmp_path_factory.mktemp("embedder"), workers=2)
-    yield ToolChooser(embedder).choose
+    yield ToolChooser(ToolChoice.load(), QuestionVectors(embedder).vector_of).choose
     await embedder.close()

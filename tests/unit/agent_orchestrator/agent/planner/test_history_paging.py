@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -19,9 +20,10 @@ from pydantic_ai.messages import (
 
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.history_paging import page_step, requested_page
-from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerContext, PlannerModel
+from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerModel, PlannerRun
 from services.agent_orchestrator.agent.planner.question import Clock, Question
 from services.agent_orchestrator.agent.planner.reading import Reading, shared_words
+from services.agent_orchestrator.agent.planner.steps import PlannerContext, next_step
 from services.agent_orchestrator.agent.results import ResultItem, ToolResult
 
 CLOCK = Clock(datetime(2026, 11, 24, 10, tzinfo=UTC), ZoneInfo("UTC"))
@@ -143,8 +145,9 @@ async def by_words(question: str, texts: Sequence[str]) -> list[float]:
 
 AGENT = Agent(
     PlannerModel(
-        lambda _deps: PlannerContext(
-            CLOCK, link, choose_tool, lambda _items: None, Reading(by_words)
+        lambda _deps: PlannerRun(
+            partial(next_step, context=PlannerContext(CLOCK, link, choose_tool, Reading(by_words))),
+            lambda _items: None,
         )
     ),
     deps_type=Deps,

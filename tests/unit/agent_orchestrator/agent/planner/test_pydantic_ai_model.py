@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -21,9 +22,10 @@ from pydantic_ai.run import AgentRunResultEvent
 
 from services.agent_orchestrator.agent.planner.answers import INTRODUCTION, NOTHING_ANSWERS
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
-from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerContext, PlannerModel
+from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerModel, PlannerRun
 from services.agent_orchestrator.agent.planner.question import Clock, Question
 from services.agent_orchestrator.agent.planner.reading import Reading, shared_words
+from services.agent_orchestrator.agent.planner.steps import PlannerContext, next_step
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 
 CLOCK = Clock(datetime(2026, 11, 24, 10, tzinfo=UTC), ZoneInfo("UTC"))
@@ -73,7 +75,10 @@ async def by_words(question: str, texts: Sequence[str]) -> list[float]:
 
 AGENT = Agent(
     PlannerModel(
-        lambda deps: PlannerContext(CLOCK, link, choose_tool, deps.cited.extend, Reading(by_words))
+        lambda deps: PlannerRun(
+            partial(next_step, context=PlannerContext(CLOCK, link, choose_tool, Reading(by_words))),
+            deps.cited.extend,
+        )
     ),
     deps_type=Deps,
     toolsets=[FunctionToolset([search_knowledge_graph, comprehensive_search])],

@@ -5,46 +5,53 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Final
 
 from braid.graph.v1 import entities_pb2
 from services.agent_orchestrator.agent.chat_tasks import read_chat_task
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.follow_up import asked_parts
-from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerContext
-from services.agent_orchestrator.agent.planner.question import Clock
-from services.agent_orchestrator.agent.planner.reading import Reading
+from services.agent_orchestrator.agent.planner.process import REQUEST, STEP, StepRequest
+from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerRun
+from services.agent_orchestrator.agent.planner.steps import Conversation, Step
 from services.agent_orchestrator.agent.tools.items import entity_type
 from services.models.reranking.reranker import Reranker
 from services.runtime.context import remaining
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
+from services.runtime.text_worker import Calls
 
 _MAX_TEXT = 32_768
 # For the statements of one part of a question: ten sentences take 50 ms on an idle core.
 _READ_SECONDS = 3.0
+# Only the entities of short questions are looked up before the planner has read the question.
+_MAX_AHEAD: Final = 500
 
 
-def planner_context(deps: AgentDependencies) -> PlannerContext:
+def planner_run(deps: AgentDependencies) -> PlannerRun:
     """Returns the planner's view of a run. Without the graph, the planner recognizes names by capital letters."""
 
-    async def link(text: str) -> Sequence[KnownEntity]:
-        return await _linking(deps, text)
+    async def next_step(talk: Conversation, tools: Sequence[str]) -> Step:
+        request = StepRequest(
+            deps.run_id,
+            talk,
+            tuple(tools),
+            deps.now.astimezone(deps.zone),
+            deps.zone.key or "",
+            deps.is_remembered,
+        )
+        given = REQUEST.dump_python(request, mode="json")
+        calls: Calls = {"link": link, "vector": deps.vector_of, "read": read}
+        return STEP.validate_python(await deps.planner.ask(given, calls))
 
-    async def read_texts(question: str, texts: Sequence[str]) -> list[float] | None:
+    async def link(text: str) -> list[tuple[str, str, bool]]:
+        return [(one.name, one.type, one.is_known) for one in await _linking(deps, text)]
+
+    async def read(question: str, texts: Sequence[str]) -> list[float] | None:
         return await _read(deps.reader, question, texts)
 
-    clock = Clock(deps.now, deps.zone)
-    reading = Reading(read_texts, deps.read)
-    return PlannerContext(
-        clock,
-        link,
-        deps.choose,
-        deps.evidence.renumber,
-        reading,
-        deps.understood,
-        deps.is_remembered,
-    )
+    return PlannerRun(next_step, deps.evidence.renumber)
 
 
 async def _read(reader: Reranker | None, question: str, texts: Sequence[str]) -> list[float] | None:
@@ -64,8 +71,9 @@ async def _read(reader: Reranker | None, question: str, texts: Sequence[str]) ->
 @asynccontextmanager
 async def linking_ahead(deps: AgentDependencies, text: str) -> AsyncIterator[None]:
     """Starts looking up the entities of a question's parts concurrently, while the agent's loop is set up."""
-    for part in asked_parts(text) if read_chat_task(text) is None else ():
-        _linking(deps, part)
+    if len(text) <= _MAX_AHEAD and read_chat_task(text) is None:
+        for part in asked_parts(text):
+            _linking(deps, part)
     try:
         yield
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, cast
 from zoneinfo import ZoneInfo
@@ -11,7 +12,9 @@ import pytest
 
 from braid.graph.v1 import entities_pb2, facts_pb2
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
-from services.agent_orchestrator.agent.planner_context import linking_ahead, planner_context
+from services.agent_orchestrator.agent.planner.process import STEP
+from services.agent_orchestrator.agent.planner.steps import Conversation, Step
+from services.agent_orchestrator.agent.planner_run import linking_ahead, planner_run
 
 TWO_PARTS = "Who owns Atlas? What does Beacon use?"
 FIRST, SECOND = "Who owns Atlas?", "What does Beacon use?"
@@ -35,6 +38,16 @@ class Tiers:
         return entities_pb2.LinkEntitiesResponse(entities=[linked])
 
 
+class Workers:
+    """Plans an answer that lists the names in three texts, as the process of the planner would ask for them."""
+
+    async def ask(self, _request: Any, calls: Mapping[str, Any]) -> Any:
+        """See `TextWorkers`."""
+        found = [await calls["link"](part) for part in (FIRST, SECOND, FIRST)]
+        names = " ".join(name for linked in found for name, _type, _is_known in linked)
+        return STEP.dump_python(Step(text=names), mode="json")
+
+
 def run_with(tiers: Tiers) -> AgentDependencies:
     return AgentDependencies(
         session_id="s",
@@ -46,6 +59,7 @@ def run_with(tiers: Tiers) -> AgentDependencies:
         search=cast("Any", None),
         hybrid=cast("Any", None),
         tiers=cast("Any", tiers),
+        planner=cast("Any", Workers()),
     )
 
 
@@ -53,9 +67,8 @@ async def test_the_parts_of_a_question_are_looked_up_concurrently_and_once() -> 
     tiers = Tiers(together=2)
     deps = run_with(tiers)
     async with asyncio.timeout(5), linking_ahead(deps, TWO_PARTS):
-        link = planner_context(deps).link
-        found = [await link(part) for part in (FIRST, SECOND, FIRST)]
-    assert [[one.name for one in names] for names in found] == [["Atlas"], ["Beacon"], ["Atlas"]]
+        step = await planner_run(deps).next_step(Conversation(TWO_PARTS, (), 0, ()), [])
+    assert step.text == "Atlas Beacon Atlas"
     assert tiers.asked == [FIRST, SECOND]
 
 
