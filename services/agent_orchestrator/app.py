@@ -74,7 +74,7 @@ from services.models.embedding.embedder import Embedder
 from services.models.language.factory import build_language_model
 from services.models.language.model import LanguageModel
 from services.models.reranking.language_model import LanguageReranker
-from services.models.reranking.reranker import Reranker
+from services.models.reranking.reranker import PairReranker, Reranker
 from services.postgres.idempotency.store import PostgresKeyStore
 from services.runtime.admission import AdmissionQueue
 from services.runtime.background import in_background
@@ -158,7 +158,7 @@ async def open_app(
     options: AgentOptions | None = None,
     *,
     reranker: Reranker | None = None,
-    cross_encoder: Reranker | None = None,
+    cross_encoder: PairReranker | None = None,
     question_embedder: Embedder | None = None,
 ) -> AsyncIterator[App]:
     """Yields the app, with its channels and database open until the block is left.
@@ -316,7 +316,7 @@ def build_expander(settings: AgentSettings, tiers: Tiers) -> Expander:
 
 def build_reranking(
     settings: AgentSettings,
-    cross_encoder: Reranker | None,
+    cross_encoder: PairReranker | None,
     language: LanguageModel | None,
     reranker: Reranker | None,
 ) -> Reranking:
@@ -425,7 +425,7 @@ def _open_agent(  # noqa: PLR0917 - all of these parts are needed
     search: ComprehensiveSearch,
     hybrid: ExpandedHybrid,
     entity_memory: EntityMemoryParts,
-    reader: Reranker | None,
+    reader: PairReranker | None,
     question_embedder: Embedder | None,
 ) -> AbstractAsyncContextManager[AgentServicer]:
     # Imported here because its libraries are large and workers do not need them.

@@ -20,16 +20,20 @@ def shared_words(query: str, text: str) -> float:
 
 @dataclass
 class WordReranker:
-    """Implements `Reranker` without a model; `away` makes every call fail."""
+    """Implements `PairReranker` without a model; `away` makes every call fail."""
 
     model: str = "words"
     away: bool = False
 
     async def score(self, query: str, passages: Sequence[str]) -> list[float]:
         """Returns the number of shared words of each passage."""
+        return await self.score_pairs([(query, passage) for passage in passages])
+
+    async def score_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Returns the number of shared words of each pair."""
         if self.away:
             raise RerankerUnavailable("scripted")
-        return [shared_words(query, passage) for passage in passages]
+        return [shared_words(query, passage) for query, passage in pairs]
 
     async def close(self) -> None:
         """Does nothing."""

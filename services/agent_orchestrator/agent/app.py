@@ -29,7 +29,7 @@ from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.models.embedding.embedder import Embedder
 from services.models.language.factory import build_language_model
-from services.models.reranking.reranker import Reranker
+from services.models.reranking.reranker import PairReranker
 from services.postgres.pool import Pool
 from services.runtime.background import in_background
 from services.runtime.channels import OutgoingMetadata
@@ -62,7 +62,7 @@ async def open_agent(
     vector_health: HealthWatch,
     graph_health: HealthWatch,
     memory: EntityMemoryParts,
-    reader: Reranker | None,
+    reader: PairReranker | None,
     question_embedder: Embedder | None,
 ) -> AsyncIterator[AgentServicer]:
     """Yields the agent's service, which runs until the block is left."""

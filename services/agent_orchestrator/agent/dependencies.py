@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from services.agent_orchestrator.agent.tier_reads import TierReads
     from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
     from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
-    from services.models.reranking.reranker import Reranker
+    from services.models.reranking.reranker import PairReranker
     from services.runtime.text_worker import TextWorkers
 
 LegEnded = Callable[[str, "legs_pb2.LegReport"], None]
@@ -55,7 +55,7 @@ class AgentDependencies:
     tiers: TierReads
     planner: TextWorkers
     vector_of: VectorOf = no_vector
-    reader: Reranker | None = None
+    reader: PairReranker | None = None
     search_preferences: SearchPreferences = field(default_factory=SearchPreferences)
     evidence: Evidence = field(default_factory=Evidence)
     run_id: str = ""

@@ -16,7 +16,7 @@ from services.agent_orchestrator.agent.planner.process import REQUEST, STEP, Ste
 from services.agent_orchestrator.agent.planner.pydantic_ai_model import PlannerRun
 from services.agent_orchestrator.agent.planner.steps import Conversation, Step
 from services.agent_orchestrator.agent.tools.items import entity_type
-from services.models.reranking.reranker import Reranker
+from services.models.reranking.reranker import PairReranker
 from services.runtime.context import remaining
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
@@ -48,19 +48,21 @@ def planner_run(deps: AgentDependencies) -> PlannerRun:
     async def link(text: str) -> list[tuple[str, str, bool]]:
         return [(one.name, one.type, one.is_known) for one in await _linking(deps, text)]
 
-    async def read(question: str, texts: Sequence[str]) -> list[float] | None:
-        return await _read(deps.reader, question, texts)
+    async def read(pairs: Sequence[tuple[str, str]]) -> list[float] | None:
+        return await _read(deps.reader, pairs)
 
     return PlannerRun(next_step, deps.evidence.renumber)
 
 
-async def _read(reader: Reranker | None, question: str, texts: Sequence[str]) -> list[float] | None:
-    """Returns the scores of texts for a question; None if the model is missing, fails, or is too slow."""
+async def _read(
+    reader: PairReranker | None, pairs: Sequence[tuple[str, str]]
+) -> list[float] | None:
+    """Returns how well each text answers its question; None if the model is missing, fails, or is too slow."""
     if reader is None:
         return None
     try:
         async with asyncio.timeout(remaining(_READ_SECONDS)):
-            return await reader.score(question, texts)
+            return await reader.score_pairs(pairs)
     except (BraidError, TimeoutError) as error:
         get_logger("agent").warning(
             "statements are chosen by their words alone", cause=type(error).__name__

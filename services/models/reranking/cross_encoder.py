@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -73,7 +74,9 @@ class CrossEncoder:
     async def _score(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         tokens: list[Encoding] = await self._run(methodcaller("tokens", pairs))
         scores = [0.0] * len(pairs)
-        batches = by_length([len(one) for one in tokens], _BUDGET)
+        lengths = [len(one) for one in tokens]
+        # Few pairs are shared out among the workers too.
+        batches = by_length(lengths, min(_BUDGET, math.ceil(sum(lengths) / self._workers)))
         # Each call has one batch per worker in the queue, so that calls alternate and a canceled one stops soon.
         async with asyncio.TaskGroup() as group:
             for _ in range(self._workers):

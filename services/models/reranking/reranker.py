@@ -25,3 +25,11 @@ class Reranker(Protocol):
     async def close(self) -> None:
         """Frees connections; a later call of `score` raises RerankerUnavailable."""
         ...
+
+
+class PairReranker(Reranker, Protocol):
+    """Scores passages of different questions in one call too."""
+
+    async def score_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """Returns the relevance of each passage to the question before it, in order, as `score` does."""
+        ...

@@ -99,8 +99,8 @@ async def _vector_of(text: str) -> Sequence[float] | None:
     return vector
 
 
-async def _read(question: str, texts: Sequence[str]) -> list[float] | None:
-    scores: list[float] | None = await call("read", question, list(texts))
+async def _read(pairs: Sequence[tuple[str, str]]) -> list[float] | None:
+    scores: list[float] | None = await call("read", list(pairs))
     return scores
 
 

@@ -49,15 +49,15 @@ _CLEAR: Final = 1.0
 _LEAST_SHARE: Final = 0.62
 _SHARE_SLOPE: Final = 10.0
 
-# Scores of texts for a question, in order; None if no model can read them now.
-ReadTexts = Callable[[str, Sequence[str]], Awaitable[list[float] | None]]
+# Scores of pairs of a question and a text, in order; None if no model can read them now.
+ReadPairs = Callable[[Sequence[tuple[str, str]]], Awaitable[list[float] | None]]
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """Reads the statements of one run; a text is read once for each question."""
 
-    read_texts: ReadTexts
+    read_pairs: ReadPairs
     known: MutableMapping[tuple[str, str], float] = field(default_factory=dict)
 
     async def read(
@@ -65,7 +65,7 @@ class Reading:
     ) -> list[Statement]:
         """Returns the most promising statements with their scores, best first."""
         chosen = _promising(question, statements, limit)
-        await self._read(question, [one.read_as for one in chosen])
+        await self._read([(question, one.read_as) for one in chosen])
         scored = [
             replace(one, score=self.known[question, one.read_as] - _missing_number(one, question))
             for one in chosen
@@ -98,25 +98,22 @@ class Reading:
         lacked = _lacked_words(text, question, one)[:_MAX_DROPPED]
         if any(letter.isdigit() for word in lacked for letter in word):
             return True
-        await self._read(text, [one.read_as])
-        for words in (*([word] for word in lacked), lacked):
-            shorter = _without_words(text, words)
-            await self._read(shorter, [one.read_as])
-            if self.known[shorter, one.read_as] > self.known[text, one.read_as] + _BETTER:
-                return True
-        return False
+        if not lacked:
+            return False
+        shorter = [_without_words(text, words) for words in (*([word] for word in lacked), lacked)]
+        await self._read([(asked, one.read_as) for asked in (text, *shorter)])
+        bar = self.known[text, one.read_as] + _BETTER
+        return any(self.known[asked, one.read_as] > bar for asked in shorter)
 
-    async def _read(self, question: str, texts: Sequence[str]) -> None:
-        """Scores the texts that were not read for this question before."""
-        missing = [one for one in dict.fromkeys(texts) if (question, one) not in self.known]
+    async def _read(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Scores the pairs of a question and a text that were not read before."""
+        missing = [one for one in dict.fromkeys(pairs) if one not in self.known]
         if not missing:
             return
-        scores = await self.read_texts(question, missing)
+        scores = await self.read_pairs(missing)
         if scores is None:
-            scores = shared_words(question, missing)
-        self.known.update(
-            ((question, text), score) for text, score in zip(missing, scores, strict=True)
-        )
+            scores = shared_words(missing)
+        self.known.update(zip(missing, scores, strict=True))
 
 
 def _without_words(text: str, words: Sequence[str]) -> str:
@@ -142,14 +139,16 @@ def _missing_number(one: Statement, question: str) -> float:
     return 0.0 if has_number or (asks_date and one.message is not None) else _LACKS_NUMBER
 
 
-def shared_words(question: str, texts: Sequence[str]) -> list[float]:
+def shared_words(pairs: Sequence[tuple[str, str]]) -> list[float]:
     """Returns logits from the weighted share of the question's words in each text, where no model can read."""
-    asked = content_stems(question)
-    found = [content_stems(text) for text in texts]
-    weights = _weights(asked, found)
-    total = sum(weights.values()) or 1.0
-    shares = [sum(weights[stem] for stem in asked & text) / total for text in found]
-    return [BAR + _SHARE_SLOPE * (share - _LEAST_SHARE) for share in shares]
+    logits: list[float] = []
+    found = [content_stems(text) for _, text in pairs]
+    for (question, _), text in zip(pairs, found, strict=True):
+        asked = content_stems(question)
+        weights = _weights(asked, found)
+        share = sum(weights[stem] for stem in asked & text) / (sum(weights.values()) or 1.0)
+        logits.append(BAR + _SHARE_SLOPE * (share - _LEAST_SHARE))
+    return logits
 
 
 def _promising(question: str, statements: Sequence[Statement], limit: int) -> list[Statement]:

@@ -37,7 +37,7 @@ from services.agent_orchestrator.agent.toolsets import EXPECTED, SAVING
 from services.agent_orchestrator.entity_memory.queue import MemoryWrites
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
-from services.models.reranking.reranker import Reranker
+from services.models.reranking.reranker import PairReranker
 from services.postgres.pool import Pool
 from services.runtime.context import CallContext, call_scope, current_call, remaining
 from services.runtime.errors import (
@@ -81,7 +81,7 @@ class Runs:
         planner: TextWorkers,
         vector_of: VectorOf,
         memory: MemoryWrites | None = None,
-        reader: Reranker | None = None,
+        reader: PairReranker | None = None,
     ) -> None:
         self._answering = answering
         self._log = log

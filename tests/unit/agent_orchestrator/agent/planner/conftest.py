@@ -27,7 +27,7 @@ async def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterat
 
 @pytest.fixture
 def reading(cross_encoder: CrossEncoder) -> Reading:
-    return Reading(cross_encoder.score)
+    return Reading(cross_encoder.score_pairs)
 
 
 @pytest.fixture(scope="session")

@@ -139,8 +139,8 @@ async def choose_tool(question: Question) -> str:
     return "get_entity_history"
 
 
-async def by_words(question: str, texts: Sequence[str]) -> list[float]:
-    return shared_words(question, texts)
+async def by_words(pairs: Sequence[tuple[str, str]]) -> list[float]:
+    return shared_words(pairs)
 
 
 AGENT = Agent(

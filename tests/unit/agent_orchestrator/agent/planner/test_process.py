@@ -42,10 +42,10 @@ class Parent:
     async def vector(self, _text: str) -> None:
         """Has no vector, so that documents are searched."""
 
-    async def read_texts(self, question: str, texts: Sequence[str]) -> list[float]:
+    async def read_pairs(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
         """Scores by words."""
-        self.read += texts
-        return shared_words(question, texts)
+        self.read += [text for _, text in pairs]
+        return shared_words(pairs)
 
     async def step(
         self,
@@ -58,7 +58,7 @@ class Parent:
         """Returns the planner's next step after these results."""
         talk = Conversation(question, (), 1 if results else 0, results)
         request = StepRequest(run_id, talk, TOOLS, NOW, zone)
-        calls: dict[str, Any] = {"link": self.link, "vector": self.vector, "read": self.read_texts}
+        calls: dict[str, Any] = {"link": self.link, "vector": self.vector, "read": self.read_pairs}
         return STEP.validate_python(
             await planner.ask(REQUEST.dump_python(request, mode="json"), calls)
         )

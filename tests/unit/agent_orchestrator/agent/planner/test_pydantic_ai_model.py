@@ -69,8 +69,8 @@ async def choose_tool(question: Question) -> str:
     return "search_knowledge_graph" if "who" in question.text.casefold() else "documents"
 
 
-async def by_words(question: str, texts: Sequence[str]) -> list[float]:
-    return shared_words(question, texts)
+async def by_words(pairs: Sequence[tuple[str, str]]) -> list[float]:
+    return shared_words(pairs)
 
 
 AGENT = Agent(
