@@ -151,7 +151,7 @@ def _search_memories(stack: LocalStack, key: str, talk: Conversation, _place: st
     with _api(stack, key) as api:
         with bar(f"{talk.id}: memories", len(talk.turns)) as show:
             for number, turn in enumerate(talk.turns, 1):
-                body = {"type": "OBSERVATION", "content": f"{turn.speaker}: {turn.text}"}
+                body = {"content": f"{turn.speaker}: {turn.text}"}
                 turn_of[api.post("/api/memories", body)["id"]] = turn.id
                 show(number)
 
