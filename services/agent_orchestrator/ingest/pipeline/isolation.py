@@ -1,10 +1,10 @@
 """Finds out which items of a batch are to blame for a failure, or that all fail alike and the tier is to blame.
 
 Some failures say whose fault they are: a refused field is the item's own, an unavailable store is the tier's. For any
-other, such as an internal error, the evidence decides. If several different items fail and none succeeds, also not in
-other spaces at the same time, the tier is to blame: the items wait, and are tried again later. An item is to blame only
-if it keeps failing alone while others succeed, or for a long time while nothing else is tried: then there will be no
-evidence, and it must not wait forever.
+other, such as an internal error, the evidence decides. If different items fail and none succeeds, also not in other
+spaces at the same time, the tier is to blame: the items wait, and are tried again later. An item is to blame only if it
+keeps failing alone while others succeed, or if for a long time a few items are all that is tried: then there will be no
+evidence, and they must not wait forever.
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ SAMPLE = 5
 # Failures in a row of an item alone after which it may be to blame; the waits between them double.
 ATTEMPTS = 5
 AGAIN_SECONDS = 0.25
-# An item that is the only one to be tried is given up after so many rounds of attempts, over at least so long.
-LONE_ROUNDS = 20
-LONE_SECONDS = 3600.0
+# If no more than `SAMPLE` items are tried, each is given up after so many rounds of attempts, over at least so long.
+FEW_ROUNDS = 20
+FEW_SECONDS = 3600.0
+# An item that was not tried for so long is no longer among those that fail.
+_FORGOTTEN_SECONDS = 3600.0
 
 Item = TypeVar("Item")
 
@@ -54,45 +56,50 @@ class Refused(NamedTuple, Generic[Item]):
 
 
 @dataclass(slots=True)
-class _LoneFailure:
-    """The item that alone has failed since a time of the event loop's clock, in how many rounds of attempts."""
+class _Failing:
+    """Since when an item has failed, in how many rounds, and when it last did, by the event loop's clock."""
 
-    key: Hashable
     since: float
+    last: float
     rounds: int = 0
 
 
 class Evidence:
-    """What a stage in this process, in any space, shows about its tier: the last success, and an item failing alone."""
+    """What a stage in this process, in any space, shows about its tier: its last success, and what failed since."""
 
     def __init__(self, tier: str) -> None:
         """`tier` is the tier's name for users, such as `the graph tier`."""
         self.tier = tier
         self._succeeded = float("-inf")
-        self._lone: _LoneFailure | None = None
+        self._failing: dict[Hashable, _Failing] = {}
 
     def note_success(self) -> None:
         """Records that the tier has accepted something."""
         self._succeeded = asyncio.get_running_loop().time()
-        self._lone = None
+        self._failing.clear()
 
-    def note_several_failures(self) -> None:
-        """Records that different items fail alike: the tier is to blame, so no attempt of one of them counts."""
-        self._lone = None
+    def are_exhausted(self, keys: Sequence[Hashable]) -> bool:
+        """Counts a round of attempts of items that all failed; returns whether it was the last one of each.
 
-    def is_exhausted(self, key: Hashable) -> bool:
-        """Counts a round of attempts of an item that failed alone; returns whether it was the last one.
-
-        Rounds count for as long as no other item is tried. A round that found the tier unavailable does not get here.
+        While more than `SAMPLE` different items fail, the tier is to blame, and rounds do not count. A round that found
+        the tier unavailable does not get here.
         """
         now = asyncio.get_running_loop().time()
-        if self._lone is None or self._lone.key != key:
-            self._lone = _LoneFailure(key, now)
-        self._lone.rounds += 1
-        exhausted = self._lone.rounds >= LONE_ROUNDS and now - self._lone.since >= LONE_SECONDS
-        if exhausted:
-            self._lone = None  # if it is retried, it has all attempts again
-        return exhausted
+        self._failing = {
+            key: one for key, one in self._failing.items() if now - one.last <= _FORGOTTEN_SECONDS
+        }
+        # One more than a few is enough to know that there are many.
+        tried = [self._failing.setdefault(key, _Failing(now, now)) for key in keys[: SAMPLE + 1]]
+        if len(self._failing) > SAMPLE:
+            self._failing = {key: _Failing(now, one.last) for key, one in self._failing.items()}
+            return False
+        for one in tried:
+            one.rounds, one.last = one.rounds + 1, now
+        if any(one.rounds < FEW_ROUNDS or now - one.since < FEW_SECONDS for one in tried):
+            return False
+        for key in keys:
+            del self._failing[key]  # if it is retried, it has all attempts again
+        return True
 
     def has_succeeded_since(self, when: float) -> bool:
         """Whether the tier has accepted anything since a time of the event loop's clock."""
@@ -140,8 +147,7 @@ class Isolation(Generic[Item]):
         if len(items) == 1:
             return await self._alone(items[0], error, began)
         if self._blame(error) is Blame.UNKNOWN and not await self._works_for_any(items, began):
-            self._evidence.note_several_failures()
-            raise self._all_fail(error)
+            return self._given_up(items, error)
         return await self._halves(items, began)
 
     async def _halves(self, items: Sequence[Item], began: float) -> list[Refused[Item]]:
@@ -175,9 +181,14 @@ class Isolation(Generic[Item]):
             error = failure
         if self._evidence.has_succeeded_since(began) or self._blame(error) is Blame.ITEM:
             return [Refused(item, error)]
-        if self._evidence.is_exhausted(self._key(item)):
-            return [Refused(item, error)]
-        raise self._all_fail(error)
+        return self._given_up([item], error)
+
+    def _given_up(self, items: Sequence[Item], error: BraidError) -> list[Refused[Item]]:
+        """Returns items that all failed if each has had its last attempt. Raises WaitingError otherwise."""
+        if self._evidence.are_exhausted([self._key(item) for item in items]):
+            return [Refused(item, error) for item in items]
+        waiting = f"{self._evidence.tier} accepts nothing now: {reason_of(error)}"
+        raise WaitingError(waiting, None)
 
     async def _failure(self, items: Sequence[Item]) -> BraidError | None:
         """Returns the failure of the work on the items; raises one that is the tier's own."""
@@ -189,6 +200,3 @@ class Isolation(Generic[Item]):
             return error
         self._evidence.note_success()
         return None
-
-    def _all_fail(self, error: BraidError) -> WaitingError:
-        return WaitingError(f"{self._evidence.tier} accepts nothing now: {reason_of(error)}", None)

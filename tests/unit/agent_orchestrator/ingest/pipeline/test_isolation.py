@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 import pytest
 from hypothesis import given, settings
@@ -113,7 +114,7 @@ async def test_an_unavailable_store_is_raised_as_it_is() -> None:
 
 async def rounds_until_given_up(isolation_: Isolation[int], item: int) -> int:
     """Tries an item that is alone in the queue again and again; returns in how many rounds it had to wait before."""
-    for waited in range(2 * isolation.LONE_ROUNDS):
+    for waited in range(2 * isolation.FEW_ROUNDS):
         try:
             refused = await isolation_.run([item])
         except WaitingError:
@@ -126,11 +127,11 @@ async def rounds_until_given_up(isolation_: Isolation[int], item: int) -> int:
 async def test_an_item_that_stays_alone_is_given_up_after_a_limit_of_attempts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(isolation, "LONE_SECONDS", 0.0)
+    monkeypatch.setattr(isolation, "FEW_SECONDS", 0.0)
     lone = isolated(Tier({1: InternalError()}))
-    assert await rounds_until_given_up(lone, 1) == isolation.LONE_ROUNDS - 1
+    assert await rounds_until_given_up(lone, 1) == isolation.FEW_ROUNDS - 1
     # Retried by the user, it has all its attempts again.
-    assert await rounds_until_given_up(lone, 1) == isolation.LONE_ROUNDS - 1
+    assert await rounds_until_given_up(lone, 1) == isolation.FEW_ROUNDS - 1
 
 
 async def test_no_item_is_given_up_before_the_tier_had_the_time_to_be_repaired() -> None:
@@ -139,26 +140,61 @@ async def test_no_item_is_given_up_before_the_tier_had_the_time_to_be_repaired()
         await rounds_until_given_up(lone, 1)
 
 
-@pytest.mark.parametrize("others", [[2], [2, 3]], ids=["another alone", "a batch"])
-async def test_items_that_fail_alike_in_turn_are_not_given_up(
-    monkeypatch: pytest.MonkeyPatch, others: list[int]
+MANY = range(isolation.SAMPLE + 1)
+
+
+async def outcomes(turns: Sequence[Sequence[int]]) -> set[int]:
+    """Tries broken items in turn for more rounds than a few items have; returns those that were given up."""
+    broken = isolated(Tier(dict.fromkeys(range(20), InternalError())))
+    given_up: set[int] = set()
+    for _ in range(isolation.FEW_ROUNDS):
+        for items in turns:
+            with suppress(WaitingError):
+                given_up |= {one.item for one in await broken.run(items)}
+    return given_up
+
+
+@pytest.mark.parametrize(
+    "turns", [[[1], [2]], [[1], [2, 3]], [[1, 2, 3, 4, 5]]], ids=["alone", "both", "a batch"]
+)
+async def test_a_few_items_that_are_all_there_is_are_given_up_after_a_limit_of_attempts(
+    monkeypatch: pytest.MonkeyPatch, turns: list[list[int]]
 ) -> None:
-    monkeypatch.setattr(isolation, "LONE_SECONDS", 0.0)
-    broken = isolated(Tier(dict.fromkeys((1, 2, 3), InternalError())))
-    for _ in range(2 * isolation.LONE_ROUNDS):
-        for items in ([1], others):
-            with pytest.raises(WaitingError):
-                await broken.run(items)
+    monkeypatch.setattr(isolation, "FEW_SECONDS", 0.0)
+    assert await outcomes(turns) == {item for items in turns for item in items}
+
+
+@pytest.mark.parametrize(
+    "turns", [[[item] for item in MANY], [MANY], [[0], MANY[1:]]], ids=["alone", "a batch", "both"]
+)
+async def test_many_items_that_fail_alike_are_never_given_up(
+    monkeypatch: pytest.MonkeyPatch, turns: list[Sequence[int]]
+) -> None:
+    monkeypatch.setattr(isolation, "FEW_SECONDS", 0.0)
+    assert await outcomes(turns) == set()
+
+
+async def test_failures_of_items_that_are_no_longer_tried_do_not_count(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(isolation, "FEW_SECONDS", 0.0)
+    broken = isolated(Tier(dict.fromkeys(MANY, InternalError())))
+    for items, forgotten in ((MANY, 60.0), ([1], -1.0)):
+        monkeypatch.setattr(isolation, "_FORGOTTEN_SECONDS", forgotten)
+        with pytest.raises(WaitingError):
+            await broken.run(items)
+    monkeypatch.setattr(isolation, "_FORGOTTEN_SECONDS", 60.0)
+    assert await rounds_until_given_up(broken, 1) == isolation.FEW_ROUNDS - 2
 
 
 async def test_attempts_while_the_store_is_unavailable_do_not_count(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(isolation, "LONE_SECONDS", 0.0)
+    monkeypatch.setattr(isolation, "FEW_SECONDS", 0.0)
     tier = Tier({1: StoreUnavailableError("neo4j")})
     lone = isolated(tier)
-    for _ in range(2 * isolation.LONE_ROUNDS):
+    for _ in range(2 * isolation.FEW_ROUNDS):
         with pytest.raises(StoreUnavailableError):
             await lone.run([1])
     tier.broken[1] = InternalError()
-    assert await rounds_until_given_up(lone, 1) == isolation.LONE_ROUNDS - 1
+    assert await rounds_until_given_up(lone, 1) == isolation.FEW_ROUNDS - 1
