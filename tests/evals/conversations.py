@@ -157,7 +157,8 @@ def _search_memories(stack: LocalStack, key: str, talk: Conversation, _place: st
 
         def ranked(question: str) -> list[str]:
             body = {"query": question, "limit": max(DEPTHS)}
-            return [turn_of[hit["memory"]["id"]] for hit in api.post("/api/memories/search", body)]
+            hits, _ = api.post_for_list("/api/memories/search", body)
+            return [turn_of[hit["memory"]["id"]] for hit in hits]
 
         return _ask(talk, ranked)
 
