@@ -241,11 +241,11 @@ async def test_a_document_of_a_job_canceled_midway_is_not_stored(world: World) -
 
 
 async def test_retrying_a_job_processes_only_its_failed_documents(world: World) -> None:
-    async def break_on_b(request: object) -> None:
+    async def refuse_b(request: object) -> None:
         if any(e.document_id == "b" for e in getattr(request, "episodes")):  # noqa: B009
-            raise ValueError
+            raise InvalidFieldError(FieldError("episodes", "has b"))
 
-    world.graph.script.acts["BatchAddEpisodes"] = break_on_b
+    world.graph.script.acts["BatchAddEpisodes"] = refuse_b
     async with worker(world):
         upload = lines({"id": "a", "text": "x"}, {"id": "b", "text": "y"}, "{")
         job = await ingest(world, *upload)
