@@ -24,8 +24,7 @@ class Database:
 
 def load_queries() -> Queries:
     """Loads the orchestrator's named queries from the packages that own them."""
-    rooms = [Queries.load(f"services.agent_orchestrator.{room}", "sql", ".sql") for room in _ROOMS]
-    return Queries({name: room[name] for room in rooms for name in room.names()})
+    return Queries.load("sql", *(f"services.agent_orchestrator.{room}" for room in _ROOMS))
 
 
 @asynccontextmanager

@@ -1,12 +1,31 @@
-"""Named queries: one file each, whose first line is a comment with its description."""
+"""Named queries, and the conditions that several of them share, in files of many.
+
+    // name: facts_of_space
+    // What it answers.
+    MATCH ()-[e:RELATES_TO]->() WHERE {{holds_for_one_day e}} ...
+
+    // fragment: holds_for_one_day fact
+    {{fact}}.valid_until <= (floor({{fact}}.valid_from / 86400) + 1) * 86400
+
+A fragment is inserted as text when its queries are loaded, so that each rule is written once and the store still sees
+whole queries. Its arguments are words.
+"""
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from importlib.resources import files
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Final, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+_HEADER: Final = re.compile(r"^(?:--|//) (name|fragment): (.+)\n", re.MULTILINE)
+_INSERTED: Final = re.compile(r"\{\{([^{}]+)\}\}")
+_COMMENTS: Final = ("-- ", "// ")
+# Fragments within fragments, at most.
+_DEPTH: Final = 5
 
 
 class NamedQuery(str):
@@ -34,29 +53,30 @@ def text_of(query: str) -> str:
 
 
 class Queries:
-    """The query texts of one folder by file name without suffix."""
+    """The query texts by name."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         self._texts = {name: NamedQuery(name, text) for name, text in texts.items()}
 
     @classmethod
-    def load(cls, package: str, folder: str, suffix: str) -> Self:
-        """Reads every `*suffix` file of `package`'s `folder`. Raises ValueError for one without a description."""
-        texts = {}
-        for file in (files(package) / folder).iterdir():
-            if file.name.endswith(suffix):
-                texts[file.name.removesuffix(suffix)] = _described(file.name, file.read_text())
-        return cls(texts)
+    def load(cls, folder: str, *packages: str) -> Self:
+        """Reads all files in the `folder` of each package; fragments serve the queries of all of them.
 
-    @classmethod
-    def join(cls, *parts: Queries) -> Self:
-        """Joins the queries of several folders. Raises ValueError if two of them share a name."""
+        Raises ValueError for a name that is used twice, a query without a description, or an unknown fragment.
+        """
         texts: dict[str, str] = {}
-        for part in parts:
-            if twice := texts.keys() & part._texts.keys():
-                raise ValueError(f"more than one file for {sorted(twice)}")
-            texts |= part._texts
-        return cls(texts)
+        fragments: dict[str, _Fragment] = {}
+        for kind, title, text in _parts(folder, packages):
+            name, *parameters = title.split()
+            if name in texts or name in fragments:
+                raise ValueError(f"{name} stands twice")
+            if kind == "fragment":
+                fragments[name] = _Fragment(tuple(parameters), text)
+                continue
+            if parameters or not text.startswith(_COMMENTS):
+                raise ValueError(f"{title} does not begin with a line that says what it answers")
+            texts[name] = text
+        return cls({name: _expanded(text, fragments) for name, text in texts.items()})
 
     def __getitem__(self, name: str) -> NamedQuery:
         return self._texts[name]
@@ -66,7 +86,48 @@ class Queries:
         return sorted(self._texts)
 
 
-def _described(name: str, text: str) -> str:
-    if not text.startswith(("-- ", "// ")):
-        raise ValueError(f"{name} does not begin with a line that says what it answers")
-    return text
+@dataclass(frozen=True, slots=True)
+class _Fragment:
+    parameters: tuple[str, ...]
+    text: str
+
+    def with_arguments(self, arguments: tuple[str, ...]) -> str:
+        """Returns the text with the arguments in place of its parameters."""
+        values = dict(zip(self.parameters, arguments, strict=True))
+
+        def value(found: re.Match[str]) -> str:
+            words = found[1].split()
+            return (
+                values[words[0]]
+                if words[0] in values and len(words) == 1
+                else "{{" + " ".join(values.get(word, word) for word in words) + "}}"
+            )
+
+        return _INSERTED.sub(value, self.text)
+
+
+def _parts(folder: str, packages: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
+    """Returns the kind, title and text of each part of the files."""
+    for package in packages:
+        for file in sorted((files(package) / folder).iterdir(), key=lambda file: file.name):
+            if not file.is_file():
+                continue
+            before, *parts = _HEADER.split(file.read_text())
+            if before.strip():
+                raise ValueError(f"{file.name} does not begin with the name of a query")
+            for kind, title, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+                yield kind, title, text.strip()
+
+
+def _expanded(text: str, fragments: Mapping[str, _Fragment]) -> str:
+    def fragment(found: re.Match[str]) -> str:
+        name, *arguments = found[1].split()
+        if name not in fragments or len(arguments) != len(fragments[name].parameters):
+            raise ValueError(f"no fragment is written as {found[0]}")
+        return fragments[name].with_arguments(tuple(arguments))
+
+    for _ in range(_DEPTH):
+        if "{{" not in text:
+            return text
+        text = _INSERTED.sub(fragment, text)
+    raise ValueError("fragments contain each other, or `{{` is not closed")

@@ -25,10 +25,7 @@ async def migrate(url: str, *, stage: Stage = "post") -> None:
 
 def load_queries() -> Queries:
     """Loads the named queries of all features."""
-    return Queries.join(
-        Queries.load(_PACKAGE, "sql", ".sql"),
-        *(Queries.load(f"{_PACKAGE}.{room}", "sql", ".sql") for room in _ROOMS),
-    )
+    return Queries.load("sql", *(f"{_PACKAGE}.{room}" for room in _ROOMS))
 
 
 class Database:

@@ -106,7 +106,7 @@ class MemoryWrites:
         self._pool = pool
         self._memory = memory
         self._extractor = extractor
-        self._queries = Queries.load(ROOM, "sql", ".sql")
+        self._queries = Queries.load("sql", ROOM)
         self._wake = asyncio.Event()
         self._tasks: dict[Owner, asyncio.Task[None]] = {}
 

@@ -60,7 +60,7 @@ class EntityMemoryStore:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._queries = Queries.load(ROOM, "sql", ".sql")
+        self._queries = Queries.load("sql", ROOM)
         self._indexed_dimensions: set[int] = set()
 
     @asynccontextmanager

@@ -9,21 +9,12 @@ from services.runtime.queries import Queries
 
 _PACKAGE = "services.graph_query"
 _FOLDER = "cypher"
-_SUFFIX = ".cypher"
 
 
 def load_queries() -> Queries:
-    """Loads all named queries. Raises ValueError if two features have one of the same name."""
-    texts: dict[str, str] = {}
-    for room in sorted(entry.name for entry in files(_PACKAGE).iterdir() if entry.is_dir()):
-        if not (files(_PACKAGE) / room / _FOLDER).is_dir():
-            continue
-        own = Queries.load(f"{_PACKAGE}.{room}", _FOLDER, _SUFFIX)
-        for name in own.names():
-            if name in texts:
-                raise ValueError(f"two features have a query named {name}")
-            texts[name] = own[name]
-    return Queries(texts)
+    """Loads all named queries. See `Queries.load`."""
+    rooms = (room.name for room in files(_PACKAGE).iterdir() if (room / _FOLDER).is_dir())
+    return Queries.load(_FOLDER, *(f"{_PACKAGE}.{room}" for room in sorted(rooms)))
 
 
 def load_schema() -> Schema:

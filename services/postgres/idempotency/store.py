@@ -18,7 +18,7 @@ class PostgresKeyStore:
         """`atomic` are the full names of methods that write to this database only, and are answered soon."""
         self._pool = pool
         self._atomic = frozenset(atomic)
-        self._queries = Queries.load("services.postgres.idempotency", "sql", ".sql")
+        self._queries = Queries.load("sql", "services.postgres.idempotency")
 
     async def claim(
         self, key: CallKey, holder: uuid.UUID, digest: bytes | None, *, lease: float, keep: float

@@ -191,7 +191,7 @@ async def test_each_query_of_the_agent_on_distributed_tables_names_the_space(
 ) -> None:
     own = set(distributed(agent_tables))
     packages = [
-        Queries.load(f"services.agent_orchestrator.{room}", "sql", ".sql")
+        Queries.load("sql", f"services.agent_orchestrator.{room}")
         for room in ("entity_memory", "agent.conversations", "agent.runs")
     ]
     found = [

@@ -131,7 +131,7 @@ async def test_no_plan_of_a_users_search_uses_the_index(world: World, admin: Any
     await add_entities(admin, "alice", vectors)
     await admin.execute(f"select index_entity_vectors({DIMENSION})")
     await admin.execute("analyze memory_entity, memory_entity_vector")
-    query = Queries.load("services.agent_orchestrator.entity_memory", "sql", ".sql")
+    query = Queries.load("sql", "services.agent_orchestrator.entity_memory")
     arguments: tuple[object, ...] = ("acme", "alice", MODEL, vector_text(vectors[0]), [], 10)
 
     async def plan(sql: str, *given: object) -> str:

@@ -6,7 +6,6 @@ import base64
 import json
 import uuid
 from datetime import UTC, datetime, timedelta, timezone
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -16,7 +15,6 @@ from services.runtime.errors import InvalidFieldError
 from services.runtime.ids import chunk_id, content_sha256, derived_uuid, document_hash, is_space
 from services.runtime.listen import ListenError, check_listen
 from services.runtime.paging import decode_token, encode_token
-from services.runtime.queries import Queries
 from services.runtime.times import to_datetime, to_timestamp
 
 scalars = st.one_of(st.text(max_size=20), st.integers(-(2**53), 2**53), st.none(), st.booleans())
@@ -102,22 +100,6 @@ def test_an_instant_survives_conversion_to_a_timestamp(naive: datetime) -> None:
 def test_a_naive_datetime_is_refused() -> None:
     with pytest.raises(ValueError, match="zone"):
         to_timestamp(datetime(2024, 1, 1))  # noqa: DTZ001
-
-
-def test_queries_are_read_by_name_and_must_have_a_description(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "a_package_of_queries"
-    (folder / "sql").mkdir(parents=True)
-    (folder / "__init__.py").touch()
-    (folder / "sql" / "one.sql").write_text("-- What is one.\nselect 1")
-    monkeypatch.syspath_prepend(tmp_path)
-    queries = Queries.load("a_package_of_queries", "sql", ".sql")
-    assert queries.names() == ["one"]
-    assert queries["one"].endswith("select 1")
-    (folder / "sql" / "two.sql").write_text("select 2")
-    with pytest.raises(ValueError, match=r"two\.sql"):
-        Queries.load("a_package_of_queries", "sql", ".sql")
 
 
 @pytest.mark.parametrize("listen", ["127.0.0.1:1", "[::1]:1", "localhost:1", "unix:/run/x"])

@@ -75,9 +75,7 @@ class ConversationStore:
 
     def __init__(self, pool: Pool, *, lease_seconds: float) -> None:
         self._pool = pool
-        self._queries = Queries.load(
-            "services.agent_orchestrator.agent.conversations", "sql", ".sql"
-        )
+        self._queries = Queries.load("sql", "services.agent_orchestrator.agent.conversations")
         self._lease_seconds = lease_seconds
 
     async def create(self, owner: Owner, title: str) -> Conversation:

@@ -40,7 +40,7 @@ class RunLog:
 
     def __init__(self, pool: Pool, *, lease_seconds: float) -> None:
         self._pool = pool
-        self._queries = Queries.load("services.agent_orchestrator.agent.runs", "sql", ".sql")
+        self._queries = Queries.load("sql", "services.agent_orchestrator.agent.runs")
         self._lease_seconds = lease_seconds
 
     async def add_run(self, run: Run, events: Sequence[Event]) -> None:

@@ -1,2 +1,0 @@
--- Ends a turn.
-delete from turn where id = $1

@@ -1,2 +1,0 @@
--- A job of a space.
-select * from job where space = $1 and id = $2

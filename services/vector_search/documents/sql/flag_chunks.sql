@@ -1,2 +1,0 @@
--- Sets `current` for chunks, their postings and their vectors.
-select flag_chunks($1, $2, $3)

@@ -1,2 +1,0 @@
--- Takes the exclusive lock on the space's models, so that only this transaction may change them.
-select pg_advisory_xact_lock(space_lock($1))

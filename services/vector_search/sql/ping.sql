@@ -1,2 +1,0 @@
--- The number of the schema's last migration; fails without a schema.
-select max(number) from schema_migration
