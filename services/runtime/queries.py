@@ -2,9 +2,10 @@
 
     // name: facts_of_space
     // What it answers.
-    MATCH ()-[e:RELATES_TO]->() WHERE {{holds_for_one_day e}} ...
+    MATCH ()-[e:RELATES_TO]->() WHERE {{lasts_one_day e}} ...
 
-    // fragment: holds_for_one_day fact
+    // fragment: lasts_one_day fact
+    // When it is so.
     {{fact}}.valid_until <= (floor({{fact}}.valid_from / 86400) + 1) * 86400
 
 A fragment is inserted as text when its queries are loaded, so that each rule is written once and the store still sees
@@ -16,6 +17,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from importlib.resources import files
+from itertools import dropwhile
 from typing import TYPE_CHECKING, Final, Self
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ class Queries:
     def load(cls, folder: str, *packages: str) -> Self:
         """Reads all files in the `folder` of each package; fragments serve the queries of all of them.
 
-        Raises ValueError for a name that is used twice, a query without a description, or an unknown fragment.
+        Raises ValueError for a name that stands twice, one without a description, or an unknown fragment.
         """
         texts: dict[str, str] = {}
         fragments: dict[str, _Fragment] = {}
@@ -70,12 +72,12 @@ class Queries:
             name, *parameters = title.split()
             if name in texts or name in fragments:
                 raise ValueError(f"{name} stands twice")
+            if not text.startswith(_COMMENTS):
+                raise ValueError(f"{title} does not begin with a line that says what it is")
             if kind == "fragment":
-                fragments[name] = _Fragment(tuple(parameters), text)
-                continue
-            if parameters or not text.startswith(_COMMENTS):
-                raise ValueError(f"{title} does not begin with a line that says what it answers")
-            texts[name] = text
+                fragments[name] = _Fragment(tuple(parameters), _without_description(text))
+            else:
+                texts[name] = text
         return cls({name: _expanded(text, fragments) for name, text in texts.items()})
 
     def __getitem__(self, name: str) -> NamedQuery:
@@ -97,11 +99,10 @@ class _Fragment:
 
         def value(found: re.Match[str]) -> str:
             words = found[1].split()
-            return (
-                values[words[0]]
-                if words[0] in values and len(words) == 1
-                else "{{" + " ".join(values.get(word, word) for word in words) + "}}"
-            )
+            if len(words) == 1 and words[0] in values:
+                return values[words[0]]
+            name, *inner = words
+            return "{{" + " ".join([name, *(values.get(word, word) for word in inner)]) + "}}"
 
         return _INSERTED.sub(value, self.text)
 
@@ -117,6 +118,11 @@ def _parts(folder: str, packages: tuple[str, ...]) -> Iterator[tuple[str, str, s
                 raise ValueError(f"{file.name} does not begin with the name of a query")
             for kind, title, text in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
                 yield kind, title, text.strip()
+
+
+def _without_description(text: str) -> str:
+    lines = text.splitlines()
+    return "\n".join(dropwhile(lambda line: line.startswith(_COMMENTS), lines))
 
 
 def _expanded(text: str, fragments: Mapping[str, _Fragment]) -> str:

@@ -11,6 +11,7 @@ from services.agent_orchestrator.database import load_queries as orchestrator_qu
 from services.graph_query.neo4j.queries import load_queries as graph_queries
 from services.runtime.queries import Queries
 from services.vector_search.database import load_queries as vector_queries
+from tests.queries import main
 
 Load = Callable[..., Queries]
 
@@ -33,7 +34,7 @@ def load(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Load:
 
 
 ONE = "-- name: one\n-- What is one.\nselect 1\n"
-POSITIVE = "-- fragment: is_positive value\n{{value}} > 0\n"
+POSITIVE = "-- fragment: is_positive value\n-- Whether it is more than nothing.\n{{value}} > 0\n"
 
 
 def test_each_query_of_a_file_has_a_name_and_a_description(load: Load) -> None:
@@ -49,7 +50,7 @@ def test_a_fragment_of_any_file_is_inserted_with_its_arguments(load: Load) -> No
 
 
 def test_a_fragment_contains_others(load: Load) -> None:
-    nested = "-- fragment: both a b\n{{is_positive a}} and {{is_positive b}}\n"
+    nested = "-- fragment: both a b\n-- Both.\n{{is_positive a}} and {{is_positive b}}\n"
     queries = load(POSITIVE + nested + "-- name: some\n-- Some.\nselect {{both x y}}")
     assert queries["some"].endswith("select x > 0 and y > 0")
 
@@ -58,12 +59,16 @@ def test_a_fragment_contains_others(load: Load) -> None:
     ("text", "message"),
     [
         ("select 1", "does not begin with the name"),
-        ("-- name: one\nselect 1", "what it answers"),
+        ("-- name: one\nselect 1", "what it is"),
+        ("-- fragment: one\n1", "what it is"),
         (ONE + ONE, "one stands twice"),
-        (ONE + "-- fragment: one\n1", "one stands twice"),
+        (ONE + "-- fragment: one\n-- One.\n1", "one stands twice"),
         (ONE + "and {{is_positive x}}", r"no fragment is written as \{\{is_positive x\}\}"),
         (ONE + "and {{is_positive}}\n" + POSITIVE, "no fragment is written as"),
-        (ONE + "{{a}}\n-- fragment: a\n{{b}}\n-- fragment: b\n{{a}}", "contain each other"),
+        (
+            ONE + "{{a}}\n-- fragment: a\n-- A.\n{{b}}\n-- fragment: b\n-- B.\n{{a}}",
+            "contain each other",
+        ),
         (ONE + "and {{is_positive", "is not closed"),
     ],
 )
@@ -77,3 +82,11 @@ def test_each_service_loads_its_queries_whole(load_all: Callable[[], Queries]) -
     queries = load_all()
     assert queries.names()
     assert not [name for name in queries.names() if "{{" in queries[name]]
+
+
+def test_a_query_is_printed_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["facts_of_space"]) == 0
+    printed = capsys.readouterr().out
+    assert "86400" in printed
+    assert "{{" not in printed
+    assert main(["no_such_query"]) == 2

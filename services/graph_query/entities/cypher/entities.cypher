@@ -24,19 +24,12 @@ RETURN n.uuid AS uuid, n.name AS name, labels(n) AS labels, coalesce(n.summary, 
 // name: entity_details
 // Entities by name or uuid with their other spellings, most mentioned first.
 CYPHER 25
-CALL () {
-  MATCH (k:EntityName {group_id: $p.space, name_key: $p.anchor.key}) USING INDEX SEEK k:EntityName(group_id, name_key, type)
-  WHERE k.type >= '' AND ($p.anchor.type = '' OR k.type = $p.anchor.type)
-  RETURN k.entity_uuid AS uuid
-  UNION
-  UNWIND $p.anchor.uuids AS uuid
-  RETURN uuid
-}
+{{each_anchor}}
 MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid) WHERE n.group_id = $p.space
 CALL (n) {
   MATCH (n)-[e:RELATES_TO]-() WHERE e.group_id = $p.space AND e.valid_from <= $p.now AND e.valid_until > $p.now
-    AND NOT (e.valid_until >= $p.open AND $p.now >= (floor(e.valid_from / 86400) + 1) * 86400
-        AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events })
+    AND NOT (e.valid_until >= $p.open AND $p.now >= {{end_of_first_day e}}
+        AND {{is_event e}})
   RETURN count(DISTINCT e) AS holding
 }
 CALL (n) {
@@ -71,30 +64,18 @@ CALL (c, n) {
   WHERE CASE type(r)
     WHEN 'CO_OCCURS' THEN $p.local AND (r.valid_until IS NULL OR r.valid_until > $p.since AND r.valid_from <= $p.until
       AND (r.gaps IS NULL OR none(i IN range(0, size(r.gaps) - 1, 2) WHERE r.gaps[i] <= $p.since AND r.gaps[i + 1] > $p.until)))
-    ELSE r.group_id = $p.space AND r.valid_from <= $p.until AND (r.valid_until > $p.since
-    OR $p.since = $p.until AND r.valid_until <= (floor(r.valid_from / 86400) + 1) * 86400 AND r.expired_at IS NULL
-        AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE r.relation_key IN o.events }) END
+    ELSE r.group_id = $p.space AND {{holds r}} END
   WITH r ORDER BY type(r) DESC, coalesce(r.valid_from, -$p.open) DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 20
   OPTIONAL MATCH (s:BraidSentence {uuid: r.sentence_uuid}) USING INDEX SEEK s:BraidSentence(uuid)
   WITH r, s WHERE type(r) = 'RELATES_TO' OR NOT EXISTS {
-    WITH [s.subject_uuid] + s.target_uuids[..16] AS names
-    UNWIND range(0, size(names) - 2) AS i
-    UNWIND names[i + 1..] AS other
-    MATCH (a:Entity {uuid: names[i]}) USING INDEX SEEK a:Entity(uuid)
-    MATCH (b:Entity {uuid: other}) USING INDEX SEEK b:Entity(uuid)
-    WITH DISTINCT a, b
-    MATCH (a)-[x:RELATES_TO]-(b)
-    WHERE x.group_id = $p.space AND (x.valid_from > $p.until OR x.valid_until <= $p.since)
-      AND x.valid_until > (floor(x.valid_from / 86400) + 1) * 86400
+    {{names_whose_fact_does_not_hold}}
   }
   RETURN r, s ORDER BY type(r) DESC, coalesce(r.valid_from, -$p.open) DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 1
 }
 CALL (r) {
   WITH r WHERE type(r) = 'RELATES_TO'
   UNWIND r.episodes[..$p.citations] AS uuid
-  MATCH (p:Episodic {group_id: $p.space, uuid: uuid}) USING INDEX SEEK p:Episodic(group_id, uuid)
-  OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
-  RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
+  {{cited_documents}}
 }
 CALL (r, s) {
   WITH r, s WHERE type(r) = 'CO_OCCURS'
@@ -200,7 +181,7 @@ CALL () {
     UNION
     WITH n WHERE COUNT { (n)-[:RELATES_TO]-() } <= $p.max_mentions
     MATCH (n)-[f:RELATES_TO]-() WHERE f.group_id = $p.space AND f.valid_from <= $p.at
-      AND (f.valid_until > $p.at OR f.valid_until <= (floor(f.valid_from / 86400) + 1) * 86400)
+      AND (f.valid_until > $p.at OR f.valid_until <= {{end_of_first_day f}})
     UNWIND f.episodes[..$p.max_cited] AS cited
     MATCH (s:Episodic {group_id: $p.space, uuid: cited}) USING INDEX SEEK s:Episodic(group_id, uuid)
     RETURN s
@@ -227,7 +208,7 @@ CALL (seeds) {
     UNION
     WITH n WHERE COUNT { (n)-[:RELATES_TO]-() } <= $p.max_mentions
     MATCH (n)-[f:RELATES_TO]-() WHERE f.group_id = $p.space AND f.valid_from <= $p.at
-      AND (f.valid_until > $p.at OR f.valid_until <= (floor(f.valid_from / 86400) + 1) * 86400)
+      AND (f.valid_until > $p.at OR f.valid_until <= {{end_of_first_day f}})
     UNWIND f.episodes[..$p.max_cited] AS cited
     MATCH (o:Episodic {group_id: $p.space, uuid: cited}) USING INDEX SEEK o:Episodic(group_id, uuid)
     RETURN o
@@ -245,7 +226,7 @@ CALL (begun, found) {
   CALL (n) {
     WITH n WHERE COUNT { (n)-[:RELATES_TO]-() } <= $p.max_mentions
     MATCH (n)-[f:RELATES_TO]-() WHERE f.group_id = $p.space AND f.valid_from <= $p.at
-      AND (f.valid_until > $p.at OR f.valid_until <= (floor(f.valid_from / 86400) + 1) * 86400)
+      AND (f.valid_until > $p.at OR f.valid_until <= {{end_of_first_day f}})
     RETURN collect([f.name, f.uuid, f.episodes[..$p.max_cited]]) AS facts
   }
   RETURN collect([n.uuid, n.name, labels(n), COUNT { (n)<-[:BRAID_MENTIONS]-() },
@@ -265,10 +246,10 @@ CALL (c) {
     MATCH (c)-[r:RELATES_TO]-(n)
     WITH n, r, r {.valid_until, .valid_from} AS held
     WITH n, held, held.valid_until IS NULL OR held.valid_from <= $p.until AND (held.valid_until > $p.since
-      OR $p.since = $p.until AND held.valid_until <= (floor(held.valid_from / 86400) + 1) * 86400 AND r.expired_at IS NULL
-          AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE r.relation_key IN o.events }) AS holds
+      OR $p.since = $p.until AND held.valid_until <= {{end_of_first_day held}} AND r.expired_at IS NULL
+          AND {{is_event r}}) AS holds
     RETURN n, CASE WHEN holds THEN 1 ELSE 0 END AS stated, 0 AS said,
-      CASE WHEN holds OR held.valid_until <= (floor(held.valid_from / 86400) + 1) * 86400 THEN 0 ELSE 1 END AS lost
+      CASE WHEN holds OR held.valid_until <= {{end_of_first_day held}} THEN 0 ELSE 1 END AS lost
     UNION ALL
     MATCH (c)-[r:CO_OCCURS]-(n)
     WITH n, r {.valid_until, .valid_from, .gaps} AS held
@@ -293,31 +274,20 @@ WITH c, total, place, shown[place] AS n
 CALL (c, n) {
   MATCH (c)-[r:RELATES_TO|CO_OCCURS]-(n)
   WHERE (r.valid_until IS NULL OR r.valid_from <= $p.until AND (r.valid_until > $p.since OR type(r) = 'RELATES_TO'
-    AND $p.since = $p.until AND r.valid_until <= (floor(r.valid_from / 86400) + 1) * 86400 AND r.expired_at IS NULL
-        AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE r.relation_key IN o.events }))
+    AND {{holds_as_event r}}))
     AND (type(r) = 'CO_OCCURS' OR r.group_id = $p.space)
   WITH r, CASE type(r) WHEN 'CO_OCCURS' THEN r.gaps END AS gaps
   WHERE gaps IS NULL OR none(i IN range(0, size(gaps) - 1, 2) WHERE gaps[i] <= $p.since AND gaps[i + 1] > $p.until)
   WITH r ORDER BY type(r) DESC, coalesce(r.valid_from, -$p.open) DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 20
   OPTIONAL MATCH (s:BraidSentence {uuid: r.sentence_uuid}) USING INDEX SEEK s:BraidSentence(uuid)
   WITH r, s WHERE type(r) = 'RELATES_TO' OR NOT EXISTS {
-      WITH [s.subject_uuid] + s.target_uuids[..16] AS names
-      UNWIND range(0, size(names) - 2) AS i
-      UNWIND names[i + 1..] AS other
-      MATCH (a:Entity {uuid: names[i]}) USING INDEX SEEK a:Entity(uuid)
-      MATCH (b:Entity {uuid: other}) USING INDEX SEEK b:Entity(uuid)
-      WITH DISTINCT a, b
-      MATCH (a)-[x:RELATES_TO]-(b)
-      WHERE x.group_id = $p.space AND (x.valid_from > $p.until OR x.valid_until <= $p.since)
-        AND x.valid_until > (floor(x.valid_from / 86400) + 1) * 86400
+      {{names_whose_fact_does_not_hold}}
     }
   WITH r, s ORDER BY type(r) DESC, coalesce(r.valid_from, -$p.open) DESC, coalesce(r.uuid, r.sentence_uuid) LIMIT 3
   CALL (r) {
     WITH r WHERE type(r) = 'RELATES_TO'
     UNWIND r.episodes[..$p.citations] AS uuid
-    MATCH (p:Episodic {group_id: $p.space, uuid: uuid}) USING INDEX SEEK p:Episodic(group_id, uuid)
-    OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
-    RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
+    {{cited_documents}}
   }
   CALL (r, s) {
     WITH r, s WHERE type(r) = 'CO_OCCURS'
@@ -346,12 +316,9 @@ WHERE n.group_id = $p.space AND m <> n AND CASE type(r)
     AND (r.gaps IS NULL OR none(i IN range(0, size(r.gaps) - 1, 2) WHERE r.gaps[i] <= $p.since AND r.gaps[i + 1] > $p.until)))
     AND NOT EXISTS {
       MATCH (n)-[x:RELATES_TO]-(m)
-      WHERE x.group_id = $p.space AND (x.valid_from > $p.until OR x.valid_until <= $p.since)
-        AND x.valid_until > (floor(x.valid_from / 86400) + 1) * 86400
+      WHERE {{lasts_but_does_not_hold x}}
     }
-  ELSE r.group_id = $p.space AND r.valid_from <= $p.until AND (r.valid_until > $p.since
-    OR $p.since = $p.until AND r.valid_until <= (floor(r.valid_from / 86400) + 1) * 86400 AND r.expired_at IS NULL
-        AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE r.relation_key IN o.events }) END
+  ELSE r.group_id = $p.space AND {{holds r}} END
 WITH DISTINCT uuid, m LIMIT $p.limit
 RETURN collect([uuid, m.uuid, COUNT { (m)-[:RELATES_TO]-() }]) AS steps
 

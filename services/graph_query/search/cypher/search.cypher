@@ -22,35 +22,21 @@ RETURN uuid, e.fact_embedding AS vector
 CYPHER 25
 UNWIND $p.uuids AS wanted
 MATCH (a)-[e:RELATES_TO {uuid: wanted}]->(b) USING INDEX SEEK e:RELATES_TO(uuid) WHERE e.group_id = $p.space
-CALL (e) {
-  UNWIND e.episodes[..$p.citations] AS uuid
-  MATCH (p:Episodic {group_id: $p.space, uuid: uuid}) USING INDEX SEEK p:Episodic(group_id, uuid)
-  OPTIONAL MATCH (d:Document)-[:HAS_EPISODE]->(p)
-  RETURN collect([uuid, d.document_id, coalesce(d.title, p.name), coalesce(d.source, p.source_description)]) AS cited
-}
-RETURN collect([[e.uuid, e.fact, e.name, a.uuid, a.name, labels(a), b.uuid, b.name, labels(b), e.valid_at, e.invalid_at, e.created_at,
-  coalesce(e.origin, 'extracted'),
-  EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events }],
-  cited, [key IN coalesce(e.attribute_names, []) | [key, e[key]]]]) AS facts
+{{facts_with_citations}}
 
 // name: search_facts
 // The space's state, and how many facts all spaces have; the space's stated facts by their words and by named entities,
 // as uuids with scores, statements and relations.
 CYPHER 25
 CALL () {
-  OPTIONAL MATCH (s:BraidSpace {group_id: $p.space}) USING INDEX SEEK s:BraidSpace(group_id)
-  RETURN coalesce(s.revision, 0) AS revision, coalesce(s.vectors, 0) AS vectors, coalesce(s.embedding_model, '') AS model,
-    coalesce(s.embedding_dimension, 0) AS dimension
+  {{space_state s}}
 }
-CALL () {
-  OPTIONAL MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id)
-  RETURN coalesce(o.events, []) AS events
-}
+{{event_relations}}
 CALL (events) {
   UNWIND CASE $p.lucene WHEN '' THEN [] ELSE [$p.lucene] END AS lucene
   CALL db.index.fulltext.queryRelationships('braid_fact_terms', lucene, {limit: $p.fetch}) YIELD relationship AS e, score
   WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND (coalesce(e.valid_until, $p.open) > $p.since
-      OR $p.since = $p.until AND e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL AND e.relation_key IN events)
+      OR $p.since = $p.until AND {{lasts_one_day e}} AND e.relation_key IN events)
     AND ($p.relation = '' OR e.relation_key = $p.relation)
   WITH e, score LIMIT $p.limit
   RETURN collect([e.uuid, score, e.fact, e.name, e.fact_embedding IS NOT NULL]) AS text
@@ -61,7 +47,7 @@ CALL (events) {
   WITH DISTINCT k.entity_uuid AS uuid LIMIT 12
   MATCH (n:Entity {uuid: uuid})-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
   WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND (coalesce(e.valid_until, $p.open) > $p.since
-      OR $p.since = $p.until AND e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL AND e.relation_key IN events)
+      OR $p.since = $p.until AND {{lasts_one_day e}} AND e.relation_key IN events)
     AND ($p.relation = '' OR e.relation_key = $p.relation) AND ($p.entity_key = '' OR uuid IN $p.only)
   WITH e, toFloat(count(DISTINCT n)) AS ends, any(beginning IN $p.beginnings WHERE e.relation_key CONTAINS beginning) AS asked
   ORDER BY ends DESC, asked DESC, e.valid_from DESC, e.uuid LIMIT $p.limit
@@ -78,14 +64,9 @@ RETURN revision, vectors, model, dimension, text, entity, stored, EXISTS { MATCH
 // the named entities.
 CYPHER 25
 CALL () {
-  OPTIONAL MATCH (s:BraidSpace {group_id: $p.space}) USING INDEX SEEK s:BraidSpace(group_id)
-  RETURN coalesce(s.revision, 0) AS revision, coalesce(s.vectors, 0) AS vectors, coalesce(s.embedding_model, '') AS model,
-    coalesce(s.embedding_dimension, 0) AS dimension
+  {{space_state s}}
 }
-CALL () {
-  OPTIONAL MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id)
-  RETURN coalesce(o.events, []) AS events
-}
+{{event_relations}}
 CALL (events) {
   CALL () {
     UNWIND CASE $p.lucene WHEN '' THEN [] ELSE [$p.lucene] END AS lucene
@@ -102,14 +83,14 @@ CALL (events) {
   CALL (uuid, events) {
     MATCH ()-[e:RELATES_TO {uuid: uuid}]->() USING INDEX SEEK e:RELATES_TO(uuid)
     WHERE e.group_id = $p.space AND e.braid_known_from <= $p.known AND e.valid_from <= $p.until AND (e.valid_until > $p.since
-      OR $p.since = $p.until AND e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL
+      OR $p.since = $p.until AND {{lasts_one_day e}}
           AND e.relation_key IN events)
       AND ($p.relation = '' OR e.relation_key = $p.relation) AND ($p.entity_key = '' OR e.source_node_uuid IN $p.only OR e.target_node_uuid IN $p.only)
     RETURN true AS known
     UNION ALL
     MATCH (v:FactVersion {fact_uuid: uuid}) USING INDEX SEEK v:FactVersion(fact_uuid)
     WHERE v.group_id = $p.space AND v.known_from <= $p.known AND v.known_until > $p.known AND v.valid_from <= $p.until AND (v.valid_until > $p.since
-      OR $p.since = $p.until AND v.valid_until <= (floor(v.valid_from / 86400) + 1) * 86400 AND coalesce(v.stated_until, v.valid_until) <= v.valid_until
+      OR $p.since = $p.until AND {{version_lasts_one_day v}}
           AND coalesce(v.relation_key, toLower(v.name)) IN events)
       AND ($p.relation = '' OR coalesce(v.relation_key, toLower(v.name)) = $p.relation) AND ($p.entity_key = '' OR v.source_uuid IN $p.only OR v.target_uuid IN $p.only)
     RETURN true AS known
@@ -156,8 +137,7 @@ RETURN revision, vectors, model, dimension, text, entity
 CYPHER 25
 CALL db.index.fulltext.queryRelationships('braid_fact_terms', $p.lucene, {skip: $p.skip, limit: $p.fetch}) YIELD relationship AS e, score
 WHERE e.group_id = $p.space AND coalesce(e.valid_from, -$p.open) <= $p.until AND (coalesce(e.valid_until, $p.open) > $p.since
-      OR $p.since = $p.until AND e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL
-          AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events })
+      OR {{holds_as_event e}})
   AND ($p.relation = '' OR e.relation_key = $p.relation)
 WITH e, score LIMIT $p.limit
 RETURN collect([e.uuid, score, e.fact, e.name, e.fact_embedding IS NOT NULL]) AS text
@@ -168,9 +148,7 @@ RETURN collect([e.uuid, score, e.fact, e.name, e.fact_embedding IS NOT NULL]) AS
 // entities is not valid at the time; a few more sentences than requested are checked, to replace excluded ones.
 CYPHER 25
 CALL () {
-  OPTIONAL MATCH (b:BraidSpace {group_id: $p.space}) USING INDEX SEEK b:BraidSpace(group_id)
-  RETURN coalesce(b.revision, 0) AS revision, coalesce(b.vectors, 0) AS vectors, coalesce(b.embedding_model, '') AS model,
-    coalesce(b.embedding_dimension, 0) AS dimension
+  {{space_state b}}
 }
 CALL () {
   CALL db.index.fulltext.queryNodes('braid_sentence_terms', $p.lucene, {limit: $p.fetch}) YIELD node AS s, score
@@ -179,15 +157,7 @@ CALL () {
     AND ($p.entity_key = '' OR s.subject_uuid IN $p.only OR any(uuid IN s.target_uuids WHERE uuid IN $p.only))
   WITH s, score LIMIT $p.checked
   WHERE NOT EXISTS {
-    WITH [s.subject_uuid] + s.target_uuids[..16] AS names
-    UNWIND range(0, size(names) - 2) AS i
-    UNWIND names[i + 1..] AS other
-    MATCH (a:Entity {uuid: names[i]}) USING INDEX SEEK a:Entity(uuid)
-    MATCH (b:Entity {uuid: other}) USING INDEX SEEK b:Entity(uuid)
-    WITH DISTINCT a, b
-    MATCH (a)-[x:RELATES_TO]-(b)
-    WHERE x.group_id = $p.space AND (x.valid_from > $p.until OR x.valid_until <= $p.since)
-      AND x.valid_until > (floor(x.valid_from / 86400) + 1) * 86400
+    {{names_whose_fact_does_not_hold}}
   }
   WITH s, score ORDER BY score DESC LIMIT $p.limit
   MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {group_id: $p.space, uuid: s.episode_uuid}) USING INDEX SEEK p:Episodic(group_id, uuid)
@@ -217,9 +187,7 @@ RETURN coalesce(s.revision, 0) AS revision, coalesce(s.vectors, 0) AS vectors, c
 CYPHER 25
 MATCH (k:EntityName {group_id: $p.space, name_key: $p.entity_key}) USING INDEX SEEK k:EntityName(group_id, name_key, type) WHERE k.type >= ''
 MATCH (n:Entity {uuid: k.entity_uuid})-[e:RELATES_TO]-() USING INDEX SEEK n:Entity(uuid)
-WHERE e.group_id = $p.space AND size(e.fact_embedding) = size($p.vector) AND e.valid_from <= $p.until
-  AND (e.valid_until > $p.since OR $p.since = $p.until AND e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL
-      AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events })
+WHERE e.group_id = $p.space AND size(e.fact_embedding) = size($p.vector) AND {{holds e}}
   AND ($p.relation = '' OR e.relation_key = $p.relation)
 WITH DISTINCT e
 WITH e, vector.similarity.cosine(e.fact_embedding, $p.vector) AS score ORDER BY score DESC, e.uuid LIMIT $p.limit
@@ -229,9 +197,7 @@ RETURN collect([e.uuid, score * 2 - 1, e.fact, e.name]) AS hits
 // Stated facts nearest to a vector, with scores; every fact of the space that passes the filter is compared.
 CYPHER 25
 MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
-WHERE e.group_id = $p.space AND e.uuid >= '' AND size(e.fact_embedding) = size($p.vector) AND e.valid_from <= $p.until
-  AND (e.valid_until > $p.since OR $p.since = $p.until AND e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL
-      AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events })
+WHERE e.group_id = $p.space AND e.uuid >= '' AND size(e.fact_embedding) = size($p.vector) AND {{holds e}}
   AND ($p.relation = '' OR e.relation_key = $p.relation)
 WITH e, vector.similarity.cosine(e.fact_embedding, $p.vector) AS score ORDER BY score DESC, e.uuid LIMIT $p.limit
 RETURN collect([e.uuid, score * 2 - 1, e.fact, e.name]) AS hits
@@ -254,7 +220,7 @@ CALL () {
       WHERE e.group_id = $p.space AND e.relation_key = key AND e.valid_until <= $p.since LIMIT $p.fetch) SCORE AS score
     RETURN e, score
   }
-  WITH e, score WHERE e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL
+  WITH e, score WHERE {{lasts_one_day e}}
   RETURN e, score
 }
 WITH e, score ORDER BY score DESC, e.uuid LIMIT $p.fetch
@@ -278,7 +244,7 @@ CALL () {
       WHERE e.group_id = $p.space AND e.relation_key = key AND e.valid_until <= $p.since LIMIT $p.fetch) SCORE AS score
     RETURN e, score
   }
-  WITH e, score WHERE e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL
+  WITH e, score WHERE {{lasts_one_day e}}
   RETURN e, score
 }
 WITH e, score ORDER BY score DESC, e.uuid LIMIT $p.fetch
@@ -290,14 +256,10 @@ CYPHER 25
 MATCH ()-[e:RELATES_TO]->()
 SEARCH e IN (VECTOR INDEX braid_fact_meaning FOR $p.vector WHERE e.group_id = $p.space LIMIT $p.fetch) SCORE AS score
 WITH e, score
-WHERE e.braid_known_from <= $p.known AND e.valid_from <= $p.until AND (e.valid_until > $p.since
-      OR $p.since = $p.until AND e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL
-          AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events })
+WHERE e.braid_known_from <= $p.known AND {{holds e}}
   OR EXISTS {
     MATCH (v:FactVersion {fact_uuid: e.uuid}) USING INDEX SEEK v:FactVersion(fact_uuid)
-    WHERE v.known_from <= $p.known AND v.known_until > $p.known AND v.valid_from <= $p.until AND (v.valid_until > $p.since
-      OR $p.since = $p.until AND v.valid_until <= (floor(v.valid_from / 86400) + 1) * 86400 AND coalesce(v.stated_until, v.valid_until) <= v.valid_until
-          AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE coalesce(v.relation_key, toLower(v.name)) IN o.events })
+    WHERE v.known_from <= $p.known AND v.known_until > $p.known AND {{version_holds v}}
   }
 WITH e, score ORDER BY score DESC, e.uuid LIMIT $p.limit
 RETURN collect([e.uuid, score * 2 - 1]) AS hits
@@ -309,14 +271,10 @@ MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, 
 WHERE e.group_id = $p.space AND e.valid_from >= -$p.open AND e.uuid >= '' AND size(e.fact_embedding) = size($p.vector) AND ($p.relation = '' OR e.relation_key = $p.relation)
   AND ($p.entity_key = '' OR e.source_node_uuid IN $p.only OR e.target_node_uuid IN $p.only)
 WITH e
-WHERE e.braid_known_from <= $p.known AND e.valid_from <= $p.until AND (e.valid_until > $p.since
-      OR $p.since = $p.until AND e.valid_until <= (floor(e.valid_from / 86400) + 1) * 86400 AND e.expired_at IS NULL
-          AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE e.relation_key IN o.events })
+WHERE e.braid_known_from <= $p.known AND {{holds e}}
   OR EXISTS {
     MATCH (v:FactVersion {fact_uuid: e.uuid}) USING INDEX SEEK v:FactVersion(fact_uuid)
-    WHERE v.known_from <= $p.known AND v.known_until > $p.known AND v.valid_from <= $p.until AND (v.valid_until > $p.since
-      OR $p.since = $p.until AND v.valid_until <= (floor(v.valid_from / 86400) + 1) * 86400 AND coalesce(v.stated_until, v.valid_until) <= v.valid_until
-          AND EXISTS { MATCH (o:BraidOntology {group_id: $p.space}) USING INDEX SEEK o:BraidOntology(group_id) WHERE coalesce(v.relation_key, toLower(v.name)) IN o.events })
+    WHERE v.known_from <= $p.known AND v.known_until > $p.known AND {{version_holds v}}
   }
 WITH e, vector.similarity.cosine(e.fact_embedding, $p.vector) AS score ORDER BY score DESC, e.uuid LIMIT $p.limit
 RETURN collect([e.uuid, score * 2 - 1]) AS hits
