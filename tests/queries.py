@@ -15,9 +15,9 @@ def main(names: list[str]) -> int:
     for name in names:
         found = [queries[name] for queries in services if name in queries.names()]
         if not found:
-            print(f"no query is named {name}", file=sys.stderr)
+            sys.stdout.write(f"no query is named {name}", file=sys.stderr)
             return 2
-        print("\n\n".join(found))
+        sys.stdout.write("\n\n".join(found) + "\n")
     return 0
 
 
