@@ -15,7 +15,7 @@ def main(names: list[str]) -> int:
     for name in names:
         found = [queries[name] for queries in services if name in queries.names()]
         if not found:
-            sys.stdout.write(f"no query is named {name}", file=sys.stderr)
+            sys.stderr.write(f"no query is named {name}\n")
             return 2
         sys.stdout.write("\n\n".join(found) + "\n")
     return 0
