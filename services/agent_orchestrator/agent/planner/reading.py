@@ -41,7 +41,7 @@ _NUMBER: Final = compile_linear(
 # Statements that are confirmed at most, and words of the question that are left out for it.
 _MAX_CONFIRMED: Final = 4
 _MAX_DROPPED: Final = 4
-# The logits by which a statement answers better without a word that it does not answer.
+# The logits by which a statement answers better without a word that it does not answer, for each word left out.
 _BETTER: Final = 2.5
 # The least logit of a statement beside one that answers something else.
 _CLEAR: Final = 1.0
@@ -100,10 +100,14 @@ class Reading:
             return True
         if not lacked:
             return False
-        shorter = [_without_words(text, words) for words in (*([word] for word in lacked), lacked)]
+        left_out = [[word] for word in lacked] + [lacked]
+        shorter = [_without_words(text, words) for words in left_out]
         await self._read([(asked, one.read_as) for asked in (text, *shorter)])
-        bar = self.known[text, one.read_as] + _BETTER
-        return any(self.known[asked, one.read_as] > bar for asked in shorter)
+        score = self.known[text, one.read_as]
+        return any(
+            self.known[asked, one.read_as] > score + _BETTER * len(words)
+            for asked, words in zip(shorter, left_out, strict=True)
+        )
 
     async def _read(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Scores the pairs of a question and a text that were not read before."""
