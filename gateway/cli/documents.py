@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from gateway.cli.job_status import has_ended, require_success, wait_for_end
+from gateway.cli.job_progress import wait_for_end
+from gateway.cli.job_status import has_ended, require_success
 from gateway.cli.options import AsJson, Cursor, Limit, print_page, show
 from gateway.cli.output import show_record, show_table
 from gateway.cli.times import day

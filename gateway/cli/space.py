@@ -8,7 +8,8 @@ import typer
 
 from gateway.cli import output
 from gateway.cli.exit_codes import ExitCode
-from gateway.cli.job_status import require_success, wait_for_end
+from gateway.cli.job_progress import wait_for_end
+from gateway.cli.job_status import require_success
 from gateway.cli.options import AsJson
 from gateway.cli.quarantine import quarantine
 

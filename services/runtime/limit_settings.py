@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
+from limits import RateLimitItem, parse_many
 from pydantic import Field, field_validator
 from pydantic_settings import BaseSettings, NoDecode
 
 from braid_protocol.channel import methods
 from services.runtime.admission import AdmissionLimits
-from services.runtime.rate_limits import parse_rates
+
+
+def parse_rates(text: str) -> Sequence[RateLimitItem]:
+    """Parses limits such as `50/second;1000/minute`; empty text means none. Raises ValueError for anything else."""
+    return parse_many(text) if text.strip() else ()
 
 
 class LimitSettings(BaseSettings):

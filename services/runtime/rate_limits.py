@@ -8,12 +8,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from limits import parse_many
 from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import SlidingWindowCounterRateLimiter
 
 from services.runtime.errors import RateLimitedError
 from services.runtime.instruments import RATE_LIMIT_REFUSALS, counter
+from services.runtime.limit_settings import parse_rates
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,11 +26,6 @@ if TYPE_CHECKING:
 ADMITTED = "braid-admitted"
 """Metadata of calls between Braid's processes: the caller's request was counted where it came in."""
 _MIN_RETRY_SECONDS = 0.05
-
-
-def parse_rates(text: str) -> Sequence[RateLimitItem]:
-    """Parses limits such as `50/second;1000/minute`; empty text means none. Raises ValueError for anything else."""
-    return parse_many(text) if text.strip() else ()
 
 
 class RateLimits:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import traceback
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import structlog
 from opentelemetry import trace
@@ -17,13 +17,24 @@ from services.runtime.metrics_export import MetricsListenError, set_up_export
 if TYPE_CHECKING:
     from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
 
-    from services.runtime.settings import RuntimeSettings
-
 # The maximum length of a library's log message.
 _MESSAGE_CHARACTERS = 300
 
 
-def configure_telemetry(settings: RuntimeSettings, service: str) -> None:
+class TelemetrySettings(Protocol):
+    """Where logs, traces and metrics go: a part of a process's settings."""
+
+    @property
+    def log_level(self) -> str: ...
+    @property
+    def log_format(self) -> str: ...
+    @property
+    def otlp_endpoint(self) -> str | None: ...
+    @property
+    def metrics_listen(self) -> str | None: ...
+
+
+def configure_telemetry(settings: TelemetrySettings, service: str) -> None:
     """Sets up logs on standard error, traces and metrics; once per process, before serving.
 
     Raises SystemExit if metrics cannot be served as configured.

@@ -21,10 +21,10 @@ from services.agent_orchestrator.agent.runs.runs import Runs
 from services.agent_orchestrator.agent.servicer import AgentServicer
 from services.agent_orchestrator.agent.settings import AgentOptions, AnswerSettings
 from services.agent_orchestrator.agent.tier_reads import TierReads
+from services.agent_orchestrator.agent.tools.entity_memory import GUIDANCE, MemoryTools
 from services.agent_orchestrator.agent.toolsets import build_toolsets
 from services.agent_orchestrator.clients.health_watch import HealthWatch
 from services.agent_orchestrator.entity_memory.app import EntityMemoryParts
-from services.agent_orchestrator.entity_memory.tools import GUIDANCE, MemoryTools
 from services.agent_orchestrator.search.comprehensive import ComprehensiveSearch
 from services.agent_orchestrator.search.expanded_hybrid import ExpandedHybrid
 from services.models.embedding.embedder import Embedder

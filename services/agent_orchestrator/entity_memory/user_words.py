@@ -1,47 +1,9 @@
-"""Only what a user's own message says is saved in its turn, whichever model asks for it.
-
-Retrieved texts may contain anything, such as a request to save something. So each name and the evidence of a save must
-stand in the message. Once a model has read the results of a search, it saves nothing more in that turn: what the
-message itself says is extracted from it in any case, after the answer.
-"""
+"""Whether words stand in a user's own message: only those are remembered as what the user said."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, TypeAlias
-
-from pydantic_ai import RunContext
-from pydantic_ai.messages import ToolReturnPart
-
-from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.entity_memory.names import folded_text
 from services.agent_orchestrator.entity_memory.records import NewEntity
-
-Names: TypeAlias = str | tuple[str, ...]
-"""A name, or alternatives of which one suffices; none for the user."""
-
-NOT_ALLOWED: Final = "Nothing was saved: the credential of this call may only read."
-AFTER_READING: Final = (
-    "Nothing was saved: results of a search have been read in this turn. What the user's message says is saved from "
-    "the message itself."
-)
-NOT_SAID: Final = (
-    "Nothing was saved: every name, and the context, must be words of the user's own message."
-)
-# Their results repeat only what the user said.
-_MEMORY_TOOLS: Final = frozenset({"save_entity", "save_relationship", "query_graph"})
-
-
-def reason_not_to_save(ctx: RunContext[AgentDependencies], words: Sequence[Names]) -> str:
-    """Returns why a save with these names and this evidence is refused; empty if it is not."""
-    if not ctx.deps.may_save:
-        return NOT_ALLOWED
-    if _has_read_results(ctx):
-        return AFTER_READING
-    message = folded_text(ctx.deps.question)
-    alternatives = [(one,) if isinstance(one, str) else one for one in words]
-    said = all(any(_stands_in(message, one) for one in names) for names in alternatives if names)
-    return "" if said else NOT_SAID
 
 
 def stated_by_user(new: NewEntity, message: str) -> NewEntity:
@@ -76,12 +38,3 @@ def _is_bound(text: str, place: int) -> bool:
     """Whether a word may begin or end at a place: not between two Latin letters or digits."""
     around = text[max(0, place - 1) : place + 1]
     return len(around) < 2 or not (around.isascii() and around.isalnum())  # noqa: PLR2004 - the characters around it
-
-
-def _has_read_results(ctx: RunContext[AgentDependencies]) -> bool:
-    """Whether the model has read results of a search in this turn; earlier turns are in the history as text only."""
-    return any(
-        isinstance(part, ToolReturnPart) and part.tool_name not in _MEMORY_TOOLS
-        for message in ctx.messages
-        for part in message.parts
-    )

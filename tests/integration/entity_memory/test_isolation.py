@@ -16,8 +16,8 @@ from pydantic_ai import ModelRetry
 
 from braid.agent.v1 import entity_memory_pb2 as pb
 from gateway.rest.entity_memory.routes import router
+from services.agent_orchestrator.agent.tools.entity_memory import MemoryTools
 from services.agent_orchestrator.entity_memory.records import Owner
-from services.agent_orchestrator.entity_memory.tools import MemoryTools
 from services.runtime.context import CallContext, call_scope
 from tests.integration.entity_memory.conftest import ALICE, ANNA, BOB, Metadata, World, run_of
 

@@ -9,8 +9,8 @@ import pytest
 from pydantic_ai import ModelRetry
 
 from services.agent_orchestrator.agent.results import ToolResult
+from services.agent_orchestrator.agent.tools.entity_memory import NOTHING_KNOWN, SAVED, MemoryTools
 from services.agent_orchestrator.entity_memory.records import Owner
-from services.agent_orchestrator.entity_memory.tools import NOTHING_KNOWN, SAVED, MemoryTools
 from services.runtime.context import CallContext, call_scope
 from tests.integration.entity_memory.conftest import ALICE, ANNA, World, run_of
 

@@ -17,8 +17,8 @@ from services.runtime.channels import OutgoingMetadata
 from services.runtime.context import CallContext, call_scope
 from services.runtime.errors import RateLimitedError
 from services.runtime.identity import Identity
-from services.runtime.limit_settings import LimitSettings
-from services.runtime.rate_limits import RateLimits, parse_rates
+from services.runtime.limit_settings import LimitSettings, parse_rates
+from services.runtime.rate_limits import RateLimits
 from services.runtime.security.api_keys import hash_key
 from services.runtime.settings import RuntimeSettings
 from services.runtime.status import reason_name

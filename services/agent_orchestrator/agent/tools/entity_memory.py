@@ -10,6 +10,7 @@ from pydantic_ai import FunctionToolset, ModelRetry, RunContext, ToolReturn
 
 from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
+from services.agent_orchestrator.agent.tools.saving import Names, reason_not_to_save
 from services.agent_orchestrator.agent.tools.tool_result import is_refusal, respond, retry_for
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.memory import EntityMemory
@@ -26,11 +27,7 @@ from services.agent_orchestrator.entity_memory.records import (
     Provenance,
 )
 from services.agent_orchestrator.entity_memory.turns import MAX_CONTEXT
-from services.agent_orchestrator.entity_memory.user_words import (
-    Names,
-    reason_not_to_save,
-    stated_by_user,
-)
+from services.agent_orchestrator.entity_memory.user_words import stated_by_user
 from services.runtime.errors import BraidError, NotFoundError
 from services.runtime.telemetry import get_logger
 
