@@ -27,11 +27,16 @@ def is_serving(
 ) -> bool:
     """Returns whether the server reports SERVING within `seconds`; `environment` has the process's own settings."""
     with _channel(address, environment) as channel:
-        stub: Any = health_pb2_grpc.HealthStub(channel)
-        try:
-            answer = stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=seconds)
-        except grpc.RpcError:
-            return False
+        return reports_serving(channel, seconds, service)
+
+
+def reports_serving(channel: grpc.Channel, seconds: float, service: str = "") -> bool:
+    """Returns whether the server at the other end of a channel reports SERVING within `seconds`."""
+    stub: Any = health_pb2_grpc.HealthStub(channel)
+    try:
+        answer = stub.Check(health_pb2.HealthCheckRequest(service=service), timeout=seconds)
+    except grpc.RpcError:
+        return False
     return bool(answer.status == health_pb2.HealthCheckResponse.SERVING)
 
 

@@ -3,31 +3,52 @@
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import grpc
+import grpc_testing
 import pytest
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
-from services.runtime.healthcheck import is_serving
+from services.runtime.healthcheck import is_serving, reports_serving
+
+HEALTH = health_pb2.DESCRIPTOR.services_by_name["Health"]
+STATUSES = health_pb2.HealthCheckResponse
 
 
 @pytest.mark.parametrize(
-    ("status", "expected"),
+    ("status", "code", "expected"),
     [
-        (health_pb2.HealthCheckResponse.SERVING, True),
-        (health_pb2.HealthCheckResponse.NOT_SERVING, False),
+        (STATUSES.SERVING, grpc.StatusCode.OK, True),
+        (STATUSES.NOT_SERVING, grpc.StatusCode.OK, False),
+        (STATUSES.SERVICE_UNKNOWN, grpc.StatusCode.OK, False),
+        (STATUSES.SERVING, grpc.StatusCode.UNAVAILABLE, False),
+        (STATUSES.SERVING, grpc.StatusCode.DEADLINE_EXCEEDED, False),
     ],
 )
-async def test_it_reports_the_health_of_the_server(status: Any, expected: bool) -> None:
+def test_only_a_server_that_says_so_is_serving(
+    status: Any, code: grpc.StatusCode, expected: bool
+) -> None:
+    clock = grpc_testing.strict_real_time()  # type: ignore[no-untyped-call]
+    channel: Any = grpc_testing.channel([HEALTH], clock)  # type: ignore[no-untyped-call]
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(reports_serving, channel, 5.0, "braid.alive")
+        _, request, call = channel.take_unary_unary(HEALTH.methods_by_name["Check"])
+        call.terminate(health_pb2.HealthCheckResponse(status=status), (), code, "")
+        assert answer.result(5) is expected
+    assert request.service == "braid.alive"
+
+
+async def test_a_server_is_asked_at_its_address() -> None:
     server = grpc.aio.server()
     servicer = health.aio.HealthServicer()
-    await servicer.set("", status)
+    await servicer.set("", STATUSES.SERVING)
     health_pb2_grpc.add_HealthServicer_to_server(servicer, server)
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
     try:
-        assert await asyncio.to_thread(is_serving, f"127.0.0.1:{port}", {}) is expected
+        assert await asyncio.to_thread(is_serving, f"127.0.0.1:{port}", {})
     finally:
         await server.stop(None)
 
