@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 from urllib.parse import quote
 
-import httpx
+import httpx2
 
 from gateway.cli.discovery import Probed
 from gateway.cli.errors import CliError, UnreachableError
@@ -37,7 +37,7 @@ def no_gateway(url: str) -> CliError:
     return CliError(f"{url} is not a Braid gateway")
 
 
-def body_of(response: httpx.Response, url: str) -> Answer:
+def body_of(response: httpx2.Response, url: str) -> Answer:
     """Returns the JSON object in an answer with any status."""
     try:
         body = response.json(object_hook=partial(Answer, url))
@@ -48,7 +48,7 @@ def body_of(response: httpx.Response, url: str) -> Answer:
     return body
 
 
-def answer_of(response: httpx.Response, url: str) -> Answer:
+def answer_of(response: httpx2.Response, url: str) -> Answer:
     """Returns the object of a successful answer. Raises CliError with the gateway's description of a failure."""
     body = body_of(response, url)
     if response.is_success:
@@ -70,7 +70,7 @@ def _field(item: Any, url: str) -> tuple[str, str]:
     return str(item["field"]), str(item["description"])
 
 
-TIMEOUT = httpx.Timeout(150.0, connect=5.0)
+TIMEOUT = httpx2.Timeout(150.0, connect=5.0)
 PATIENCE_SECONDS = 60.0
 UNREACHABLE_SECONDS = 10.0
 MAX_RETRY_WAIT = 10.0
@@ -78,7 +78,7 @@ PROBE_SECONDS = 1.0
 # How often a write is sent while its answer comes too late.
 WRITE_ATTEMPTS = 3
 # Statuses for which a retry may succeed.
-_PASSING = (httpx.NetworkError, httpx.RemoteProtocolError)
+_PASSING = (httpx2.NetworkError, httpx2.RemoteProtocolError)
 
 
 class Api:
@@ -103,7 +103,7 @@ class Api:
         address = _address(url)
         # No proxies from the environment: the local stack must always be reachable. Certificates are loaded only for
         # TLS, because that takes 50 ms.
-        self._http = httpx.Client(
+        self._http = httpx2.Client(
             base_url=address,
             headers=headers,
             timeout=TIMEOUT,
@@ -132,7 +132,7 @@ class Api:
     def readiness(self) -> Answer:
         """Returns the body of `/readyz`, whether all services serve or not."""
         response = self._send("GET", "/readyz")
-        if response.status_code == httpx.codes.SERVICE_UNAVAILABLE:
+        if response.status_code == httpx2.codes.SERVICE_UNAVAILABLE:
             body = body_of(response, self.url)
             if "services" in body:
                 return body
@@ -159,7 +159,7 @@ class Api:
 
     def post_for_list(
         self, path: str, body: Any, **parameters: Any
-    ) -> tuple[list[Any], httpx.Headers]:
+    ) -> tuple[list[Any], httpx2.Headers]:
         """Posts a JSON body; returns the list in the answer, and the headers with the status of the search."""
         response = self._send("POST", path, json=body, params=parameters)
         if not response.is_success:
@@ -185,7 +185,7 @@ class Api:
                     response.read()
                     answer_of(response, self.url)
                 yield from response.iter_lines()
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             message = f"{self.url} cannot be reached: {error or type(error).__name__}"
             raise UnreachableError(message, reason="UNREACHABLE") from None
 
@@ -236,19 +236,19 @@ class Api:
     def _patiently(self, method: str, path: str, full: Full | None = None, **options: Any) -> Any:
         options = _keyed(options)
         response = self._once_served(method, path, **options)
-        if response.status_code != httpx.codes.TOO_MANY_REQUESTS:
+        if response.status_code != httpx2.codes.TOO_MANY_REQUESTS:
             return answer_of(response, self.url)
         tell = full or (lambda _waits: None)
         tell(True)
         try:
-            while response.status_code == httpx.codes.TOO_MANY_REQUESTS:
+            while response.status_code == httpx2.codes.TOO_MANY_REQUESTS:
                 self._sleep(_wait(response))
                 response = self._once_served(method, path, **options)
         finally:
             tell(False)
         return answer_of(response, self.url)
 
-    def _once_served(self, method: str, path: str, **options: Any) -> httpx.Response:
+    def _once_served(self, method: str, path: str, **options: Any) -> httpx2.Response:
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
             try:
@@ -259,7 +259,7 @@ class Api:
                     raise
                 self._sleep(1.0)
                 continue
-            unavailable = response.status_code == httpx.codes.SERVICE_UNAVAILABLE
+            unavailable = response.status_code == httpx2.codes.SERVICE_UNAVAILABLE
             if not unavailable or time.monotonic() > until:
                 return response
             self._sleep(_wait(response))
@@ -267,16 +267,16 @@ class Api:
     def _ask(self, method: str, path: str, **options: Any) -> Any:
         return answer_of(self._send(method, path, **options), self.url)
 
-    def _send(self, method: str, path: str, **options: Any) -> httpx.Response:
+    def _send(self, method: str, path: str, **options: Any) -> httpx2.Response:
         try:
             return self._http.request(method, path, **options)
-        except httpx.TimeoutException:
+        except httpx2.TimeoutException:
             raise UnreachableError(
                 f"{self.url} did not answer in time", reason="DEADLINE"
             ) from None
         except UnicodeError:
             raise CliError("what was given is not all text: a byte of it is no UTF-8") from None
-        except (httpx.HTTPError, httpx.InvalidURL, RuntimeError) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL, RuntimeError) as error:
             message = f"{self.url} cannot be reached: {error or type(error).__name__}"
             kind = UnreachableError if isinstance(error, _PASSING) else CliError
             raise kind(message, reason="UNREACHABLE") from None
@@ -285,11 +285,11 @@ class Api:
 def probe(url: str) -> Probed:
     """Returns what is at an address, as far as can be determined within a second."""
     try:
-        response = httpx.get(f"{url}/healthz", timeout=PROBE_SECONDS, trust_env=False)
+        response = httpx2.get(f"{url}/healthz", timeout=PROBE_SECONDS, trust_env=False)
         body = response.json()
-    except httpx.ReadTimeout:
+    except httpx2.ReadTimeout:
         return Probed.SILENT
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError, RecursionError):
+    except (httpx2.HTTPError, httpx2.InvalidURL, ValueError, RecursionError):
         return Probed.ABSENT
     found = response.is_success and body == {"status": "ok"}
     return Probed.GATEWAY if found else Probed.ABSENT
@@ -307,22 +307,22 @@ def _keyed(options: dict[str, Any]) -> dict[str, Any]:
     return options | {"headers": headers}
 
 
-def _is_late(response: httpx.Response) -> bool:
+def _is_late(response: httpx2.Response) -> bool:
     """Whether the answer of a call that may still be running came too late."""
-    if response.status_code == httpx.codes.GATEWAY_TIMEOUT:
+    if response.status_code == httpx2.codes.GATEWAY_TIMEOUT:
         return True
-    return response.status_code == httpx.codes.CONFLICT and "retry-after" in response.headers
+    return response.status_code == httpx2.codes.CONFLICT and "retry-after" in response.headers
 
 
-def _wait(response: httpx.Response) -> float:
+def _wait(response: httpx2.Response) -> float:
     text = response.headers.get("retry-after", "")
     return min(MAX_RETRY_WAIT, float(text) if text.isdecimal() else 1.0)
 
 
-def _address(url: str) -> httpx.URL:
+def _address(url: str) -> httpx2.URL:
     try:
-        address = httpx.URL(url)
-    except (httpx.InvalidURL, UnicodeError) as error:
+        address = httpx2.URL(url)
+    except (httpx2.InvalidURL, UnicodeError) as error:
         raise CliError(
             f"{url} is not the address of a gateway: {error}", reason="INVALID_FIELD"
         ) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
-import httpx
+import httpx2
 from playwright.async_api import async_playwright
 
 from tests.benchmarks.command import MeasureError, Options
@@ -54,7 +54,7 @@ async def _load(url: str) -> None:
         for number in range(_NEIGHBORS)
     ]
     facts.append({"subject": "Left", "relation": "KNOWS", "object": "Right"})
-    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
+    async with httpx2.AsyncClient(base_url=url, timeout=60) as client:
         answer = await client.post("/api/facts", json={"facts": facts})
     if answer.json().get("added") != len(facts):
         raise MeasureError("the facts were not added")

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 import grpc
-import httpx
+import httpx2
 
 from braid.agent.v1 import search_pb2, search_pb2_grpc
 from braid.vector.v1 import documents_pb2, documents_pb2_grpc
@@ -65,7 +65,7 @@ class _Load:
                 await call()
             except grpc.aio.AioRpcError as error:
                 self.failed[f"gRPC {error.code().name}: {error.details()}"] += 1
-            except (_FailedError, httpx.HTTPError) as error:
+            except (_FailedError, httpx2.HTTPError) as error:
                 self.failed[f"{type(error).__name__}: {error}"] += 1
             else:
                 self.answered.times_ms.append((time.perf_counter() - began) * 1000)
@@ -178,7 +178,7 @@ class _Gateways:
         self._urls = [f"http://{stack.addresses[name]}" for name in _replicas("gateway")]
         self._ready = set(self._urls)
         self._turns = itertools.cycle(self._urls)
-        self._http = httpx.AsyncClient(timeout=_DEADLINE, verify=False)  # noqa: S501 - no TLS is used
+        self._http = httpx2.AsyncClient(timeout=_DEADLINE, verify=False)
         self._polling: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> _Gateways:
@@ -198,9 +198,9 @@ class _Gateways:
             url = next(turn for turn in self._turns if turn in self._ready or not self._ready)
             try:
                 response = await self._http.post(f"{url}/api/search/comprehensive", json=body)
-            except httpx.ConnectError:
+            except httpx2.ConnectError:
                 continue
-            if response.status_code != httpx.codes.OK:
+            if response.status_code != httpx2.codes.OK:
                 raise _FailedError(f"HTTP {response.status_code}: {response.text[:200]}")
             legs = response.json()["legs"]
             if bad := [leg for leg in legs if leg["status"] not in _SEARCHED]:
@@ -216,8 +216,8 @@ class _Gateways:
     async def _probe(self, url: str) -> None:
         try:
             response = await self._http.get(f"{url}/readyz", timeout=2.0)
-            ready = response.status_code == httpx.codes.OK
-        except httpx.HTTPError:
+            ready = response.status_code == httpx2.codes.OK
+        except httpx2.HTTPError:
             ready = False
         (self._ready.add if ready else self._ready.discard)(url)
 

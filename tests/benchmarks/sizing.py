@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-import httpx
+import httpx2
 import numpy as np
 import psutil
 
@@ -132,21 +132,21 @@ async def _measure_searches(stack: LocalStack, options: Options) -> dict[str, fl
     texts = itertools.islice(invented_sentences(options.seed + 1), _WARM_UP + _SEARCHES)
     questions = [" ".join(text.split()[:6]) for text in texts]
     address = stack.addresses["gateway"]
-    async with httpx.AsyncClient(base_url=f"http://{address}", timeout=_TIMEOUT) as client:
+    async with httpx2.AsyncClient(base_url=f"http://{address}", timeout=_TIMEOUT) as client:
         await _ask(client, questions[:_WARM_UP])
         cost = _Cost(stack)
         await _ask(client, questions[_WARM_UP:])
     return {name: seconds / _SEARCHES for name, seconds in cost.seconds().items()}
 
 
-async def _ask(client: httpx.AsyncClient, questions: Sequence[str]) -> None:
+async def _ask(client: httpx2.AsyncClient, questions: Sequence[str]) -> None:
     left, done = iter(questions), itertools.count(1)
     with bar("asking", len(questions)) as show:
 
         async def caller() -> None:
             for question in left:
                 answer = await client.post("/api/search/comprehensive", json={"query": question})
-                if answer.status_code != httpx.codes.OK:
+                if answer.status_code != httpx2.codes.OK:
                     raise MeasureError(f"a search failed: {answer.text[:200]}")
                 show(next(done))
 

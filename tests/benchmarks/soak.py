@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
-import httpx
+import httpx2
 import psutil
 
 from deploy.local.stack import LocalStack
@@ -54,7 +54,7 @@ class _Load:
             self.calls[name] += 1
             try:
                 await call()
-            except (httpx.HTTPError, _FailedError) as error:
+            except (httpx2.HTTPError, _FailedError) as error:
                 self.errors[f"{name}: {type(error).__name__} {error}"] += 1
             await asyncio.sleep(_PAUSE_SECONDS.get(name, 0.0))
 
@@ -91,13 +91,13 @@ def _seconds(options: Options) -> float:
 
 
 @contextlib.asynccontextmanager
-async def _client(stack: LocalStack) -> AsyncIterator[httpx.AsyncClient]:
+async def _client(stack: LocalStack) -> AsyncIterator[httpx2.AsyncClient]:
     address = stack.addresses["gateway"]
-    async with httpx.AsyncClient(base_url=f"http://{address}", timeout=_TIMEOUT) as client:
+    async with httpx2.AsyncClient(base_url=f"http://{address}", timeout=_TIMEOUT) as client:
         yield client
 
 
-def _calls(client: httpx.AsyncClient, queries: Iterator[str]) -> list[tuple[str, Call]]:
+def _calls(client: httpx2.AsyncClient, queries: Iterator[str]) -> list[tuple[str, Call]]:
     """Returns the callers with their names."""
     numbers = itertools.count()
 
@@ -128,7 +128,7 @@ def _calls(client: httpx.AsyncClient, queries: Iterator[str]) -> list[tuple[str,
     ]
 
 
-async def _post(client: httpx.AsyncClient, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
+async def _post(client: httpx2.AsyncClient, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
     response = await client.post(path, json=body)
     response.raise_for_status()
     answer: dict[str, Any] = response.json()
@@ -154,7 +154,7 @@ def _resident(stack: LocalStack, name: str) -> float:
     return resident / _MIB
 
 
-async def _await_jobs(client: httpx.AsyncClient, load: _Load) -> None:
+async def _await_jobs(client: httpx2.AsyncClient, load: _Load) -> None:
     """Waits for the jobs of writes; a job that fails or does not end is an error."""
     until = time.monotonic() + _JOB_SECONDS
     while await _jobs(client, "QUEUED", "RUNNING"):
@@ -166,7 +166,7 @@ async def _await_jobs(client: httpx.AsyncClient, load: _Load) -> None:
     load.errors += Counter()  # removes zero counts
 
 
-async def _jobs(client: httpx.AsyncClient, *states: str) -> list[Any]:
+async def _jobs(client: httpx2.AsyncClient, *states: str) -> list[Any]:
     response = await client.get("/api/jobs", params={"state": list(states), "limit": 100})
     response.raise_for_status()
     found: list[Any] = response.json()["jobs"]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 import deploy.local
@@ -56,10 +56,10 @@ class System:
         """The gateway's URL."""
         return f"http://{self.stack.addresses['gateway']}"
 
-    def client(self, key: str | None = None) -> httpx.Client:
+    def client(self, key: str | None = None) -> httpx2.Client:
         """An HTTP client; without a key its space is `local`."""
         headers = {"Authorization": f"Bearer {key}"} if key else {}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=90)
+        return httpx2.Client(base_url=self.url, headers=headers, timeout=90)
 
     def braid(self, *arguments: str, key: str = "") -> subprocess.CompletedProcess[str]:
         """Runs the `braid` command as a user would; without a key its space is `local`."""

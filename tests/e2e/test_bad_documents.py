@@ -8,7 +8,7 @@ import json
 from http.client import HTTPConnection
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from gateway.cli.api import Api
@@ -19,7 +19,7 @@ MAX_CHARACTERS = 32_768
 DAY = "2024-01-05T00:00:00Z"
 
 
-def upload(http: httpx.Client, **body: Any) -> dict[str, Any]:
+def upload(http: httpx2.Client, **body: Any) -> dict[str, Any]:
     """Uploads a document and returns its job once it has ended."""
     answer = http.post("/api/documents", json=body)
     assert answer.status_code == 202, answer.text
@@ -28,7 +28,7 @@ def upload(http: httpx.Client, **body: Any) -> dict[str, Any]:
     return job
 
 
-def found(http: httpx.Client, query: str, document_id: str, **more: Any) -> list[str]:
+def found(http: httpx2.Client, query: str, document_id: str, **more: Any) -> list[str]:
     """The passages of a document that a search finds."""
     body = {"query": query, "limit": 50, "filter": {"document_ids": [document_id]}, **more}
     answer = http.post("/api/search/hybrid", json=body)

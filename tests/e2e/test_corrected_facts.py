@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.e2e.conftest import ROLES_KEY, System
@@ -31,13 +31,13 @@ def write_facts(file: Path, *facts: dict[str, Any]) -> None:
     file.write_text("".join(json.dumps(fact) + "\n" for fact in facts))
 
 
-def heads(client: httpx.Client, **at: str) -> list[tuple[str, str]]:
+def heads(client: httpx2.Client, **at: str) -> list[tuple[str, str]]:
     """Returns who heads the team at a time, and since when."""
     facts = client.get("/api/facts", params={"object": "Logistics", **at}).json()["facts"]
     return [(one["source_entity"]["name"], one["valid_at"][:10]) for one in facts]
 
 
-def ask(client: httpx.Client, question: str) -> str:
+def ask(client: httpx2.Client, question: str) -> str:
     """Returns the agent's answer."""
     answer = client.post("/api/chat", json={"question": question})
     assert answer.status_code == 200, answer.text

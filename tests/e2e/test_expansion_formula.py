@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 
 from braid.common.v1 import expansion_pb2
@@ -62,7 +62,7 @@ def test_a_fix_one_hop_away_has_its_share_of_the_score(
     assert found[fix] == pytest.approx(SHARE * found[error], abs=1e-6)
     body = {"query": QUESTION, "expansion": "formula", "min_score": 0.3}
     with system.client(BEN_KEY) as client:
-        shown: httpx.Response = client.post("/api/search/hybrid", json=body)
+        shown: httpx2.Response = client.post("/api/search/hybrid", json=body)
     results = {one["id"]: one for one in shown.json()["results"]}
     assert results[fix]["score"] == pytest.approx(found[fix], abs=1e-6)
     [step] = results[fix]["expansion"]["steps"]

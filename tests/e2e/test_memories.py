@@ -9,7 +9,7 @@ from statistics import median
 from time import perf_counter
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from braid.common.v1 import expansion_pb2
@@ -32,7 +32,7 @@ SEARCH = (
 
 
 @pytest.fixture
-def ann(system: System) -> Iterator[httpx.Client]:
+def ann(system: System) -> Iterator[httpx2.Client]:
     """A user without memories: they are deleted before and after each test."""
     with system.client(ANN_KEY) as client:
         _delete_all(client)
@@ -41,26 +41,26 @@ def ann(system: System) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def ben(system: System) -> Iterator[httpx.Client]:
+def ben(system: System) -> Iterator[httpx2.Client]:
     """Another user of the same space."""
     with system.client(BEN_KEY) as client:
         yield client
 
 
 @pytest.fixture
-def other(system: System) -> Iterator[httpx.Client]:
+def other(system: System) -> Iterator[httpx2.Client]:
     """A caller of another space."""
     with system.client(OTHER_KEY) as client:
         yield client
 
 
-def _delete_all(client: httpx.Client) -> None:
+def _delete_all(client: httpx2.Client) -> None:
     while memories := client.get("/memories?limit=200").json()["memories"]:
         for memory in memories:
             client.delete(f"/memories/{memory['id']}").raise_for_status()
 
 
-def remember(client: httpx.Client, content: str, kind: str = "CONTEXT", **more: Any) -> str:
+def remember(client: httpx2.Client, content: str, kind: str = "CONTEXT", **more: Any) -> str:
     body = {"content": content, "type": kind, "infer": False, **more}
     answer = client.post("/memories", json=body)
     assert answer.status_code == 201, answer.text
@@ -69,20 +69,20 @@ def remember(client: httpx.Client, content: str, kind: str = "CONTEXT", **more: 
 
 
 def relate(
-    client: httpx.Client, source: str, kind: str, target: str, **more: Any
-) -> httpx.Response:
+    client: httpx2.Client, source: str, kind: str, target: str, **more: Any
+) -> httpx2.Response:
     body = {"target_id": target, "relation_type": kind, **more}
     return client.post(f"/memories/{source}/relations", json=body)
 
 
-def search(client: httpx.Client, query: str, *, expand: bool = False, **body: Any) -> list[Json]:
+def search(client: httpx2.Client, query: str, *, expand: bool = False, **body: Any) -> list[Json]:
     answer = client.post(SEARCH + str(expand).lower(), json={"query": query, "limit": 10, **body})
     assert answer.status_code == 200, answer.text
     found: list[Json] = answer.json()
     return found
 
 
-def ended(client: httpx.Client, location: str) -> Json:
+def ended(client: httpx2.Client, location: str) -> Json:
     """Waits for a job to end and returns it."""
     job: Json = {}
     with client.stream("GET", f"{location}/events") as events:
@@ -96,7 +96,7 @@ def ids(found: list[Json]) -> list[str]:
     return [item["memory"]["id"] for item in found]
 
 
-def error_and_fix(client: httpx.Client) -> tuple[str, str]:
+def error_and_fix(client: httpx2.Client) -> tuple[str, str]:
     error = remember(client, ERROR_TEXT, "ERROR", title="Checkout timeouts")
     fix = remember(
         client,
@@ -110,12 +110,12 @@ def error_and_fix(client: httpx.Client) -> tuple[str, str]:
 # The thirteen required behaviors.
 
 
-def test_01_the_system_is_healthy(ann: httpx.Client) -> None:
+def test_01_the_system_is_healthy(ann: httpx2.Client) -> None:
     assert ann.get("/readyz").json()["status"] == "ready"
 
 
 @pytest.mark.parametrize("prefix", ["", "/api"])
-def test_02_the_graph_is_enabled_and_counted(ann: httpx.Client, prefix: str) -> None:
+def test_02_the_graph_is_enabled_and_counted(ann: httpx2.Client, prefix: str) -> None:
     error_and_fix(ann)
     stats = ann.get(f"{prefix}/graph/stats").json()
     assert stats == {
@@ -126,7 +126,7 @@ def test_02_the_graph_is_enabled_and_counted(ann: httpx.Client, prefix: str) -> 
     }
 
 
-def test_03_memories_have_types_and_relations(ann: httpx.Client) -> None:
+def test_03_memories_have_types_and_relations(ann: httpx2.Client) -> None:
     error, fix = error_and_fix(ann)
     memory = ann.get(f"/memories/{fix}").json()
     assert (memory["type"], memory["content"]) == ("SOLUTION", FIX_TEXT)
@@ -138,7 +138,7 @@ def test_03_memories_have_types_and_relations(ann: httpx.Client) -> None:
     assert [one["source_id"] for one in back["incoming_relations"]] == [fix]
 
 
-def test_04_a_relation_can_be_created_explicitly(ann: httpx.Client) -> None:
+def test_04_a_relation_can_be_created_explicitly(ann: httpx2.Client) -> None:
     error, fix = remember(ann, ERROR_TEXT, "ERROR"), remember(ann, FIX_TEXT, "SOLUTION")
     answer = relate(ann, fix, "FIXES", error, strength=0.9)
     assert answer.status_code == 201
@@ -148,7 +148,7 @@ def test_04_a_relation_can_be_created_explicitly(ann: httpx.Client) -> None:
     assert ann.get(f"/api/memories/{fix}").json()["relations"] == [data]
 
 
-def test_05_without_expansion_only_similar_memories_are_found(ann: httpx.Client) -> None:
+def test_05_without_expansion_only_similar_memories_are_found(ann: httpx2.Client) -> None:
     error, fix = error_and_fix(ann)
     found = search(ann, "Why does checkout time out?")
     assert ids(found)[0] == error
@@ -156,7 +156,7 @@ def test_05_without_expansion_only_similar_memories_are_found(ann: httpx.Client)
     assert found[0]["score"] == found[0]["composite_score"] > 0
 
 
-def test_06_with_expansion_the_fix_is_found_with_its_score_and_path(ann: httpx.Client) -> None:
+def test_06_with_expansion_the_fix_is_found_with_its_score_and_path(ann: httpx2.Client) -> None:
     error, fix = error_and_fix(ann)
     found = search(ann, "Why does checkout time out?", expand=True)
     assert ids(found) == [error, fix]
@@ -165,7 +165,7 @@ def test_06_with_expansion_the_fix_is_found_with_its_score_and_path(ann: httpx.C
     assert [(step["relation_type"], step["weight"]) for step in reached["path"]] == [("FIXES", 1.0)]
 
 
-def test_07_expansion_adds_results_and_loses_none(ann: httpx.Client) -> None:
+def test_07_expansion_adds_results_and_loses_none(ann: httpx2.Client) -> None:
     error_and_fix(ann)
     remember(ann, NOTE_TEXT)
     plain = search(ann, "checkout timeouts")
@@ -174,7 +174,7 @@ def test_07_expansion_adds_results_and_loses_none(ann: httpx.Client) -> None:
 
 
 @pytest.mark.parametrize("mode", ["hybrid", "vector", "text"])
-def test_08_every_search_mode_is_expanded(ann: httpx.Client, mode: str) -> None:
+def test_08_every_search_mode_is_expanded(ann: httpx2.Client, mode: str) -> None:
     error, fix = error_and_fix(ann)
     answer = ann.post(
         f"/memories/search?search_mode={mode}&use_graph_expansion=true",
@@ -185,7 +185,7 @@ def test_08_every_search_mode_is_expanded(ann: httpx.Client, mode: str) -> None:
     assert answer.headers["x-search-status"] == "OK"
 
 
-def test_09_fixes_weighs_more_than_related(ann: httpx.Client) -> None:
+def test_09_fixes_weighs_more_than_related(ann: httpx2.Client) -> None:
     error = remember(ann, ERROR_TEXT, "ERROR")
     related, fix = remember(ann, NOTE_TEXT), remember(ann, FIX_TEXT, "SOLUTION")
     relate(ann, related, "RELATED", error)
@@ -194,7 +194,7 @@ def test_09_fixes_weighs_more_than_related(ann: httpx.Client) -> None:
     assert found[related]["composite_score"] == pytest.approx(0.7 * found[fix]["composite_score"])
 
 
-def test_10_two_hops_reach_memories_that_one_hop_does_not(ann: httpx.Client) -> None:
+def test_10_two_hops_reach_memories_that_one_hop_does_not(ann: httpx2.Client) -> None:
     error, fix = error_and_fix(ann)
     note = remember(ann, NOTE_TEXT)
     relate(ann, note, "FOLLOWS", fix)
@@ -205,7 +205,7 @@ def test_10_two_hops_reach_memories_that_one_hop_does_not(ann: httpx.Client) -> 
     assert [item["depth"] for item in two] == [0, 1, 2]
 
 
-def test_11_expansion_is_fast_and_reports_its_cost(ann: httpx.Client) -> None:
+def test_11_expansion_is_fast_and_reports_its_cost(ann: httpx2.Client) -> None:
     error_and_fix(ann)
     path = "/memories/search?use_cache=false&use_graph_expansion="
     times: dict[str, list[float]] = {"false": [], "true": []}
@@ -220,7 +220,7 @@ def test_11_expansion_is_fast_and_reports_its_cost(ann: httpx.Client) -> None:
     assert median(times["true"]) - median(times["false"]) < 0.15
 
 
-def test_12_no_memory_is_listed_twice(ann: httpx.Client) -> None:
+def test_12_no_memory_is_listed_twice(ann: httpx2.Client) -> None:
     error, fix = error_and_fix(ann)
     relate(ann, fix, "RELATED", error)
     relate(ann, error, "CAUSES", fix)
@@ -228,7 +228,7 @@ def test_12_no_memory_is_listed_twice(ann: httpx.Client) -> None:
     assert sorted(ids(found)) == sorted({error, fix})
 
 
-def test_13_deleted_relations_and_memories_are_gone(ann: httpx.Client) -> None:
+def test_13_deleted_relations_and_memories_are_gone(ann: httpx2.Client) -> None:
     error, fix = error_and_fix(ann)
     assert ann.delete(f"/memories/{fix}/relations/{error}").json() == {"deleted": 1}
     assert ann.get(f"/memories/{fix}").json()["relations"] == []
@@ -273,7 +273,7 @@ def test_the_command_line_adds_relates_finds_and_deletes_memories(system: System
     assert "No memories." in system.braid("memories", "list").stdout
 
 
-def test_the_python_client_stores_relates_and_finds(system: System, ann: httpx.Client) -> None:
+def test_the_python_client_stores_relates_and_finds(system: System, ann: httpx2.Client) -> None:
     with Braid(system.stack.addresses["agent_orchestrator"], api_key=ANN_KEY, timeout=30) as braid:
         error = braid.create_memory(ERROR_TEXT, type="error", infer=False).memory.id
         fix = braid.create_memory(FIX_TEXT, relations=[("FIXES", error)], infer=False).memory.id
@@ -289,7 +289,7 @@ def test_the_python_client_stores_relates_and_finds(system: System, ann: httpx.C
     assert ann.get(f"/memories/{error}").json()["incoming_relations"] == []
 
 
-def test_a_contradiction_lowers_a_score_and_adds_no_results(ann: httpx.Client) -> None:
+def test_a_contradiction_lowers_a_score_and_adds_no_results(ann: httpx2.Client) -> None:
     right = remember(ann, "The limit of the payment queue is 500 messages a second.")
     wrong = remember(ann, "The limit of the payment queue is 100 messages a second.")
     stray = remember(ann, NOTE_TEXT)
@@ -304,14 +304,14 @@ def test_a_contradiction_lowers_a_score_and_adds_no_results(ann: httpx.Client) -
     assert found[wrong]["score"] == pytest.approx(plain[wrong])
 
 
-def test_context_keeps_the_ranking_and_lists_related_memories(ann: httpx.Client) -> None:
+def test_context_keeps_the_ranking_and_lists_related_memories(ann: httpx2.Client) -> None:
     error, fix = error_and_fix(ann)
     found = search(ann, "checkout timeouts", expand=True, context=True)
     assert ids(found) == [error]
     assert ids(found[0]["related"]) == [fix]
 
 
-def test_each_space_has_its_own_memory_types(ann: httpx.Client, other: httpx.Client) -> None:
+def test_each_space_has_its_own_memory_types(ann: httpx2.Client, other: httpx2.Client) -> None:
     defaults = ann.get("/memories/types").json()["types"]
     assert {"ERROR", "CONTEXT", "LEARNING", "PATTERN", "DECISION", "SOLUTION"} <= set(defaults)
     refused = ann.post("/memories", json={"content": "x", "type": "RECIPE"})
@@ -326,7 +326,7 @@ def test_each_space_has_its_own_memory_types(ann: httpx.Client, other: httpx.Cli
         ann.put("/memories/types", json={"types": defaults})
 
 
-def test_the_memories_of_a_session_are_chained_and_summarized(ann: httpx.Client) -> None:
+def test_the_memories_of_a_session_are_chained_and_summarized(ann: httpx2.Client) -> None:
     texts = (ERROR_TEXT, FIX_TEXT, "After the change no request of checkout timed out any more.")
     first, second, third = (remember(ann, text, session_id="inc-1") for text in texts)
     follows = [(second, first), (third, second)]
@@ -349,7 +349,7 @@ def test_the_memories_of_a_session_are_chained_and_summarized(ann: httpx.Client)
 
 
 def test_relations_are_inferred_on_write_and_not_recreated_after_deletion(
-    ann: httpx.Client,
+    ann: httpx2.Client,
 ) -> None:
     error = remember(ann, ERROR_TEXT, "ERROR")
     body = {
@@ -367,7 +367,7 @@ def test_relations_are_inferred_on_write_and_not_recreated_after_deletion(
     assert ann.get(f"/memories/{created['id']}").json()["relations"] == []
 
 
-def test_similar_memories_are_related_by_an_inference_run(ann: httpx.Client) -> None:
+def test_similar_memories_are_related_by_an_inference_run(ann: httpx2.Client) -> None:
     older = remember(ann, "The orders database runs on PostgreSQL 16 in Frankfurt.")
     newer = remember(ann, "The orders database runs on PostgreSQL 16 in the Frankfurt region.")
     remember(ann, NOTE_TEXT)
@@ -379,7 +379,7 @@ def test_similar_memories_are_related_by_an_inference_run(ann: httpx.Client) -> 
     assert ann.post("/inference/run").json()["created"] == 0
 
 
-def test_an_inference_can_run_as_a_job_that_is_listed(ann: httpx.Client) -> None:
+def test_an_inference_can_run_as_a_job_that_is_listed(ann: httpx2.Client) -> None:
     older = remember(ann, "The orders database runs on PostgreSQL 16 in Frankfurt.")
     newer = remember(ann, "The orders database runs on PostgreSQL 16 in the Frankfurt region.")
     answer = ann.post("/inference/jobs")
@@ -399,7 +399,7 @@ def test_an_inference_can_run_as_a_job_that_is_listed(ann: httpx.Client) -> None
     assert ann.post("/api/inference/jobs?limit=-1").status_code == 422
 
 
-def test_memories_that_are_found_together_become_related(ann: httpx.Client) -> None:
+def test_memories_that_are_found_together_become_related(ann: httpx2.Client) -> None:
     first = remember(ann, "Blue whales sing at very low frequencies across the ocean.")
     second = remember(ann, "The accountant files tax returns for whales of the casino.")
     for place in range(4):
@@ -411,7 +411,7 @@ def test_memories_that_are_found_together_become_related(ann: httpx.Client) -> N
     assert stats == {"RELATED": 1}
 
 
-def test_reads_and_search_hits_are_counted(ann: httpx.Client) -> None:
+def test_reads_and_search_hits_are_counted(ann: httpx2.Client) -> None:
     memory = remember(ann, ERROR_TEXT)
     assert ann.get(f"/memories/{memory}").json()["access_count"] == 0
     search(ann, "checkout timeouts")
@@ -420,7 +420,7 @@ def test_reads_and_search_hits_are_counted(ann: httpx.Client) -> None:
     assert counted["last_accessed_at"]
 
 
-def test_memories_are_listed_in_pages_and_filtered(ann: httpx.Client) -> None:
+def test_memories_are_listed_in_pages_and_filtered(ann: httpx2.Client) -> None:
     made = [remember(ann, f"Note {place}.", "NOTE", tags=[f"t{place}"]) for place in range(3)]
     error = remember(ann, ERROR_TEXT, "ERROR")
     page = ann.get("/memories?type=note&limit=2").json()
@@ -432,7 +432,7 @@ def test_memories_are_listed_in_pages_and_filtered(ann: httpx.Client) -> None:
     assert ids(search(ann, "note", types=["error"], min_score=0)) == [error]
 
 
-def test_documents_and_memories_are_not_mixed(ann: httpx.Client) -> None:
+def test_documents_and_memories_are_not_mixed(ann: httpx2.Client) -> None:
     remember(ann, ERROR_TEXT, title="Checkout timeouts")
     for kind in ("hybrid", "comprehensive", "vector", "text"):
         answer = ann.post(f"/api/search/{kind}", json={"query": ERROR_TEXT})
@@ -441,7 +441,7 @@ def test_documents_and_memories_are_not_mixed(ann: httpx.Client) -> None:
     assert ann.get("/api/graph/status").json()["episodes"] == 0
 
 
-def test_a_comprehensive_search_includes_memories_on_request(ann: httpx.Client) -> None:
+def test_a_comprehensive_search_includes_memories_on_request(ann: httpx2.Client) -> None:
     remember(ann, ERROR_TEXT, "ERROR", title="Checkout timeouts")
     asked = {"query": ERROR_TEXT, "use_memories": True}
     answer = ann.post("/api/search/comprehensive", json=asked).json()
@@ -466,7 +466,7 @@ def test_the_command_line_searches_memories_on_request(system: System) -> None:
 
 
 def test_other_users_cannot_see_or_relate_a_memory(
-    ann: httpx.Client, ben: httpx.Client, other: httpx.Client
+    ann: httpx2.Client, ben: httpx2.Client, other: httpx2.Client
 ) -> None:
     mine = remember(ann, ERROR_TEXT)
     for stranger in (ben, other):
@@ -491,7 +491,7 @@ def test_other_users_cannot_see_or_relate_a_memory(
     assert ann.get(f"/memories/{mine}").json()["incoming_relations"] == []
 
 
-def test_a_relation_to_a_deleted_memory_is_rejected(ann: httpx.Client) -> None:
+def test_a_relation_to_a_deleted_memory_is_rejected(ann: httpx2.Client) -> None:
     kept, gone = remember(ann, ERROR_TEXT), remember(ann, FIX_TEXT)
     ann.delete(f"/memories/{gone}").raise_for_status()
     refused = relate(ann, kept, "RELATED", gone)
@@ -510,7 +510,7 @@ def test_a_relation_to_a_deleted_memory_is_rejected(ann: httpx.Client) -> None:
     ],
 )
 def test_an_invalid_relation_is_rejected_with_its_field(
-    ann: httpx.Client, body: Json, field: str
+    ann: httpx2.Client, body: Json, field: str
 ) -> None:
     source, target = remember(ann, ERROR_TEXT), remember(ann, FIX_TEXT)
     data = {"target_id": target, "relation_type": "FIXES", **body}
@@ -520,7 +520,7 @@ def test_an_invalid_relation_is_rejected_with_its_field(
     assert ann.get("/graph/stats").json()["relationships"] == 0
 
 
-def test_a_relation_of_a_memory_to_itself_is_rejected(ann: httpx.Client) -> None:
+def test_a_relation_of_a_memory_to_itself_is_rejected(ann: httpx2.Client) -> None:
     memory = remember(ann, ERROR_TEXT)
     refused = relate(ann, memory, "RELATED", memory)
     assert (refused.status_code, refused.json()["fields"][0]["field"]) == (422, "target_id")
@@ -537,14 +537,14 @@ def test_a_relation_of_a_memory_to_itself_is_rejected(ann: httpx.Client) -> None
     ],
 )
 def test_an_invalid_search_is_rejected_with_its_field(
-    ann: httpx.Client, body: Json, field: str
+    ann: httpx2.Client, body: Json, field: str
 ) -> None:
     refused = ann.post(SEARCH + "true", json={"query": "checkout", **body})
     assert refused.status_code == 422, refused.text
     assert refused.json()["fields"][0]["field"] == field
 
 
-def test_invalid_memories_are_rejected_and_nothing_is_stored(ann: httpx.Client) -> None:
+def test_invalid_memories_are_rejected_and_nothing_is_stored(ann: httpx2.Client) -> None:
     for body, field in (
         ({"content": " "}, "content"),
         ({"content": "x" * 32_769}, "content"),

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
@@ -60,7 +60,7 @@ def visit(page: Page, view: str, query: str = "") -> None:
     page.wait_for_selector(f"html[data-ready='{view}']")
 
 
-def add(client: httpx.Client, document: dict[str, Any]) -> None:
+def add(client: httpx2.Client, document: dict[str, Any]) -> None:
     """Adds a document, and waits until its job has succeeded."""
     accepted = client.post("/api/documents", json=document)
     assert accepted.status_code == 202, accepted.text

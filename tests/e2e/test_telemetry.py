@@ -8,7 +8,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from services.runtime.instruments import INSTRUMENTS
@@ -27,13 +27,13 @@ def headers(trace: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def client(system: System) -> Iterator[httpx.Client]:
+def client(system: System) -> Iterator[httpx2.Client]:
     with system.client() as client:
         yield client
 
 
 @pytest.fixture(scope="module")
-def canary_job(system: System, client: httpx.Client) -> str:
+def canary_job(system: System, client: httpx2.Client) -> str:
     """Sends the canary to the system in many ways; returns the id of the job that ingests it."""
     text = f"The {CANARY} harbour is run by {CANARY} Holding since 2024."
     answer = client.post("/api/documents", json={"title": CANARY, "text": text})

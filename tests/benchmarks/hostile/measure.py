@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from itertools import cycle
 from typing import Any
 
-import httpx
+import httpx2
 
 from deploy.local.stack import LocalStack
 from tests.benchmarks.command import MeasureError, Options
@@ -69,7 +69,7 @@ async def run(options: Options) -> None:
 
 
 @asynccontextmanager
-async def _stack() -> AsyncIterator[tuple[LocalStack, list[Person], httpx.AsyncClient]]:
+async def _stack() -> AsyncIterator[tuple[LocalStack, list[Person], httpx2.AsyncClient]]:
     with temporary_data() as data:
         people = [issue_keys(data)[0]]
         async with OpenAIStub(_DIMENSION) as stub:
@@ -81,7 +81,7 @@ async def _stack() -> AsyncIterator[tuple[LocalStack, list[Person], httpx.AsyncC
             }
             async with running_stack(data, environment) as stack:
                 url = f"http://{stack.addresses['gateway']}"
-                async with httpx.AsyncClient(
+                async with httpx2.AsyncClient(
                     base_url=url, timeout=_SECONDS, headers=people[0].headers
                 ) as http:
                     yield stack, people, http
@@ -107,13 +107,13 @@ async def _try_all(
                 group.create_task(caller())
 
 
-async def _try_longest(http: httpx.AsyncClient, sent: Counter[str]) -> None:
+async def _try_longest(http: httpx2.AsyncClient, sent: Counter[str]) -> None:
     """Sends every text as long as it may be: as a question, as a turn, and as documents of several types."""
     for path, body in _longest():
         try:
             await http.post(path, json=body)
             sent[path] += 1
-        except httpx.TimeoutException:
+        except httpx2.TimeoutException:
             sent["late"] += 1
             note(f"late: {path}")
 
@@ -126,7 +126,7 @@ def _longest() -> Iterator[tuple[str, Any]]:
         yield "/api/documents", {"title": "A document", "text": text, "content_type": kind}
 
 
-async def _unended(http: httpx.AsyncClient) -> int:
+async def _unended(http: httpx2.AsyncClient) -> int:
     """Returns how many jobs and memory writes have neither succeeded nor are listed as dead in time.
 
     A user's writes keep their order: they have all ended once the effect of the last one is seen.

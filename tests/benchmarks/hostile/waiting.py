@@ -16,7 +16,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import grpc
-import httpx
+import httpx2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from services.runtime.health import ALIVE
@@ -61,7 +61,7 @@ async def _watch(addresses: Mapping[str, str]) -> dict[str, float]:
 
 async def _ask(name: str, address: str, longest: dict[str, float], ended: asyncio.Event) -> None:
     """Asks one process until the end; the first answer, which opens the connection, does not count."""
-    async with grpc.aio.insecure_channel(address) as channel, httpx.AsyncClient() as http:
+    async with grpc.aio.insecure_channel(address) as channel, httpx2.AsyncClient() as http:
         stub: Any = health_pb2_grpc.HealthStub(channel)
 
         async def alive() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.benchmarks.isolation.detector import NOT_SENT, Outcome
 from tests.benchmarks.isolation.interfaces import ATTEMPTS, Call, Operation, without_request_ids
@@ -57,7 +57,7 @@ def question_for(tool: str, arguments: Mapping[str, Any], number: int) -> str:
 
 
 async def agent_tool_operations(
-    http: httpx.AsyncClient, model: ToolCaller, person: Person
+    http: httpx2.AsyncClient, model: ToolCaller, person: Person
 ) -> list[Operation]:
     """Returns an operation for every tool that the agent offers to a model."""
     await _ask(http, person, "What is there?")
@@ -72,7 +72,7 @@ async def agent_tool_operations(
     ]
 
 
-def _tool(http: httpx.AsyncClient, model: ToolCaller, name: str, schema: Json) -> Call:
+def _tool(http: httpx2.AsyncClient, model: ToolCaller, name: str, schema: Json) -> Call:
     schemas = Schemas(schema)
 
     async def call(person: Person, given: Given) -> Outcome:
@@ -91,7 +91,7 @@ def _tool(http: httpx.AsyncClient, model: ToolCaller, name: str, schema: Json) -
     return call
 
 
-async def _ask(http: httpx.AsyncClient, person: Person, question: str) -> httpx.Response:
+async def _ask(http: httpx2.AsyncClient, person: Person, question: str) -> httpx2.Response:
     return await http.post(
         "/api/chat", json={"question": question, "stream": False}, headers=person.headers
     )

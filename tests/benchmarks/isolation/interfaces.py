@@ -12,7 +12,6 @@ from typing import Any
 from urllib.parse import quote
 
 import grpc
-import httpx
 import httpx2
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.json_format import MessageToDict
@@ -63,7 +62,7 @@ async def open_operations(
     """Yields all operations of a running stack."""
     url = f"http://{stack.addresses['gateway']}"
     async with AsyncExitStack() as exits:
-        http = await exits.enter_async_context(httpx.AsyncClient(base_url=url, timeout=SECONDS))
+        http = await exits.enter_async_context(httpx2.AsyncClient(base_url=url, timeout=SECONDS))
         channels = {
             package: await exits.enter_async_context(
                 open_channel(stack.addresses[process], retry=False)
@@ -153,7 +152,7 @@ def without_request_ids(refusal: list[Any]) -> list[Any]:
     ]
 
 
-def rest_operations(document: Mapping[str, Any], http: httpx.AsyncClient) -> list[Operation]:
+def rest_operations(document: Mapping[str, Any], http: httpx2.AsyncClient) -> list[Operation]:
     """Returns an operation for each endpoint of the OpenAPI document."""
     schemas = Schemas(document)
     return [
@@ -185,7 +184,7 @@ def _parameters(operation: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _rest(
-    verb: str, path: str, operation: Mapping[str, Any], schemas: Schemas, http: httpx.AsyncClient
+    verb: str, path: str, operation: Mapping[str, Any], schemas: Schemas, http: httpx2.AsyncClient
 ) -> Call:
     body = _body(operation) or None
 
@@ -246,7 +245,7 @@ def _wrong_optional(
     return wrong - required
 
 
-def _answer(answer: httpx.Response) -> Any:
+def _answer(answer: httpx2.Response) -> Any:
     try:
         return answer.json()
     except json.JSONDecodeError:
@@ -354,5 +353,5 @@ async def outcome_of(operation: Operation, person: Person, given: Given) -> Outc
     try:
         async with asyncio.timeout(2 * SECONDS):
             return await operation.call(person, given)
-    except (TimeoutError, httpx.HTTPError, httpx2.HTTPError) as error:
+    except (TimeoutError, httpx2.HTTPError) as error:
         return Outcome("late", type(error).__name__)

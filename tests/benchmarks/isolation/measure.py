@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager
 from itertools import permutations
 from typing import Any
 
-import httpx
+import httpx2
 
 from deploy.local.stack import LocalStack
 from tests.benchmarks.command import MeasureError, Options
@@ -88,13 +88,13 @@ async def _try_agent_tools(found: Found) -> Trial:
 @asynccontextmanager
 async def _stack(
     environment: Mapping[str, str],
-) -> AsyncIterator[tuple[LocalStack, list[Person], httpx.AsyncClient]]:
+) -> AsyncIterator[tuple[LocalStack, list[Person], httpx2.AsyncClient]]:
     """Runs a separate stack with keys for four people."""
     with temporary_data() as data:
         people = issue_keys(data)
         async with running_stack(data, {"BRAID_ALLOW_LOCAL": "false", **environment}) as stack:
             url = f"http://{stack.addresses['gateway']}"
-            async with httpx.AsyncClient(base_url=url, timeout=SECONDS) as http:
+            async with httpx2.AsyncClient(base_url=url, timeout=SECONDS) as http:
                 yield stack, people, http
 
 
@@ -103,7 +103,7 @@ class Trial:
 
     def __init__(
         self,
-        http: httpx.AsyncClient,
+        http: httpx2.AsyncClient,
         people: Sequence[Person],
         operations: Sequence[Operation],
         found: Found,

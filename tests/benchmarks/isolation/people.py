@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from services.runtime.security.key_file import KeyEditor
 from tests.benchmarks.command import MeasureError
@@ -73,7 +73,7 @@ def issue_keys(data: Path) -> list[Person]:
 class Loading:
     """Loads the data of a person."""
 
-    def __init__(self, http: httpx.AsyncClient, person: Person) -> None:
+    def __init__(self, http: httpx2.AsyncClient, person: Person) -> None:
         self._http = http
         self._person = person
 
@@ -163,7 +163,7 @@ class Loading:
             await self._http.get(path, params=parameters, headers=self._person.headers)
         )
 
-    def _body(self, response: httpx.Response) -> Any:
+    def _body(self, response: httpx2.Response) -> Any:
         if not response.is_success:
             path = response.request.url.path
             raise MeasureError(f"{path}: {response.status_code} {response.text[:300]}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-import httpx
+import httpx2
 import openai
 import pytest
 
@@ -135,7 +135,7 @@ async def test_a_wrong_key_and_an_unknown_route_return_the_errors_of_openai(
     async with openai.AsyncOpenAI(base_url=f"{gateway.url}/v1", api_key="nobody's") as client:
         with pytest.raises(openai.AuthenticationError):
             await client.models.list()
-    async with httpx.AsyncClient(base_url=gateway.url) as http:
+    async with httpx2.AsyncClient(base_url=gateway.url) as http:
         wrong = {"authorization": "Bearer nobody's"}
         for path in ("/v1/chat/completions", "/v1/no-such-route"):
             refused = await http.post(path, json={}, headers=wrong)

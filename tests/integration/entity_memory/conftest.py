@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 from zoneinfo import ZoneInfo
 
-import httpx
+import httpx2
 import numpy as np
 import pytest
 from pydantic import SecretStr
@@ -236,7 +236,7 @@ def run_of(
 
 
 @pytest.fixture
-async def http(world: World, tmp_path: Path) -> AsyncIterator[httpx.AsyncClient]:
+async def http(world: World, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
     """A gateway in front of the service; both use the same keys."""
     target = f"{LOOPBACK}:{world.port}"
     settings = GatewaySettings(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import grpc
-import httpx
+import httpx2
 from google.protobuf.message import Message
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -177,7 +177,7 @@ async def by_tool(world: World, step: Step, known: Known) -> bytes:
     return f"{answer.return_value} {answer.metadata}".encode()
 
 
-async def by_rest(http: httpx.AsyncClient, step: Step, known: Known) -> bytes:
+async def by_rest(http: httpx2.AsyncClient, step: Step, known: Known) -> bytes:
     """The response of an endpoint, without the id that a 404 repeats."""
     verb, path = step.entry_point[1].split(" ")
     end = {"id": known.entity} if step.with_token else {"name": step.name}
@@ -234,7 +234,7 @@ async def whole_memory(world: World, user: str) -> list[bytes]:
 )
 @given(steps=st.lists(STEPS, min_size=8, max_size=24))
 async def test_no_entry_point_reveals_or_changes_the_memory_of_another_user(
-    world: World, http: httpx.AsyncClient, steps: list[Step]
+    world: World, http: httpx2.AsyncClient, steps: list[Step]
 ) -> None:
     for step in steps:
         known = await prepare(world, step.owner)
@@ -252,7 +252,7 @@ async def test_no_entry_point_reveals_or_changes_the_memory_of_another_user(
 
 
 async def test_every_entry_point_is_tried_with_ids_and_with_names(
-    world: World, http: httpx.AsyncClient
+    world: World, http: httpx2.AsyncClient
 ) -> None:
     """Covers what random steps may miss: every RPC, tool and endpoint, with ids and with names."""
     known = await prepare(world, "alice")

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import httpx
+import httpx2
 
 ALICE = {"authorization": "Bearer alice-key"}
 ANNA = {"authorization": "Bearer anna-key"}
 BOB = {"authorization": "Bearer bob-key"}
 
 
-async def test_a_saved_relationship_is_queried_exported_and_erased(http: httpx.AsyncClient) -> None:
+async def test_a_saved_relationship_is_queried_exported_and_erased(
+    http: httpx2.AsyncClient,
+) -> None:
     body = {
         "type": "uses",
         "target": {"name": "Grafana", "type": "tool"},
@@ -41,7 +43,7 @@ async def test_a_saved_relationship_is_queried_exported_and_erased(http: httpx.A
     assert (await call(http, "GET", "/relationships"))["relationships"] == []
 
 
-async def test_entities_are_renamed_merged_deleted_and_restored(http: httpx.AsyncClient) -> None:
+async def test_entities_are_renamed_merged_deleted_and_restored(http: httpx2.AsyncClient) -> None:
     first = (await call(http, "POST", "/entities", {"name": "Kafka", "type": "tool"}))["entity"]
     other = (await call(http, "POST", "/entities", {"name": "kfk", "type": "tool"}))["entity"]
     path = f"/entities/{first['id']}"
@@ -56,7 +58,7 @@ async def test_entities_are_renamed_merged_deleted_and_restored(http: httpx.Asyn
     assert (await call(http, "GET", "/quota"))["limits"]["day_entities"] == 100
 
 
-async def test_invalid_fields_are_reported_by_their_rest_names(http: httpx.AsyncClient) -> None:
+async def test_invalid_fields_are_reported_by_their_rest_names(http: httpx2.AsyncClient) -> None:
     bad = [
         ("/entities", {"name": " ", "type": "tool"}, "name"),
         ("/entities", {"name": "x" * 10_000, "type": "tool"}, "name"),
@@ -72,7 +74,7 @@ async def test_invalid_fields_are_reported_by_their_rest_names(http: httpx.Async
         assert [one["field"] for one in response.json()["fields"]] == [field]
 
 
-async def test_another_users_ids_are_not_found(http: httpx.AsyncClient) -> None:
+async def test_another_users_ids_are_not_found(http: httpx2.AsyncClient) -> None:
     saved = await call(http, "POST", "/entities", {"name": "Kafka", "type": "tool"})
     path = f"/api/memory/entities/{saved['entity']['id']}"
     for headers in (ANNA, BOB):
@@ -84,7 +86,7 @@ async def test_another_users_ids_are_not_found(http: httpx.AsyncClient) -> None:
 
 
 async def call(
-    http: httpx.AsyncClient,
+    http: httpx2.AsyncClient,
     method: str,
     path: str,
     body: Any = None,

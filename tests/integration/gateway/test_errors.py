@@ -6,7 +6,7 @@ import asyncio
 import json
 from typing import Any
 
-import httpx
+import httpx2
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
@@ -59,7 +59,7 @@ async def test_an_unavailable_store_is_named_in_the_error(served: Served) -> Non
     assert response.json()["detail"] == "postgresql cannot be reached now."
 
 
-def fields(response: httpx.Response) -> list[str]:
+def fields(response: httpx2.Response) -> list[str]:
     """Returns the names of the invalid fields."""
     return [problem["field"] for problem in response.json()["fields"]]
 
@@ -176,7 +176,7 @@ async def test_a_stalled_body_is_answered_with_408_and_its_connection_closed(
 ) -> None:
     settings = await settings_of(body_idle_seconds=0.01)
     async with serve_gateway(settings, script) as served:
-        url = httpx.URL(served.url)
+        url = httpx2.URL(served.url)
         reader, writer = await asyncio.open_connection(url.host, url.port)
         head = f"POST {path} HTTP/1.1\r\nhost: {url.host}\r\ncontent-type: {kind}\r\ncontent-length: 99\r\n\r\n"
         writer.write(head.encode() + part)

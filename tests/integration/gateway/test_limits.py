@@ -8,7 +8,7 @@ from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from socket import socket
 
-import httpx
+import httpx2
 import pytest
 
 from braid.vector.v1 import documents_pb2
@@ -47,7 +47,7 @@ async def connected(
     served: Served,
 ) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
     """Opens a connection to a gateway."""
-    reader, writer = await asyncio.open_connection(LOOPBACK, httpx.URL(served.url).port)
+    reader, writer = await asyncio.open_connection(LOOPBACK, httpx2.URL(served.url).port)
     try:
         yield reader, writer
     finally:
@@ -116,7 +116,7 @@ async def test_silent_connections_block_no_request_and_are_closed(
             silent = [stack.enter_context(socket()) for _ in range(300)]
             for one in silent:
                 one.setblocking(False)
-                await loop.sock_connect(one, (LOOPBACK, httpx.URL(served.url).port))
+                await loop.sock_connect(one, (LOOPBACK, httpx2.URL(served.url).port))
             assert (await served.http.get("/api/documents")).status_code == 200
             async with asyncio.timeout(10):
                 ends = [await loop.sock_recv(one, 100) for one in silent]
@@ -173,7 +173,7 @@ async def test_a_draining_gateway_is_not_ready_and_still_answers(
     async with gateway_server(settings) as (server, listener):
         running = asyncio.create_task(server.serve(sockets=[listener]))
         url = f"http://{LOOPBACK}:{listener.getsockname()[1]}"
-        async with httpx.AsyncClient(base_url=url, timeout=10) as http:
+        async with httpx2.AsyncClient(base_url=url, timeout=10) as http:
             before = await http.get("/readyz")
             server.begin_drain()
             ready, alive, answer = [

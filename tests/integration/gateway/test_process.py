@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 
 from tests.integration.gateway.scripted import LOOPBACK
 
@@ -40,7 +40,7 @@ async def test_the_gateway_serves_and_exits_with_code_0_on_sigterm(tmp_path: Pat
     async with started(tmp_path, BRAID_GATEWAY_LISTEN=f"{LOOPBACK}:0") as process:
         assert process.stderr is not None
         serving = json.loads(await process.stderr.readline())
-        async with httpx.AsyncClient(base_url=f"http://{LOOPBACK}:{serving['port']}") as http:
+        async with httpx2.AsyncClient(base_url=f"http://{LOOPBACK}:{serving['port']}") as http:
             alive = await http.get("/healthz")
             await http.get("/readyz")  # not logged either: probes poll
             await http.get("/api/jobs", headers={"x-request-id": "r-1"})

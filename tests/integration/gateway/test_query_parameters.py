@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, cast
 
-import httpx
+import httpx2
 import pytest
 from fastapi import APIRouter, Depends, FastAPI, Query
 from fastapi.routing import iter_route_contexts
@@ -135,8 +135,8 @@ async def test_parameters_of_dependencies_and_models_are_declared_too() -> None:
 
     app = FastAPI()
     app.include_router(router)
-    transport = httpx.ASGITransport(app)
-    async with httpx.AsyncClient(transport=transport, base_url="http://test") as http:
+    transport = httpx2.ASGITransport(app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://test") as http:
         response = await http.get("/?limit=3&go_on=a&order=name&type=b")
         assert response.text == "3 name b"
         with pytest.raises(InvalidFieldError, match="kind"):

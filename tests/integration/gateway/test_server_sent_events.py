@@ -7,7 +7,7 @@ import json
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from braid.agent.v1 import jobs_pb2, search_pb2
@@ -35,7 +35,7 @@ LEG_JSON = {"leg": LEGS_JSON[0], "vector_results": [CHUNK_JSON], "graph_results"
 FINAL = search_pb2.StreamComprehensiveSearchResponse(final=COMPREHENSIVE)
 
 
-async def events(response: httpx.Response) -> AsyncIterator[tuple[str, Any]]:
+async def events(response: httpx2.Response) -> AsyncIterator[tuple[str, Any]]:
     """Yields events as name and data; a heartbeat is `("", None)`."""
     name = ""
     async for line in response.aiter_lines():

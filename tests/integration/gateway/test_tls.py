@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from pydantic import SecretStr
 
@@ -83,10 +83,10 @@ async def alive(
     context = ssl.create_default_context(cafile=authority.file)
     if certificate is not None:
         context.load_cert_chain(certificate.chain, certificate.key)
-    async with httpx.AsyncClient(base_url=url, verify=context, timeout=10) as http:
+    async with httpx2.AsyncClient(base_url=url, verify=context, timeout=10) as http:
         try:
             return (await http.get("/healthz")).status_code == 200
-        except httpx.TransportError:
+        except httpx2.TransportError:
             return False
 
 
@@ -156,7 +156,7 @@ async def test_every_hop_uses_tls_with_certificates_on_both_sides(
         **dict.fromkeys(("agent_target", "vector_target", "graph_target"), target),
     ) as url:
         context = ssl.create_default_context(cafile=authority.file)
-        async with httpx.AsyncClient(base_url=url, verify=context, timeout=20) as http:
+        async with httpx2.AsyncClient(base_url=url, verify=context, timeout=20) as http:
             response = await http.post(SEARCH, json={"query": "q"}, headers=KEY)
             ready = await http.get("/readyz")
     await server.stop()
@@ -181,7 +181,7 @@ async def test_a_missing_client_certificate_of_the_gateway_is_not_reported_as_a_
         vector_target=f"{LOOPBACK}:{server.port}",
     ) as url:
         context = ssl.create_default_context(cafile=authority.file)
-        async with httpx.AsyncClient(base_url=url, verify=context, timeout=20) as http:
+        async with httpx2.AsyncClient(base_url=url, verify=context, timeout=20) as http:
             response = await http.post(SEARCH, json={"query": "q"})
     await server.stop()
     assert (response.status_code, response.json()["reason"]) == (503, "STORE_UNAVAILABLE")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.faults.cases import CASES, CHAT, DOCUMENT, RERANKED, SEARCH, SHORT, Expected
@@ -28,7 +28,7 @@ def legs(vector: str, graph: str) -> dict[str, Any]:
 
 async def attempt(operation: str, body: Mapping[str, Any], status: int = 200) -> Attempt:
     """Sends one request to a real server that responds with this body and status."""
-    async with OpenAIStub() as server, httpx.AsyncClient() as http:
+    async with OpenAIStub() as server, httpx2.AsyncClient() as http:
         server.routes["/v1/asked"] = lambda _: Reply(status, json.dumps(body).encode())
         answer = await http.post(f"{server.base_url}/asked", json={})
         return Attempt(operation, 3.0, 0.1, answer.status_code, answer.json())

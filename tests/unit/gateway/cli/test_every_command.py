@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from rich.console import Console
 
@@ -62,7 +62,7 @@ def refuse(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, str], None]:
     def refuse_all(status: int, reason: str) -> None:
         body = {"detail": "No.", "reason": reason, "request_id": "r-1"}
         monkeypatch.setattr(
-            httpx.HTTPTransport, "handle_request", lambda *_: httpx.Response(status, json=body)
+            httpx2.HTTPTransport, "handle_request", lambda *_: httpx2.Response(status, json=body)
         )
 
     return refuse_all

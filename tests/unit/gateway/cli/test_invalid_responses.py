@@ -6,7 +6,7 @@ import io
 import json
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from rich.console import Console
 
@@ -18,14 +18,14 @@ NO_GATEWAY = f"{URL} is not a Braid gateway"
 
 
 @pytest.fixture
-def answers(monkeypatch: pytest.MonkeyPatch) -> list[httpx.Response]:
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[httpx2.Response]:
     """The server's responses to the requests in order; the last one repeats."""
-    responses: list[httpx.Response] = []
+    responses: list[httpx2.Response] = []
 
-    def answer(*_: object) -> httpx.Response:
+    def answer(*_: object) -> httpx2.Response:
         return responses.pop(0) if len(responses) > 1 else responses[0]
 
-    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", answer)
+    monkeypatch.setattr(httpx2.HTTPTransport, "handle_request", answer)
     return responses
 
 
@@ -56,9 +56,9 @@ def braid(*words: str, url: str = URL) -> tuple[int, str, str]:
     ],
 )
 def test_another_server_is_reported_as_not_a_gateway(
-    answers: list[httpx.Response], status: int, body: Any
+    answers: list[httpx2.Response], status: int, body: Any
 ) -> None:
-    answers.append(httpx.Response(status, json=body))
+    answers.append(httpx2.Response(status, json=body))
     assert braid("search", "who") == (1, "", f"braid: {NO_GATEWAY}\n")
     code, out, _ = braid("search", "who", "--mode", "text", "--json")
     if status != 200 or not isinstance(body, dict):
@@ -81,23 +81,23 @@ def test_another_server_is_reported_as_not_a_gateway(
     ],
 )
 def test_every_command_reports_a_response_that_lacks_required_fields(
-    answers: list[httpx.Response], words: tuple[str, ...]
+    answers: list[httpx2.Response], words: tuple[str, ...]
 ) -> None:
-    answers.append(httpx.Response(200, json={}))
+    answers.append(httpx2.Response(200, json={}))
     code, _, err = braid(*words)
     assert (code, err) == (1, f"braid: {NO_GATEWAY}\n")
 
 
-def test_a_response_that_is_not_json_is_reported(answers: list[httpx.Response]) -> None:
-    answers.append(httpx.Response(503, text="[" * 100_000))
+def test_a_response_that_is_not_json_is_reported(answers: list[httpx2.Response]) -> None:
+    answers.append(httpx2.Response(503, text="[" * 100_000))
     code, _, err = braid("status")
     assert (code, err) == (1, "braid: the answer is not JSON (status 503)\n")
 
 
-def test_an_error_of_the_gateway_is_passed_on_unchanged(answers: list[httpx.Response]) -> None:
+def test_an_error_of_the_gateway_is_passed_on_unchanged(answers: list[httpx2.Response]) -> None:
     fields = [{"field": "limit", "description": "is odd"}]
     body = {"detail": "limit: is odd", "reason": "INVALID_FIELD", "request_id": "r"}
-    answers.append(httpx.Response(422, json=body | {"fields": fields}))
+    answers.append(httpx2.Response(422, json=body | {"fields": fields}))
     assert json.loads(braid("jobs", "list", "--json")[1]) == body | {"fields": fields}
 
 

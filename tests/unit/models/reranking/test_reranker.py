@@ -8,7 +8,7 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 
-import httpx
+import httpx2
 import pytest
 from pydantic import SecretStr
 
@@ -118,12 +118,12 @@ async def test_the_client_is_not_built_on_the_event_loop(
 ) -> None:
     threads: list[threading.Thread] = []
 
-    class Recording(httpx.AsyncClient):
+    class Recording(httpx2.AsyncClient):
         def __init__(self, *, timeout: float) -> None:
             threads.append(threading.current_thread())
             super().__init__(timeout=timeout)
 
-    monkeypatch.setattr(httpx, "AsyncClient", Recording)
+    monkeypatch.setattr(httpx2, "AsyncClient", Recording)
     await reranker.score("q", ["a"])
     [builder] = threads
     assert builder is not threading.current_thread()

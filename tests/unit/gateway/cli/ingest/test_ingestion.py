@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from gateway.cli.api import PATIENCE_SECONDS, Api
@@ -266,14 +266,14 @@ def test_only_a_request_to_an_unavailable_gateway_is_retried(
 ) -> None:
     asked = 0
 
-    def fail_once(_transport: object, request: httpx.Request) -> httpx.Response:
+    def fail_once(_transport: object, request: httpx2.Request) -> httpx2.Response:
         nonlocal asked
         asked += 1
         if asked == 1:
-            raise httpx.ConnectError("refused")
-        return httpx.Response(200, json={})
+            raise httpx2.ConnectError("refused")
+        return httpx2.Response(200, json={})
 
-    monkeypatch.setattr(httpx.HTTPTransport, "handle_request", fail_once)
+    monkeypatch.setattr(httpx2.HTTPTransport, "handle_request", fail_once)
     slept: list[float] = []
     with Api("http://127.0.0.1:1", sleep=slept.append) as api:
         if tries:
