@@ -26,7 +26,7 @@ from gateway.rest.http.limits import RequestLimits
 from gateway.rest.http.methods import HeadAsGet, allow
 from gateway.rest.http.middleware import Drain, RequestMiddleware
 from gateway.rest.http.request_parsing import ONLY_DECLARED_PARAMETERS
-from gateway.rest.mapping.openapi import describe
+from gateway.rest.mapping.openapi import SERVERS, describe, operation_id
 from gateway.rest.mapping.validation_errors import invalid
 from gateway.rest.openai import routes as openai_routes
 from gateway.rest.openai.errors import OpenAIErrors
@@ -84,9 +84,11 @@ def create_app(
     drain = drain or Drain()
     # The page has its own scripts, so that /docs works without network.
     app = FastAPIOffline(
-        title="Braid",
+        title="Braid REST API",
         version="1",
         description=_ABOUT,
+        servers=list(SERVERS),
+        generate_unique_id_function=operation_id,
         redoc_url=None,
         redirect_slashes=False,
         # The middleware continues the caller's trace; a second span per request would be redundant.

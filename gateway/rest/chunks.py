@@ -48,7 +48,7 @@ class Chunks(ResponseSchema):
 
 
 @router.get("", response_model=Chunks)
-async def read(
+async def get_chunks(
     caller: CallerDep,
     clients: ClientsDep,
     ids: Annotated[

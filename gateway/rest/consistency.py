@@ -241,7 +241,9 @@ class Restore(ContractModel):
 
 
 @router.get("/consistency", response_model=Consistency)
-async def check(caller: UploaderDep, clients: ClientsDep, limit: Listed = None) -> Response:
+async def check_consistency(
+    caller: UploaderDep, clients: ClientsDep, limit: Listed = None
+) -> Response:
     """Compares all stores; changes nothing. What unfinished jobs explain is listed as pending."""
     request = consistency_pb2.CheckConsistencyRequest(max_listed=limit)
     method = _SERVICE + "CheckConsistency"
@@ -250,7 +252,7 @@ async def check(caller: UploaderDep, clients: ClientsDep, limit: Listed = None) 
 
 
 @router.post("/consistency", response_model=Consistency)
-async def repair(
+async def repair_consistency(
     caller: UploaderDep,
     clients: ClientsDep,
     limit: Listed = None,
@@ -305,7 +307,7 @@ async def get_quarantine(
     response_model=Restored,
     dependencies=[JSON_BODY_ONLY],
 )
-async def restore(
+async def restore_quarantine(
     quarantine_id: QuarantineId,
     caller: UploaderDep,
     clients: ClientsDep,
@@ -323,7 +325,9 @@ async def restore(
 
 
 @router.delete("/quarantines/{quarantine_id}", response_model=Purged)
-async def purge(quarantine_id: QuarantineId, caller: UploaderDep, clients: ClientsDep) -> Response:
+async def purge_quarantine(
+    quarantine_id: QuarantineId, caller: UploaderDep, clients: ClientsDep
+) -> Response:
     """Deletes a quarantine and its items for good. Needs the scope `admin`."""
     request = consistency_pb2.PurgeQuarantineRequest(quarantine_id=quarantine_id)
     method = _SERVICE + "PurgeQuarantine"

@@ -39,13 +39,13 @@ router = APIRouter(tags=["probes"], responses=problems(405))
 
 
 @router.get("/healthz", response_model=Alive)
-async def healthz() -> Response:
+async def get_liveness() -> Response:
     """The process runs."""
     return JsonResponse({"status": "ok"})
 
 
 @router.get("/readyz", response_model=Readiness, responses={503: {"model": NotReady}})
-async def readyz(request: Request, clients: ClientsDep) -> Response:
+async def get_readiness(request: Request, clients: ClientsDep) -> Response:
     """The orchestrator and both tiers serve, and this process is not about to end; if not, what is the matter."""
     if request.app.state.drain.begun:
         return _not_ready(request, "The gateway is shutting down.", {}, {})

@@ -244,7 +244,7 @@ JobId = Annotated[
 
 
 @router.get("", response_model=Jobs)
-async def listing(  # noqa: PLR0917 - the framework names them
+async def list_jobs(  # noqa: PLR0917 - the framework names them
     caller: CallerDep,
     clients: ClientsDep,
     limit: Limit = 0,
@@ -271,7 +271,7 @@ async def listing(  # noqa: PLR0917 - the framework names them
 
 
 @router.get("/dead", response_model=DeadDocuments)
-async def dead(
+async def list_dead_documents(
     caller: CallerDep, clients: ClientsDep, limit: Limit = 0, cursor: Cursor = ""
 ) -> Response:
     """The documents that were accepted and could not be taken, the latest first, in pages."""
@@ -283,7 +283,7 @@ async def dead(
 
 
 @router.post("/dead/retry", response_model=RetriedDead)
-async def retry_dead(
+async def retry_dead_documents(
     caller: CallerDep,
     clients: ClientsDep,
     since: Annotated[
@@ -305,7 +305,7 @@ async def retry_dead(
 
 
 @router.get("/{job_id}", response_model=Job)
-async def read(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Response:
+async def get_job(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Response:
     """A job as it stands."""
     request = jobs_pb2.GetJobRequest(job_id=job_id)
     answer = await caller.call(_SERVICE + "GetJob", clients.jobs.GetJob, request)
@@ -313,7 +313,7 @@ async def read(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Respons
 
 
 @router.post("/{job_id}/cancel", response_model=Job)
-async def cancel(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Response:
+async def cancel_job(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Response:
     """Ends a job; what is searchable of it still goes into the graph."""
     request = jobs_pb2.CancelJobRequest(job_id=job_id)
     method = _SERVICE + "CancelJob"
@@ -322,7 +322,7 @@ async def cancel(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Respo
 
 
 @router.post("/{job_id}/retry", response_model=Job)
-async def retry(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Response:
+async def retry_job(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Response:
     """Tries again what an ended job did not do."""
     request = jobs_pb2.RetryJobRequest(job_id=job_id)
     method = _SERVICE + "RetryJob"
@@ -338,7 +338,7 @@ async def retry(job_id: JobId, caller: CallerDep, clients: ClientsDep) -> Respon
         WatchEvent,
     ),
 )
-async def watch(
+async def watch_job(
     job_id: JobId, caller: WatcherDep, clients: ClientsDep, settings: SettingsDep
 ) -> Response:
     """A job as it goes on."""

@@ -38,7 +38,7 @@ class Reembed(Body):
 
 
 @router.get("/models", response_model=SpaceModels)
-async def models(caller: CallerDep, clients: ClientsDep) -> Response:
+async def get_embedding_models(caller: CallerDep, clients: ClientsDep) -> Response:
     """The embedding model of the space, and the one that the settings name."""
     request = models_pb2.GetSpaceModelsRequest()
     answer = await caller.call(_MODELS + "GetSpaceModels", clients.models.GetSpaceModels, request)
@@ -51,7 +51,9 @@ async def models(caller: CallerDep, clients: ClientsDep) -> Response:
 
 
 @router.post("/reembed", status_code=202, response_model=OneJob, dependencies=[JSON_BODY_ONLY])
-async def reembed(caller: CallerDep, clients: ClientsDep, body: Reembed | None = None) -> Response:
+async def reembed_space(
+    caller: CallerDep, clients: ClientsDep, body: Reembed | None = None
+) -> Response:
     """Moves everything in the space to the configured embedding model, as a job. Needs the scope `admin`."""
     keep = body is not None and body.keep_former
     request = models_pb2.StartReembeddingRequest(keep_former=keep)
@@ -61,7 +63,7 @@ async def reembed(caller: CallerDep, clients: ClientsDep, body: Reembed | None =
 
 
 @router.post("/reextract", status_code=202, response_model=OneJob)
-async def reextract(caller: CallerDep, clients: ClientsDep) -> Response:
+async def reextract_space(caller: CallerDep, clients: ClientsDep) -> Response:
     """Gives every chunk to the graph again, as a job: a language model added later reads it. Needs scope `admin`."""
     request = models_pb2.StartReextractionRequest()
     method = _MODELS + "StartReextraction"

@@ -247,7 +247,7 @@ _NAMES = {"ontology": "", "expected_version": "version"}
 
 
 @router.get("", response_model=OntologyAnswer)
-async def read(caller: CallerDep, clients: ClientsDep) -> Response:
+async def get_ontology(caller: CallerDep, clients: ClientsDep) -> Response:
     """The space's ontology, and its version."""
     request = ontology_pb2.GetOntologyRequest()
     method = _QUERY + "GetOntology"
@@ -256,7 +256,7 @@ async def read(caller: CallerDep, clients: ClientsDep) -> Response:
 
 
 @router.put("", response_model=OntologyVersion, dependencies=[JSON_BODY_ONLY])
-async def put(body: OntologyBody, caller: CallerDep, clients: ClientsDep) -> Response:
+async def put_ontology(body: OntologyBody, caller: CallerDep, clients: ClientsDep) -> Response:
     """Replaces the space's ontology. Facts and entities that are there stay as they are."""
     method = _INGEST + "PutOntology"
     answer = await caller.call(method, clients.graph_ingest.PutOntology, body.message(), _name)

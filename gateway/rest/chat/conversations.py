@@ -42,7 +42,9 @@ Cursor = Annotated[
 
 
 @router.post("", status_code=201, response_model=Conversation, dependencies=[JSON_BODY_ONLY])
-async def create(body: NewConversation, caller: CallerDep, clients: ClientsDep) -> Response:
+async def create_conversation(
+    body: NewConversation, caller: CallerDep, clients: ClientsDep
+) -> Response:
     """Starts a conversation."""
     request = agent_pb2.CreateConversationRequest(title=body.title)
     method = SERVICE + "CreateConversation"
@@ -51,7 +53,7 @@ async def create(body: NewConversation, caller: CallerDep, clients: ClientsDep) 
 
 
 @router.get("", response_model=Conversations)
-async def listing(
+async def list_conversations(
     caller: CallerDep, clients: ClientsDep, limit: Limit = 0, cursor: Cursor = ""
 ) -> Response:
     """The caller's conversations, the one that was last used first, in pages."""
@@ -63,7 +65,9 @@ async def listing(
 
 
 @router.get("/{conversation_id}", response_model=WholeConversation)
-async def read(conversation_id: ConversationId, caller: CallerDep, clients: ClientsDep) -> Response:
+async def get_conversation(
+    conversation_id: ConversationId, caller: CallerDep, clients: ClientsDep
+) -> Response:
     """A conversation with its latest messages."""
     request = agent_pb2.GetConversationRequest(conversation_id=conversation_id)
     answer = await caller.call(SERVICE + "GetConversation", clients.agent.GetConversation, request)
@@ -72,7 +76,7 @@ async def read(conversation_id: ConversationId, caller: CallerDep, clients: Clie
 
 
 @router.get("/{conversation_id}/messages", response_model=Messages)
-async def messages(
+async def list_messages(
     conversation_id: ConversationId,
     caller: CallerDep,
     clients: ClientsDep,
@@ -89,7 +93,7 @@ async def messages(
 
 
 @router.patch("/{conversation_id}", response_model=Conversation, dependencies=[JSON_BODY_ONLY])
-async def rename(
+async def rename_conversation(
     conversation_id: ConversationId, body: Title, caller: CallerDep, clients: ClientsDep
 ) -> Response:
     """Gives a conversation another title."""
@@ -100,7 +104,7 @@ async def rename(
 
 
 @router.delete("/{conversation_id}", status_code=204, response_class=Response)
-async def delete(
+async def delete_conversation(
     conversation_id: ConversationId, caller: CallerDep, clients: ClientsDep
 ) -> Response:
     """Deletes a conversation with its messages."""

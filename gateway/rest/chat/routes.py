@@ -41,7 +41,7 @@ _MAX_EVENT_ID = 2**63 - 1
     responses={200: {"content": event_stream(ChatEvent)}},
     dependencies=[JSON_BODY_ONLY],
 )
-async def chat(
+async def ask_question(
     body: Chat,
     caller: AskerDep,
     clients: ClientsDep,
@@ -58,7 +58,7 @@ async def chat(
 
 
 @router.get("/{run_id}/events", response_class=Response, responses=events(_EVENTS, ChatEvent))
-async def run_events(
+async def follow_run(
     run_id: RunId,
     caller: AskerDep,
     clients: ClientsDep,
@@ -76,7 +76,7 @@ async def run_events(
 
 
 @router.post("/{run_id}/cancel", status_code=204, response_class=Response)
-async def cancel(run_id: RunId, caller: CallerDep, clients: ClientsDep) -> Response:
+async def cancel_run(run_id: RunId, caller: CallerDep, clients: ClientsDep) -> Response:
     """Stops a run and the tools that it is running; one that has ended is left as it is."""
     request = agent_pb2.CancelRunRequest(run_id=run_id)
     await caller.call(SERVICE + "CancelRun", clients.agent.CancelRun, request)

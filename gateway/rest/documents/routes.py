@@ -175,7 +175,7 @@ Limit = Annotated[
     },
     openapi_extra={"requestBody": _BODY},
 )
-async def create(
+async def upload_documents(
     request: Request,
     caller: UploaderDep,
     clients: ClientsDep,
@@ -209,7 +209,7 @@ async def create(
 
 
 @router.get("", response_model=Documents)
-async def listing(
+async def list_documents(
     caller: CallerDep,
     clients: ClientsDep,
     limit: Limit = 0,
@@ -233,7 +233,7 @@ async def listing(
 
 
 @router.get("/" + any_text("document_id"), response_model=DocumentWithChunks)
-async def read(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) -> Response:
+async def get_document(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) -> Response:
     """A document's current version."""
     request = documents_pb2.GetDocumentRequest(document_id=document_id)
     method = _DOCUMENTS + "GetDocument"
@@ -248,7 +248,9 @@ async def read(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) 
     response_model=Receipt,
     responses={202: {"model": Receipt, "description": "The job goes on."}},
 )
-async def delete(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) -> Response:
+async def delete_document(
+    document_id: DocumentId, caller: CallerDep, clients: ClientsDep
+) -> Response:
     """Removes a document from both stores. Answers with what was removed from each; when that takes longer than the
     caller waits, with status 202 and the job, which goes on whatever happens.
     """

@@ -31,7 +31,7 @@ _named = partial(rest_name, names={"page_size": "limit", "page_token": "cursor"}
 
 # Not below /api/documents/{id}, because an id may contain any character and may end with `/versions`.
 @router.get("", response_model=DocumentVersions)
-async def listing(
+async def list_document_versions(
     caller: CallerDep,
     clients: ClientsDep,
     document_id: Annotated[

@@ -65,7 +65,9 @@ Cursor = Annotated[
 
 
 @router.post("/entities", response_model=responses.MemorySavedEntity, dependencies=[JSON_BODY_ONLY])
-async def save_entity(body: NewMemoryEntity, caller: CallerDep, clients: ClientsDep) -> Response:
+async def save_memory_entity(
+    body: NewMemoryEntity, caller: CallerDep, clients: ClientsDep
+) -> Response:
     """Saves an entity, or adds evidence to the one that has the name and the type. A reached limit is an outcome."""
     answer = await caller.call(
         _SERVICE + "SaveEntity", clients.entity_memory.SaveEntity, body.message()
@@ -81,7 +83,7 @@ async def save_entity(body: NewMemoryEntity, caller: CallerDep, clients: Clients
 
 
 @router.get("/entities", response_model=responses.MemoryEntityPage)
-async def query_entities(  # noqa: PLR0917 - FastAPI names them all
+async def query_memory_entities(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
     query: Annotated[
@@ -116,7 +118,7 @@ async def query_entities(  # noqa: PLR0917 - FastAPI names them all
 
 
 @router.delete("/entities/{id}", response_model=responses.MemoryDeletedEntity)
-async def delete_entity(id_: EntityId, caller: CallerDep, clients: ClientsDep) -> Response:
+async def delete_memory_entity(id_: EntityId, caller: CallerDep, clients: ClientsDep) -> Response:
     """Takes an entity and its relationships out of the memory; they can be restored."""
     request = pb.DeleteEntityRequest(entity_id=id_)
     method = _SERVICE + "DeleteEntity"
@@ -125,7 +127,7 @@ async def delete_entity(id_: EntityId, caller: CallerDep, clients: ClientsDep) -
 
 
 @router.post("/entities/{id}/restore", response_model=responses.MemoryRestoredEntity)
-async def restore_entity(id_: EntityId, caller: CallerDep, clients: ClientsDep) -> Response:
+async def restore_memory_entity(id_: EntityId, caller: CallerDep, clients: ClientsDep) -> Response:
     """Brings a deleted entity back with the relationships that were deleted with it."""
     request = pb.RestoreEntityRequest(entity_id=id_)
     method = _SERVICE + "RestoreEntity"
@@ -141,7 +143,7 @@ async def restore_entity(id_: EntityId, caller: CallerDep, clients: ClientsDep) 
 @router.post(
     "/entities/{id}/rename", response_model=responses.MemoryEntity, dependencies=[JSON_BODY_ONLY]
 )
-async def rename_entity(
+async def rename_memory_entity(
     id_: EntityId, body: NewName, caller: CallerDep, clients: ClientsDep
 ) -> Response:
     """Gives an entity another name; the former one becomes an alias."""
@@ -154,7 +156,7 @@ async def rename_entity(
 @router.post(
     "/entities/{id}/merge", response_model=responses.MemoryEntity, dependencies=[JSON_BODY_ONLY]
 )
-async def merge_entities(
+async def merge_memory_entities(
     id_: EntityId, body: OtherEntity, caller: CallerDep, clients: ClientsDep
 ) -> Response:
     """Makes another entity part of this one: its names become aliases, its relationships move."""
@@ -165,7 +167,7 @@ async def merge_entities(
 
 
 @router.get("/entities/{id}/related", response_model=responses.MemoryRelatedPage)
-async def related_to(  # noqa: PLR0917 - FastAPI names them all
+async def list_related_entities(  # noqa: PLR0917 - FastAPI names them all
     id_: EntityId,
     caller: CallerDep,
     clients: ClientsDep,
@@ -201,7 +203,7 @@ async def related_to(  # noqa: PLR0917 - FastAPI names them all
     response_model=responses.MemorySavedRelationship,
     dependencies=[JSON_BODY_ONLY],
 )
-async def save_relationship(
+async def save_memory_relationship(
     body: NewMemoryRelationship, caller: CallerDep, clients: ClientsDep
 ) -> Response:
     """Saves a relationship and the entities that it needs, or adds evidence to it. A reached limit is an outcome."""
@@ -219,7 +221,7 @@ async def save_relationship(
 
 
 @router.get("/relationships", response_model=responses.MemoryRelationshipPage)
-async def query_relationships(  # noqa: PLR0917 - FastAPI names them all
+async def query_memory_relationships(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
     type_: Types = None,
@@ -251,7 +253,7 @@ async def query_relationships(  # noqa: PLR0917 - FastAPI names them all
 
 
 @router.delete("/relationships/{id}", response_model=responses.MemoryDeleted)
-async def delete_relationship(
+async def delete_memory_relationship(
     id_: Annotated[
         str,
         Bounds(pb.DeleteRelationshipRequest, "relationship_id"),
@@ -268,7 +270,7 @@ async def delete_relationship(
 
 
 @router.post("/query", response_model=responses.MemoryAnswers, dependencies=[JSON_BODY_ONLY])
-async def query(body: MemoryQuestion, caller: CallerDep, clients: ClientsDep) -> Response:
+async def query_memory(body: MemoryQuestion, caller: CallerDep, clients: ClientsDep) -> Response:
     """Relationships that answer a question in plain words, best first."""
     method = _SERVICE + "AnswerRelationshipQuery"
     answer = await caller.call(
@@ -285,7 +287,7 @@ async def query(body: MemoryQuestion, caller: CallerDep, clients: ClientsDep) ->
 
 
 @router.post("/turns", response_model=responses.MemorySavedTurn, dependencies=[JSON_BODY_ONLY])
-async def save_turn(body: SaidTurns, caller: CallerDep, clients: ClientsDep) -> Response:
+async def save_memory_turn(body: SaidTurns, caller: CallerDep, clients: ClientsDep) -> Response:
     """Extracts entities and relationships from the last of some turns, and saves them; a message is saved once."""
     method = _SERVICE + "SaveTurn"
     answer = await caller.call(method, clients.entity_memory.SaveTurn, body.message())
@@ -301,7 +303,7 @@ async def save_turn(body: SaidTurns, caller: CallerDep, clients: ClientsDep) -> 
 
 
 @router.get("/quota", response_model=responses.MemoryQuotas)
-async def quota(
+async def get_memory_quota(
     caller: CallerDep,
     clients: ClientsDep,
     conversation_id: Annotated[
@@ -320,7 +322,7 @@ async def quota(
 
 
 @router.get("/export", response_model=responses.MemoryExportPage)
-async def export(
+async def export_memory(
     caller: CallerDep,
     clients: ClientsDep,
     limit: Annotated[
@@ -348,7 +350,7 @@ async def export(
 
 
 @router.get("/writes/dead", response_model=responses.DeadMemoryWrites)
-async def dead_writes(
+async def list_dead_memory_writes(
     caller: CallerDep,
     clients: ClientsDep,
     limit: Annotated[
@@ -371,7 +373,7 @@ async def dead_writes(
 
 
 @router.post("/writes/dead/retry", response_model=responses.RetriedMemoryWrites)
-async def retry_dead_writes(caller: CallerDep, clients: ClientsDep) -> Response:
+async def retry_dead_memory_writes(caller: CallerDep, clients: ClientsDep) -> Response:
     """Tries again to save everything that failed for good, and counts it."""
     method = _SERVICE + "RetryDeadMemoryWrites"
     request = pb.RetryDeadMemoryWritesRequest()
@@ -380,7 +382,7 @@ async def retry_dead_writes(caller: CallerDep, clients: ClientsDep) -> Response:
 
 
 @router.delete("", response_model=responses.MemoryReceipt)
-async def erase(caller: CallerDep, clients: ClientsDep) -> Response:
+async def erase_memory(caller: CallerDep, clients: ClientsDep) -> Response:
     """Erases everything of the user for good, and answers with a receipt."""
     method = _SERVICE + "EraseUserMemory"
     request = pb.EraseUserMemoryRequest()

@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from braid.graph.v1 import corrections_pb2
 from gateway.rest.facts.requests import end_name
-from gateway.rest.facts.responses import CorrectedFact, WithdrawnFact, WithdrawnFacts
+from gateway.rest.facts.responses import CorrectedFact, WithdrawalOutcome, WithdrawnFacts
 from gateway.rest.graph import fact_responses
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
@@ -158,7 +158,7 @@ class Correction(ContractModel):
 
 
 @router.post("/withdraw", response_model=WithdrawnFacts, dependencies=[JSON_BODY_ONLY])
-async def withdraw_many(body: Withdrawal, caller: CallerDep, clients: ClientsDep) -> Response:
+async def withdraw_facts(body: Withdrawal, caller: CallerDep, clients: ClientsDep) -> Response:
     """Withdraws facts, and answers what became of each. Nothing is erased: as known before, they still stand."""
     request = corrections_pb2.WithdrawFactsRequest(
         fact_ids=body.uuids, reason=body.reason, chunk_id=body.chunk_id
@@ -177,8 +177,8 @@ async def withdraw_many(body: Withdrawal, caller: CallerDep, clients: ClientsDep
     )
 
 
-@router.delete("/{uuid}", response_model=WithdrawnFact)
-async def withdraw(
+@router.delete("/{uuid}", response_model=WithdrawalOutcome)
+async def withdraw_fact(
     uuid: FactUuid,
     caller: CallerDep,
     clients: ClientsDep,
@@ -207,7 +207,7 @@ async def withdraw(
 
 
 @router.patch("/{uuid}", response_model=CorrectedFact, dependencies=[JSON_BODY_ONLY])
-async def correct(
+async def correct_fact(
     uuid: FactUuid, body: Correction, caller: CallerDep, clients: ClientsDep
 ) -> Response:
     """Corrects a fact: from now on it is known as corrected; as known before, it is what it was. With another subject,

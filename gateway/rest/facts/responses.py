@@ -45,7 +45,7 @@ class EndedFact(ResponseSchema):
     revision: int
 
 
-class WithdrawnFact(ResponseSchema):
+class WithdrawalOutcome(ResponseSchema):
     """What became of a fact."""
 
     uuid: str

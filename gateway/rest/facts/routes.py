@@ -72,7 +72,7 @@ _BODY = {
 
 
 @router.post("", response_model=FactsTaken, openapi_extra={"requestBody": _BODY})
-async def add(  # noqa: PLR0917 - FastAPI names them all
+async def add_facts(  # noqa: PLR0917 - FastAPI names them all
     request: Request,
     caller: UploaderDep,
     clients: ClientsDep,
@@ -125,7 +125,7 @@ class End(Body):
 
 
 @router.get("", response_model=Facts)
-async def listing(  # noqa: PLR0917 - FastAPI names them all
+async def list_facts(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
     subject: Annotated[
@@ -172,7 +172,7 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
 
 
 @router.get("/{uuid}", response_model=FactAndVersions)
-async def read(uuid: FactUuid, caller: CallerDep, clients: ClientsDep) -> Response:
+async def get_fact(uuid: FactUuid, caller: CallerDep, clients: ClientsDep) -> Response:
     """A fact, and all that was ever known of it: at most the last 1,000 versions."""
     request = structure_pb2.GetFactRequest(fact_id=uuid)
     answer = await caller.call(_QUERY + "GetFact", clients.graph.GetFact, request, graph_name())
@@ -180,7 +180,7 @@ async def read(uuid: FactUuid, caller: CallerDep, clients: ClientsDep) -> Respon
 
 
 @router.post("/{uuid}/end", response_model=EndedFact, dependencies=[JSON_BODY_ONLY])
-async def end(uuid: FactUuid, body: End, caller: CallerDep, clients: ClientsDep) -> Response:
+async def end_fact(uuid: FactUuid, body: End, caller: CallerDep, clients: ClientsDep) -> Response:
     """Ends a fact at a time; what was known before stays on record. Again with another time it is a correction."""
     request = ingest_pb2.EndFactRequest(fact_id=uuid, invalid_time=stamp(body.invalid_at))
     method = _INGEST + "EndFact"

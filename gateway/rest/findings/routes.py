@@ -72,7 +72,7 @@ def _listed_name(path: str) -> str:
 
 
 @router.post("", response_model=FindingsAdded, dependencies=[JSON_BODY_ONLY])
-async def add(body: Findings, caller: CallerDep, clients: ClientsDep) -> Response:
+async def add_findings(body: Findings, caller: CallerDep, clients: ClientsDep) -> Response:
     """Adds findings, intents and outcomes in one transaction; known ones stay as they are, refused ones are listed."""
     method = _INGEST + "AddFindings"
     answer = await caller.call(method, clients.graph_ingest.AddFindings, body.message(), _name)
@@ -80,13 +80,13 @@ async def add(body: Findings, caller: CallerDep, clients: ClientsDep) -> Respons
 
 
 @router.post("/search", response_model=FindingPage, dependencies=[JSON_BODY_ONLY])
-async def search(body: FindingSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+async def search_findings(body: FindingSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Findings by words, by similarity and by any field; without a query all that pass the filter, in pages."""
     return await _found(body.message(), caller, clients, _name)
 
 
 @router.get("", response_model=FindingPage)
-async def listing(  # noqa: PLR0917 - FastAPI names them all
+async def list_findings(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
     kind: Annotated[

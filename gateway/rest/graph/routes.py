@@ -51,7 +51,7 @@ _SERVICE = "/braid.graph.v1.GraphQueryService/"
 
 
 @router.get("/neighborhood/" + any_text("entity"), response_model=Neighborhood)
-async def neighborhood(  # noqa: PLR0917 - FastAPI names them all
+async def get_neighborhood(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
     entity: Annotated[
@@ -85,7 +85,7 @@ async def neighborhood(  # noqa: PLR0917 - FastAPI names them all
 
 
 @router.get("/entities", response_model=Entities)
-async def entities(  # noqa: PLR0917 - as above
+async def list_entities(  # noqa: PLR0917 - as above
     caller: CallerDep,
     clients: ClientsDep,
     kind: Annotated[
@@ -133,7 +133,7 @@ async def entities(  # noqa: PLR0917 - as above
 
 
 @router.get("/status", response_model=GraphStatus)
-async def status(caller: CallerDep, clients: ClientsDep) -> Response:
+async def get_graph_status(caller: CallerDep, clients: ClientsDep) -> Response:
     """Counts, the last write, and the state of the indexes."""
     request = query_pb2.GetGraphStatsRequest()
     answer = await caller.call(_SERVICE + "GetGraphStats", clients.graph.GetGraphStats, request)
@@ -141,7 +141,7 @@ async def status(caller: CallerDep, clients: ClientsDep) -> Response:
 
 
 @router.get("/history/" + any_text("entity"), response_model=History)
-async def history(  # noqa: PLR0917 - FastAPI names them all
+async def get_entity_history(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
     entity: Annotated[
@@ -208,7 +208,7 @@ async def history(  # noqa: PLR0917 - FastAPI names them all
 
 
 @router.get("/snapshot", response_model=Snapshot)
-async def snapshot(  # noqa: PLR0917 - as above
+async def get_graph_snapshot(  # noqa: PLR0917 - as above
     caller: CallerDep,
     clients: ClientsDep,
     as_of: Annotated[
@@ -241,7 +241,7 @@ async def snapshot(  # noqa: PLR0917 - as above
 
 
 @router.get("/diff", response_model=Diff)
-async def diff(  # noqa: PLR0917 - as above
+async def diff_graph(  # noqa: PLR0917 - as above
     caller: CallerDep,
     clients: ClientsDep,
     before: Annotated[
@@ -282,7 +282,7 @@ async def diff(  # noqa: PLR0917 - as above
 
 
 @router.get("/paths", response_model=Paths)
-async def paths(  # noqa: PLR0917 - as above
+async def find_paths(  # noqa: PLR0917 - as above
     caller: CallerDep,
     clients: ClientsDep,
     source: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
@@ -10,7 +11,10 @@ from services.runtime.ids import SPACE_PATTERN
 from services.runtime.security.api_keys import USER_PATTERN
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from fastapi import FastAPI
+    from fastapi.routing import APIRoute
 
 
 class ResponseSchema(BaseModel):
@@ -104,6 +108,18 @@ _COMPONENT = "#/components/schemas/{model}"
 # Paths that need a credential.
 GUARDED = ("/api/", "/v1/", "/mcp", "/memories", "/graph/", "/inference/")
 EVENT_STREAM = "text/event-stream"
+SERVERS = (
+    {"url": "/", "description": "The gateway that this document comes from."},
+    {"url": "http://127.0.0.1:8080", "description": "The local stack."},
+)
+_MAIN_PATHS = ("/api/", "/v1/", "/healthz", "/readyz")
+
+
+def operation_id(route: APIRoute) -> str:
+    """Returns an operation's name for generated clients: that of its function, such as `askQuestion`."""
+    first, *words = route.name.split("_")
+    name = first + "".join(map(str.capitalize, words))
+    return name if route.path.startswith(_MAIN_PATHS) else f"{name}AtRoot"
 
 
 def problems(*statuses: int, body: type[BaseModel] = Problem) -> dict[int | str, dict[str, Any]]:
@@ -141,16 +157,56 @@ def describe(app: FastAPI) -> None:
         schemes["bearer"] = {"type": "http", "scheme": "bearer", "description": "An API key."}
         document["security"] = [{}, {"bearer": []}]
         _share_shapes(document)
-        for path, operations in document["paths"].items():
-            if path.startswith(GUARDED):
-                for method, operation in operations.items():
-                    parameters = operation.setdefault("parameters", [])
-                    parameters.extend(_DELEGATED)
-                    if method in {"post", "put"}:
-                        parameters.append(_IDEMPOTENCY_KEY)
+        _say_defaults_in_words(document)
+        _add_headers(document["paths"])
         return document
 
     app.openapi = described  # type: ignore[method-assign] # FastAPI's own way to extend it
+
+
+def _add_headers(paths: dict[str, Any]) -> None:
+    for path, operations in paths.items():
+        if path.startswith(GUARDED):
+            for method, operation in operations.items():
+                parameters = operation.setdefault("parameters", [])
+                parameters.extend(_DELEGATED)
+                if method in {"post", "put"}:
+                    parameters.append(_IDEMPOTENCY_KEY)
+
+
+def _say_defaults_in_words(document: dict[str, Any]) -> None:
+    """Moves defaults to the descriptions of properties, and removes those of parameters that are empty.
+
+    Generators of typed clients require properties that have a default, or refuse a default that does not have the
+    property's format. An empty one says nothing that the absence of a value does not.
+    """
+    for shape in _schemas(document):
+        for one in shape["properties"].values():
+            _say_default_in_words(one)
+    for operations in document["paths"].values():
+        for operation in operations.values():
+            for parameter in operation.get("parameters", ()):
+                if parameter["schema"].get("default") == "":
+                    del parameter["schema"]["default"]
+
+
+def _schemas(node: Any) -> Iterator[dict[str, Any]]:
+    """Returns all schemas of a document that have properties."""
+    if isinstance(node, dict):
+        if isinstance(node.get("properties"), dict):
+            yield node
+        for child in node.values():
+            yield from _schemas(child)
+    elif isinstance(node, list):
+        for child in node:
+            yield from _schemas(child)
+
+
+def _say_default_in_words(one: dict[str, Any]) -> None:
+    default = one.pop("default", None)
+    said = one.get("description", "")
+    if default not in (None, "", [], {}) and "efault" not in said:
+        one["description"] = f"{said} Default: {json.dumps(default)}.".strip()
 
 
 def _share_shapes(document: dict[str, Any]) -> None:

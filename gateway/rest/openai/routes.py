@@ -40,7 +40,7 @@ _CREATED = 1_795_478_400
 
 
 @router.post("/chat/completions", dependencies=[JSON_BODY_ONLY], response_class=Response)
-async def chat_completions(
+async def create_chat_completion(
     body: ChatCompletion, request: Request, caller: AskerDep, clients: ClientsDep
 ) -> Response:
     """Answers the last message with its sources, at once or as chunks (`stream`)."""
@@ -66,14 +66,14 @@ async def chat_completions(
 
 
 @router.get("/models", response_class=Response)
-async def models(caller: CallerDep) -> Response:
+async def list_chat_models(caller: CallerDep) -> Response:
     """The models: each is a choice of tools."""
     caller.require(SERVICE + "Ask")
     return JsonResponse({"object": "list", "data": [_model(name) for name in MODELS]})
 
 
 @router.get("/models/{model}", response_class=Response)
-async def model(model: ModelName, caller: CallerDep) -> Response:
+async def get_chat_model(model: ModelName, caller: CallerDep) -> Response:
     """One model."""
     caller.require(SERVICE + "Ask")
     if model not in MODELS:

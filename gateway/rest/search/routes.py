@@ -55,7 +55,7 @@ _STREAMED = "Events `leg`, one a leg in the order they end, then `final`; `error
 
 
 @router.post("/vector", response_model=ChunkResults)
-async def vector(body: VectorSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+async def search_vector(body: VectorSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Chunks nearest to the query in meaning."""
     began = time.perf_counter()
     answer = await caller.call(
@@ -65,7 +65,7 @@ async def vector(body: VectorSearch, caller: CallerDep, clients: ClientsDep) -> 
 
 
 @router.post("/text", response_model=ChunkResults)
-async def text(body: TextSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+async def search_text(body: TextSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Chunks that hold the query's words (BM25)."""
     began = time.perf_counter()
     answer = await caller.call(_CHUNKS + "TextSearch", clients.chunks.TextSearch, body.message())
@@ -73,7 +73,7 @@ async def text(body: TextSearch, caller: CallerDep, clients: ClientsDep) -> Resp
 
 
 @router.post("/hybrid", response_model=HybridResults)
-async def hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+async def search_hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Chunks by meaning and words, fused; reranked and expanded along the graph where that is asked for."""
     if body.has_steps():
         method = _ALL + "ExpandedHybridSearch"
@@ -88,7 +88,7 @@ async def hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsDep) -> 
 
 
 @router.post("/graph", response_model=FactResults)
-async def graph(body: GraphSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+async def search_graph(body: GraphSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Dated facts that answer the query."""
     began = time.perf_counter()
     answer = await caller.call(_FACTS, clients.graph.SearchFacts, body.message())
@@ -100,7 +100,7 @@ async def graph(body: GraphSearch, caller: CallerDep, clients: ClientsDep) -> Re
     response_model=Comprehensive,
     responses={200: {"content": event_stream(SearchEvent)}},
 )
-async def comprehensive(
+async def search_comprehensive(
     body: ComprehensiveSearch,
     caller: CallerDep,
     clients: ClientsDep,
@@ -118,7 +118,7 @@ async def comprehensive(
 @router.post(
     "/comprehensive/stream", response_class=Response, responses=events(_STREAMED, SearchEvent)
 )
-async def comprehensive_stream(
+async def stream_comprehensive_search(
     body: ComprehensiveSearch, caller: CallerDep, clients: ClientsDep, settings: SettingsDep
 ) -> Response:
     """The same as events: each leg's results as they arrive, then the whole answer."""

@@ -60,7 +60,7 @@ _routes = APIRouter(route_class=ScopedRoute, tags=["memories"], responses=proble
     status_code=_CREATED,
     dependencies=[JSON_BODY_ONLY],
 )
-async def create(body: NewMemory, caller: CallerDep, clients: ClientsDep) -> Response:
+async def create_memory(body: NewMemory, caller: CallerDep, clients: ClientsDep) -> Response:
     """Stores a memory. Once this has answered, it is found and its relations are followed.
 
     If the graph is busy, the answer does not wait for it: it has no relations, and a job stores and infers them.
@@ -72,7 +72,7 @@ async def create(body: NewMemory, caller: CallerDep, clients: ClientsDep) -> Res
 
 
 @_routes.get("/memories", response_model=responses.MemoryPage)
-async def listing(  # noqa: PLR0917 - FastAPI names them all
+async def list_memories(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
     type_: Annotated[
@@ -111,7 +111,7 @@ async def listing(  # noqa: PLR0917 - FastAPI names them all
 @_routes.post(
     "/memories/search", response_model=list[responses.MemoryHit], dependencies=[JSON_BODY_ONLY]
 )
-async def search(  # noqa: PLR0917 - FastAPI names them all
+async def search_memories(  # noqa: PLR0917 - FastAPI names them all
     body: MemorySearch,
     caller: CallerDep,
     clients: ClientsDep,
@@ -143,7 +143,7 @@ async def search(  # noqa: PLR0917 - FastAPI names them all
 
 
 @_routes.get("/memories/types", response_model=responses.Types)
-async def types(caller: CallerDep, clients: ClientsDep) -> Response:
+async def get_memory_types(caller: CallerDep, clients: ClientsDep) -> Response:
     """The types that memories of the space may have."""
     request = memories_pb2.GetMemoryTypesRequest()
     answer = await caller.call(
@@ -153,7 +153,7 @@ async def types(caller: CallerDep, clients: ClientsDep) -> Response:
 
 
 @_routes.put("/memories/types", response_model=responses.Types, dependencies=[JSON_BODY_ONLY])
-async def put_types(body: MemoryTypes, caller: CallerDep, clients: ClientsDep) -> Response:
+async def put_memory_types(body: MemoryTypes, caller: CallerDep, clients: ClientsDep) -> Response:
     """Replaces them, for memories to come."""
     request = memories_pb2.PutMemoryTypesRequest(types=body.types)
     answer = await caller.call(
@@ -167,7 +167,9 @@ async def put_types(body: MemoryTypes, caller: CallerDep, clients: ClientsDep) -
     response_model=responses.ClosedSession,
     dependencies=[JSON_BODY_ONLY],
 )
-async def close_session(body: SessionToClose, caller: CallerDep, clients: ClientsDep) -> Response:
+async def close_memory_session(
+    body: SessionToClose, caller: CallerDep, clients: ClientsDep
+) -> Response:
     """Closes a session: writes a summary that each of its memories is PART_OF."""
     request = memories_pb2.CloseMemorySessionRequest(session_id=body.session_id)
     method = _SERVICE + "CloseMemorySession"
@@ -178,7 +180,7 @@ async def close_session(body: SessionToClose, caller: CallerDep, clients: Client
 
 
 @_routes.get("/memories/{id}", response_model=responses.Memory)
-async def read(id_: MemoryId, caller: CallerDep, clients: ClientsDep) -> Response:
+async def get_memory(id_: MemoryId, caller: CallerDep, clients: ClientsDep) -> Response:
     """A memory with its relations. It counts as an access."""
     request = memories_pb2.GetMemoryRequest(memory_id=id_)
     answer = await caller.call(_SERVICE + "GetMemory", clients.memories.GetMemory, request, _name)
@@ -193,7 +195,7 @@ async def read(id_: MemoryId, caller: CallerDep, clients: ClientsDep) -> Respons
 
 
 @_routes.delete("/memories/{id}", response_model=responses.Deleted)
-async def delete(id_: MemoryId, caller: CallerDep, clients: ClientsDep) -> Response:
+async def delete_memory(id_: MemoryId, caller: CallerDep, clients: ClientsDep) -> Response:
     """Removes a memory and its relations."""
     request = memories_pb2.DeleteMemoryRequest(memory_id=id_)
     await caller.call(_SERVICE + "DeleteMemory", clients.memories.DeleteMemory, request, _name)
@@ -206,7 +208,7 @@ async def delete(id_: MemoryId, caller: CallerDep, clients: ClientsDep) -> Respo
     status_code=_CREATED,
     dependencies=[JSON_BODY_ONLY],
 )
-async def relate(
+async def relate_memory(
     id_: MemoryId,
     body: MemoryRelation,
     caller: CallerDep,
@@ -220,7 +222,7 @@ async def relate(
 
 
 @_routes.delete("/memories/{id}/relations/{target}", response_model=responses.Deleted)
-async def unrelate(
+async def unrelate_memory(
     id_: MemoryId,
     target: Annotated[
         str,
@@ -247,7 +249,7 @@ async def unrelate(
 
 
 @_routes.get("/graph/stats", response_model=responses.Stats)
-async def stats(caller: CallerDep, clients: ClientsDep) -> Response:
+async def get_memory_stats(caller: CallerDep, clients: ClientsDep) -> Response:
     """The caller's memories and the relations between them in numbers."""
     request = memories_pb2.GetMemoryStatsRequest()
     answer = await caller.call(
@@ -257,7 +259,7 @@ async def stats(caller: CallerDep, clients: ClientsDep) -> Response:
 
 
 @_routes.post("/inference/run", response_model=jobs.Inferred)
-async def infer(
+async def run_memory_inference(
     caller: CallerDep,
     clients: ClientsDep,
     limit: Annotated[
@@ -278,7 +280,7 @@ async def infer(
 
 
 @_routes.post("/inference/jobs", response_model=OneJob, status_code=202)
-async def start_inference(
+async def start_memory_inference(
     caller: CallerDep,
     clients: ClientsDep,
     limit: Annotated[
