@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Final, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
+from pydantic_settings import NoDecode
 
 from services.runtime.settings import RuntimeSettings
 
 MIB = 1024 * 1024
+_ORIGIN: Final = re.compile(r"https?://[^/\s*,]{1,255}")
 
 
 class GatewaySettings(RuntimeSettings):
@@ -23,6 +26,11 @@ class GatewaySettings(RuntimeSettings):
     gateway_tls_client_ca_file: Path | None = Field(
         default=None,
         description="Authorities of HTTP clients: they then need a certificate (mutual TLS).",
+    )
+    cors_origins: Annotated[tuple[str, ...], NoDecode] = Field(
+        default=(),
+        description="Origins of web pages that may call the gateway: `https://app.example,http://localhost:3000`. "
+        "They need a key like every caller.",
     )
     agent_target: str = Field(default="127.0.0.1:50050", description="The orchestrator.")
     vector_target: str = Field(default="127.0.0.1:50051", description="The vector tier.")
@@ -69,6 +77,16 @@ class GatewaySettings(RuntimeSettings):
         default=False,
         description="Whether /mcp offers only tools that read, whatever the key may do.",
     )
+
+    @field_validator("cors_origins", mode="before")
+    @classmethod
+    def _read_origins(cls, given: object) -> object:
+        if not isinstance(given, str):
+            return given
+        origins = tuple(filter(None, (part.strip().rstrip("/") for part in given.split(","))))
+        if not all(_ORIGIN.fullmatch(one) for one in origins):
+            raise ValueError("must be origins such as `https://app.example`, separated by commas")
+        return origins
 
     @model_validator(mode="after")
     def _complete_certificate(self) -> Self:

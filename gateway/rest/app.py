@@ -9,6 +9,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi_offline import FastAPIOffline
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.responses import Response
 
 from gateway.rest import chunks, consistency, health, jobs, maintenance, ontology
@@ -109,8 +110,17 @@ def create_app(
         idle_seconds=settings.body_idle_seconds,
         limits=RequestLimits.of(settings),
         drain=drain,
+        origins=settings.cors_origins,
     )
     app.add_middleware(OpenAIErrors)
+    if settings.cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.cors_origins,
+            allow_methods=["GET", "POST", "PUT", "PATCH", "DELETE"],
+            allow_headers=["*"],
+            expose_headers=["*"],
+        )
     app.add_exception_handler(BraidError, _braid_error)
     app.add_exception_handler(RequestValidationError, _validation_error)
     app.add_exception_handler(HTTPException, _http_error)

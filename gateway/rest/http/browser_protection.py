@@ -2,7 +2,7 @@
 
 Browsers say where a request comes from (Fetch Metadata): what a page of another site asks for is refused. And each
 answer says that no page of another site may embed it, frame it or guess its type. Programs send no such headers and are
-not affected. Origins that are allowed to call the gateway belong in `is_foreign`.
+not affected. Pages of origins that the settings name may call the gateway.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from starlette.datastructures import MutableHeaders
 
@@ -27,9 +27,16 @@ _PAGE = "/"
 _OTHER_ORIGINS = frozenset({"cross-site", "same-site"})
 
 
-def is_foreign(method: str, path: str, headers: Mapping[str, str]) -> bool:
-    """Returns whether a page of another origin asks, other than by a link that opens the explorer page."""
+def is_foreign(
+    method: str, path: str, headers: Mapping[str, str], allowed: Collection[str] = ()
+) -> bool:
+    """Returns whether a page of another origin asks, other than by a link that opens the explorer page.
+
+    `allowed` are origins whose pages may ask.
+    """
     if headers.get("sec-fetch-site", "").lower() not in _OTHER_ORIGINS:
+        return False
+    if headers.get("origin", "") in allowed:
         return False
     opens_page = (
         method == "GET"

@@ -36,7 +36,7 @@ from services.runtime.telemetry import get_logger
 from services.runtime.tracing import fail
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Collection, Iterator
 
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -92,9 +92,12 @@ class RequestMiddleware:
         idle_seconds: float,
         limits: RequestLimits | None = None,
         drain: Drain | None = None,
+        origins: Collection[str] = (),
     ) -> None:
+        """`origins` are those of web pages that may call the gateway."""
         self._app = app
         self._limits = limits
+        self._origins = origins
         self._drain = drain or Drain()
         self._authenticator = authenticator
         self._body_limit = body_limit
@@ -158,7 +161,7 @@ class RequestMiddleware:
 
     async def _check(self, state: RequestState, scope: Scope, headers: Headers) -> None:
         _check_utf8(scope)
-        if is_foreign(scope["method"], scope["path"], headers):
+        if is_foreign(scope["method"], scope["path"], headers, self._origins):
             self._authenticator.events.record(
                 events.CREDENTIAL_REFUSED,
                 reason="foreign_page",

@@ -33,6 +33,7 @@ _READING: Final = frozenset(
         "/api/search/vector",
         "/memories/search",
         "/v1/chat/completions",
+        "/v1/responses",
     }
 )
 _ADMINISTERING: Final = frozenset({"/api/consistency", "/api/reembed", "/api/reextract"})

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote
 
 from braid.agent.v1 import agent_pb2
+from gateway.rest.openai.text_limit import TextLimit, tokens_of
 
-_CHARACTERS_PER_TOKEN = 4
 _FINISH = {agent_pb2.RUN_END_LENGTH: "length"}
 
 
 @dataclass(slots=True)
 class Completion:
-    """One completion; `prompt` and `base_url` are the request's."""
+    """One completion; `prompt`, `base_url` and `limit` are the request's."""
 
     model: str
     prompt: str
     base_url: str
     created: int
+    limit: TextLimit = field(default_factory=TextLimit)
     id: str = ""
     citations: list[agent_pb2.AnswerCitation] = field(default_factory=list)
     _answer: str = ""
     _tokens: tuple[int, int] | None = None
     _finish: str = "stop"
+    _has_text: bool = False
+    _restarted: bool = False
 
     def take(self, event: agent_pb2.RunEvent) -> None:
         """Adds an event to the completion."""
@@ -44,18 +46,17 @@ class Completion:
 
     def whole(self) -> dict[str, Any]:
         """Returns the completion as one object."""
+        self._answer = self.limit.take(self._answer) + self.limit.rest()
         message = {
             "role": "assistant",
             "content": self._answer,
             "refusal": None,
-            "annotations": [
-                self._annotation(cited, span) for cited in self.citations for span in cited.spans
-            ],
+            "annotations": self._annotations(len(self._answer)),
         }
         choice = {
             "index": 0,
             "message": message,
-            "finish_reason": self._finish,
+            "finish_reason": self.limit.finish_reason or self._finish,
             "logprobs": None,
         }
         return {
@@ -69,14 +70,25 @@ class Completion:
         """Returns the first chunk."""
         return self._chunk({"role": "assistant", "content": ""})
 
-    def text(self, event: agent_pb2.TextAdded, *, has_text: bool) -> dict[str, Any]:
-        """Returns a chunk of text. Streamed text cannot be withdrawn: a restarted answer begins on a new line."""
-        parted = "\n\n" if event.restart and has_text else ""
-        return self._chunk({"content": parted + event.text})
+    def text(self, event: agent_pb2.TextAdded) -> dict[str, Any] | None:
+        """Returns a chunk of text, if any may be sent now.
+
+        Streamed text cannot be withdrawn: a restarted answer begins on a new line, and its sources are not marked.
+        """
+        self._restarted |= event.restart and self._has_text
+        parted = "\n\n" if event.restart and self._has_text else ""
+        self._has_text = True
+        text = self.limit.take(parted + event.text)
+        return self._chunk({"content": text}) if text else None
 
     def last(self) -> dict[str, Any]:
-        """Returns the last chunk of the choice, with the sources, because a delta has no annotations."""
-        return {**self._chunk({}, self._finish), **self._sources()}
+        """Returns the last chunk of the choice, with the sources."""
+        delta: dict[str, Any] = {}
+        if rest := self.limit.rest():
+            delta["content"] = rest
+        if not (self._restarted or self.limit.finish_reason):
+            delta["annotations"] = self._annotations(len(self._answer))
+        return {**self._chunk(delta, self.limit.finish_reason or self._finish), **self._sources()}
 
     def usage_chunk(self) -> dict[str, Any]:
         """Returns the chunk with usage that `include_usage` requests."""
@@ -84,7 +96,7 @@ class Completion:
 
     def usage(self) -> dict[str, int]:
         """Returns token counts of the provider; estimates if no provider was used."""
-        read, written = self._tokens or (_tokens_of(self.prompt), _tokens_of(self._answer))
+        read, written = self._tokens or (tokens_of(self.prompt), tokens_of(self._answer))
         return {
             "prompt_tokens": read,
             "completion_tokens": written,
@@ -97,6 +109,15 @@ class Completion:
     def _chunk(self, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
         choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
         return {**self._head("chat.completion.chunk"), "choices": [choice]}
+
+    def _annotations(self, end: int) -> list[dict[str, Any]]:
+        """Returns the marks of sources in the text up to its end."""
+        return [
+            self._annotation(cited, span)
+            for cited in self.citations
+            for span in cited.spans
+            if span.end <= end
+        ]
 
     def _annotation(
         self, cited: agent_pb2.AnswerCitation, span: agent_pb2.TextSpan
@@ -135,7 +156,3 @@ class Completion:
         if cited.source.startswith(("http://", "https://")):
             return cited.source
         return f"{self.base_url}/api/documents/{quote(cited.document_id, safe='')}"
-
-
-def _tokens_of(text: str) -> int:
-    return math.ceil(len(text) / _CHARACTERS_PER_TOKEN)

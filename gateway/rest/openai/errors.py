@@ -26,6 +26,9 @@ _TYPES = {
     429: "rate_limit_error",
 }
 _NO_MODEL = "There is no model “"
+# OpenAI's status for a wrong request, whose clients know no other.
+_BAD_REQUEST = 400
+_UNPROCESSABLE = 422
 _FIRST_ERROR = 400
 _FIRST_SERVER_ERROR = 500
 
@@ -86,7 +89,11 @@ class _Reshaper:
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start" and message["status"] >= _FIRST_ERROR:
-            self._head = message
+            status = message["status"]
+            self._head = {
+                **message,
+                "status": _BAD_REQUEST if status == _UNPROCESSABLE else status,
+            }
             return
         if self._head is None:
             await self._send(message)

@@ -23,7 +23,7 @@ from gateway.rest.mapping.openapi import problems
 from gateway.rest.openai.completions import Completion
 from gateway.rest.openai.errors import ModelNotFoundError, OpenAIProblem, openai_error
 from gateway.rest.openai.requests import MODELS, ChatCompletion, renamed_field
-from services.runtime.errors import BraidError
+from services.runtime.errors import BraidError, NotFoundError
 
 if TYPE_CHECKING:
     from gateway.rest.http.calls import Caller
@@ -46,10 +46,10 @@ async def create_chat_completion(
     """Answers the last message with its sources, at once or as chunks (`stream`)."""
     if body.model not in MODELS:
         raise ModelNotFoundError(body.model)
-    completion = Completion(
-        body.model, body.prompt, str(request.base_url).rstrip("/"), int(time.time())
-    )
-    call = caller.open(SERVICE + "Ask", clients.agent.Ask, body.message())
+    message = body.message()
+    base_url = str(request.base_url).rstrip("/")
+    completion = Completion(body.model, body.prompt, base_url, int(time.time()), body.text_limit())
+    call = caller.open(SERVICE + "Ask", clients.agent.Ask, message)
     if body.stream:
         include_usage = bool(body.stream_options and body.stream_options.include_usage)
         return await _streamed(caller, call, completion, include_usage=include_usage)
@@ -63,6 +63,13 @@ async def create_chat_completion(
         except BraidError as error:
             raise renamed(error, renamed_field) from None
     return JsonResponse(completion.whole())
+
+
+@router.post("/responses", response_class=Response, include_in_schema=False)
+async def create_response(caller: CallerDep) -> Response:
+    """Says which route to use instead."""
+    caller.require(SERVICE + "Ask")
+    raise NotFoundError("route", "There is no /v1/responses: use POST /v1/chat/completions.")
 
 
 @router.get("/models", response_class=Response)
@@ -97,7 +104,6 @@ async def _streamed(
 async def _chunks(
     caller: Caller, call: Any, completion: Completion, *, include_usage: bool
 ) -> AsyncGenerator[bytes]:
-    has_text = False
     async with aclosing(run_events(caller, call)) as events:
         async for event in events:
             _take(completion, event)
@@ -105,8 +111,8 @@ async def _chunks(
                 case "started":
                     yield _sent(completion.first())
                 case "text":
-                    yield _sent(completion.text(event.text, has_text=has_text))
-                    has_text = True
+                    if (chunk := completion.text(event.text)) is not None:
+                        yield _sent(chunk)
                 case "done":
                     yield _sent(completion.last())
     if include_usage:

@@ -57,7 +57,11 @@ _TIMED_OUT = ("TransactionTimedOut", "LockClientStopped", "Terminated")
 _VERSIONED = "\nCYPHER 25"
 
 
-_READ_ATTEMPTS = 2
+# Another transaction has deleted what a query was about to read: it finds the graph as it is when it runs again.
+_DELETED_MEANWHILE = "EntityNotFound"
+
+
+_READ_ATTEMPTS = 3
 
 
 _WRITE_ATTEMPTS = 3
@@ -153,18 +157,20 @@ class Database:
                     with self._meter.statement(name):
                         return await self._read_once(query, _single_parameter(parameters))
                 except (DriverError, Neo4jError) as error:
-                    if attempt == _READ_ATTEMPTS or not _is_lost_connection(error):
+                    again = _is_lost_connection(error) or _is_deleted_meanwhile(error)
+                    if attempt == _READ_ATTEMPTS or not again:
                         raise
         raise AssertionError("unreachable")
 
     async def write(self, work: Callable[[Transaction], Awaitable[T]]) -> T:
-        """Runs `work` in one transaction. The victim of a deadlock is retried."""
+        """Runs `work` in one transaction, which is repeated if another one stood in its way."""
         async with self._slots.slot(), _braid_errors(WRITE_LIMIT) as limit:
             for attempt in range(1, _WRITE_ATTEMPTS + 1):
                 try:
                     return await self._write_once(work, limit)
-                except TransientError as error:
-                    if attempt == _WRITE_ATTEMPTS or "Deadlock" not in str(error.code):
+                except Neo4jError as error:
+                    again = "Deadlock" in str(error.code) or _is_deleted_meanwhile(error)
+                    if attempt == _WRITE_ATTEMPTS or not again:
                         raise
         raise AssertionError("unreachable")
 
@@ -255,12 +261,18 @@ def _is_lost_connection(error: Exception) -> bool:
     return isinstance(error, neo4j.exceptions.ServiceUnavailable | neo4j.exceptions.SessionExpired)
 
 
+def _is_deleted_meanwhile(error: Exception) -> bool:
+    return isinstance(error, Neo4jError) and _DELETED_MEANWHILE in str(error.code)
+
+
 def _as_braid(error: DriverError | Neo4jError) -> BraidError:
     text = f"{getattr(error, 'code', '')} {getattr(error, 'gql_status', '')} {error}"
     if any(mark in text for mark in _POPULATING):
         return StoreUnavailableError(_STORE, 5.0, message="neo4j is still building an index.")
     if any(mark in text for mark in _TIMED_OUT):
         return DeadlineError()
+    if _is_deleted_meanwhile(error):
+        return StoreUnavailableError(_STORE)
     if isinstance(error, ClientError) and not isinstance(error, TransientError):
         if "Security" not in (error.code or ""):
             raise error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 
 import httpx2
 import openai
@@ -97,20 +98,32 @@ async def test_the_conversation_is_taken_from_the_sent_messages(
     ("more", "kind", "code"),
     [
         ({"model": "gpt-4o"}, openai.NotFoundError, "model_not_found"),
-        ({"n": 2}, openai.UnprocessableEntityError, "invalid_field"),
-        (
-            {"messages": [{"role": "user", "content": "x" * 100_000}]},
-            openai.UnprocessableEntityError,
-            "invalid_field",
+        ({"n": 2}, openai.BadRequestError, "invalid_field"),
+        *(
+            (more, openai.BadRequestError, "invalid_field")
+            for more in (
+                {"max_tokens": 0},
+                {"stop": ["a", "b", "c", "d", "e"]},
+                {"response_format": {"type": "json_object"}},
+                {"tools": [{"type": "function", "function": {"name": "f", "parameters": {}}}]},
+                {
+                    "messages": [
+                        {
+                            "role": "user",
+                            "content": [{"type": "image_url", "image_url": {"url": "data:,"}}],
+                        }
+                    ]
+                },
+            )
         ),
         (
             {"messages": [{"role": "user", "content": " "}]},
-            openai.UnprocessableEntityError,
+            openai.BadRequestError,
             "invalid_field",
         ),
         (
             {"messages": [{"role": "assistant", "content": "Hi."}]},
-            openai.UnprocessableEntityError,
+            openai.BadRequestError,
             "invalid_field",
         ),
     ],
@@ -142,3 +155,44 @@ async def test_a_wrong_key_and_an_unknown_route_return_the_errors_of_openai(
             assert refused.json()["error"]["type"] == "authentication_error"
         unknown = await http.get("/v1/no-such-route", headers=ALICE)
         assert unknown.json()["error"]["type"] == "not_found_error"
+
+
+async def completed(client: openai.AsyncOpenAI, **more: Any) -> tuple[str, str, list[str]]:
+    """The text of an answer, whole and streamed alike, why it ends, and the marked parts of the text."""
+    body: dict[str, Any] = {"model": "braid", "messages": [{"role": "user", "content": QUESTION}]}
+    whole: Any = await client.chat.completions.create(**body | more)
+    stream: Any = await client.chat.completions.create(**body | more, stream=True)
+    chunks = [chunk.choices[0] async for chunk in stream]
+    text = "".join(chunk.delta.content or "" for chunk in chunks)
+    one = whole.choices[0]
+    assert (one.message.content, one.finish_reason) == (text, chunks[-1].finish_reason)
+    marks = [
+        text[cited["start_index"] : cited["end_index"]]
+        for cited in (mark["url_citation"] for mark in getattr(chunks[-1].delta, "annotations", []))
+    ]
+    assert len(marks) == len(one.message.annotations)
+    return text, one.finish_reason, marks
+
+
+async def test_an_answer_ends_at_a_stop_sequence_or_after_the_tokens_asked_for(
+    client: openai.AsyncOpenAI,
+) -> None:
+    text, reason, marks = await completed(client)
+    assert reason == "stop"
+    assert marks
+    assert all(mark.startswith("[") for mark in marks)
+    assert await completed(client, stop="Weber") == (text.partition("Weber")[0], "stop", [])
+    assert await completed(client, max_tokens=3) == (text[:12], "length", [])
+
+
+async def test_the_last_part_of_a_long_message_is_the_question(client: openai.AsyncOpenAI) -> None:
+    content = "Notes of a meeting, line by line.\n" * 10_000 + "\n" + QUESTION
+    answer = await client.chat.completions.create(
+        model="braid", messages=[{"role": "user", "content": content}]
+    )
+    assert "Jonas Weber" in (answer.choices[0].message.content or "")
+
+
+async def test_another_route_of_openai_says_which_one_to_use(client: openai.AsyncOpenAI) -> None:
+    with pytest.raises(openai.NotFoundError, match="use POST /v1/chat/completions"):
+        await client.responses.create(model="braid", input=QUESTION)

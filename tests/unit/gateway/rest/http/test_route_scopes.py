@@ -13,7 +13,7 @@ READING = {
     *("/api/search/vector", "/api/search/text", "/api/search/hybrid", "/api/search/graph"),
     *("/api/search/comprehensive", "/api/search/comprehensive/stream"),
     *("/api/findings/search", "/memories/search", "/api/memory/query"),
-    *("/api/chat", "/api/chat/{run_id}/cancel", "/v1/chat/completions"),
+    *("/api/chat", "/api/chat/{run_id}/cancel", "/v1/chat/completions", "/v1/responses"),
 }
 ADMINISTERING = {"/api/consistency", "/api/reembed", "/api/reextract"}
 PROBES = {"/healthz", "/readyz"}
