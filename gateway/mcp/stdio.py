@@ -55,6 +55,8 @@ async def serve_stdio(url: str, key: str, tls: ssl.SSLContext | None = None) -> 
             headers=headers, timeout=_TIMEOUT, trust_env=False, verify=tls or True
         ) as http,
         stdio_server() as (incoming, outgoing),
+        # Its writer ends when there is nothing more to write.
+        outgoing,
     ):
 
         async def send(message: JSONRPCMessage) -> None:

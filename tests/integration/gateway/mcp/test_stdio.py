@@ -86,3 +86,22 @@ async def test_without_a_gateway_the_command_exits_and_reports_it(tmp_path: Path
     assert process.returncode == 5
     assert out == b""
     assert b"no running stack found" in error_output
+
+
+@pytest.mark.parametrize("asks", [False, True])
+async def test_the_command_ends_with_its_client(served: Served, asks: bool) -> None:
+    parameters = started(served.url)
+    process = await asyncio.create_subprocess_exec(
+        *(parameters.command, *parameters.args),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        env=parameters.env,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    async with asyncio.timeout(30):
+        if asks:
+            process.stdin.write(b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n')
+            assert b'"id":1' in await process.stdout.readline()
+        process.stdin.close()
+        assert await process.wait() == 0
