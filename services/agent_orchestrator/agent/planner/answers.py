@@ -321,11 +321,12 @@ def _has_dates(text: str, item: ResultItem, question: Question) -> bool:
     )
 
 
-def _source(citation: Citation | None) -> str:
-    """Returns the document of a statement in a form that a reader can look up."""
+def _source(citation: Citation | None, section: str = "") -> str:
+    """Returns the document of a statement, and its section, in a form that a reader can look up."""
     if citation is None or not citation.title:
         return ""
-    return f" ({citation.title}{f' · {citation.source}' if citation.source else ''})"
+    place = f"{citation.title}, {section}" if section else citation.title
+    return f" ({place}{f' · {citation.source}' if citation.source else ''})"
 
 
 def _quotation(draft: Draft, one: Statement, question: Question) -> str:
@@ -334,7 +335,7 @@ def _quotation(draft: Draft, one: Statement, question: Question) -> str:
     dated = f", {day(since, question.clock.zone)}" if since is not None else ""
     text = " ".join(one.text.split())
     author = f"{one.message.author}: " if one.message is not None and one.message.author else ""
-    return f"{author}“{text}”{draft.mark(one.citation, one.item)}{_source(one.citation)}{dated}"
+    return f"{author}“{text}”{draft.mark(one.citation, one.item)}{_source(one.citation, one.section)}{dated}"
 
 
 def _add_lines(draft: Draft, heading: str, lines: Sequence[str]) -> bool:

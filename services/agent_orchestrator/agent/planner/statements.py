@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from services.agent_orchestrator.agent.planner.language import Sentence, sentences
+from services.agent_orchestrator.agent.planner.language import Sentence, fold, sentences
 from services.agent_orchestrator.agent.planner.messages import Message, messages_in
+from services.agent_orchestrator.agent.planner.sections import Line, line_at, lines_of, with_columns
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 
 _FACTS = frozenset({"fact", "state", "change", "mention"})
@@ -16,11 +17,12 @@ _FACTS = frozenset({"fact", "state", "change", "mention"})
 class Statement:
     """A quotable statement with its source.
 
-    `read_as` is what is compared with the question: a sentence with its title, or with the author and date of its
-    message. `place` is the index of the sentence in its passage, `rank` the index of its item in the results. `score`
-    is the logit that the statement answers the question, once it was read. `message` is the message that it is from;
-    the item of such a statement is valid from the time of the message. The
-    `context` of a sentence is its heading, itself and its neighbors.
+    `read_as` is what is compared with the question: a sentence with its title and headings, a table's row with its
+    columns, or a sentence with the author and date of its message. `place` is the index of the sentence in its passage,
+    `rank` the index of its item in the results. `score` is the logit that the statement answers the question, once it
+    was read. `message` is the message that it is from; the item of such a statement is valid from the time of the
+    message. The `context` of a sentence is its title, its headings, itself and its neighbors; its `section` is the last
+    of the headings.
     """
 
     text: str
@@ -32,6 +34,7 @@ class Statement:
     score: float = 0.0
     message: Message | None = None
     context: str = ""
+    section: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +69,36 @@ def fact_statements(items: Iterable[ResultItem]) -> list[Statement]:
 
 
 def passage_statements(items: Sequence[ResultItem]) -> list[Statement]:
-    """Returns the sentences of passages, each read with the title of its document; none twice.
+    """Returns the sentences of passages, each read with the title of its document and its headings; none twice.
 
-    A sentence of a message is read and quoted without the message's heading, and only within that message.
+    Headings are no sentences, except in a passage without others. A sentence of a message is read and quoted without the
+    message's heading, and only within that message.
     """
     found: dict[tuple[str, str], Statement] = {}
     for rank, item in enumerate(item for item in items if item.citations):
         citation = item.citations[0]
-        found_here = _sentences_of_messages(citation.quote)
+        lines = lines_of(citation.quote)
+        found_here = _sentences_of_messages(citation.quote, lines)
         for place, (sentence, message) in enumerate(found_here):
             quoted = citation.part(sentence.start, sentence.end)
             author = message.author if message is not None else ""
             key = (author, " ".join(sentence.text.casefold().split()))
             stated = item if message is None else replace(item, valid_from=message.time)
-            heading = _heading(citation.title, message)
+            line = line_at(lines, sentence.start)
+            headings = [_heading(citation.title, message)]
+            headings += [one for one in line.headings if fold(one) != fold(citation.title)]
+            read = with_columns(sentence.text, line.header) if line.header else sentence.text
             near = [one.text for one, _ in found_here[max(place - 1, 0) : place + 2]]
             one = Statement(
                 sentence.text,
-                f"{heading}: {sentence.text}",
+                ": ".join([*headings, read]),
                 stated,
                 quoted,
                 place,
                 rank,
                 message=message,
-                context=" ".join([citation.title, heading, *near]),
+                context=" ".join([citation.title, *headings, *line.header, *near]),
+                section=headings[-1] if len(headings) > 1 else "",
             )
             found.setdefault(key, one)
     return list(found.values())
@@ -102,10 +111,14 @@ def _heading(title: str, message: Message | None) -> str:
     return f"{message.author} ({when})" if message.author else f"{title} ({when})"
 
 
-def _sentences_of_messages(passage: str) -> list[tuple[Sentence, Message | None]]:
+def _sentences_of_messages(
+    passage: str, lines: Sequence[Line]
+) -> list[tuple[Sentence, Message | None]]:
     messages = messages_in(passage)
     if not messages:
-        return [(sentence, None) for sentence in sentences(passage)]
+        every = sentences(passage)
+        said = [one for one in every if not line_at(lines, one.start).is_label]
+        return [(sentence, None) for sentence in said or every]
     start = messages[0].start
     # The rest of a message of the previous passage; the heading of the first message is not part of it.
     before = passage[: passage.rfind("\n", 0, start) + 1]
