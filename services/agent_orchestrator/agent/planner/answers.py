@@ -10,13 +10,18 @@ from services.agent_orchestrator.agent.planner import computed_answers, statemen
 from services.agent_orchestrator.agent.planner.computed import HISTORY
 from services.agent_orchestrator.agent.planner.date_format import day, holding, reference
 from services.agent_orchestrator.agent.planner.fact_slots import names_relation
+from services.agent_orchestrator.agent.planner.first_person import is_statement
 from services.agent_orchestrator.agent.planner.history_paging import PAGE
 from services.agent_orchestrator.agent.planner.language import fold, is_english
 from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.question_goals import Goal, goal_of
 from services.agent_orchestrator.agent.planner.reading import Reading
-from services.agent_orchestrator.agent.planner.replies import GREETING, declares, reply_to
-from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
+from services.agent_orchestrator.agent.planner.replies import (
+    GREETING,
+    asks_to_forget,
+    declares,
+    reply_to,
+)
 from services.agent_orchestrator.agent.planner.statements import Found, Statement, gather
 from services.agent_orchestrator.agent.planner.time_preference import ALIKE, given_date
 from services.agent_orchestrator.agent.planner.wordlists import phrases
@@ -425,9 +430,10 @@ def _unavailable(name: str, result: ToolResult) -> str:
 def nothing_to_look_up(
     questions: Sequence[Question], *, introduce: bool, is_remembered: bool = False
 ) -> Draft:
-    """Returns the reply to small talk, statements and requests to forget; to the first part that is not small talk."""
+    """Returns the reply to small talk, or to the part of it that states something or asks to forget it."""
     texts = [question.text for question in questions]
-    text = next((one for one in texts if not is_small_talk(one)), texts[0])
+    special = (one for one in texts if is_statement(one) or asks_to_forget(one))
+    text = next(special, " ".join(texts))
     draft = Draft([reply_to(text, is_remembered=is_remembered)])
     if introduce:
         draft.paragraphs.append(INTRODUCTION)

@@ -24,7 +24,8 @@ _WISH: Final = phrases(
 )
 _PAST: Final = r"\w{2,40}ed|bought|sold|took|got|made|gave|became|began|won|brought|put|set|quit|grew|held|sent"
 _STATEMENT: Final = re.compile(
-    r"^(?:well |so |and |also |actually |by the way,? ){0,5}(?:i|i'm|i've|we|we're|we've) "
+    r"^(?:well |so |and |also |actually |by the way,? |please |(?:remember|note|keep in mind)(?: that)?,? ){0,5}"
+    r"(?:i|i'm|i've|we|we're|we've) "
     rf"(?:\w{{1,40}} ){{0,2}}?(?:{_VERBS}|am|are|was|were|{_PAST})\b"
     r"|^(?:my|our) [\w' -]{1,80} (?:is|are|was|were|uses?|depends?|has|have)\b"
 )

@@ -89,16 +89,12 @@ def _happened(item: ResultItem, start: datetime, end: datetime) -> datetime:
 
 
 def _documents(found: Found, start: datetime, end: datetime) -> list[Statement]:
-    """Returns the first found sentence of each document that somebody dated within the period, newest first."""
-    dated = [
-        item
-        for item in found.passages
-        if (since := given_date(item)) is not None and start <= since < end
-    ]
-    first: dict[str, Statement] = {}
-    for one in passage_statements(dated):
-        if one.citation is not None:
-            first.setdefault(one.citation.document_id, one)
+    """Returns the first found sentence of each document or message that is dated within the period, newest first."""
+    first: dict[tuple[str, datetime], Statement] = {}
+    for one in passage_statements(found.passages):
+        since = one.message.time if one.message is not None else given_date(one.item)
+        if one.citation is not None and since is not None and start <= since < end:
+            first.setdefault((one.citation.document_id, since), one)
     return sorted(first.values(), key=lambda one: one.item.valid_from or start, reverse=True)
 
 

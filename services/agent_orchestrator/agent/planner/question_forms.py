@@ -35,6 +35,9 @@ _OPEN: Final = opening(
     "why|how come|explain|describe|summari[sz]e|outline|walk (?:me|us) through|help",
     "how(?! many| much| long| often| old| is| are| was| were| closely)",
 )
+_SUMMARY: Final = opening(
+    "summari[sz]e|sum up|outline|(?:give|write)(?: me)? an? (?:summary|overview)"
+)
 _FINDING_FILTERS: Final = phrases(
     "confiden(?:ce|t)", "high-confidence", "methodolog(?:y|ies)", "priority", "status", "noted", "recorded",
     "extracted", "open", "blocked", "(?:of|with) type",
@@ -93,6 +96,11 @@ def names_two_times(text: str) -> bool:
 def is_certain_history(question: Question) -> bool:
     """Whether it asks explicitly how something changed."""
     return any(pattern.search(question.plain) for pattern in _CERTAIN_HISTORY)
+
+
+def asks_for_summary(question: Question) -> bool:
+    """Whether what the documents say about a topic is asked for."""
+    return bool(_SUMMARY.search(question.plain))
 
 
 def is_open(question: Question) -> bool:

@@ -10,7 +10,13 @@ from typing import Final
 from services.agent_orchestrator.agent.planner import other_languages, question_forms
 from services.agent_orchestrator.agent.planner.date_format import is_current, overlaps
 from services.agent_orchestrator.agent.planner.fact_slots import meant, names_relation
-from services.agent_orchestrator.agent.planner.language import fold, is_english, stem
+from services.agent_orchestrator.agent.planner.language import (
+    content_stems,
+    content_words,
+    fold,
+    is_english,
+    stem,
+)
 from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.reading import BAR, Reading
 from services.agent_orchestrator.agent.planner.relation_direction import is_on_side, side_of
@@ -62,8 +68,16 @@ async def sentences(
     read = await reading.read(question.text, passage_statements(items))
     holding = in_force([one for one in read if one.score >= BAR], question)
     good = await reading.confirmed(question, _within_reach(holding))
+    if not good and question_forms.asks_for_summary(question):
+        good = _about_topic(question, read)
     count = _MAX_SENTENCES_OPEN if question_forms.is_open(question) else _MAX_SENTENCES
     return good[:count]
+
+
+def _about_topic(question: Question, read: Sequence[Statement]) -> list[Statement]:
+    """Returns what is said near a word of the question: no single sentence answers a request for a summary."""
+    asked = frozenset(map(stem, content_words(question.text)))
+    return [one for one in read if asked & content_stems(one.context)]
 
 
 def _within_reach(read: Sequence[Statement]) -> list[Statement]:

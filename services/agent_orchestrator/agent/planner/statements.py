@@ -71,8 +71,8 @@ def fact_statements(items: Iterable[ResultItem]) -> list[Statement]:
 def passage_statements(items: Sequence[ResultItem]) -> list[Statement]:
     """Returns the sentences of passages, each read with the title of its document and its headings; none twice.
 
-    Headings are no sentences, except in a passage without others. A sentence of a message is read and quoted without the
-    message's heading, and only within that message.
+    Headings are no sentences, except in a passage without others. A sentence of a message is read and quoted without
+    the message's heading, and only within that message.
     """
     found: dict[tuple[str, str], Statement] = {}
     for rank, item in enumerate(item for item in items if item.citations):

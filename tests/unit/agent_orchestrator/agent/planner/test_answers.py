@@ -16,6 +16,7 @@ from services.agent_orchestrator.agent.planner.answers import (
     AnsweredPart,
     Draft,
     compose,
+    nothing_to_look_up,
 )
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.question import Clock, read_question
@@ -392,3 +393,26 @@ async def test_a_source_that_is_cited_twice_has_one_number(reading: Reading) -> 
     )
     assert draft.text.count("[1]") == 2
     assert len(draft.cited) == 1
+
+
+async def test_a_request_for_a_summary_gets_what_is_said_about_the_topic(reading: Reading) -> None:
+    found = tool_result(
+        "comprehensive_search",
+        passage("The boiler was replaced in January. The roof leaks.", "Town hall"),
+        passage("The ferry leaves at nine.", "Timetable"),
+    )
+    text = (await answer(reading, "Summarize the notes about the town hall", found, names=())).text
+    assert "“The boiler was replaced in January.”" in text
+    assert "“The roof leaks.”" in text
+    assert "ferry" not in text
+
+
+def test_the_reply_is_to_the_whole_of_what_was_said() -> None:
+    texts = ("Thanks", "that was exactly what I needed.")
+    questions = [read_question(text, [], CLOCK) for text in texts]
+    assert nothing_to_look_up(questions, introduce=False).text == "You are welcome."
+
+
+def test_a_part_that_states_something_is_replied_to_first() -> None:
+    questions = [read_question(text, [], CLOCK) for text in ("Hi", "remember that I prefer tea")]
+    assert nothing_to_look_up(questions, introduce=False, is_remembered=True).text == "Noted."

@@ -318,6 +318,19 @@ async def test_a_period_lists_its_changes_and_dated_documents_newest_first(
     assert "hall" not in text
 
 
+async def test_a_period_lists_each_message_in_it(reading: Reading) -> None:
+    thread = (
+        "Priya (2024-05-03 09:15): Morning all\n\nTomas (2024-05-20 09:16): I sold my boat.\n\n"
+        "Priya (2024-06-02 09:18): Sorry to hear it."
+    )
+    search = ToolResult("comprehensive_search", "no_match", "acme")
+    found = ToolResult("diff_graph", "ok", "acme")
+    dated = replace(search, status="ok", items=(passage("Chat", thread, "2024-05-03"),))
+    text = await answer(reading, "What happened in May 2024?", (), search, found, dated)
+    assert text.index("Tomas: “I sold my boat.”") < text.index("Priya: “Morning all”")
+    assert "Sorry" not in text
+
+
 async def test_who_left_lists_what_ended_only(reading: Reading) -> None:
     changes = (
         fact("Ada", "MEMBER_OF", "Core", "2024-04-02", kind="change", change="added"),
