@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import NamedTuple
 
 from services.models.embedding.relevance import Relevance
-from services.models.reranking.reading import Reader, probability
+from services.models.reranking.reading import MAX_READ, Reader, probability
 from services.vector_search.domain import Hit, SearchResult
 
 MAX_NEAREST = 3
@@ -38,8 +40,8 @@ class RelevanceJudge:
     ) -> Judgment:
         """Returns the relevant hits in their order.
 
-        If the best hit is clear by its score, hits above the list floor are relevant; otherwise those that are accepted
-        after reading, and then also those above the list floor.
+        If the best hit is clear by its score, or accepted after reading, hits above the list floor are relevant;
+        otherwise those of the next ones that are accepted after reading, and with them those above the list floor.
         """
         list_floor = scale.list_floor(text_weight)
         bar = scale.match_floor(result.chunk_count, text_weight)
@@ -48,23 +50,47 @@ class RelevanceJudge:
         clear = scale.clear_floor(result.chunk_count, text_weight)
         if not result.hits or result.hits[0].score >= clear:
             return _by_scores(result.hits, clear, list_floor)
-        logits = await self._reader.read(query, [_passage(hit) for hit in result.hits])
-        if logits is None:
+        accepts = partial(scale.accepts, chunks=result.chunk_count, text_weight=text_weight)
+        read = await self._read(query, result.hits, accepts)
+        if read is None:
             return replace(_by_scores(result.hits, bar, list_floor), complete=False)
-        read = [
-            replace(hit, scores=replace(hit.scores, reading=probability(logit)))
-            for hit, logit in zip(result.hits, logits, strict=False)
-        ]
-        accepted = {
-            hit.chunk.id
-            for hit, logit in zip(read, logits, strict=True)
-            if scale.accepts(hit.score, logit, result.chunk_count, text_weight)
-        }
-        hits = [*read, *result.hits[len(read) :]]
+        hits = [*(one.hit for one in read), *result.hits[len(read) :]]
+        accepted = {one.hit.chunk.id for one in read if one.accepted}
         if not accepted:
             return Judgment([], clear, list_floor, nearest=hits[:MAX_NEAREST])
         listed = [hit for hit in hits if hit.chunk.id in accepted or hit.score >= list_floor]
         return Judgment(listed, clear, list_floor)
+
+    async def _read(
+        self, query: str, hits: Sequence[Hit], accepts: Callable[[float, float], bool]
+    ) -> list[_Read] | None:
+        """Reads the first hit and, unless it is accepted, the next ones; None if the model does not answer in time.
+
+        Mostly the first one is accepted, and reading takes longer than the search.
+        """
+        assert self._reader is not None  # noqa: S101 - see `judge`
+        read: list[_Read] = []
+        for part in (hits[:1], hits[1:MAX_READ]):
+            if not part or any(one.accepted for one in read):
+                break
+            logits = await self._reader.read(query, [_passage(hit) for hit in part])
+            if logits is None:
+                return None
+            read += [
+                _Read(
+                    replace(hit, scores=replace(hit.scores, reading=probability(logit))),
+                    accepts(hit.score, logit),
+                )
+                for hit, logit in zip(part, logits, strict=True)
+            ]
+        return read
+
+
+class _Read(NamedTuple):
+    """A hit that was read, with its score in it, and whether it is relevant."""
+
+    hit: Hit
+    accepted: bool
 
 
 def _by_scores(hits: Sequence[Hit], floor: float, list_floor: float) -> Judgment:
