@@ -28,9 +28,11 @@ from services.runtime.errors import BraidError, NotFoundError
 if TYPE_CHECKING:
     from gateway.rest.http.calls import Caller
 
-router = APIRouter(
-    route_class=ScopedRoute, prefix="/v1", tags=["openai"], responses=problems(body=OpenAIProblem)
-)
+_RESPONSES = problems(body=OpenAIProblem)
+# OpenAI's status for wrong fields, whatever else it stands for.
+_RESPONSES[400] = {**_RESPONSES[400], **_RESPONSES[422]}
+
+router = APIRouter(route_class=ScopedRoute, prefix="/v1", tags=["openai"], responses=_RESPONSES)
 
 # Documented as an enum; other names are models that are not found.
 ModelName = Annotated[str, Path(json_schema_extra={"enum": list(MODELS)})]
