@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Final, Self
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-_HEADER: Final = re.compile(r"^(?:--|//) (name|fragment): (.+)\n", re.MULTILINE)
-_INSERTED: Final = re.compile(r"\{\{([^{}]+)\}\}")
+_HEADER: Final = re.compile(r"^(?:--|//) (name|fragment): (.{1,300})\n", re.MULTILINE)
+_INSERTED: Final = re.compile(r"\{\{([^{}]{1,300})\}\}")
 _COMMENTS: Final = ("-- ", "// ")
 # Fragments within fragments, at most.
 _DEPTH: Final = 5

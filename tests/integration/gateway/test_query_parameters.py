@@ -37,6 +37,7 @@ def routes() -> list[tuple[str, str]]:
         "/assets/{path}",
         "/docs",
         "/docs/oauth2-redirect",
+        "/v1/responses",
     }
     assert served == described.keys() | own
     return [(method, path) for path, methods in described.items() for method in methods]

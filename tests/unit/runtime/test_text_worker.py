@@ -60,6 +60,7 @@ async def test_the_process_can_open_no_file(worker: TextWorker) -> None:
 
 async def test_a_cancelled_request_leaves_no_answer_for_the_next(worker: TextWorker) -> None:
     await worker.ask({"do": "echo"})
+    worker._seconds = 2
     asked = asyncio.create_task(worker.ask({"do": "hang"}))
     await asyncio.sleep(0.05)
     asked.cancel()
