@@ -71,7 +71,7 @@ async def test_openai_routes_refuse_an_undeclared_parameter_in_openais_form(
 ) -> None:
     response = await served.http.request(method, path, params={"limt": "5"})
     error = response.json()["error"]
-    assert (response.status_code, error["type"]) == (422, "invalid_request_error")
+    assert (response.status_code, error["type"]) == (400, "invalid_request_error")
     assert (error["code"], error["param"]) == ("invalid_field", "limt")
     assert "limt: is not a query parameter of this route; it takes: " in error["message"]
     assert served.script.seen == []
