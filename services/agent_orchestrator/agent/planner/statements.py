@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from services.agent_orchestrator.agent.planner.language import Sentence, fold, sentences
 from services.agent_orchestrator.agent.planner.messages import Message, messages_in
 from services.agent_orchestrator.agent.planner.sections import Line, line_at, lines_of, with_columns
+from services.agent_orchestrator.agent.planner.wordlists import word_set
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
 
+# A sentence that begins with one of these is about what the sentence before it names.
+_PRONOUNS: Final = word_set("it its this that these those he his she her they their")
 _FACTS = frozenset({"fact", "state", "change", "mention"})
 
 
@@ -17,8 +21,9 @@ _FACTS = frozenset({"fact", "state", "change", "mention"})
 class Statement:
     """A quotable statement with its source.
 
-    `read_as` is what is compared with the question: a sentence with its title and headings, a table's row with its
-    columns, or a sentence with the author and date of its message. `place` is the index of the sentence in its passage,
+    `read_as` is what is compared with the question: a sentence with its title and headings, with the sentence before it
+    if it begins with a pronoun, a table's row with its columns, or a sentence with the author and date of its message.
+    `place` is the index of the sentence in its passage,
     `rank` the index of its item in the results. `score` is the logit that the statement answers the question, once it
     was read. `message` is the message that it is from; the item of such a statement is valid from the time of the
     message. The `context` of a sentence is its title, its headings, itself and its neighbors; its `section` is the last
@@ -88,6 +93,10 @@ def passage_statements(items: Sequence[ResultItem]) -> list[Statement]:
             headings = [_heading(citation.title, message)]
             headings += [one for one in line.headings if fold(one) != fold(citation.title)]
             read = with_columns(sentence.text, line.header) if line.header else sentence.text
+            before, message_before = found_here[place - 1]
+            between = citation.quote[before.end : sentence.start]
+            if place and message == message_before and _continues(sentence.text, between):
+                read = f"{before.text} {read}"
             near = [one.text for one, _ in found_here[max(place - 1, 0) : place + 2]]
             one = Statement(
                 sentence.text,
@@ -102,6 +111,12 @@ def passage_statements(items: Sequence[ResultItem]) -> list[Statement]:
             )
             found.setdefault(key, one)
     return list(found.values())
+
+
+def _continues(sentence: str, between: str) -> bool:
+    """Whether a sentence is about what the one before it names, given the text between them."""
+    first = sentence.split(maxsplit=1)[0].casefold().partition("'")[0]
+    return first in _PRONOUNS and not between.strip() and between.count("\n") <= 1
 
 
 def _heading(title: str, message: Message | None) -> str:

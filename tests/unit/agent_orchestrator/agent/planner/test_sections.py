@@ -68,3 +68,12 @@ def test_each_position_belongs_to_a_line() -> None:
     assert [line.start for line in lines] == sorted({line.start for line in lines})
     assert line_at(lines, 0) == lines[0]
     assert line_at(lines, len(MANUAL)) == lines[-1]
+
+
+def test_a_sentence_that_begins_with_a_pronoun_is_read_with_the_one_before_it() -> None:
+    read = read_as(
+        "The Osprey is a probe. It weighs 3 kg.\n\nThis is a list. The list is long.", "Notes"
+    )
+    assert read["It weighs 3 kg."] == "Notes: The Osprey is a probe. It weighs 3 kg."
+    assert read["This is a list."] == "Notes: This is a list."
+    assert read["The list is long."] == "Notes: The list is long."
