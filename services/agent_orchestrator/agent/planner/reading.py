@@ -23,6 +23,8 @@ BAR: Final = -2.0
 MAX_READ: Final = 10
 # A statement of a later passage needs this much more in common with the question.
 _RANK_COST: Final = 0.7
+# What a sentence loses that is read with the one before it: that one may be the answer.
+_FOLLOWS: Final = 1.0
 # What a statement without a number loses where the question asks for one: a cross-encoder does not see it.
 _LACKS_NUMBER: Final = 4.0
 _ASKS_NUMBER: Final = compile_linear(
@@ -67,7 +69,12 @@ class Reading:
         chosen = _promising(question, statements, limit)
         await self._read([(question, one.read_as) for one in chosen])
         scored = [
-            replace(one, score=self.known[question, one.read_as] - _missing_number(one, question))
+            replace(
+                one,
+                score=self.known[question, one.read_as]
+                - _missing_number(one, question)
+                - (_FOLLOWS if one.follows else 0.0),
+            )
             for one in chosen
         ]
         return sorted(scored, key=lambda one: -one.score)

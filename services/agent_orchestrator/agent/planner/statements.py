@@ -27,7 +27,7 @@ class Statement:
     `rank` the index of its item in the results. `score` is the logit that the statement answers the question, once it
     was read. `message` is the message that it is from; the item of such a statement is valid from the time of the
     message. The `context` of a sentence is its title, its headings, itself and its neighbors; its `section` is the last
-    of the headings.
+    of the headings. It `follows` the sentence before it if it is read with it.
     """
 
     text: str
@@ -40,6 +40,7 @@ class Statement:
     message: Message | None = None
     context: str = ""
     section: str = ""
+    follows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +96,8 @@ def passage_statements(items: Sequence[ResultItem]) -> list[Statement]:
             read = with_columns(sentence.text, line.header) if line.header else sentence.text
             before, message_before = found_here[place - 1]
             between = citation.quote[before.end : sentence.start]
-            if place and message == message_before and _continues(sentence.text, between):
-                read = f"{before.text} {read}"
+            follows = place > 0 and message == message_before and _continues(sentence.text, between)
+            read = f"{before.text} {read}" if follows else read
             near = [one.text for one, _ in found_here[max(place - 1, 0) : place + 2]]
             one = Statement(
                 sentence.text,
@@ -108,6 +109,7 @@ def passage_statements(items: Sequence[ResultItem]) -> list[Statement]:
                 message=message,
                 context=" ".join([citation.title, *headings, *line.header, *near]),
                 section=headings[-1] if len(headings) > 1 else "",
+                follows=follows,
             )
             found.setdefault(key, one)
     return list(found.values())
