@@ -50,6 +50,9 @@ class Documented:
     def statuses(self, method: MethodDescriptor) -> frozenset[grpc.StatusCode]:
         """Returns the documented codes of the RPC."""
         named = {_NAMES[word] for word in self._comment_words(method) if word in _NAMES}
+        if "idempotency_key" in method.input_type.fields_by_name:
+            # Of every call with a key: an earlier one with the same key is still running.
+            named.add(CODES[errors_pb2.ERROR_REASON_CALL_IN_PROGRESS])
         return OF_EVERY_CALL | (named - {grpc.StatusCode.INTERNAL, grpc.StatusCode.UNKNOWN})
 
     def _comment_words(self, method: MethodDescriptor) -> Iterator[str]:
