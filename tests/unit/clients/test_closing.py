@@ -200,3 +200,53 @@ def test_a_call_ends_when_its_wait_is_interrupted() -> None:
     assert ended.wait(5)
     interrupter.join()
     thread.close(nothing)
+
+
+def test_a_call_ends_when_it_is_interrupted_before_its_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    thread, started, ended = LoopThread("interrupted"), threading.Event(), threading.Event()
+    submit = asyncio.run_coroutine_threadsafe
+
+    async def wait() -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    def interrupted(work: Any, loop: asyncio.AbstractEventLoop) -> None:
+        submit(work, loop)
+        started.wait(5)
+        raise KeyboardInterrupt
+
+    async def nothing() -> None:
+        return
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(asyncio, "run_coroutine_threadsafe", interrupted)
+        thread.run(wait())
+    assert ended.wait(5)
+    thread.close(nothing)
+
+
+def test_a_call_that_is_interrupted_before_it_is_submitted_leaves_no_warning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    thread, begun = LoopThread("interrupted"), threading.Event()
+
+    async def wait() -> None:
+        begun.set()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    async def nothing() -> None:
+        return
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(asyncio, "run_coroutine_threadsafe", interrupted)
+        thread.run(wait())
+    thread.close(nothing)
+    gc.collect()
+    assert not begun.is_set()

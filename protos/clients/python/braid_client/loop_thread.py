@@ -32,20 +32,34 @@ class LoopThread:
         if threading.current_thread() is self._thread:
             work.close()
             raise RuntimeError("a call within a call would wait for itself")
-        with self._lock:
-            if self._closed:
-                work.close()
-                raise RuntimeError(CLOSED)
-            running = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
+            with self._lock:
+                if self._closed:
+                    work.close()
+                    raise RuntimeError(CLOSED)
+                running = asyncio.run_coroutine_threadsafe(work, self._loop)
             return running.result()
         except CancelledError:
             if self._closed:
                 raise RuntimeError(CLOSED) from None
             raise
-        except BaseException:
-            running.cancel()  # Ctrl-C ends the wait, so cancel the call; this has no effect on a call that has ended
+        except KeyboardInterrupt:
+            self._interrupt(work)
             raise
+
+    def _interrupt(self, work: Coroutine[Any, Any, Any]) -> None:
+        """Cancels the call. It is found by its coroutine: Ctrl-C may come before its future is known."""
+
+        def cancel() -> None:
+            tasks = [task for task in asyncio.all_tasks(self._loop) if task.get_coro() is work]
+            for task in tasks:
+                task.cancel()
+            if not tasks:
+                work.close()  # never submitted, or ended
+
+        with self._lock:
+            if not self._closed:  # `close` cancels all tasks
+                self._loop.call_soon_threadsafe(cancel)
 
     def begin(self, work: Coroutine[Any, Any, None]) -> None:
         """Starts the coroutine without waiting for it; does nothing after `close`."""
