@@ -149,7 +149,8 @@ def search(  # noqa: PLR0917 - as above
             use_reranking=rerank,
         )
     went = {name: headers.get(f"x-{name}-status") for name in ("search", "expansion")}
-    show(session, {"results": found, **went}, _show_found, as_json)
+    nearest = [one for one in headers.get("x-nearest-memories", "").split(", ") if one]
+    show(session, {"results": found, "nearest": nearest, **went}, _show_found, as_json)
     if any(one and one.startswith("DEGRADED") for one in went.values()):
         raise typer.Exit(ExitCode.PARTIAL)
 
@@ -284,6 +285,10 @@ def _show_found(out: Console, answer: Json) -> None:
             show_indented(out, f"{ways} {other['memory']['id']}: {other['memory']['content']}")
     if not answer["results"]:
         out.print("No memories.")
+    if answer["nearest"]:
+        out.print(Text("\nNearest, but not considered relevant", style=QUIET))
+        for memory_id in answer["nearest"]:
+            show_indented(out, memory_id)
     notes = [f"{name} {answer[name]}" for name in ("search", "expansion") if answer[name]]
     if notes:
         out.print(Text(line(" · ".join(notes)), style=QUIET), soft_wrap=True)

@@ -171,8 +171,10 @@ def found(answer: memories_pb2.SearchMemoriesResponse, *, context: bool) -> list
 
 
 def headers(answer: memories_pb2.SearchMemoriesResponse) -> dict[str, str]:
-    """Returns the search status as headers, because the body is a list."""
+    """Returns the search status and the nearest memories as headers, because the body is a list."""
     headers = {"x-search-status": _outcome(answer.status, answer.reason)}
+    if answer.nearest:
+        headers["x-nearest-memories"] = ", ".join(hit.memory.id for hit in answer.nearest)
     if answer.HasField("expansion"):
         headers["x-expansion-status"] = _expansion(answer.expansion)
     return headers

@@ -127,7 +127,8 @@ async def search_memories(  # noqa: PLR0917 - FastAPI names them all
     """Memories that answer a question: a list, highest composite score first.
 
     The header `X-Search-Status` says how the search went, `X-Expansion-Status` how the expansion did: DEGRADED where
-    the graph could not be asked, and the list is unexpanded.
+    the graph could not be asked, and the list is unexpanded. Without a match, `X-Nearest-Memories` has the IDs of at
+    most three memories that come nearest, best first. They are not considered relevant.
     """
     request = body.message(
         search_mode,

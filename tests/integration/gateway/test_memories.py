@@ -61,6 +61,20 @@ async def test_a_search_has_its_documented_defaults(served: Served, prefix: str)
     assert "x-expansion-status" not in answer.headers
 
 
+async def test_without_a_match_the_nearest_memories_are_named_apart(served: Served) -> None:
+    nearest = memories_pb2.SearchMemoriesResponse(
+        nearest=FOUND.hits, status=legs_pb2.LEG_STATUS_NO_MATCH
+    )
+    served.script.answer("SearchMemories", nearest)
+    answer = await served.http.post("/api/memories/search", json={"query": "timeouts"})
+    assert answer.json() == []
+    assert answer.headers["x-search-status"].startswith("NO_MATCH")
+    assert answer.headers["x-nearest-memories"] == ERROR
+    shown = await braid(served, "memories", "search", "timeouts")
+    assert "Nearest, but not considered relevant" in shown.out
+    assert ERROR in shown.out
+
+
 @pytest.mark.parametrize("prefix", PREFIXES)
 async def test_a_search_forwards_every_field(served: Served, prefix: str) -> None:
     served.script.answer("SearchMemories", FOUND)
