@@ -1,4 +1,7 @@
-"""Compares two things, or one thing at two times: their facts side by side, relation by relation."""
+"""Compares two things, or one thing at two times: their facts side by side, relation by relation.
+
+Where no facts are stated, a sentence about each stands beside the other.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,22 @@ from typing import Final
 from services.agent_orchestrator.agent.planner.computed import Computed, Evidence, Line
 from services.agent_orchestrator.agent.planner.date_format import is_current, overlaps, reference
 from services.agent_orchestrator.agent.planner.fact_slots import Slot, slots_of, words_about
-from services.agent_orchestrator.agent.planner.language import fold
+from services.agent_orchestrator.agent.planner.language import content_stems, fold, stem
+from services.agent_orchestrator.agent.planner.question_goals import asks_for_comparison
 from services.agent_orchestrator.agent.planner.statements import Statement, fact_statements
 from services.agent_orchestrator.agent.results import ResultItem
+from services.runtime.patterns import compile_linear
 
 _MAX_SIDES: Final = 3
 _MAX_RELATIONS: Final = 10
 _MAX_FACTS: Final = 5
+
+_BETWEEN_SIDES: Final = compile_linear(
+    r"\b(?:and|or|versus|vs|with|to|from|than)\b", ignore_case=True
+)
+_COMPARING: Final = frozenset(
+    map(stem, ("compare", "comparison", "differ", "difference", "different", "versus", "vs"))
+)
 
 # A label, the thing, and whether a fact belongs to this side.
 Side = tuple[str, str, Callable[[ResultItem], bool]]
@@ -84,3 +96,33 @@ def _paragraph(
     words = items[0].relation.casefold().replace("_", " ")
     heading = f"{words[:1].upper()}{words[1:]}:" if relation.is_subject else f"… {words} it:"
     return Computed(heading, tuple(lines))
+
+
+def sentence_per_side(question: str, read: Sequence[Statement]) -> list[Statement]:
+    """Returns the best sentence about each of the things compared; none if one of them has no sentence.
+
+    A side is known by the words that only it has: "the Kestrel probe and the Osprey probe" by "Kestrel" and "Osprey".
+    """
+    sides = _words_of_sides(question)
+    if len(sides) < 2:  # noqa: PLR2004 a comparison
+        return []
+    best = [next((one for one in read if _is_about(one, side, sides)), None) for side in sides]
+    found = [one for one in best if one is not None]
+    return list(dict.fromkeys(found)) if len(found) == len(sides) else []
+
+
+def _words_of_sides(question: str) -> list[frozenset[str]]:
+    if not asks_for_comparison(question):
+        return []
+    parts = [content_stems(part) - _COMPARING for part in _BETWEEN_SIDES.split(question)]
+    own = [
+        part.difference(*(parts[:number] + parts[number + 1 :]))
+        for number, part in enumerate(parts)
+    ]
+    return [one for one in own if one][:_MAX_SIDES]
+
+
+def _is_about(one: Statement, side: frozenset[str], sides: Sequence[frozenset[str]]) -> bool:
+    said = content_stems(one.text)
+    others = frozenset[str]().union(*sides) - side
+    return side <= said or (side <= content_stems(one.context) and not said & others)

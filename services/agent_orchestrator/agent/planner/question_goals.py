@@ -86,13 +86,18 @@ _IN_ORDER: Final = (
 )
 
 
+def asks_for_comparison(text: str) -> bool:
+    """Whether two things, or one at two times, are to be compared."""
+    return _COMPARE.search(text) is not None
+
+
 def goal_of(question: Question) -> Goal | None:
     """Returns what a question's answer has to be computed; None if a statement can answer it."""
     text = without_times(question.text, question.times)
     for goal, pattern in _BY_NAME:
         if pattern.search(text):
             return goal
-    if _COMPARE.search(text) and (
+    if asks_for_comparison(text) and (
         len(question.entities) > 1 or (question.entities and question.times)
     ):
         return Goal.COMPARE
