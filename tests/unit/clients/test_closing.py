@@ -6,7 +6,7 @@ import asyncio
 import gc
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
@@ -175,6 +175,10 @@ def interruptible() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+async def nothing() -> None:
+    return
+
+
 @pytest.mark.usefixtures("interruptible")
 def test_a_call_ends_when_its_wait_is_interrupted() -> None:
     thread, started, ended = LoopThread("interrupted"), threading.Event(), threading.Event()
@@ -190,9 +194,6 @@ def test_a_call_ends_when_its_wait_is_interrupted() -> None:
         started.wait(5)
         signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
-    async def nothing() -> None:
-        return
-
     interrupter = threading.Thread(target=interrupt)
     interrupter.start()
     with pytest.raises(KeyboardInterrupt):
@@ -202,9 +203,11 @@ def test_a_call_ends_when_its_wait_is_interrupted() -> None:
     thread.close(nothing)
 
 
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, SystemExit, TimeoutError])
 def test_a_call_ends_when_it_is_interrupted_before_its_wait(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, interruption: type[BaseException]
 ) -> None:
+    """A signal's handler may raise anything."""
     thread, started, ended = LoopThread("interrupted"), threading.Event(), threading.Event()
     submit = asyncio.run_coroutine_threadsafe
 
@@ -218,14 +221,9 @@ def test_a_call_ends_when_it_is_interrupted_before_its_wait(
     def interrupted(work: Any, loop: asyncio.AbstractEventLoop) -> None:
         submit(work, loop)
         started.wait(5)
-        raise KeyboardInterrupt
+        raise interruption
 
-    async def nothing() -> None:
-        return
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(asyncio, "run_coroutine_threadsafe", interrupted)
-        thread.run(wait())
+    interrupt_submission(thread, wait(), interrupted, interruption, monkeypatch)
     assert ended.wait(5)
     thread.close(nothing)
 
@@ -233,20 +231,26 @@ def test_a_call_ends_when_it_is_interrupted_before_its_wait(
 def test_a_call_that_is_interrupted_before_it_is_submitted_leaves_no_warning(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    thread, begun = LoopThread("interrupted"), threading.Event()
+    thread = LoopThread("interrupted")
 
     async def wait() -> None:
-        begun.set()
+        raise AssertionError("it was submitted")
 
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    async def nothing() -> None:
-        return
-
-    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(asyncio, "run_coroutine_threadsafe", interrupted)
-        thread.run(wait())
+    interrupt_submission(thread, wait(), interrupted, KeyboardInterrupt, monkeypatch)
     thread.close(nothing)
     gc.collect()
-    assert not begun.is_set()
+
+
+def interrupt_submission(
+    thread: LoopThread,
+    work: Coroutine[Any, Any, None],
+    interrupted: Callable[..., None],
+    interruption: type[BaseException],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch, pytest.raises(interruption):
+        patch.setattr(asyncio, "run_coroutine_threadsafe", interrupted)
+        thread.run(work)

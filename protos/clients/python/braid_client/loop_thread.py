@@ -11,6 +11,7 @@ from braid_client.connection import CLOSED
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
+    from concurrent.futures import Future
 
 T = TypeVar("T")
 
@@ -33,28 +34,32 @@ class LoopThread:
             work.close()
             raise RuntimeError("a call within a call would wait for itself")
         try:
-            with self._lock:
-                if self._closed:
-                    work.close()
-                    raise RuntimeError(CLOSED)
-                running = asyncio.run_coroutine_threadsafe(work, self._loop)
-            return running.result()
+            return self._submit(work).result()
         except CancelledError:
             if self._closed:
                 raise RuntimeError(CLOSED) from None
             raise
-        except KeyboardInterrupt:
-            self._interrupt(work)
+        except BaseException:
+            self._cancel(
+                work
+            )  # Ctrl-C ends the wait, so cancel the call; no effect on one that has ended
             raise
 
-    def _interrupt(self, work: Coroutine[Any, Any, Any]) -> None:
+    def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        with self._lock:
+            if self._closed:
+                work.close()
+                raise RuntimeError(CLOSED)
+            return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def _cancel(self, work: Coroutine[Any, Any, Any]) -> None:
         """Cancels the call. It is found by its coroutine: Ctrl-C may come before its future is known."""
 
         def cancel() -> None:
-            tasks = [task for task in asyncio.all_tasks(self._loop) if task.get_coro() is work]
-            for task in tasks:
+            task = next((one for one in asyncio.all_tasks() if one.get_coro() is work), None)
+            if task is not None:
                 task.cancel()
-            if not tasks:
+            else:
                 work.close()  # never submitted, or ended
 
         with self._lock:

@@ -1,6 +1,6 @@
 """Compares two things, or one thing at two times: their facts side by side, relation by relation.
 
-Where no facts are stated, a sentence about each stands beside the other.
+Without facts about both, the answer quotes a sentence about each.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from services.agent_orchestrator.agent.planner.computed import Computed, Evidenc
 from services.agent_orchestrator.agent.planner.date_format import is_current, overlaps, reference
 from services.agent_orchestrator.agent.planner.fact_slots import Slot, slots_of, words_about
 from services.agent_orchestrator.agent.planner.language import content_stems, fold, stem
+from services.agent_orchestrator.agent.planner.question import Question
 from services.agent_orchestrator.agent.planner.question_goals import asks_for_comparison
 from services.agent_orchestrator.agent.planner.statements import Statement, fact_statements
 from services.agent_orchestrator.agent.results import ResultItem
@@ -98,17 +99,20 @@ def _paragraph(
     return Computed(heading, tuple(lines))
 
 
-def sentence_per_side(question: str, read: Sequence[Statement]) -> list[Statement]:
-    """Returns the best sentence about each of the things compared; none if one of them has no sentence.
+def with_each_side(
+    question: Question, chosen: Sequence[Statement], read: Sequence[Statement]
+) -> list[Statement]:
+    """Adds to the answer of a comparison the best sentence about each side that it leaves out.
 
     A side is known by the words that only it has: "the Kestrel probe and the Osprey probe" by "Kestrel" and "Osprey".
+    An answer about no side stays as it is.
     """
-    sides = _words_of_sides(question)
-    if len(sides) < 2:  # noqa: PLR2004 a comparison
-        return []
-    best = [next((one for one in read if _is_about(one, side, sides)), None) for side in sides]
-    found = [one for one in best if one is not None]
-    return list(dict.fromkeys(found)) if len(found) == len(sides) else []
+    sides = _words_of_sides(question.plain)
+    left_out = [side for side in sides if not any(_is_about(one, side, sides) for one in chosen)]
+    if len(left_out) == len(sides):
+        return list(chosen)
+    best = (next((one for one in read if _is_about(one, side, sides)), None) for side in left_out)
+    return [*chosen, *(one for one in best if one is not None)]
 
 
 def _words_of_sides(question: str) -> list[frozenset[str]]:

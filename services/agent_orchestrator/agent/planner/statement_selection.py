@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from services.agent_orchestrator.agent.planner import other_languages, question_forms
-from services.agent_orchestrator.agent.planner.comparisons import sentence_per_side
+from services.agent_orchestrator.agent.planner.comparisons import with_each_side
 from services.agent_orchestrator.agent.planner.date_format import is_current, overlaps
 from services.agent_orchestrator.agent.planner.fact_slots import meant, names_relation
 from services.agent_orchestrator.agent.planner.language import (
@@ -67,15 +67,12 @@ async def sentences(
     if not is_english(question.text):
         return await other_languages.sentences(reading, question, items)
     read = await reading.read(question.text, passage_statements(items))
-    side_by_side = sentence_per_side(question.text, in_force(read, question))
-    if side_by_side:
-        return side_by_side
     holding = in_force([one for one in read if one.score >= BAR], question)
     good = await reading.confirmed(question, _within_reach(holding))
     if not good and question_forms.asks_for_summary(question):
         good = _about_topic(question, read)
     count = _MAX_SENTENCES_OPEN if question_forms.is_open(question) else _MAX_SENTENCES
-    return good[:count]
+    return with_each_side(question, good[:count], read)
 
 
 def _about_topic(question: Question, read: Sequence[Statement]) -> list[Statement]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 import pytest
 
-from services.agent_orchestrator.agent.planner.comparisons import sentence_per_side
+from services.agent_orchestrator.agent.planner.comparisons import with_each_side
+from services.agent_orchestrator.agent.planner.question import Clock, read_question
 from services.agent_orchestrator.agent.planner.statements import Statement, passage_statements
 from services.agent_orchestrator.agent.results import Citation, ResultItem
 
+CLOCK = Clock(datetime(2026, 11, 24, 10, tzinfo=UTC), UTC)
 KESTREL = "The Kestrel probe weighs 120 kilograms."
 OSPREY = "The Osprey probe weighs 310 kilograms."
 SOUP = "The soup costs two euros."
@@ -33,6 +37,14 @@ def read(*texts: str) -> list[Statement]:
     ]
 
 
+def answer(question: str, chosen: list[str], *sentences: str) -> list[str]:
+    """Returns the answer to a question for which these sentences were chosen of those read."""
+    statements = read(*sentences)
+    asked = read_question(question, (), CLOCK)
+    good = [one for one in statements if one.text in chosen]
+    return [one.text for one in with_each_side(asked, good, statements)]
+
+
 @pytest.mark.parametrize(
     "question",
     [
@@ -41,19 +53,23 @@ def read(*texts: str) -> list[Statement]:
         "Kestrel vs Osprey",
     ],
 )
-def test_a_sentence_about_each_side_is_quoted(question: str) -> None:
-    found = sentence_per_side(question, read(SOUP, OSPREY, KESTREL))
-    assert [one.text for one in found] == [KESTREL, OSPREY]
+def test_a_sentence_about_the_side_that_was_left_out_is_added(question: str) -> None:
+    assert answer(question, [KESTREL], SOUP, OSPREY, KESTREL) == [KESTREL, OSPREY]
+    assert answer(question, [OSPREY], SOUP, OSPREY, KESTREL) == [OSPREY, KESTREL]
 
 
-def test_a_sentence_about_both_sides_is_quoted_once() -> None:
+def test_an_answer_about_both_sides_stays() -> None:
     both = "The Kestrel probe is lighter than the Osprey probe."
-    found = sentence_per_side("Compare the Kestrel and the Osprey", read(both, KESTREL, OSPREY))
-    assert [one.text for one in found] == [both]
+    question = "Compare the Kestrel and the Osprey"
+    assert answer(question, [both], both, KESTREL, OSPREY) == [both]
+
+
+def test_a_comparison_that_nothing_answers_is_not_answered() -> None:
+    assert answer("Compare the Kestrel and the Osprey", [], KESTREL, OSPREY) == []
 
 
 @pytest.mark.parametrize(
     "question", ["Compare the Kestrel probe and the Heron probe", "Compare the Kestrel", "Kestrel?"]
 )
-def test_one_side_alone_is_no_comparison(question: str) -> None:
-    assert sentence_per_side(question, read(KESTREL, OSPREY)) == []
+def test_nothing_is_added_for_a_side_without_a_sentence(question: str) -> None:
+    assert answer(question, [KESTREL], KESTREL, OSPREY) == [KESTREL]
