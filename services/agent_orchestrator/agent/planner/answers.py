@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from services.agent_orchestrator.agent.planner import computed_answers, statement_selection
+from services.agent_orchestrator.agent.planner.comparisons import sides_left_out
 from services.agent_orchestrator.agent.planner.computed import HISTORY
 from services.agent_orchestrator.agent.planner.date_format import day, holding, reference
 from services.agent_orchestrator.agent.planner.fact_slots import names_relation
@@ -93,11 +94,27 @@ class Draft:
         return f" [{len(self.cited)}]"
 
 
-async def compose(parts: Sequence[AnsweredPart], reading: Reading, *, introduce: bool) -> Draft:
-    """Composes the answer to all parts. With `introduce` it says that the local planner is answering."""
+async def compose(
+    parts: Sequence[AnsweredPart],
+    reading: Reading,
+    *,
+    introduce: bool,
+    left_out: Sequence[str] = (),
+) -> Draft:
+    """Composes the answer to all parts. With `introduce` it says that the local planner is answering.
+
+    `left_out` are parts of the question that were not looked up; the answer says so.
+    """
     draft = Draft()
     for part in parts:
+        known = len(draft.paragraphs)
         await _answer_part(draft, part, reading)
+        if len(parts) > 1 and _is_refused(draft.paragraphs[known:]):
+            draft.paragraphs[known] = f"“{part.question.text}”: {draft.paragraphs[known]}"
+    if left_out:
+        draft.paragraphs.append(
+            f"Only the first {len(parts)} questions were answered. Ask again for the rest, from “{left_out[0]}” on."
+        )
     failures = list(dict.fromkeys(one for part in parts for one in _failures(part)))
     unknown = list(dict.fromkeys(one for part in parts for one in _unknown_names(part)))
     # What an answer lacks is said before it; that the graph does not know a name, after what the documents say.
@@ -288,6 +305,8 @@ async def _add_sentences(draft: Draft, part: AnsweredPart, found: Found, reading
     """Adds quoted sentences of documents."""
     chosen = await statement_selection.sentences(reading, part.question, found.passages)
     lines = [_quotation(draft, one, part.question) for one in chosen]
+    left_out = sides_left_out(part.question, chosen)
+    lines += [f"{side}: nothing was found." for side in left_out]
     if lines and goal_of(part.question) is Goal.ALL:
         lines.append(_MAY_BE_MORE)
     return _add_lines(draft, "", lines)
@@ -382,6 +401,10 @@ def _nothing(part: AnsweredPart, found: Found) -> str:
         return said
     source = f" ({cited[0].source})" if cited[0].source else ""
     return f"{said} The nearest document is “{cited[0].title}”{source}."
+
+
+def _is_refused(paragraphs: Sequence[str]) -> bool:
+    return any(map(says_nothing_answers, paragraphs[:1]))
 
 
 def says_nothing_answers(text: str) -> bool:

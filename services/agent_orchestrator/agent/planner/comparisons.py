@@ -6,13 +6,14 @@ Without facts about both, the answer quotes a sentence about each.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from services.agent_orchestrator.agent.planner.computed import Computed, Evidence, Line
 from services.agent_orchestrator.agent.planner.date_format import is_current, overlaps, reference
 from services.agent_orchestrator.agent.planner.fact_slots import Slot, slots_of, words_about
 from services.agent_orchestrator.agent.planner.language import content_stems, fold, stem
-from services.agent_orchestrator.agent.planner.question import Question
+from services.agent_orchestrator.agent.planner.question import Question, without_times
 from services.agent_orchestrator.agent.planner.question_goals import asks_for_comparison
 from services.agent_orchestrator.agent.planner.statements import Statement, fact_statements
 from services.agent_orchestrator.agent.results import ResultItem
@@ -107,26 +108,61 @@ def with_each_side(
     A side is known by the words that only it has: "the Kestrel probe and the Osprey probe" by "Kestrel" and "Osprey".
     An answer about no side stays as it is.
     """
-    sides = _words_of_sides(question.plain)
-    left_out = [side for side in sides if not any(_is_about(one, side, sides) for one in chosen)]
+    sides = _named_sides(question)
+    left_out = _left_out(sides, chosen)
     if len(left_out) == len(sides):
         return list(chosen)
     best = (next((one for one in read if _is_about(one, side, sides)), None) for side in left_out)
     return [*chosen, *(one for one in best if one is not None)]
 
 
-def _words_of_sides(question: str) -> list[frozenset[str]]:
-    if not asks_for_comparison(question):
+def sides_left_out(question: Question, chosen: Sequence[Statement]) -> list[str]:
+    """Returns the names of the sides of a comparison of which an answer has no word, if it has of another."""
+    sides = _named_sides(question)
+    said = frozenset[str]().union(*(content_stems(f"{one.context} {one.text}") for one in chosen))
+    left_out = [side.name for side in sides if not _identifying(side) & said]
+    return left_out if len(left_out) < len(sides) else []
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedSide:
+    """A side as the question names it, and the stems of the words that only it has."""
+
+    name: str
+    stems: frozenset[str]
+
+
+def _named_sides(question: Question) -> list[_NamedSide]:
+    text = without_times(question.text, question.times)
+    if not asks_for_comparison(text):
         return []
-    parts = [content_stems(part) - _COMPARING for part in _BETWEEN_SIDES.split(question)]
-    own = [
-        part.difference(*(parts[:number] + parts[number + 1 :]))
-        for number, part in enumerate(parts)
+    parts = _BETWEEN_SIDES.split(text)
+    stems = [content_stems(part) - _COMPARING for part in parts]
+    own = [one.difference(*(stems[:place] + stems[place + 1 :])) for place, one in enumerate(stems)]
+    sides = [
+        _NamedSide(_words_with(side, part), side)
+        for part, side in zip(parts, own, strict=True)
+        if side
     ]
-    return [one for one in own if one][:_MAX_SIDES]
+    return sides[:_MAX_SIDES]
 
 
-def _is_about(one: Statement, side: frozenset[str], sides: Sequence[frozenset[str]]) -> bool:
+def _words_with(stems: frozenset[str], text: str) -> str:
+    """Returns the words of a text that have these stems, as they are written."""
+    return " ".join(word.strip("?.!,;:'\"") for word in text.split() if content_stems(word) & stems)
+
+
+def _identifying(side: _NamedSide) -> frozenset[str]:
+    """Returns the stems of a side's capitalized words, or of all: another probe is not the Kestrel probe."""
+    proper = " ".join(word for word in side.name.split() if word[:1].isupper())
+    return content_stems(proper) or side.stems
+
+
+def _left_out(sides: Sequence[_NamedSide], chosen: Sequence[Statement]) -> list[_NamedSide]:
+    return [side for side in sides if not any(_is_about(one, side, sides) for one in chosen)]
+
+
+def _is_about(one: Statement, side: _NamedSide, sides: Sequence[_NamedSide]) -> bool:
     said = content_stems(one.text)
-    others = frozenset[str]().union(*sides) - side
-    return side <= said or (side <= content_stems(one.context) and not said & others)
+    others = frozenset[str]().union(*(other.stems for other in sides)) - side.stems
+    return side.stems <= said or (side.stems <= content_stems(one.context) and not said & others)

@@ -39,6 +39,8 @@ from services.runtime.patterns import compile_linear, escape
 
 # Characters that are parsed; the text after them is only used as a search query. The question comes first.
 _MAX_READ: Final = 2_000
+# Questions of one text that are answered; each is searched for.
+MAX_PARTS: Final = 5
 # Earlier turns that a question may refer to.
 _MAX_TURNS: Final = 6
 _PERSONAL: Final = re.compile(r"\b(?:he|she|him|her|his|hers)\b", re.IGNORECASE)
@@ -98,7 +100,8 @@ async def understand(
         given = read_question(part, await named_entities(part, link), clock)
         completed.append(await _completed(given, completed, turns, link))
         readings.append(await with_tool(completed[-1], choose))
-        if turns and completed[-1] is not given and _names_something(given):
+        is_completed = completed[-1] is not given
+        if is_completed and (turns or len(completed) > 1) and _names_something(given):
             readings.append(replace(given, is_alternative=True, tool=DOCUMENTS))
     return readings
 
@@ -124,8 +127,13 @@ async def no_choice(_question: Question) -> str:
 
 
 def asked_parts(text: str) -> list[str]:
-    """Returns the parts of a question, for each of which entities are looked up."""
-    return _independent_parts(question_parts(text[:_MAX_READ]))
+    """Returns the parts of a question that are answered, for each of which entities are looked up."""
+    return _independent_parts(question_parts(text[:_MAX_READ]))[:MAX_PARTS]
+
+
+def parts_left_out(text: str) -> list[str]:
+    """Returns the parts of a question that are not answered, as there are too many."""
+    return _independent_parts(question_parts(text[:_MAX_READ]))[MAX_PARTS:]
 
 
 async def _paged(
@@ -144,11 +152,15 @@ async def _paged(
 
 
 def _independent_parts(parts: Sequence[str]) -> list[str]:
-    """Returns parts that can be asked alone: a part too short for that is joined to the previous one."""
+    """Returns parts that can be asked alone: a part too short for that is joined to the previous one.
+
+    After a question mark a part stands alone with one word of its own: "When is lunch?".
+    """
     kept: list[str] = []
     for part in parts:
         names = capitalised_names(part)
-        too_little = len(content_words(part)) <= 1 and not names and not _pronoun(part)
+        needed = 1 if kept and kept[-1].endswith("?") else 2
+        too_little = len(content_words(part)) < needed and not names and not _pronoun(part)
         if kept and too_little and not is_small_talk(part) and not is_small_talk(kept[-1]):
             kept[-1] = f"{kept[-1].rstrip(' ,;')} and {part}"
         else:
@@ -170,8 +182,8 @@ async def _completed(
     if is_small_talk(question.text):
         return question
     asks = _bare_interrogative(question)
-    if turns and not earlier and (asks or _lacks_verb(question)):
-        before = await _last_question(turns, question.clock, link)
+    if (earlier or turns) and (asks or _lacks_verb(question)):
+        before = earlier[-1] if earlier else await _last_question(turns, question.clock, link)
         if asks:
             text = with_interrogative(before.text.rstrip(" ?.!"), asks)
             return read_question(f"{text}?", before.entities, question.clock)

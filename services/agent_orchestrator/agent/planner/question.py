@@ -67,7 +67,6 @@ _TIME_CLAUSE: Final = re.compile(
     r"|(?:\bat the time of|\bduring|\bwhile|\bbefore|\bafter|\buntil|\bprior to|(?<=\w )when)\b[^,;?]*",
     re.IGNORECASE,
 )
-_MAX_PARTS: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +132,12 @@ def _topic_first(text: str, entities: Sequence[KnownEntity]) -> tuple[KnownEntit
 
 
 def question_parts(text: str) -> list[str]:
-    """Returns the parts of a question that ask for something of their own, without politeness; at most three."""
+    """Returns the parts of a question that ask for something of their own, without politeness."""
     parts = [
         part if is_small_talk(part) else without_politeness(part)
         for part in _PART_END.split(" ".join(text.split()))
     ]
-    kept = [part for part in parts if part.strip(" ?!.,;")]
-    return kept[:_MAX_PARTS] or [text.strip()]
+    return [part for part in parts if part.strip(" ?!.,;")] or [text.strip()]
 
 
 def without_politeness(text: str) -> str:

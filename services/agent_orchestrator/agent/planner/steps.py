@@ -22,7 +22,7 @@ from services.agent_orchestrator.agent.planner.answers import (
 )
 from services.agent_orchestrator.agent.planner.chat_task_answers import answer_chat_task
 from services.agent_orchestrator.agent.planner.entity_recognition import LinkEntities
-from services.agent_orchestrator.agent.planner.follow_up import Turn, understand
+from services.agent_orchestrator.agent.planner.follow_up import Turn, parts_left_out, understand
 from services.agent_orchestrator.agent.planner.goal_calls import goal_calls
 from services.agent_orchestrator.agent.planner.history_paging import PAGE
 from services.agent_orchestrator.agent.planner.question import Clock, Question
@@ -131,7 +131,12 @@ async def next_step(talk: Conversation, tools: Sequence[str], context: PlannerCo
     if calls:
         return Step(tuple(calls))
     answered = await better_readings(parts, reading)
-    draft = await compose(answered, reading, introduce=not talk.is_introduced)
+    draft = await compose(
+        answered,
+        reading,
+        introduce=not talk.is_introduced,
+        left_out=parts_left_out(talk.question),
+    )
     return _answer(draft)
 
 

@@ -291,6 +291,20 @@ async def test_a_question_without_an_answer_in_the_sources_gets_no_guess(
     assert not draft.has_answer
 
 
+async def test_of_several_questions_the_unanswered_one_and_those_left_out_are_named(
+    reading: Reading,
+) -> None:
+    found = tool_result("comprehensive_search", passage(RUNBOOK))
+    asked = ("How long are backups kept?", "Who wrote the runbook?")
+    parts = [AnsweredPart(read_question(one, (), CLOCK), (found,)) for one in asked]
+    draft = await compose(parts, reading, introduce=False, left_out=["Why?", "Where?"])
+    kept, refused, limit = draft.paragraphs
+    assert "ninety days" in kept
+    assert refused.startswith(f"“Who wrote the runbook?”: {NOTHING_ANSWERS}")
+    assert limit.startswith("Only the first 2 questions were answered.")
+    assert "“Why?”" in limit
+
+
 async def test_a_sentence_about_the_person_who_is_asked_about_is_no_answer_by_that_alone(
     reading: Reading,
 ) -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from services.agent_orchestrator.agent.planner.comparisons import with_each_side
+from services.agent_orchestrator.agent.planner.comparisons import sides_left_out, with_each_side
 from services.agent_orchestrator.agent.planner.question import Clock, read_question
 from services.agent_orchestrator.agent.planner.statements import Statement, passage_statements
 from services.agent_orchestrator.agent.results import Citation, ResultItem
@@ -69,7 +69,15 @@ def test_a_comparison_that_nothing_answers_is_not_answered() -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["Compare the Kestrel probe and the Heron probe", "Compare the Kestrel", "Kestrel?"]
+    ("question", "left_out"),
+    [
+        ("Compare the Kestrel probe and the Heron probe", ["Heron"]),
+        ("How does the Blue Heron probe differ from the Kestrel?", ["Blue Heron probe"]),
+        ("Compare the weights of the Kestrel and the Heron", ["Heron"]),
+        ("Compare the Kestrel", []),
+        ("Kestrel?", []),
+    ],
 )
-def test_nothing_is_added_for_a_side_without_a_sentence(question: str) -> None:
+def test_a_side_without_a_sentence_is_named(question: str, left_out: list[str]) -> None:
     assert answer(question, [KESTREL], KESTREL, OSPREY) == [KESTREL]
+    assert sides_left_out(read_question(question, (), CLOCK), read(KESTREL)) == left_out

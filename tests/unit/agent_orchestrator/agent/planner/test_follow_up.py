@@ -16,7 +16,13 @@ from services.agent_orchestrator.agent.planner.answers import (
     compose,
 )
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
-from services.agent_orchestrator.agent.planner.follow_up import Turn, no_choice, understand
+from services.agent_orchestrator.agent.planner.follow_up import (
+    MAX_PARTS,
+    Turn,
+    no_choice,
+    parts_left_out,
+    understand,
+)
 from services.agent_orchestrator.agent.planner.question import Clock, Question
 from services.agent_orchestrator.agent.planner.reading import Reading
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
@@ -27,7 +33,7 @@ INVENTORY = (
     "The brass bell hangs in the tower. The red lamp hangs above the stairs. The red lamp was bought in 2019. "
     "The museum opens at nine. The brass bell has hung there since 1907."
 )
-MOST_READINGS = 6
+MOST_READINGS = 2 * MAX_PARTS
 
 
 async def link(_text: str) -> Sequence[KnownEntity]:
@@ -93,6 +99,28 @@ async def test_a_pronoun_in_the_second_part_means_the_topic_of_the_first(
     text: str, second: str
 ) -> None:
     assert [one.text for one in await read(text)][1:] == [second]
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        (
+            "how heavy is the Osprey? when is lunch? what does the soup cost?",
+            ["how heavy is the Osprey?", "when is lunch?", "what does the soup cost?"],
+        ),
+        (f"{BELL} and the red lamp?", [BELL, "Where does the red lamp hang?", "and the red lamp?"]),
+        ("Who owns the barn? Since when?", ["Who owns the barn? and Since when?"]),
+    ],
+)
+async def test_a_question_that_stands_alone_is_asked_alone(text: str, parts: list[str]) -> None:
+    assert [one.text for one in await read(text)] == parts
+
+
+async def test_questions_beyond_the_limit_are_left_out_and_known() -> None:
+    asked = [f"What does part {number} cost?" for number in range(8)]
+    text = " ".join(asked)
+    assert [one.text for one in await read(text)] == asked[:MAX_PARTS]
+    assert parts_left_out(text) == asked[MAX_PARTS:]
 
 
 @pytest.mark.parametrize("text", ["Thanks!", "How much does the red lamp weigh?"])
