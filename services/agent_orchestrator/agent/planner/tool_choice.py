@@ -16,6 +16,7 @@ from typing import Final, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from services.agent_orchestrator.agent.planner.language import content_words
 from services.agent_orchestrator.agent.planner.question import Question
 from services.runtime.patterns import Pattern, compile_linear
 
@@ -64,6 +65,7 @@ _PATTERNS: Final = (
     _pattern(r"\?\s*$"),
     _pattern(r"\b(?:use|depend|own|lead|work|report|member|team|belong|supply|manage)\w*\b"),
 )
+_TO_ASSISTANT: Final = _pattern(r"\b(?:you|your|yours)\b")
 _FEW_WORDS: Final = 3
 # No more of a question is embedded.
 _MAX_CHARACTERS: Final = 2_000
@@ -112,8 +114,19 @@ class ToolChoice:
         path.write_text(json.dumps(stored) + "\n", encoding="ascii")
 
     def choose(self, vector: Floats, question: Question) -> str:
-        """Returns the tool for a question with its vector as a query; "none" for small talk."""
-        return self.tools[int((inputs(vector, question) @ self.weights).argmax())]
+        """Returns the tool for a question with its vector as a query; "none" for small talk.
+
+        A short question is easily taken for small talk. One about something other than the assistant is looked up.
+        """
+        scores = inputs(vector, question) @ self.weights
+        if NOTHING in self.tools and _asks_about_something(question.text):
+            scores[self.tools.index(NOTHING)] = -np.inf
+        return self.tools[int(scores.argmax())]
+
+
+def _asks_about_something(text: str) -> bool:
+    is_question = text.rstrip().endswith("?") and not _TO_ASSISTANT.search(text)
+    return is_question and bool(content_words(text))
 
 
 async def no_vector(_text: str) -> None:

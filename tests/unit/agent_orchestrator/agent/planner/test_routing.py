@@ -150,6 +150,20 @@ async def test_a_question_in_another_language_is_searched_unchanged(calls: Calls
     assert await calls(question) == [ToolCall("comprehensive_search", {"query": question})]
 
 
+@pytest.mark.parametrize(
+    "question", ["When is lunch?", "Where is Bob?", "Is anybody home?", "How was the weekend?"]
+)
+async def test_a_short_question_is_looked_up(calls: Calls, question: str) -> None:
+    assert await calls(question)
+
+
+@pytest.mark.parametrize("text", ["Why not?", "Could you help?", "How nice!", "Are you there?"])
+async def test_what_asks_about_nothing_or_the_assistant_is_not_looked_up(
+    calls: Calls, text: str
+) -> None:
+    assert await calls(text) == []
+
+
 async def test_findings_are_filtered_by_the_conditions_in_the_question(calls: Calls) -> None:
     (call,) = await calls("Which findings about the Ledger Service have confidence above 80 %?")
     assert call.tool == "search_findings"
