@@ -23,6 +23,8 @@ from services.runtime.statement_metrics import StatementMeter
 
 STORE = "postgresql"
 _CONNECT_SECONDS = 5.0
+# A rollback takes milliseconds unless the database hangs.
+_GIVE_BACK_SECONDS = 0.25
 
 Row = asyncpg.Record
 Prepare = Callable[[Any], Coroutine[Any, Any, None]]
@@ -142,6 +144,7 @@ class Pool:
         self._limits = limits
         self._meter = StatementMeter(STORE)
         self._slots = AdmissionQueue(limits)
+        self._giving_back: set[asyncio.Task[None]] = set()
 
     @classmethod
     async def open(
@@ -253,10 +256,17 @@ class Pool:
         except BaseException as error:
             if _lost(error):
                 _discard(connection)
-            # A task, as a rollback may be needed: if the caller is canceled meanwhile, no exception stays unretrieved.
-            await asyncio.shield(asyncio.create_task(self._give_back(connection)))
+            await self._give_back_soon(connection)
             raise
         await self._give_back(connection)
+
+    async def _give_back_soon(self, connection: Any) -> None:
+        """Gives back a connection that may need a rollback; of a database that hangs, without the caller waiting."""
+        giving = asyncio.create_task(self._give_back(connection), name="give-back-connection")
+        self._giving_back.add(giving)
+        giving.add_done_callback(self._giving_back.discard)
+        # A task of its own: if the caller is canceled meanwhile, no exception stays unretrieved.
+        await asyncio.wait([giving], timeout=_GIVE_BACK_SECONDS)
 
     async def _give_back(self, connection: Any) -> None:
         try:

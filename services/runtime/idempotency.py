@@ -49,6 +49,8 @@ PURGE_SECONDS = 600.0
 WAIT_SECONDS = 30.0
 # The part of the caller's time that a repetition waits for the first call.
 WAIT_SHARE = 0.8
+# How long a call that can do without its key waits for the store.
+_STORE_SECONDS = 2.0
 _FIRST_PAUSE, _MAX_PAUSE = 0.02, 0.5
 
 # Failures that are raised before anything is changed: the key may be used for a corrected request.
@@ -211,15 +213,17 @@ class KeyedCalls:
 
     def _streaming(self, behavior: Callable[..., Any]) -> Callable[..., Any]:
         """Records a call once its first response is there. A repetition runs the behavior again, which finds what the
-        first call has begun by its id (`new_id`). While the store is unavailable nothing can be begun twice, and the
-        behavior decides whether it can answer without.
+        first call has begun by its id (`new_id`). While the store is unavailable or hangs, nothing can be begun twice,
+        and the behavior decides whether it can answer without: it runs as a call without a key.
         """
 
         async def run(request: Message, context: Any) -> AsyncIterator[Message]:
             name, attempt = key_of(request), None
             if name:
                 with suppress(StoreUnavailableError):
-                    attempt = await self._begin(name, digest_of(request))
+                    attempt = await self._begin(
+                        name, digest_of(request), store_seconds=_STORE_SECONDS
+                    )
                     enter_call(replace(current_call(), idempotency_key=name))
             async with self._held(attempt):
                 async for answer in behavior(request, context):
@@ -250,10 +254,13 @@ class KeyedCalls:
         attempt.completed = True
         return answer
 
-    async def _begin(self, name: str, digest: bytes | None) -> _Attempt:
+    async def _begin(
+        self, name: str, digest: bytes | None, *, store_seconds: float | None = None
+    ) -> _Attempt:
         call = current_call()
         key, holder = CallKey(call.space, call.user, call.method, name), uuid.uuid4()
-        return _Attempt(key, holder, await self._claimed(key, holder, digest), digest or b"")
+        claim = await self._claimed(key, holder, digest, store_seconds)
+        return _Attempt(key, holder, claim, digest or b"")
 
     @asynccontextmanager
     async def _held(self, attempt: _Attempt | None) -> AsyncIterator[None]:
@@ -274,14 +281,23 @@ class KeyedCalls:
             renewing.cancel()
             await asyncio.gather(renewing, return_exceptions=True)
 
-    async def _claimed(self, key: CallKey, holder: uuid.UUID, digest: bytes | None) -> Claim:
-        """Claims the key, or waits for the call that holds it. Raises KeyReusedError, CallInProgressError."""
+    async def _claimed(
+        self, key: CallKey, holder: uuid.UUID, digest: bytes | None, store_seconds: float | None
+    ) -> Claim:
+        """Claims the key, or waits for the call that holds it. Raises KeyReusedError, CallInProgressError.
+
+        A store that does not answer within `store_seconds` is unavailable.
+        """
         loop = asyncio.get_running_loop()
         until, pause = loop.time() + WAIT_SHARE * remaining(WAIT_SECONDS), _FIRST_PAUSE
         while True:
-            claim = await self._store.claim(
-                key, holder, digest, lease=LEASE_SECONDS, keep=self._keep_seconds
-            )
+            try:
+                async with asyncio.timeout(store_seconds):
+                    claim = await self._store.claim(
+                        key, holder, digest, lease=LEASE_SECONDS, keep=self._keep_seconds
+                    )
+            except TimeoutError as error:
+                raise StoreUnavailableError("idempotency keys") from error
             if claim.granted:
                 return claim
             if None not in (digest, claim.digest) and digest != claim.digest:

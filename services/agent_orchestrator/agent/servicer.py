@@ -45,7 +45,8 @@ class AgentServicer(agent_pb2_grpc.AgentServiceServicer):
     ) -> AsyncIterator[agent_pb2.AskResponse]:
         """Starts a run and streams its events from first to last. A repetition streams those of the same run."""
         run_id = new_id("run")
-        if request.idempotency_key and await self._runs.exists(_owner(), run_id):
+        is_keyed = bool(current_call().idempotency_key)
+        if is_keyed and await self._runs.exists(_owner(), run_id):
             events = self._runs.follow(_owner(), run_id, 0)
         else:
             events = (await self._runs.start(_ask(request), run_id)).follow(0)

@@ -136,6 +136,29 @@ class SlowRelease(DriverPool):
         raise ConnectionResetError
 
 
+class HangingRelease(DriverPool):
+    """A pool of a database that hangs: the rollback of a released connection does not end."""
+
+    def __init__(self, connection: Connection) -> None:
+        super().__init__(connection)
+        self.answers = asyncio.Event()
+
+    async def release(self, connection: Connection, *, timeout: float) -> None:  # noqa: ASYNC109 - asyncpg's signature
+        await self.answers.wait()
+        await super().release(connection, timeout=timeout)
+
+
+async def test_a_caller_does_not_wait_for_the_rollback_of_a_database_that_hangs() -> None:
+    connections = HangingRelease(Connection(TimeoutError()))
+    with pytest.raises(DeadlineError):
+        async with asyncio.timeout(5), pool_over(connections).session() as session:
+            await session.value("select 1")
+    connections.answers.set()
+    async with asyncio.timeout(5):
+        while not connections.released:
+            await asyncio.sleep(0.01)
+
+
 async def test_a_caller_cancelled_during_a_release_leaves_no_unhandled_error() -> None:
     unhandled: list[dict[str, object]] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, about: unhandled.append(about))

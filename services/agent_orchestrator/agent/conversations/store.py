@@ -172,16 +172,26 @@ class ConversationStore:
         return found[:size], encode_token(query, [found[size - 1].number])
 
     async def acquire(
-        self, owner: Owner, conversation_id: str, run_id: str, *, wait_seconds: float
+        self,
+        owner: Owner,
+        conversation_id: str,
+        run_id: str,
+        *,
+        wait_seconds: float,
+        store_seconds: float,
     ) -> None:
         """Leases the conversation to a run, once no other run holds its lease.
 
-        Raises NotFoundError if it does not exist, WrongStateError if another run still answers after `wait_seconds`.
+        Raises NotFoundError if it does not exist, WrongStateError if another run still answers after `wait_seconds`,
+        TimeoutError if the store does not answer within `store_seconds`.
         """
         loop = asyncio.get_running_loop()
         until, wait = loop.time() + remaining(wait_seconds), _FIRST_WAIT
-        while not await self._acquired(owner, conversation_id, run_id):
-            await self.get(owner, conversation_id)
+        while True:
+            async with asyncio.timeout(store_seconds):
+                if await self._acquired(owner, conversation_id, run_id):
+                    return
+                await self.get(owner, conversation_id)
             if loop.time() + wait > until:
                 raise WrongStateError(BUSY)
             await asyncio.sleep(wait)

@@ -106,7 +106,8 @@ class Runs:
         if run_id in self._runs:
             return self._runs[run_id].owner == owner
         try:
-            await self._log.state(run_id, owner)
+            async with asyncio.timeout(self._limits.store_seconds):
+                await self._log.state(run_id, owner)
         except (NotFoundError, *STORE_FAILURES):
             return False
         return True
@@ -181,9 +182,13 @@ class Runs:
                     ask.conversation_id,
                     run.id,
                     wait_seconds=self._limits.conversation_wait_seconds,
+                    store_seconds=self._limits.store_seconds,
                 )
             if ask.conversation_id:
-                memory.conversation = await self._conversations.get(run.owner, ask.conversation_id)
+                async with asyncio.timeout(self._limits.store_seconds):
+                    memory.conversation = await self._conversations.get(
+                        run.owner, ask.conversation_id
+                    )
             run.publish(self._started(run, ask))
             async with asyncio.timeout(self._limits.store_seconds):
                 await self._log.add_run(run, run.events_after(0))
