@@ -17,7 +17,11 @@ from services.models.embedding.registry import EmbedderRegistry
 from services.models.embedding.settings import EmbeddingSettings
 from services.models.language.settings import FallbackModelSettings, LanguageModelSettings
 from services.models.local.model_files import BGE_SMALL
-from services.models.reranking.factory import build_cross_encoder, build_reranker
+from services.models.reranking.factory import (
+    build_cross_encoder,
+    build_reranker,
+    report_unusable_cross_encoder,
+)
 from services.models.reranking.settings import RerankerSettings
 from services.runtime.read_settings import read_settings
 from services.runtime.server import serve
@@ -42,6 +46,7 @@ async def serve_orchestrator(settings: AgentSettings, runtime: RuntimeSettings) 
     """Serves until it is stopped."""
     embedding = read_settings(EmbeddingSettings)
     await verify_local_model(embedding)
+    await report_unusable_cross_encoder()
     breakers = Breakers()
     embedders = build_embedders(embedding, breakers)
     registry = EmbedderRegistry(embedding, embedders.documents, breakers)

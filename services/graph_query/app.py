@@ -56,7 +56,11 @@ from services.models.embedding.settings import EmbeddingSettings
 from services.models.language.factory import build_language_model
 from services.models.language.model import LanguageModel
 from services.models.language.settings import LanguageModelSettings
-from services.models.reranking.factory import build_cross_encoder, build_reranker
+from services.models.reranking.factory import (
+    build_cross_encoder,
+    build_reranker,
+    report_unusable_cross_encoder,
+)
 from services.models.reranking.reading import Reader
 from services.models.reranking.reranker import Reranker
 from services.models.reranking.settings import RerankerSettings
@@ -263,6 +267,7 @@ async def run(
 ) -> None:
     """Serves until stopped; healthy once Neo4j answers and its indexes are online."""
     await verify_local_model(embedding)
+    await report_unusable_cross_encoder()
     breakers = Breakers()
     embedder = build_embedder(embedding, breakers)
     registry = EmbedderRegistry(embedding, embedder, breakers)

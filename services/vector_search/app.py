@@ -13,7 +13,10 @@ from services.models.embedding.factory import build_embedder, verify_local_model
 from services.models.embedding.query_embedder import QueryEmbedder
 from services.models.embedding.registry import EmbedderRegistry
 from services.models.embedding.settings import EmbeddingSettings
-from services.models.reranking.factory import build_cross_encoder
+from services.models.reranking.factory import (
+    build_cross_encoder,
+    report_unusable_cross_encoder,
+)
 from services.models.reranking.reading import Reader
 from services.models.reranking.reranker import Reranker
 from services.postgres.pool import PoolLimits
@@ -134,6 +137,7 @@ async def run(
 ) -> None:
     """Serves until the process is asked to stop."""
     await verify_local_model(embedding)
+    await report_unusable_cross_encoder()
     store = await open_store(settings)
     # Documents are embedded once and would only evict queries from the cache.
     breakers = Breakers()

@@ -52,6 +52,7 @@ LANGUAGE_MODEL = "language_model"
 # Bounds a model that loops. Each call of a parallel batch counts.
 LIMITS: Final = UsageLimits(request_limit=12, tool_calls_limit=32, output_tokens_limit=16_000)
 NO_ANSWER = "The documents do not say."
+UNREAD = "The model that reads sentences cannot be used now: they were chosen by their words alone."
 _PART_NAMES = {
     "documents": "the documents",
     "graph": "the knowledge graph",
@@ -208,6 +209,8 @@ class _Turn:
         closing = list(notes)
         if not self.model.is_local and evidence.unavailable:
             closing.append(_unavailable_note(evidence.unavailable))
+        if evidence.is_unread:
+            closing.append(UNREAD)
         if closing:
             self._add(f"\n\nNote: {' '.join(closing)}")
         text = "".join(self._parts)

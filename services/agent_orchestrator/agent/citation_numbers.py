@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
+
+RERANKER: Final = "reranker"
 
 
 @dataclass(slots=True)
@@ -13,6 +16,8 @@ class Evidence:
     """The results of a run in order of arrival. Each item has one number for the whole run, starting at 1."""
 
     results: list[ToolResult] = field(default_factory=list)
+    is_unread: bool = False
+    """Whether statements were chosen by their words alone, as the model that reads them was unavailable."""
     _items: list[ResultItem] = field(default_factory=list)
 
     def add(self, items: Iterable[ResultItem]) -> int:
@@ -37,8 +42,9 @@ class Evidence:
 
     @property
     def unavailable(self) -> tuple[str, ...]:
-        """Parts of the system that at least one tool of the run could not query."""
-        return tuple(dict.fromkeys(part for result in self.results for part in result.unavailable))
+        """Parts of the system that the run could not use."""
+        parts = [part for result in self.results for part in result.unavailable]
+        return tuple(dict.fromkeys([*parts, RERANKER] if self.is_unread else parts))
 
     @property
     def texts(self) -> Iterable[str]:

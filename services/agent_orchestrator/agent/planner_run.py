@@ -49,7 +49,9 @@ def planner_run(deps: AgentDependencies) -> PlannerRun:
         return [(one.name, one.type, one.is_known) for one in await _linking(deps, text)]
 
     async def read(pairs: Sequence[tuple[str, str]]) -> list[float] | None:
-        return await _read(deps.reader, pairs)
+        scores = await _read(deps.reader, pairs)
+        deps.evidence.is_unread |= scores is None and deps.reader is not None
+        return scores
 
     return PlannerRun(next_step, deps.evidence.renumber)
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 
+from services.models.local.model_files import MS_MARCO_MINILM, ModelFilesInvalid
 from services.models.reranking.cross_encoder import CrossEncoder
 from services.models.reranking.endpoint import HttpReranker
 from services.models.reranking.reranker import Reranker
 from services.models.reranking.settings import RerankerSettings
+from services.runtime.telemetry import get_logger
 
 
 def build_cross_encoder(models_folder: Path, workers: int | None) -> CrossEncoder:
@@ -17,6 +20,17 @@ def build_cross_encoder(models_folder: Path, workers: int | None) -> CrossEncode
     `models_folder` stores converted models; `workers` is the number of cores, None for all.
     """
     return CrossEncoder(models_folder, workers=workers or os.cpu_count() or 1)
+
+
+async def report_unusable_cross_encoder() -> None:
+    """Logs an error if a file of the local reranking model is missing or has another digest; loads nothing.
+
+    Searches work on without it, and say DEGRADED where it would have decided.
+    """
+    try:
+        await asyncio.to_thread(MS_MARCO_MINILM.verified)
+    except ModelFilesInvalid as error:
+        get_logger("models").error("no local reranking", cause=str(error))
 
 
 def build_reranker(settings: RerankerSettings) -> Reranker | None:

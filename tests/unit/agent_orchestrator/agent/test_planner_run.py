@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, cast
 from zoneinfo import ZoneInfo
@@ -15,6 +16,7 @@ from services.agent_orchestrator.agent.dependencies import AgentDependencies
 from services.agent_orchestrator.agent.planner.process import STEP
 from services.agent_orchestrator.agent.planner.steps import Conversation, Step
 from services.agent_orchestrator.agent.planner_run import linking_ahead, planner_run
+from services.models.errors import RerankerUnavailable
 
 TWO_PARTS = "Who owns Atlas? What does Beacon use?"
 FIRST, SECOND = "Who owns Atlas?", "What does Beacon use?"
@@ -80,3 +82,32 @@ async def test_pending_look_ups_are_canceled_when_the_run_ends() -> None:
             raise ZeroDivisionError
     await asyncio.gather(*deps.linked.values(), return_exceptions=True)
     assert [task.cancelled() for task in deps.linked.values()] == [True, True]
+
+
+class NoReader:
+    """A model whose files cannot be read."""
+
+    async def score_pairs(self, _pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """See `PairReranker`."""
+        raise RerankerUnavailable("local model: no files")
+
+
+class ReadingWorkers:
+    """Plans an answer that says whether a statement was read."""
+
+    async def ask(self, _request: Any, calls: Mapping[str, Any]) -> Any:
+        """See `TextWorkers`."""
+        scores = await calls["read"]([(FIRST, "Ada owns Atlas.")])
+        return STEP.dump_python(Step(text=str(scores)), mode="json")
+
+
+async def test_that_no_model_could_read_the_statements_is_known_to_the_run() -> None:
+    deps = replace(
+        run_with(Tiers(together=1)),
+        planner=cast("Any", ReadingWorkers()),
+        reader=cast("Any", NoReader()),
+    )
+    step = await planner_run(deps).next_step(Conversation(FIRST, (), 0, ()), [])
+    assert step.text == "None"
+    assert deps.evidence.is_unread
+    assert deps.evidence.unavailable == ("reranker",)

@@ -712,7 +712,7 @@ class RunDone(_message.Message):
     """Name of the model that answered."""
     @_builtins.property
     def unavailable(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Parts of the system that were unavailable: `documents`, `graph`, `memory`, `conversations`, `language_model`."""
+        """Parts of the system that were unavailable: `documents`, `graph`, `memory`, `conversations`, `language_model`, `reranker`."""
 
     def __init__(
         self,
