@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")"
 umask 077
 [ -e secrets/.env ] && { echo "deploy/compose/secrets exists already: nothing was changed"; exit 0; }
-mkdir -p secrets
+mkdir -p secrets/keys
 random() { od -An -N 24 -tx1 /dev/urandom | tr -d ' \n'; }
 service_key=$(random)
 user_key=$(random)
@@ -19,7 +19,7 @@ BRAID_AGENT_MIGRATOR_PASSWORD=$(random)
 NEO4J_PASSWORD=$(random)
 BRAID_SERVICE_KEY=$service_key
 END
-cat > secrets/api_keys.json <<END
+cat > secrets/keys/api_keys.json <<END
 {"keys": [
   {"id": "services", "hash": "sha256:$(hash "$service_key")", "space": null, "user": null,
    "scopes": ["read", "write", "admin", "delegate"], "expires_at": null},
@@ -28,5 +28,6 @@ cat > secrets/api_keys.json <<END
 ]}
 END
 # The containers' user (10001) reads it; the folder above keeps others out.
-chmod 644 secrets/api_keys.json
+chmod 755 secrets/keys
+chmod 644 secrets/keys/api_keys.json
 echo "Your API key (space main, shown once): $user_key"

@@ -42,7 +42,7 @@ async def grpc_serving(address: str, report: Report = ignore) -> None:
 
 
 async def http_ready(address: str, report: Report = ignore) -> None:
-    """Wait until GET /readyz answers 200."""
+    """Wait until GET /readyz says that the gateway and every service behind it serve."""
     await listening(address)
     await poll(lambda: asyncio.to_thread(_readyz, address, report))
 
@@ -79,14 +79,16 @@ def _readyz(address: str, report: Report) -> bool:
         return False
     finally:
         connection.close()
-    ready = response.status == HTTPStatus.OK
-    report("" if ready else _detail(body))
+    said = _object(body)
+    ready = response.status == HTTPStatus.OK and said.get("status") == "ready"
+    report("" if ready else str(said.get("detail", "")))
     return ready
 
 
-def _detail(body: bytes) -> str:
-    """Return what a problem's body says."""
+def _object(body: bytes) -> dict[str, Any]:
+    """Return a body's JSON object; empty if it has none, as where another program has the port."""
     try:
-        return str(json.loads(body)["detail"])
-    except (ValueError, TypeError, KeyError):
-        return ""
+        said = json.loads(body)
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -29,6 +29,7 @@ from gateway.cli.space import space
 from gateway.cli.status import status
 from gateway.cli.typed_memory import memories
 from gateway.cli.up import up
+from services.runtime.version import VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,6 +51,14 @@ GROUPS = {
     "space": space,
 }
 
+
+def _show_version(context: typer.Context, wanted: bool) -> None:
+    if wanted:
+        session: Session = context.obj
+        session.out.print(f"braid {VERSION}", highlight=False)
+        raise typer.Exit
+
+
 app = typer.Typer(
     name="braid",
     help="Answers from vectors, full text and a temporal knowledge graph.",
@@ -58,6 +67,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+@app.callback()
+def braid(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Show the version and exit.", callback=_show_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Answers from vectors, full text and a temporal knowledge graph."""
+
+
 for command in COMMANDS:
     app.command()(command)
 app.command("eval")(evaluate)

@@ -46,12 +46,11 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
 def read_status(api: Api, gateway: Gateway | None) -> dict[str, Any]:
     """Returns which services serve, and counts of the graph; `graph` has only a `reason` if they are unavailable."""
     readiness = api.readiness()
-    status = readiness.get("status", "not ready")
     found = {"found_by": gateway.found_by} if gateway else {}
     return {
         "url": api.url,
         **found,
-        "status": status,
+        "status": readiness["status"],
         "services": readiness["services"],
         "graph": _graph(api),
     }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import version
 from typing import Any
 
 from mcp.server.context import ServerRequestContext
@@ -38,6 +37,7 @@ from gateway.settings import GatewaySettings
 from services.runtime.errors import BraidError, InternalError
 from services.runtime.status import reason_name
 from services.runtime.telemetry import get_logger
+from services.runtime.version import VERSION
 
 _INSTRUCTIONS = (
     "Braid answers from documents and a knowledge graph whose facts are dated. Use `search` for passages, `facts` and "
@@ -58,7 +58,7 @@ def build_server(
     return Server(
         "braid",
         title="Braid",
-        version=version("braid"),
+        version=VERSION,
         instructions=_INSTRUCTIONS,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,

@@ -1,4 +1,4 @@
-"""`/healthz` and `/readyz`: whether this process runs, and whether it and the services behind it serve."""
+"""`/healthz` and `/readyz`: whether this process runs and takes requests, and what the services behind it do."""
 
 from __future__ import annotations
 
@@ -14,13 +14,6 @@ from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.openapi import Problem, ResponseSchema, problems
 
 
-class NotReady(Problem):
-    """Which service is not serving, and why, where it says so: such as that an index is still being built."""
-
-    services: dict[str, str]
-    reasons: dict[str, str]
-
-
 class Alive(ResponseSchema):
     """The process runs."""
 
@@ -28,11 +21,15 @@ class Alive(ResponseSchema):
 
 
 class Readiness(ResponseSchema):
-    """Every service that the gateway needs is serving; `reasons` say what they do without, such as a model."""
+    """The gateway takes requests. It is degraded while a service is not serving: `detail` names it.
 
-    status: Literal["ready"]
+    `reasons` say why, where a service says so, such as that an index is still being built or a model is missing.
+    """
+
+    status: Literal["ready", "degraded"]
     services: dict[str, str]
     reasons: dict[str, str] | None = None
+    detail: str | None = None
 
 
 router = APIRouter(tags=["probes"], responses=problems(405))
@@ -44,28 +41,26 @@ async def get_liveness() -> Response:
     return JsonResponse({"status": "ok"})
 
 
-@router.get("/readyz", response_model=Readiness, responses={503: {"model": NotReady}})
+@router.get("/readyz", response_model=Readiness, responses={503: {"model": Problem}})
 async def get_readiness(request: Request, clients: ClientsDep) -> Response:
-    """The orchestrator and both tiers serve, and this process is not about to end; if not, what is the matter."""
+    """This process takes requests and is not about to end; what the services behind it do is in the body.
+
+    A gateway without a store still answers: with what is left, or with the reason.
+    """
     if request.app.state.drain.begun:
-        return _not_ready(request, "The gateway is shutting down.", {}, {})
+        request_id = request.state.request_state.request_id
+        body = error_body("The gateway is shutting down.", "STORE_UNAVAILABLE", request_id)
+        return JsonResponse(body, 503, {"retry-after": "1"})
     found = await clients.health()
     services = {name: health.state for name, health in found.items()}
     reasons = {name: health.reason for name, health in found.items() if health.reason}
-    if all(state == SERVING for state in services.values()):
-        body = {"status": "ready", "services": services}
-        return JsonResponse(body | ({"reasons": reasons} if reasons else {}))
     sentences = [
         f"{name} is {state}{f' ({reasons[name]})' if name in reasons else ''}"
         for name, state in services.items()
         if state != SERVING
     ]
-    return _not_ready(request, "; ".join(sentences) + ".", services, reasons)
-
-
-def _not_ready(
-    request: Request, detail: str, services: dict[str, str], reasons: dict[str, str]
-) -> Response:
-    body = error_body(detail, "STORE_UNAVAILABLE", request.state.request_state.request_id)
-    more = {"services": services, "reasons": reasons}
-    return JsonResponse(body | more, 503, {"retry-after": "1"})
+    status = "degraded" if sentences else "ready"
+    body = {"status": status, "services": services}
+    body |= {"reasons": reasons} if reasons else {}
+    body |= {"detail": f"{'; '.join(sentences)}."} if sentences else {}
+    return JsonResponse(body)

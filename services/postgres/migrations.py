@@ -49,6 +49,10 @@ create table if not exists schema_function_file (
 )"""
 
 _CONNECT_SECONDS = 60.0
+# Of older versions: PostgreSQL subtracts no infinite timestamps, pgvector has no iterative index scans.
+_MIN_POSTGRESQL = 17
+_MIN_PGVECTOR = (0, 8)
+_PGVECTOR = "select extversion from pg_extension where extname = 'vector'"
 _LAST = "select max(number) from schema_migration"
 
 
@@ -136,6 +140,20 @@ def pending_migrations(
     return left if stage == "post" else list(takewhile(lambda m: m.stage == "pre", left))
 
 
+def check_versions(postgresql: int, pgvector: str | None) -> None:
+    """Raises MigrationError for a PostgreSQL, or an installed pgvector, that is too old; `postgresql` is its major."""
+    if postgresql < _MIN_POSTGRESQL:
+        raise MigrationError(
+            f"PostgreSQL {postgresql} is too old: Braid needs version {_MIN_POSTGRESQL} or later"
+        )
+    if pgvector is not None and tuple(map(int, re.findall(r"\d+", pgvector))) < _MIN_PGVECTOR:
+        needed = ".".join(map(str, _MIN_PGVECTOR))
+        raise MigrationError(
+            f"pgvector {pgvector} is too old: Braid needs version {needed} or later "
+            "(install it, then run `alter extension vector update`)"
+        )
+
+
 async def migrate(url: str, schema: Schema, *, lock: int, stage: Stage = "post") -> None:
     """Applies pending migrations and installs changed functions, as the role that owns the schema.
 
@@ -144,6 +162,7 @@ async def migrate(url: str, schema: Schema, *, lock: int, stage: Stage = "post")
     connection = await asyncpg.connect(url, timeout=_CONNECT_SECONDS)
     try:
         await connection.execute("select pg_advisory_lock($1)", lock)
+        check_versions(connection.get_server_version().major, await connection.fetchval(_PGVECTOR))
         await connection.execute(_RECORDS)
         rows = await connection.fetch("select number, name, checksum from schema_migration")
         applied = {row["number"]: Applied(row["name"], row["checksum"]) for row in rows}

@@ -13,6 +13,7 @@ from opentelemetry.sdk.resources import Resource
 
 from services.runtime.context import current_call_or_none
 from services.runtime.metrics_export import MetricsListenError, set_up_export
+from services.runtime.version import VERSION
 
 if TYPE_CHECKING:
     from structlog.typing import EventDict, FilteringBoundLogger, Processor, WrappedLogger
@@ -58,7 +59,7 @@ def configure_telemetry(settings: TelemetrySettings, service: str) -> None:
         cache_logger_on_first_use=True,
     )
     logging.basicConfig(level=logging.WARNING, handlers=[_handler(renderer)])
-    resource = Resource.create({"service.name": service})
+    resource = Resource.create({"service.name": service, "service.version": VERSION})
     try:
         port = set_up_export(settings.otlp_endpoint, resource, settings.metrics_listen)
     except MetricsListenError as error:

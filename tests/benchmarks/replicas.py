@@ -216,7 +216,7 @@ class _Gateways:
     async def _probe(self, url: str) -> None:
         try:
             response = await self._http.get(f"{url}/readyz", timeout=2.0)
-            ready = response.status_code == httpx2.codes.OK
+            ready = response.is_success and response.json()["status"] == "ready"
         except httpx2.HTTPError:
             ready = False
         (self._ready.add if ready else self._ready.discard)(url)

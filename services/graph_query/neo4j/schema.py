@@ -16,8 +16,11 @@ OTHER_BASELINE = (
     "This Neo4j database was made by another version of Braid: stop Braid, delete its data folder (by default .braid) "
     "or all nodes of this database, and ingest your documents again."
 )
+# The first with vector indexes that filter.
+_MIN_NEO4J = (2026, 1)
 _AWAIT_SECONDS = 100
 _CREATED = re.compile(r"(\w{1,200}) IF NOT EXISTS")
+_COMPONENTS = "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0] AS version"
 _SPACES = "MATCH (s:BraidSpace) RETURN count(s) AS spaces"
 _RECORD = "MERGE (s:BraidSchema {name: 'graph'}) SET s.version = $version"
 # Quantized to bits, with enough additional candidates to compensate. An index without dimensions accepts vectors of any
@@ -32,7 +35,7 @@ _VECTOR_OPTIONS = {
 
 
 class SchemaError(Exception):
-    """The database was made by another version; the message says what to do."""
+    """The database was made by another version, or is too old; the message says what to do."""
 
 
 class Schema(NamedTuple):
@@ -49,7 +52,7 @@ class Schema(NamedTuple):
 async def ensure_schema(database: Database, schema: Schema) -> None:
     """Creates missing constraints and indexes and waits until all are online.
 
-    Raises SchemaError for another version.
+    Raises SchemaError for another version, and for a Neo4j that is too old.
     """
     rows = await database.read("schema_version")
     version = rows[0]["version"] if rows else None
@@ -59,10 +62,21 @@ async def ensure_schema(database: Database, schema: Schema) -> None:
         return
     if version is None and (await database.run_text(_SPACES))[0]["spaces"]:
         raise SchemaError(OTHER_BASELINE)
+    for row in await database.run_text(_COMPONENTS):
+        check_version(row["version"])
     for text in schema.statements:
         await database.run_text(text, options=_VECTOR_OPTIONS)
     await database.run_text("CALL db.awaitIndexes($seconds)", seconds=_AWAIT_SECONDS)
     await database.run_text(_RECORD, version=VERSION)
+
+
+def check_version(neo4j: str) -> None:
+    """Raises SchemaError for a version that is too old."""
+    if tuple(map(int, re.findall(r"\d+", neo4j)[:2])) < _MIN_NEO4J:
+        year, month = _MIN_NEO4J
+        raise SchemaError(
+            f"Neo4j {neo4j} is too old: Braid needs version {year}.{month:02} or later"
+        )
 
 
 async def index_states(database: Database) -> dict[str, str]:

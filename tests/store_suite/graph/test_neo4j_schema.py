@@ -10,7 +10,13 @@ from neo4j import AsyncDriver
 from deploy.local.stores import LocalStores
 from services.graph_query.app import build_store, keep_schema
 from services.graph_query.neo4j.queries import load_schema
-from services.graph_query.neo4j.schema import VERSION, Schema, SchemaError, ensure_schema
+from services.graph_query.neo4j.schema import (
+    VERSION,
+    Schema,
+    SchemaError,
+    check_version,
+    ensure_schema,
+)
 from services.graph_query.neo4j_store import Neo4jStore
 from tests.store_suite.graph.builders import fact, new_space
 from tests.store_suite.graph.neo4j_graph import opened, settings
@@ -61,3 +67,14 @@ async def test_the_tier_does_not_start_on_a_database_older_than_the_baseline(
     finally:
         await driver.execute_query(_RECORD, version=VERSION)
         await older.close()
+
+
+@pytest.mark.parametrize("version", ["5.26.0", "2025.12.1"])
+def test_a_neo4j_that_is_too_old_is_refused_in_one_sentence(version: str) -> None:
+    with pytest.raises(SchemaError, match=r"is too old: Braid needs version 2026\.01 or later"):
+        check_version(version)
+
+
+@pytest.mark.parametrize("version", ["2026.01.0", "2026.09.0", "2027.1"])
+def test_a_current_neo4j_is_accepted(version: str) -> None:
+    check_version(version)

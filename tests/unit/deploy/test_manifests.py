@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -203,9 +204,68 @@ def test_each_process_gets_only_the_secrets_of_its_own_store() -> None:
         "agent": {"agent-url"},
         "worker": {"agent-url"},
         "gateway": set(),
-        "migrate-vector": {"vector-writer-url", "vector-reader-url", "vector-migrator-url"},
-        "migrate-agent": {"agent-url", "agent-migrator-url"},
+        "migrate-vector-0-1-0": {"vector-writer-url", "vector-reader-url", "vector-migrator-url"},
+        "migrate-agent-0-1-0": {"agent-url", "agent-migrator-url"},
     }
+
+
+def test_only_the_processes_with_models_get_the_keys_of_model_providers() -> None:
+    users = {
+        one["metadata"]["name"]
+        for one in workloads()
+        for source in one["spec"]["template"]["spec"]["containers"][0].get("envFrom", [])
+        if source.get("secretRef", {}).get("name") == "braid-models"
+    }
+    assert users == {"vector", "graph", "agent", "worker"}
+    services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
+    assert "LLM_API_KEY" in services["worker"]["environment"]
+    assert "LLM_API_KEY" not in services["gateway"]["environment"]
+
+
+def test_what_the_overlays_set_needs_no_secret_that_the_guide_does_not_create() -> None:
+    for overlay in OVERLAYS:
+        for path in overlay.glob("*.yaml"):
+            for one in documents(path.read_text()):
+                if isinstance(one, dict) and one.get("kind") == "ConfigMap":
+                    assert "EMBEDDING_PROVIDER" not in one["data"]
+
+
+def test_migration_jobs_are_named_after_the_version() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    suffix = f"-{project['version'].replace('.', '-')}"
+    jobs = [one["metadata"]["name"] for one in workloads() if one["kind"] == "Job"]
+    assert len(jobs) == 2
+    assert all(name.endswith(suffix) for name in jobs)
+
+
+def test_every_image_of_an_overlay_has_the_version_as_its_tag() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for overlay in OVERLAYS:
+        [images] = [
+            one["images"] for one in documents((overlay / "kustomization.yaml").read_text())
+        ]
+        assert {one["name"] for one in images} == {
+            one["spec"]["template"]["spec"]["containers"][0]["image"] for one in workloads()
+        }
+        assert {one["newTag"] for one in images} == {project["version"]}
+
+
+def test_only_named_peers_may_connect() -> None:
+    policies = [one for one in manifests() if one["kind"] == "NetworkPolicy"]
+    rules = [rule for one in policies for rule in one["spec"].get("ingress", [])]
+    assert rules
+    assert all(rule.get("from") for rule in rules)
+
+
+def test_compose_mounts_the_folder_of_the_keys_as_the_file_is_replaced() -> None:
+    compose = yaml.safe_load((DEPLOY / "compose.yaml").read_text())
+    for name, service in compose["services"].items():
+        if name not in ("postgres", "neo4j"):
+            assert service["volumes"] == ["./compose/secrets/keys:/etc/braid/keys:ro"]
+            file = service["environment"]["BRAID_API_KEYS_FILE"]
+            assert file == "/etc/braid/keys/api_keys.json"
+    script = (DEPLOY / "compose" / "secrets.sh").read_text()
+    assert "secrets/keys/api_keys.json" in script
 
 
 def test_compose_starts_services_after_migrations_and_publishes_only_on_loopback() -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import promql_parser
 import pytest
 import yaml
 from opentelemetry.exporter.prometheus import PrometheusMetricReader
@@ -90,6 +91,11 @@ def test_each_expression_uses_only_metrics_and_labels_that_the_code_emits(
     assert expression.count("(") == expression.count(")")
 
 
+@pytest.mark.parametrize("expression", expressions())
+def test_prometheus_can_parse_each_expression(expression: str) -> None:
+    promql_parser.parse(expression.replace("$__rate_interval", "5m"))
+
+
 def test_every_declared_metric_is_on_the_dashboard() -> None:
     shown = " ".join(target["expr"] for panel in panels() for target in panel["targets"])
     missing = [one.name for one in INSTRUMENTS if one.name.replace(".", "_") not in shown]
@@ -132,3 +138,24 @@ def test_the_kubernetes_network_policy_admits_scrapes_on_the_metrics_port() -> N
     [rule] = yaml.safe_load((folder / "network.yaml").read_text())["spec"]["ingress"]
     assert [entry["port"] for entry in rule["ports"]] == [int(port)]
     assert rule["from"]
+
+
+def test_the_rules_for_the_metrics_adapter_serve_what_the_autoscalers_ask_for(
+    emitted: Mapping[str, set[str]],
+) -> None:
+    folder = FOLDER.parent / "kubernetes" / "components" / "queue-scaling"
+    rules_of = yaml.safe_load((folder / "adapter-rules.yaml").read_text())["rules"]
+    served = {rule["name"]["as"] for kind in ("custom", "external") for rule in rules_of[kind]}
+    asked = {
+        (step["value"].get("pods") or step["value"]["external"])["metric"]["name"]
+        for path in (folder / "pool-pressure.yaml", folder / "backlog.yaml")
+        for step in yaml.safe_load(path.read_text())
+    }
+    assert served == asked
+    assert served <= emitted.keys()
+    for kind in ("custom", "external"):
+        for rule in rules_of[kind]:
+            promql_parser.parse(rule["seriesQuery"])
+            query = rule["metricsQuery"].replace("<<.Series>>", rule["name"]["as"])
+            query = query.replace("<<.GroupBy>>", "pod").replace("<<.LabelMatchers>>", 'pod="x"')
+            promql_parser.parse(query)

@@ -8,6 +8,7 @@ from services.postgres.migrations import (
     Applied,
     Migration,
     MigrationError,
+    check_versions,
     pending_migrations,
 )
 
@@ -45,3 +46,22 @@ def test_a_database_older_than_the_baseline_is_rejected_with_instructions() -> N
     before = {1: Applied("0001_pre_schema.sql", "x"), 26: Applied("0026_pre_one_scale.sql", "x")}
     with pytest.raises(MigrationError, match="delete its data folder"):
         pending_migrations(KNOWN, before, "post")
+
+
+@pytest.mark.parametrize(
+    ("postgresql", "pgvector", "said"),
+    [
+        (15, None, "PostgreSQL 15 is too old: Braid needs version 17 or later"),
+        (18, "0.7.4", r"pgvector 0\.7\.4 is too old: Braid needs version 0\.8 or later"),
+    ],
+)
+def test_a_database_that_is_too_old_is_refused_in_one_sentence(
+    postgresql: int, pgvector: str | None, said: str
+) -> None:
+    with pytest.raises(MigrationError, match=said):
+        check_versions(postgresql, pgvector)
+
+
+@pytest.mark.parametrize("pgvector", [None, "0.8.0", "0.8.1", "0.10", "1.0"])
+def test_a_current_database_is_accepted(pgvector: str | None) -> None:
+    check_versions(17, pgvector)

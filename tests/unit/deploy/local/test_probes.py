@@ -11,10 +11,12 @@ ANSWERS = [
     b"",
     b"HTTP/1.1 503 Away\r\n\r\n",
     b"HTTP/1.1 200 OK\r\n\r\n",
+    b'HTTP/1.1 200 OK\r\n\r\n{"status": "degraded", "detail": "graph_query is UNREACHABLE."}',
+    b'HTTP/1.1 200 OK\r\n\r\n{"status": "ready"}',
 ]
 
 
-async def test_the_http_probe_retries_until_the_port_responds_with_200() -> None:
+async def test_the_http_probe_retries_until_the_gateway_and_all_services_are_ready() -> None:
     remaining = list(ANSWERS)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

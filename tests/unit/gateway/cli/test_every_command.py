@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,11 @@ def braid(*words: str) -> tuple[int, str, str]:
     environment = {"BRAID_URL": "http://127.0.0.1:1"}
     session = Session(environment, *consoles, as_json=wants_json(words))
     return invoke(session, words), out.getvalue(), err.getvalue()
+
+
+def test_the_version_is_that_of_the_project() -> None:
+    project = tomllib.loads((Path(__file__).parents[4] / "pyproject.toml").read_text())["project"]
+    assert braid("--version") == (0, f"braid {project['version']}\n", "")
 
 
 @pytest.fixture
