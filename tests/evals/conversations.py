@@ -126,6 +126,9 @@ async def run(options: Options) -> None:
                 _put(figures, mode, recalls)
 
 
+# Characters of one memory: a longer turn is several.
+_MAX_MEMORY = 32_768
+
 Recalls = list[tuple[str, Mapping[int, float]]]
 
 
@@ -151,8 +154,10 @@ def _search_memories(stack: LocalStack, key: str, talk: Conversation, _place: st
     with _api(stack, key) as api:
         with bar(f"{talk.id}: memories", len(talk.turns)) as show:
             for number, turn in enumerate(talk.turns, 1):
-                body = {"content": f"{turn.speaker}: {turn.text}"}
-                turn_of[api.post("/api/memories", body)["id"]] = turn.id
+                text = f"{turn.speaker}: {turn.text}"
+                for start in range(0, len(text), _MAX_MEMORY):
+                    body = {"content": text[start : start + _MAX_MEMORY]}
+                    turn_of[api.post("/api/memories", body)["id"]] = turn.id
                 show(number)
 
         def ranked(question: str) -> list[str]:
