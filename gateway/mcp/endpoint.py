@@ -6,11 +6,13 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from http import HTTPStatus
 from typing import Any, get_args
 
 from mcp.server.context import ServerRequestContext
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
@@ -69,6 +71,9 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["route"] = self.route
+        if scope["method"] != "POST":
+            # Without sessions there is no stream of the server's own to listen to, and nothing to delete.
+            raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED)
         self._parameters(Request(scope))
         await self._sessions.handle_request(scope, receive, send)
 

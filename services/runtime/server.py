@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import grpc
 from grpc_health.v1 import health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
 
 from services.runtime.background import keep_running
 from services.runtime.event_loop import measure_lag
@@ -23,6 +22,7 @@ from services.runtime.loop import freeze_gc
 from services.runtime.open_files import raise_open_files_limit
 from services.runtime.queue_metrics import observe_queues
 from services.runtime.rate_limits import RateLimits
+from services.runtime.reflection import add_reflection
 from services.runtime.rpc_queues import rpc_queues
 from services.runtime.security.certificates import Certificates, server_credentials
 from services.runtime.telemetry import get_logger
@@ -146,7 +146,7 @@ async def start_server(
     for service in services:
         service.add(server)
     health_pb2_grpc.add_HealthServicer_to_server(monitor.servicer, server)
-    reflection.enable_server_reflection([*names, "grpc.health.v1.Health"], server)
+    add_reflection(server, [*names, "grpc.health.v1.Health"])
     await monitor.poll()
     port = _add_port(server, listen, settings)
     await server.start()

@@ -84,3 +84,30 @@ async def test_head_of_an_event_stream_cancels_the_call(served: Served) -> None:
     assert (response.status_code, response.content) == (200, b"")
     assert response.headers["content-type"].startswith("text/event-stream")
     await asyncio.wait_for(served.script.cancelled.wait(), 5)
+
+
+async def test_mcp_has_no_stream_of_its_own_to_listen_to(served: Served) -> None:
+    for method in ("GET", "DELETE"):
+        answer = await served.http.request(
+            method, "/mcp", headers={"accept": "text/event-stream, application/json"}
+        )
+        assert answer.status_code == 405
+        assert "POST" in answer.headers["allow"]
+
+
+async def test_a_long_response_is_compressed_for_clients_that_accept_it(served: Served) -> None:
+    sizes = {}
+    for encoding in ("gzip", "identity"):
+        async with served.http.stream(
+            "GET", "/openapi.json", headers={"accept-encoding": encoding}
+        ) as answer:
+            sizes[answer.headers.get("content-encoding", "identity")] = sum(
+                [len(part) async for part in answer.aiter_raw()]
+            )
+            assert "accept-encoding" in answer.headers["vary"].casefold()
+    assert sizes["gzip"] < sizes["identity"] / 5
+
+
+async def test_a_short_response_is_sent_as_it_is(served: Served) -> None:
+    answer = await served.http.get("/healthz", headers={"accept-encoding": "gzip"})
+    assert "content-encoding" not in answer.headers

@@ -85,6 +85,30 @@ async def test_reflection_lists_the_services_without_a_credential(harness: Harne
     assert {SEARCH, "braid.agent.v1.IngestService", "grpc.health.v1.Health"} <= names
 
 
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
+@pytest.mark.parametrize(
+    ("symbol", "is_known"),
+    [
+        (SEARCH, True),
+        (f"{SEARCH}.ComprehensiveSearch", True),
+        ("braid.agent.v1.ComprehensiveSearchRequest", True),
+        (f"{SEARCH}.NoSuchMethod", False),
+        ("no.such.Service", False),
+    ],
+)
+async def test_reflection_describes_services_methods_and_messages_in_both_versions(
+    harness: Harness, version: str, symbol: str, is_known: bool
+) -> None:
+    call = harness.channel.stream_stream(
+        f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo",
+        request_serializer=reflection_pb2.ServerReflectionRequest.SerializeToString,
+        response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
+    )
+    asked = reflection_pb2.ServerReflectionRequest(file_containing_symbol=symbol)
+    [answer] = [one async for one in call(iter([asked]), timeout=5)]
+    assert answer.HasField("file_descriptor_response") is is_known
+
+
 async def test_a_stopped_server_accepts_no_calls(start: Start) -> None:
     harness = await start()
     await harness.server.stop()
