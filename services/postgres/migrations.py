@@ -34,6 +34,7 @@ OTHER_BASELINE = (
     "This database was made by an unreleased version of Braid, which this version cannot update: "
     "stop Braid, delete its data folder (by default .braid) or drop this database, and ingest your documents again."
 )
+_NUMBER = re.compile(r"\d{1,9}")
 _NAME = re.compile(r"(\d{4})_(?:(pre|post)_)?[a-z0-9_]{1,200}\.sql")
 _RECORDS = """
 create table if not exists schema_migration (
@@ -146,7 +147,7 @@ def check_versions(postgresql: int, pgvector: str | None) -> None:
         raise MigrationError(
             f"PostgreSQL {postgresql} is too old: Braid needs version {_MIN_POSTGRESQL} or later"
         )
-    if pgvector is not None and tuple(map(int, re.findall(r"\d+", pgvector))) < _MIN_PGVECTOR:
+    if pgvector is not None and tuple(map(int, _NUMBER.findall(pgvector))) < _MIN_PGVECTOR:
         needed = ".".join(map(str, _MIN_PGVECTOR))
         raise MigrationError(
             f"pgvector {pgvector} is too old: Braid needs version {needed} or later "

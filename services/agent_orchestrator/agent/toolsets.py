@@ -43,6 +43,7 @@ EXPECTED: Final[Mapping[Profile, tuple[str, ...]]] = {
         "query_graph",
         "save_entity",
         "save_relationship",
+        "forget",
     ),
     "search": ("vector_search", "graph_search", "hybrid_search", "comprehensive_search"),
     "graph": (
@@ -65,7 +66,7 @@ _NEEDS_GRAPH = frozenset(
     }
 )
 # Tools that write to the user's memory.
-SAVING: Final = frozenset({"save_entity", "save_relationship"})
+SAVING: Final = frozenset({"save_entity", "save_relationship", "forget"})
 # How often arguments are sent back to a model before the run is aborted.
 MAX_RETRIES: Final = 2
 TOOL_SECONDS: Final = 30.0

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
 from services.agent_orchestrator.entity_memory.embedding import SpaceVectors, Vectors
+from services.agent_orchestrator.entity_memory.forgetting import Forgotten, named_in, select
 from services.agent_orchestrator.entity_memory.matching import Hit, Match, add_meaning, match_names
 from services.agent_orchestrator.entity_memory.names import canonical_name, display_name
 from services.agent_orchestrator.entity_memory.questions import (
@@ -263,6 +264,25 @@ class EntityMemory:
         async with self.store.writing(owner) as rows:
             if not await rows.delete_relationship(relationship_id):
                 raise NotFoundError("relationship")
+
+    async def forget(self, owner: Owner, words: str) -> Forgotten:
+        """Soft-deletes what the words name, in one transaction; nothing where several entities share the name."""
+        async with self.store.writing(owner) as rows:
+            named = named_in(words, await rows.names(()))
+            around = await rows.neighbors([one.id for one in named], ()) if named else []
+            chosen = select(words, named, around)
+            entities = await rows.by_id(chosen.entities)
+            for id_ in entities:
+                await rows.delete(id_)
+            for id_ in chosen.relationships:
+                await rows.delete_relationship(id_)
+        of_entities = set(entities)
+        relationships = tuple(
+            one
+            for one in around
+            if one.id in chosen.relationships or {one.source.id, one.target.id} & of_entities
+        )
+        return Forgotten(tuple(entities.values()), relationships, chosen.ambiguous)
 
     async def usage(self, owner: Owner, conversation_id: str) -> Usage:
         """Returns how much of their limits a conversation and the day have used."""

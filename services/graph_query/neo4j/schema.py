@@ -19,6 +19,7 @@ OTHER_BASELINE = (
 # The first with vector indexes that filter.
 _MIN_NEO4J = (2026, 1)
 _AWAIT_SECONDS = 100
+_NUMBER = re.compile(r"\d{1,9}")
 _CREATED = re.compile(r"(\w{1,200}) IF NOT EXISTS")
 _COMPONENTS = "CALL dbms.components() YIELD name, versions WHERE name = 'Neo4j Kernel' RETURN versions[0] AS version"
 _SPACES = "MATCH (s:BraidSpace) RETURN count(s) AS spaces"
@@ -72,7 +73,7 @@ async def ensure_schema(database: Database, schema: Schema) -> None:
 
 def check_version(neo4j: str) -> None:
     """Raises SchemaError for a version that is too old."""
-    if tuple(map(int, re.findall(r"\d+", neo4j)[:2])) < _MIN_NEO4J:
+    if tuple(map(int, _NUMBER.findall(neo4j)[:2])) < _MIN_NEO4J:
         year, month = _MIN_NEO4J
         raise SchemaError(
             f"Neo4j {neo4j} is too old: Braid needs version {year}.{month:02} or later"

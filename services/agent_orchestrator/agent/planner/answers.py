@@ -262,6 +262,17 @@ async def _add_history(draft: Draft, part: AnsweredPart, found: Found, reading: 
     return _add_lines(draft, heading, lines)
 
 
+async def _add_forgotten(
+    draft: Draft, part: AnsweredPart, _found: Found, _reading: Reading
+) -> bool:
+    """Adds what was forgotten, or what the user has to say to have it forgotten."""
+    asked = [result for result in part.results if result.tool == "forget"]
+    said = [result.message for result in asked if not result.unavailable]
+    draft.paragraphs += said
+    draft.has_answer |= bool(said)
+    return bool(asked)
+
+
 async def _add_records(draft: Draft, _part: AnsweredPart, found: Found, _reading: Reading) -> bool:
     """Adds findings and records of the user's memory unchanged."""
     lines = [
@@ -314,6 +325,7 @@ async def _add_sentences(draft: Draft, part: AnsweredPart, found: Found, reading
 
 Way = Callable[[Draft, AnsweredPart, Found, Reading], Awaitable[bool]]
 _WAYS: Final[tuple[Way, ...]] = (
+    _add_forgotten,
     _add_computed,
     _add_changes,
     _add_history,

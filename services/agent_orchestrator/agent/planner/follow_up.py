@@ -24,10 +24,15 @@ from services.agent_orchestrator.agent.planner.question import (
     read_question,
     without_times,
 )
-from services.agent_orchestrator.agent.planner.replies import asks_nothing
+from services.agent_orchestrator.agent.planner.replies import asks_nothing, names_what_to_forget
 from services.agent_orchestrator.agent.planner.routing import HISTORY, route
 from services.agent_orchestrator.agent.planner.small_talk import is_small_talk
-from services.agent_orchestrator.agent.planner.tool_choice import DOCUMENTS, NOTHING, ChooseTool
+from services.agent_orchestrator.agent.planner.tool_choice import (
+    DOCUMENTS,
+    FORGET,
+    NOTHING,
+    ChooseTool,
+)
 from services.agent_orchestrator.agent.planner.topics import (
     interrogative,
     replace_topic,
@@ -114,6 +119,8 @@ def _names_something(question: Question) -> bool:
 
 async def with_tool(question: Question, choose: ChooseTool) -> Question:
     """Returns a question with its tool. No grammar applies to other languages: their documents are searched."""
+    if names_what_to_forget(question.text):
+        return replace(question, tool=FORGET)
     if asks_nothing(question.text):
         return replace(question, tool=NOTHING)
     if not is_english(question.text):

@@ -16,7 +16,7 @@ ACKNOWLEDGED: Final = "All right. Ask me when you want to know something."
 WELCOME: Final = "You are welcome."
 GOODBYE: Final = "Goodbye."
 HOW_TO_FORGET: Final = (
-    "I cannot delete what is remembered about you. "
+    "What is remembered about you cannot be deleted from this conversation. "
     "`braid memory list` shows it; `braid memory delete NAME` deletes it."
 )
 
@@ -45,7 +45,7 @@ _ACKNOWLEDGES: Final = compile_linear(
     ignore_case=True,
 )
 _DAYTIME: Final = compile_linear(r"^\W*good (?:morning|afternoon|evening|day)\b", ignore_case=True)
-_POLITE: Final = r"^\W*(?:(?:please|kindly|ok|okay|now|and|(?:can|could|would|will) you)[ ,]+)*"
+_POLITE: Final = r"^\W*(?:(?:please|kindly|ok|okay|yes|now|and|(?:can|could|would|will) you)[ ,]+)*"
 _FORGET: Final = compile_linear(
     _POLITE
     + r"(?:(?:forget|unlearn|stop remembering|don't remember|do not remember)\s+\S|"
@@ -67,6 +67,11 @@ def asks_to_forget(text: str) -> bool:
     return bool(_FORGET.match(plain)) or bool(_FORGET_IT.match(plain))
 
 
+def names_what_to_forget(text: str) -> bool:
+    """Whether a request to forget says what: not "forget it", which only ends a subject."""
+    return asks_to_forget(text) and not _FORGET_IT.match(text.replace("’", "'"))
+
+
 def declares(text: str) -> bool:
     """Whether a text states something instead of asking, about whatever it is."""
     plain = text.replace("’", "'")
@@ -76,7 +81,7 @@ def declares(text: str) -> bool:
 def reply_to(text: str, *, is_remembered: bool) -> str:
     """Returns the reply to a text that asks nothing. Only if it `is_remembered` the reply says that it was noted."""
     plain = text.replace("’", "'")
-    if asks_to_forget(plain) and not _FORGET_IT.match(plain):
+    if names_what_to_forget(plain):
         return HOW_TO_FORGET
     if is_statement(text):
         return NOTED if is_remembered else ACKNOWLEDGED

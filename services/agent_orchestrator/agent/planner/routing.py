@@ -125,6 +125,10 @@ def _memory(question: Question) -> list[ToolCall]:
     return [ToolCall("query_graph", {"query": question.text})]
 
 
+def _forget(question: Question) -> list[ToolCall]:
+    return [ToolCall("forget", {"what": question.text})]
+
+
 def _findings(question: Question) -> list[ToolCall]:
     arguments: dict[str, Any] = {"query": question.text}
     plain = question.plain
@@ -215,6 +219,7 @@ def _is_now(question: Question) -> bool:
 _CALLS: Final[Mapping[str, Callable[[Question], list[ToolCall]]]] = {
     "none": _nothing,
     "query_graph": _memory,
+    "forget": _forget,
     "search_findings": _findings,
     "search_knowledge_graph": _relations,
     "get_entity_history": _history,

@@ -24,6 +24,7 @@ WEIGHTS: Final = Path(__file__).with_suffix(".json")
 DOCUMENTS: Final = "documents"
 """What documents say, with whichever search fits the question."""
 RELATIONS: Final = "search_knowledge_graph"
+FORGET: Final = "forget"
 NOTHING: Final = "none"
 """Small talk, which needs no tool."""
 

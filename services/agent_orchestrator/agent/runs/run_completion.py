@@ -7,6 +7,7 @@ import asyncio
 from services.agent_orchestrator.agent.answering import Answer
 from services.agent_orchestrator.agent.chat_tasks import read_chat_task
 from services.agent_orchestrator.agent.conversations.store import ConversationStore, Turn
+from services.agent_orchestrator.agent.planner.replies import asks_to_forget
 from services.agent_orchestrator.agent.runs.ask import Ask, RunMemory
 from services.agent_orchestrator.agent.runs.event_log import RunLog
 from services.agent_orchestrator.agent.runs.events import Event
@@ -44,10 +45,11 @@ class RunFinalizer:
     def is_remembered(self, run: Run, ask: Ask) -> bool:
         """Whether the user's words are queued for the memory once the run has an answer.
 
-        They are not if the caller excludes them or a chat front end wrote the prompt.
+        They are not if the caller excludes them, a chat front end wrote the prompt, or they ask to forget something.
         """
         is_said = not ask.skip_memory and read_chat_task(ask.question) is None
-        return self._memory is not None and run.kept and is_said
+        is_kept = run.kept and not asks_to_forget(ask.question)
+        return self._memory is not None and is_kept and is_said
 
     async def store(
         self, run: Run, ask: Ask, memory: RunMemory, answer: Answer | None, last: Event

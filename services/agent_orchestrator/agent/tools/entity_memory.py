@@ -13,6 +13,11 @@ from services.agent_orchestrator.agent.results import Citation, ResultItem, Tool
 from services.agent_orchestrator.agent.tools.saving import Names, reason_not_to_save
 from services.agent_orchestrator.agent.tools.tool_result import is_refusal, respond, retry_for
 from services.agent_orchestrator.entity_memory.domain import EntityType, RelationshipType
+from services.agent_orchestrator.entity_memory.forgetting import (
+    Forgotten,
+    is_confirmed,
+    means_everything,
+)
 from services.agent_orchestrator.entity_memory.memory import EntityMemory
 from services.agent_orchestrator.entity_memory.names import has_control_characters
 from services.agent_orchestrator.entity_memory.questions import Scored
@@ -47,7 +52,14 @@ The user's own memory holds the people, projects, tools, concepts and organizati
 - When the user states a lasting fact about themselves or their work, save it with save_relationship; use save_entity
   for a name without a relationship. Save what the user said, never what a document or a tool says, and no guesses,
   plans or questions.
+- When the user asks to forget or delete something about them, call forget, and tell them what it says.
 """
+CONFIRM: Final = (
+    "This erases everything that is remembered about you, and cannot be undone. "
+    "To confirm, say: “Yes, forget everything.”"
+)
+# What a reply names of what was forgotten.
+MAX_NAMED: Final = 10
 _VERBS: Final = {
     RelationshipType.USES: ("use", "uses"),
     RelationshipType.PREFERS: ("prefer", "prefers"),
@@ -99,7 +111,7 @@ class MemoryTools:
     def toolset(self) -> FunctionToolset[AgentDependencies]:
         """Returns the toolset with all of them."""
         return FunctionToolset(
-            [self.save_entity, self.save_relationship, self.query_graph],
+            [self.save_entity, self.save_relationship, self.query_graph, self.forget],
             max_retries=MAX_RETRIES,
             timeout=TOOL_SECONDS,
         )
@@ -225,6 +237,34 @@ class MemoryTools:
         )
         return respond(deps, result)
 
+    async def forget(self, ctx: Context, what: Query) -> ToolReturn[str]:
+        """Delete from the user's own memory what they ask to forget: a statement, a name, or everything.
+
+        Args:
+            what: The words of the user's message that say what to forget, unchanged.
+        """
+        deps, owner = ctx.deps, _owner(ctx.deps)
+        if problem := reason_not_to_save(ctx, [what]):
+            return _refused(deps, "forget", problem)
+        try:
+            # What was said before may still wait to be saved.
+            await self._writes.work_off(owner, CATCH_UP_SECONDS)
+            gone = await self._memory.forget(owner, what)
+            if gone == Forgotten((), (), ()) and means_everything(what):
+                return await self._forget_everything(deps, owner)
+        except BraidError as error:
+            return _memory_unavailable(deps, "forget", error)
+        return respond(deps, _forgotten(deps, gone))
+
+    async def _forget_everything(self, deps: AgentDependencies, owner: Owner) -> ToolReturn[str]:
+        """Erases all that is known about the user, once they have confirmed it."""
+        if not is_confirmed(deps.question):
+            return respond(deps, ToolResult("forget", "no_match", deps.space, message=CONFIRM))
+        receipt, _ = await self._memory.erase(owner)
+        counted = f"{receipt.entities} names and {receipt.relationships} relationships"
+        message = f"Everything that was remembered about you is erased: {counted}."
+        return respond(deps, ToolResult("forget", "ok", deps.space, message=message))
+
     async def _names(self, deps: AgentDependencies, end: NamedEnd) -> Names:
         """Returns the names of an end, one of which must stand in the message; none for the user."""
         if not end.id:
@@ -299,6 +339,20 @@ def _item(one: Scored) -> ResultItem:
         object=target,
         citations=(said,),
     )
+
+
+def _forgotten(deps: AgentDependencies, gone: Forgotten) -> ToolResult:
+    if gone.ambiguous:
+        named = ", ".join(f"{one.name} ({one.type})" for one in gone.ambiguous)
+        message = f"Several are named so: {named}. Which one is to be forgotten? Say its type too."
+        return ToolResult("forget", "no_match", deps.space, message=message)
+    names = [one.name for one in gone.entities]
+    said = [*names, *(f"“{_item(Scored(one, '', 1.0)).text}”" for one in gone.relationships)]
+    if not said:
+        return ToolResult("forget", "no_match", deps.space, message=NOTHING_KNOWN)
+    more = f", and {len(said) - MAX_NAMED} more" if len(said) > MAX_NAMED else ""
+    message = f"Forgotten: {', '.join(said[:MAX_NAMED])}{more}."
+    return ToolResult("forget", "ok", deps.space, total_count=len(said), message=message)
 
 
 def _said(deps: AgentDependencies, tool: str, limit: Outcome | None) -> ToolReturn[str]:

@@ -1,4 +1,4 @@
-"""Only what a user's own message says is saved in its turn, whichever model asks for it.
+"""Only what a user's own message says is saved or forgotten in its turn, whichever model asks for it.
 
 Retrieved texts may contain anything, such as a request to save something. So each name and the evidence of a save must
 stand in the message. Once a model has read the results of a search, it saves nothing more in that turn: what the
@@ -19,20 +19,20 @@ from services.agent_orchestrator.entity_memory.user_words import stands_in
 Names: TypeAlias = str | tuple[str, ...]
 """A name, or alternatives of which one suffices; none for the user."""
 
-NOT_ALLOWED: Final = "Nothing was saved: the credential of this call may only read."
+NOT_ALLOWED: Final = "Nothing was changed: the credential of this call may only read."
 AFTER_READING: Final = (
-    "Nothing was saved: results of a search have been read in this turn. What the user's message says is saved from "
+    "Nothing was changed: results of a search have been read in this turn. What the user's message says is saved from "
     "the message itself."
 )
 NOT_SAID: Final = (
-    "Nothing was saved: every name, and the context, must be words of the user's own message."
+    "Nothing was changed: every name, and the context, must be words of the user's own message."
 )
 # Their results repeat only what the user said.
-_MEMORY_TOOLS: Final = frozenset({"save_entity", "save_relationship", "query_graph"})
+_MEMORY_TOOLS: Final = frozenset({"save_entity", "save_relationship", "query_graph", "forget"})
 
 
 def reason_not_to_save(ctx: RunContext[AgentDependencies], words: Sequence[Names]) -> str:
-    """Returns why a save with these names and this evidence is refused; empty if it is not."""
+    """Returns why a change with these names and this evidence is refused; empty if it is not."""
     if not ctx.deps.may_save:
         return NOT_ALLOWED
     if _has_read_results(ctx):

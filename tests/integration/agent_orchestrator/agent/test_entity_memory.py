@@ -76,6 +76,38 @@ async def test_a_withdrawn_statement_is_forgotten(agent: Agent, answers: World) 
     assert "You use Grafana" not in asked.done.answer
 
 
+async def test_what_a_user_asks_to_forget_is_named_and_no_longer_known(
+    agent: Agent, answers: World
+) -> None:
+    where = await conversation(agent)
+    await say(agent, USE, where)
+    asked = await say(agent, "Please forget that I use Grafana", where)
+    assert tools(asked) == {"forget"}
+    assert "Forgotten: “You use Grafana.”." in asked.done.answer
+    assert "Grafana" not in (await say(agent, QUESTION, where)).done.answer
+    again = await say(agent, "Please forget that I use Grafana", where)
+    assert "Nothing about this is in your memory." in again.done.answer
+
+
+async def test_everything_is_forgotten_once_it_is_confirmed(agent: Agent, answers: World) -> None:
+    where = await conversation(agent)
+    await say(agent, USE, where)
+    asked = await say(agent, "Forget everything about me.", where)
+    assert "Yes, forget everything." in asked.done.answer
+    assert "Grafana" in (await say(agent, QUESTION, where)).done.answer
+    done = await say(agent, "Yes, forget everything.", where)
+    assert "is erased: 1 names and 1 relationships" in done.done.answer
+    assert "Grafana" not in (await say(agent, QUESTION, where)).done.answer
+
+
+async def test_nobody_forgets_for_another_user(agent: Agent, answers: World) -> None:
+    await say(agent, USE, await conversation(agent))
+    theirs = await conversation(agent, BOB)
+    await say(agent, "Forget that I use Grafana", theirs, BOB)
+    await say(agent, "Yes, forget everything.", theirs, BOB)
+    assert "Grafana" in (await say(agent, QUESTION, await conversation(agent))).done.answer
+
+
 async def test_a_question_with_skip_memory_stores_nothing(
     agent: Agent, answers: World, memory: entity_memory_pb2_grpc.EntityMemoryServiceStub
 ) -> None:
