@@ -164,6 +164,7 @@ async def by_tool(world: World, step: Step, known: Known) -> bytes:
             "source": known.entity if step.with_token else None,
         },
         "query_graph": {"query": f"What do I know of {step.name}?"},
+        "forget": {"what": step.name},
     }
     scopes = frozenset({"read", "write"})
     with call_scope(CallContext("request", "Ask", space, step.caller, scopes)):

@@ -109,7 +109,7 @@ async def test_only_what_stands_in_the_users_message_is_saved(
     entity = result_of(await tools.save_entity(run, name, "tool"))
     relationship = result_of(await tools.save_relationship(run, "USES", name, target_type="tool"))
     assert entity.status == relationship.status == "no_match"
-    assert entity.message.startswith("Nothing was saved")
+    assert entity.message.startswith("Nothing was changed")
     assert await world.names() == []
 
 
@@ -118,7 +118,7 @@ async def test_evidence_that_the_user_did_not_write_is_refused(
 ) -> None:
     run = run_of(said="What is EvilCorp?")
     result = await tools.save_relationship(run, "USES", "EvilCorp", context="I use EvilCorp")
-    assert result_of(result).message.startswith("Nothing was saved")
+    assert result_of(result).message.startswith("Nothing was changed")
     assert await world.names() == []
 
 
@@ -159,3 +159,12 @@ async def test_a_caller_that_may_only_read_saves_nothing(tools: MemoryTools, wor
     refused = await tools.save_relationship(run, "USES", "Kafka", target_type="tool")
     assert result_of(refused).status == "no_match"
     assert await world.names() == []
+
+
+async def test_only_what_the_user_names_is_forgotten(tools: MemoryTools, world: World) -> None:
+    await world.relate("USES", "Grafana")
+    run = run_of(said="What do I use?")
+    refused = await tools.forget(run, "Grafana")
+    assert result_of(refused).message.startswith("Nothing was changed")
+    asked = await tools.forget(run_of(said="Forget that I use Grafana"), "that I use Grafana")
+    assert result_of(asked).message == "Forgotten: “You use Grafana.”."
