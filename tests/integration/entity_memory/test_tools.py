@@ -167,4 +167,4 @@ async def test_only_what_the_user_names_is_forgotten(tools: MemoryTools, world: 
     refused = await tools.forget(run, "Grafana")
     assert result_of(refused).message.startswith("Nothing was changed")
     asked = await tools.forget(run_of(said="Forget that I use Grafana"), "that I use Grafana")
-    assert result_of(asked).message == "Forgotten: “You use Grafana.”."
+    assert result_of(asked).message == "Forgotten: “You use Grafana”."

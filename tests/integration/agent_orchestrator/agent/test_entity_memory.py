@@ -83,7 +83,7 @@ async def test_what_a_user_asks_to_forget_is_named_and_no_longer_known(
     await say(agent, USE, where)
     asked = await say(agent, "Please forget that I use Grafana", where)
     assert tools(asked) == {"forget"}
-    assert "Forgotten: “You use Grafana.”." in asked.done.answer
+    assert "Forgotten: “You use Grafana”." in asked.done.answer
     assert "Grafana" not in (await say(agent, QUESTION, where)).done.answer
     again = await say(agent, "Please forget that I use Grafana", where)
     assert "Nothing about this is in your memory." in again.done.answer
