@@ -346,8 +346,8 @@ def _forgotten(deps: AgentDependencies, gone: Forgotten) -> ToolResult:
         named = ", ".join(f"{one.name} ({one.type})" for one in gone.ambiguous)
         message = f"Several are named so: {named}. Which one is to be forgotten? Say its type too."
         return ToolResult("forget", "no_match", deps.space, message=message)
-    names = [one.name for one in gone.entities]
-    said = [*names, *(f"“{_item(Scored(one, '', 1.0)).text}”" for one in gone.relationships)]
+    statements = [_item(Scored(one, "", 1.0)).text.rstrip(".") for one in gone.relationships]
+    said = [*(one.name for one in gone.entities), *(f"“{text}”" for text in statements)]
     if not said:
         return ToolResult("forget", "no_match", deps.space, message=NOTHING_KNOWN)
     more = f", and {len(said) - MAX_NAMED} more" if len(said) > MAX_NAMED else ""
