@@ -29,5 +29,6 @@ def free_ports(count: int) -> list[int]:
 
 def choose(wanted: Mapping[str, int]) -> dict[str, int]:
     """Return each name's requested port, or a free one if it is in use; 0 requests any."""
-    spare = iter(free_ports(len(wanted)))
+    # A free port may be one of those that are wanted; there are enough without them.
+    spare = (port for port in free_ports(2 * len(wanted)) if port not in wanted.values())
     return {name: port if port and is_free(port) else next(spare) for name, port in wanted.items()}
