@@ -72,7 +72,7 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["route"] = self.route
         if scope["method"] != "POST":
-            # Without sessions there is no stream of the server's own to listen to, and nothing to delete.
+            # There are no sessions: GET has no stream to open, DELETE nothing to end.
             raise HTTPException(HTTPStatus.METHOD_NOT_ALLOWED)
         self._parameters(Request(scope))
         await self._sessions.handle_request(scope, receive, send)

@@ -69,9 +69,10 @@ ROUTERS = (
     entity_memory_routes.router,
     health.router,
 )
-# Smaller responses fit into a few packets anyway. Level 3 takes a third of level 9's time for a tenth more bytes.
+# Smaller responses fit into a few packets anyway. Level 6 takes 7 ms for the OpenAPI document, from 664 to 46 kB; level
+# 9 takes 15 ms, for 45 kB.
 _COMPRESSED_BYTES = 4_096
-_COMPRESSION_LEVEL = 3
+_COMPRESSION_LEVEL = 6
 _ABOUT = "Answers from vectors, full text and a temporal knowledge graph. The same over gRPC: `protos/braid`."
 
 

@@ -50,7 +50,7 @@ create table if not exists schema_function_file (
 )"""
 
 _CONNECT_SECONDS = 60.0
-# Of older versions: PostgreSQL subtracts no infinite timestamps, pgvector has no iterative index scans.
+# Older versions of PostgreSQL cannot subtract infinite timestamps, those of pgvector have no iterative index scans.
 _MIN_POSTGRESQL = 17
 _MIN_PGVECTOR = (0, 8)
 _PGVECTOR = "select extversion from pg_extension where extname = 'vector'"

@@ -276,11 +276,10 @@ class EntityMemory:
                 await rows.delete(id_)
             for id_ in chosen.relationships:
                 await rows.delete_relationship(id_)
-        of_entities = set(entities)
         relationships = tuple(
             one
             for one in around
-            if one.id in chosen.relationships or {one.source.id, one.target.id} & of_entities
+            if one.id in chosen.relationships or {one.source.id, one.target.id} & entities.keys()
         )
         return Forgotten(tuple(entities.values()), relationships, chosen.ambiguous)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from services.agent_orchestrator.agent.planner import computed_answers, statement_selection
 from services.agent_orchestrator.agent.planner.comparisons import sides_left_out
 from services.agent_orchestrator.agent.planner.computed import HISTORY
-from services.agent_orchestrator.agent.planner.date_format import day, holding, reference
+from services.agent_orchestrator.agent.planner.date_format import reference
+from services.agent_orchestrator.agent.planner.draft import Draft, fact_line, quotation
 from services.agent_orchestrator.agent.planner.fact_slots import names_relation
 from services.agent_orchestrator.agent.planner.first_person import is_statement
 from services.agent_orchestrator.agent.planner.history_paging import PAGE
@@ -24,9 +25,9 @@ from services.agent_orchestrator.agent.planner.replies import (
     reply_to,
 )
 from services.agent_orchestrator.agent.planner.statements import Found, Statement, gather
-from services.agent_orchestrator.agent.planner.time_preference import ALIKE, given_date
+from services.agent_orchestrator.agent.planner.time_preference import ALIKE
 from services.agent_orchestrator.agent.planner.wordlists import phrases
-from services.agent_orchestrator.agent.results import Citation, ResultItem, ToolResult
+from services.agent_orchestrator.agent.results import ResultItem, ToolResult
 
 NOTHING_ANSWERS: Final = "The documents do not say."
 NOTHING_ABOUT: Final = "I found nothing about this in the documents."
@@ -67,33 +68,6 @@ class AnsweredPart:
     bridge: Statement | None = None
 
 
-@dataclass(slots=True)
-class Draft:
-    """An answer under construction. `cited` are the items behind the numbers [1], [2], … in order."""
-
-    paragraphs: list[str] = field(default_factory=list)
-    cited: list[ResultItem] = field(default_factory=list)
-    has_answer: bool = False
-
-    @property
-    def text(self) -> str:
-        """The answer's text."""
-        return "\n\n".join(self.paragraphs)
-
-    def mark(self, citation: Citation | None, item: ResultItem) -> str:
-        """Returns the number of a source as a mark to append to the statement that it supports."""
-        if citation is None:
-            return ""
-        source = ResultItem(
-            kind=item.kind, text=citation.quote, score=item.score, citations=(citation,)
-        )
-        for number, known in enumerate(self.cited, start=1):
-            if known.citations == source.citations:
-                return f" [{number}]"
-        self.cited.append(source)
-        return f" [{len(self.cited)}]"
-
-
 async def compose(
     parts: Sequence[AnsweredPart],
     reading: Reading,
@@ -109,7 +83,8 @@ async def compose(
     for part in parts:
         known = len(draft.paragraphs)
         await _answer_part(draft, part, reading)
-        if len(parts) > 1 and _is_refused(draft.paragraphs[known:]):
+        is_refused = any(map(says_nothing_answers, draft.paragraphs[known : known + 1]))
+        if is_refused and len(parts) > 1:
             draft.paragraphs[known] = f"“{part.question.text}”: {draft.paragraphs[known]}"
     if left_out:
         draft.paragraphs.append(
@@ -185,7 +160,7 @@ async def _answer_part(draft: Draft, part: AnsweredPart, reading: Reading) -> No
         draft.has_answer = True
         return
     if part.bridge is not None:
-        draft.paragraphs.append(_fact_line(draft, part.bridge, part.question))
+        draft.paragraphs.append(fact_line(draft, part.bridge, part.question))
     found = gather(part.results)
     for add in _WAYS:
         if await add(draft, part, found, reading):
@@ -203,7 +178,7 @@ async def _add_computed(draft: Draft, part: AnsweredPart, _found: Found, reading
         ]
         if paragraph.limit:
             lines.append(paragraph.limit)
-        if not _add_lines(draft, paragraph.heading, lines):
+        if not draft.add_lines(paragraph.heading, lines):
             draft.paragraphs.append(paragraph.heading)
             draft.has_answer = True
     return bool(computed)
@@ -212,7 +187,7 @@ async def _add_computed(draft: Draft, part: AnsweredPart, _found: Found, reading
 def _line(draft: Draft, one: Statement | None, question: Question) -> str:
     if one is None:
         return ""
-    quote = _quotation if one.item.kind == "passage" else _fact_line
+    quote = quotation if one.item.kind == "passage" else fact_line
     return quote(draft, one, question)
 
 
@@ -222,14 +197,14 @@ async def _add_changes(draft: Draft, part: AnsweredPart, found: Found, reading: 
         return False
     changes = await statement_selection.changes(reading, part.question, found.facts)
     lines = [
-        f"{_kind_of_change(one.item)}{_fact_line(draft, one, part.question)}"
+        f"{_kind_of_change(one.item)}{fact_line(draft, one, part.question)}"
         for one in changes[:_MAX_CHANGES]
     ]
     total = max(result.total_count for result in part.results)
     if total > len(lines) > 0:
         more = "Name an entity or a relationship to see fewer."
         lines.append(f"Found {total} changes, showing {len(lines)}. {more}")
-    return _add_lines(draft, _time_heading(part, "Changes from"), lines)
+    return draft.add_lines(_time_heading(part, "Changes from"), lines)
 
 
 async def _add_history(draft: Draft, part: AnsweredPart, found: Found, reading: Reading) -> bool:
@@ -242,10 +217,10 @@ async def _add_history(draft: Draft, part: AnsweredPart, found: Found, reading: 
     results = [one for one in part.results if one.tool == HISTORY]
     start = part.question.page * PAGE
     shown = chosen[start : start + PAGE]
-    lines = [_fact_line(draft, one, part.question) for one in shown]
+    lines = [fact_line(draft, one, part.question) for one in shown]
     total = max(results[0].total_count, len(chosen))
     if start and not lines:
-        return _add_lines(draft, "", [f"There are no more facts about {results[0].entity}."])
+        return draft.add_lines("", [f"There are no more facts about {results[0].entity}."])
     heading = ""
     if start:
         last = start + len(lines)
@@ -259,7 +234,7 @@ async def _add_history(draft: Draft, part: AnsweredPart, found: Found, reading: 
             f"These are {len(lines)} of {total} facts. Say “show more” for the next ones, or ask for a relationship "
             "or a period."
         )
-    return _add_lines(draft, heading, lines)
+    return draft.add_lines(heading, lines)
 
 
 async def _add_forgotten(
@@ -279,7 +254,7 @@ async def _add_records(draft: Draft, _part: AnsweredPart, found: Found, _reading
         f"{item.text}{draft.mark(next(iter(item.citations), None), item)}"
         for item in found.others[:_MAX_CHANGES]
     ]
-    return _add_lines(draft, "", lines)
+    return draft.add_lines("", lines)
 
 
 async def _add_facts(draft: Draft, part: AnsweredPart, found: Found, reading: Reading) -> bool:
@@ -302,25 +277,25 @@ async def _add_facts(draft: Draft, part: AnsweredPart, found: Found, reading: Re
         best = max((one.score for one in quoted), default=float("-inf"))
         reach = ALIKE if is_asked else 0.0
         facts = facts if max((one.score for one in facts), default=best) > best - reach else []
-    lines = [_fact_line(draft, one, question) for one in facts]
+    lines = [fact_line(draft, one, question) for one in facts]
     heading = _time_heading(part, "As of")
     if heading and _ASKS_FOR_LATER.search(question.text):
         later = statement_selection.changes_since(facts, found.facts)
-        lines += [f"Since then: {_fact_line(draft, one, question)}" for one in later]
+        lines += [f"Since then: {fact_line(draft, one, question)}" for one in later]
     if not heading and statement_selection.is_contested(question, facts, question.clock.now):
         heading = "The sources name more than one:"
-    return _add_lines(draft, heading, lines)
+    return draft.add_lines(heading, lines)
 
 
 async def _add_sentences(draft: Draft, part: AnsweredPart, found: Found, reading: Reading) -> bool:
     """Adds quoted sentences of documents."""
     chosen = await statement_selection.sentences(reading, part.question, found.passages)
-    lines = [_quotation(draft, one, part.question) for one in chosen]
+    lines = [quotation(draft, one, part.question) for one in chosen]
     left_out = sides_left_out(part.question, chosen)
     lines += [f"{side}: nothing was found." for side in left_out]
     if lines and goal_of(part.question) is Goal.ALL:
         lines.append(_MAY_BE_MORE)
-    return _add_lines(draft, "", lines)
+    return draft.add_lines("", lines)
 
 
 Way = Callable[[Draft, AnsweredPart, Found, Reading], Awaitable[bool]]
@@ -337,51 +312,6 @@ _WAYS: Final[tuple[Way, ...]] = (
 
 def _asked(part: AnsweredPart, *tools: str) -> bool:
     return any(result.tool in tools for result in part.results)
-
-
-def _fact_line(draft: Draft, one: Statement, question: Question) -> str:
-    clock = question.clock
-    text = one.text.rstrip()
-    if not _has_dates(text, one.item, question):
-        dates = holding(one.item, clock.now, clock.zone)
-        text = f"{text.removesuffix('.')}{dates}." if dates else text
-    return f"{text}{draft.mark(one.citation, one.item)}{_source(one.citation)}"
-
-
-def _has_dates(text: str, item: ResultItem, question: Question) -> bool:
-    """Whether a fact's own words already give its dates."""
-    ends = [end for end in (item.valid_from, item.valid_until) if end is not None]
-    return bool(ends) and all(
-        f"{end.astimezone(question.clock.zone):%B %Y}" in text or end.date().isoformat() in text
-        for end in ends
-    )
-
-
-def _source(citation: Citation | None, section: str = "") -> str:
-    """Returns the document of a statement, and its section, in a form that a reader can look up."""
-    if citation is None or not citation.title:
-        return ""
-    place = f"{citation.title}, {section}" if section else citation.title
-    return f" ({place}{f' · {citation.source}' if citation.source else ''})"
-
-
-def _quotation(draft: Draft, one: Statement, question: Question) -> str:
-    """Returns a sentence in quotation marks with its author, its source, and the date that somebody gave it."""
-    since = given_date(one.item)
-    dated = f", {day(since, question.clock.zone)}" if since is not None else ""
-    text = " ".join(one.text.split())
-    author = f"{one.message.author}: " if one.message is not None and one.message.author else ""
-    return f"{author}“{text}”{draft.mark(one.citation, one.item)}{_source(one.citation, one.section)}{dated}"
-
-
-def _add_lines(draft: Draft, heading: str, lines: Sequence[str]) -> bool:
-    """Adds lines as a paragraph; returns whether there were any."""
-    if not lines:
-        return False
-    bullets = [f"- {line}" for line in lines] if len(lines) > 1 else list(lines)
-    draft.paragraphs.append("\n".join([heading, *bullets] if heading else bullets))
-    draft.has_answer = True
-    return True
 
 
 def _kind_of_change(item: ResultItem) -> str:
@@ -413,10 +343,6 @@ def _nothing(part: AnsweredPart, found: Found) -> str:
         return said
     source = f" ({cited[0].source})" if cited[0].source else ""
     return f"{said} The nearest document is “{cited[0].title}”{source}."
-
-
-def _is_refused(paragraphs: Sequence[str]) -> bool:
-    return any(map(says_nothing_answers, paragraphs[:1]))
 
 
 def says_nothing_answers(text: str) -> bool:

@@ -14,13 +14,13 @@ from services.agent_orchestrator.agent.chat_tasks import read_chat_task
 from services.agent_orchestrator.agent.planner.answers import (
     INTRODUCTION,
     AnsweredPart,
-    Draft,
     better_readings,
     compose,
     is_clearly_answered,
     nothing_to_look_up,
 )
 from services.agent_orchestrator.agent.planner.chat_task_answers import answer_chat_task
+from services.agent_orchestrator.agent.planner.draft import Draft
 from services.agent_orchestrator.agent.planner.entity_recognition import LinkEntities
 from services.agent_orchestrator.agent.planner.follow_up import Turn, parts_left_out, understand
 from services.agent_orchestrator.agent.planner.goal_calls import goal_calls

@@ -14,10 +14,10 @@ from services.agent_orchestrator.agent.planner.answers import (
     INTRODUCTION,
     NOTHING_ANSWERS,
     AnsweredPart,
-    Draft,
     compose,
     nothing_to_look_up,
 )
+from services.agent_orchestrator.agent.planner.draft import Draft
 from services.agent_orchestrator.agent.planner.entity_recognition import KnownEntity
 from services.agent_orchestrator.agent.planner.question import Clock, read_question
 from services.agent_orchestrator.agent.planner.reading import Reading
