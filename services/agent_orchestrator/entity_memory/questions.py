@@ -56,6 +56,7 @@ _RELATIONSHIP_WORDS: Final = (
     (R.MENTIONED_IN, _words(r"mention\w{0,40}")),
     (R.USES, _words(r"us(?:e|es|ed|ing)|run(?:s|ning)? on|written in|work(?:s)? in")),
 )
+_ORDER: Final = {type_: place for place, (type_, _) in enumerate(_RELATIONSHIP_WORDS)}
 _TYPE_WORDS: Final = (
     (
         EntityType.PERSON,
@@ -72,6 +73,12 @@ _TYPE_WORDS: Final = (
     (EntityType.CONCEPT, _words(r"concepts?|practices?|methods?|styles?|documents?")),
 )
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b")
+# What the assistant knows is no relationship of the user: "What do you know about me?"
+_ASSISTANT_KNOWS: Final = re.compile(
+    r"\byou(?: ve| have)?(?: (?:already|currently|still|now))?"
+    r" (?:known?|remember(?:ed)?|saved?|stored?|noted?|learn(?:ed|t)?|recall|keep|kept)\b"
+    r"|\b(?:have|ve) you (?:saved|stored|noted|learn(?:ed|t)|kept|remembered)\b"
+)
 # Types that may answer instead of another one if no relationship has that type.
 _NEAR: Final[Mapping[RelationshipType, frozenset[RelationshipType]]] = {
     R.USES: frozenset({R.DEPENDS_ON, R.PREFERS, R.DECIDED}),
@@ -94,6 +101,7 @@ _STOP_WORDS: Final = frozenset(
         "an",
         "and",
         "any",
+        "anything",
         "are",
         "as",
         "at",
@@ -110,6 +118,7 @@ _STOP_WORDS: Final = frozenset(
         "for",
         "from",
         "get",
+        "give",
         "had",
         "has",
         "have",
@@ -121,6 +130,7 @@ _STOP_WORDS: Final = frozenset(
         "it",
         "its",
         "kind",
+        "list",
         "know",
         "me",
         "mine",
@@ -137,6 +147,7 @@ _STOP_WORDS: Final = frozenset(
         "right",
         "she",
         "should",
+        "show",
         "so",
         "some",
         "tell",
@@ -183,6 +194,7 @@ _STOP_WORDS: Final = frozenset(
         "usually",
         "again",
         "ever",
+        "everything",
         "most",
     ]
 )
@@ -211,6 +223,12 @@ class RelationshipQuestion:
     is_name: bool
     topic: frozenset[str]
     words: frozenset[str]
+
+    @property
+    def asks_for_all(self) -> bool:
+        """Whether it asks for all that is known about the user: it names nothing that limits the answer."""
+        limits = (self.types, self.entity_types, self.named, self.topic)
+        return self.is_first_person and not any(limits)
 
 
 class Scored(NamedTuple):
@@ -241,7 +259,7 @@ def read_question(
             topic=frozenset(),
             words=frozenset(),
         )
-    named, rest = _named(folded, names)
+    named, rest = _named(_ASSISTANT_KNOWS.sub(" ", folded), names)
     types = tuple(t for t, pattern in _RELATIONSHIP_WORDS if pattern.search(rest))
     # "work with" is not "with" of another verb: of the forms of one verb, the first match wins.
     types = types[:2]
@@ -272,7 +290,9 @@ def rank(
     *,
     strict: Collection[str] = (),
 ) -> list[Scored]:
-    """Returns the relationships that answer, best first. `meaning` has similarities to the question by entity id.
+    """Returns the relationships that answer: best first, and all that are known by type and latest first.
+
+    `meaning` has similarities to the question by entity id.
 
     `strict` names the filters that the caller gave ("type", "entity_type"): relationships must match them.
     """
@@ -283,6 +303,9 @@ def rank(
     ]
     exact = [s for s in scored if not question.types or s.relationship.type in question.types]
     kept = exact or ([] if "type" in strict else scored)
+    if question.asks_for_all:
+        latest = sorted(kept, key=lambda s: s.relationship.last_mention_time, reverse=True)
+        return sorted(latest, key=lambda s: _ORDER[s.relationship.type])
     return sorted(kept, key=lambda s: (-s.score, s.relationship.id))
 
 

@@ -248,12 +248,15 @@ async def _add_forgotten(
     return bool(asked)
 
 
-async def _add_records(draft: Draft, _part: AnsweredPart, found: Found, _reading: Reading) -> bool:
-    """Adds findings and records of the user's memory unchanged."""
+async def _add_records(draft: Draft, part: AnsweredPart, found: Found, _reading: Reading) -> bool:
+    """Adds findings and records of the user's memory unchanged, and says if there are more in the memory."""
     lines = [
         f"{item.text}{draft.mark(next(iter(item.citations), None), item)}"
         for item in found.others[:_MAX_CHANGES]
     ]
+    total = sum(one.total_count for one in part.results if one.tool == "query_graph")
+    if lines and total > len(found.others[:_MAX_CHANGES]):
+        lines.append(f"These are {len(lines)} of {total}. `braid memory list` shows all.")
     return draft.add_lines("", lines)
 
 

@@ -63,6 +63,8 @@ _BARE_THAT: Final = re.compile(
     r"(?=[?.!,]|$| (?:\w{1,40}ed|change|happen|work|look|depend|get|begin|been)\b)",
     re.IGNORECASE,
 )
+# Who asks is a topic as well: "What do you know about me?"
+_ASKER: Final = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b", re.IGNORECASE)
 _POSSESSIVES: Final = frozenset({"its", "their", "theirs", "his", "hers"})
 _POSSESSIVE_HER: Final = re.compile(r"\bher\s{1,9}\w", re.IGNORECASE)
 _VERBS: Final = "who|what|which|where|when|why|how|is|are|was|were|do|does|did|has|have|list|show"
@@ -228,7 +230,7 @@ def _bare_interrogative(question: Question) -> str:
     rest = _LEAD_IN.sub("", question.text, count=1).strip()
     asks = interrogative(rest)
     has_more = content_words(rest[len(asks) :]) or question.entities or question.times
-    return "" if has_more or _PRONOUN.search(rest) else asks
+    return "" if has_more or _PRONOUN.search(rest) or _ASKER.search(rest) else asks
 
 
 async def _last_question(turns: Sequence[Turn], clock: Clock, link: LinkEntities) -> Question:

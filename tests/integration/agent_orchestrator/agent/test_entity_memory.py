@@ -68,6 +68,19 @@ async def test_a_question_about_colleagues_is_answered_from_memory(
     }
 
 
+async def test_what_is_known_about_a_user_is_listed_with_the_sentences_that_say_it(
+    agent: Agent, answers: World
+) -> None:
+    where = await conversation(agent)
+    await say(agent, USE, where)
+    await say(agent, "I work with Sarah.", where)
+    asked = await say(agent, "What do you know about me?", where)
+    assert tools(asked) == {"query_graph"}
+    assert "You work with Sarah." in asked.done.answer
+    assert "You use Grafana." in asked.done.answer
+    assert {source.quote for source in asked.of("citation")} == {USE, "I work with Sarah."}
+
+
 async def test_a_withdrawn_statement_is_forgotten(agent: Agent, answers: World) -> None:
     where = await conversation(agent)
     await say(agent, USE, where)

@@ -88,3 +88,24 @@ def test_a_requested_type_excludes_relationships_of_other_types() -> None:
 @pytest.mark.parametrize("text", ["What do I use for cooking?", "Which car do I use for racing?"])
 def test_a_question_about_an_unmentioned_topic_has_no_answer(text: str) -> None:
     assert answers(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What do you know about me?",
+        "what have you saved about me",
+        "Tell me everything that you've learned about me.",
+        "What do you still remember about me?",
+    ],
+)
+def test_what_is_known_about_the_user_is_listed_by_type(text: str) -> None:
+    assert answers(text) == ["Ahmed", "Windrose", "Nix", "Jules", "Grafana", "Terraform"]
+
+
+def test_what_the_assistant_knows_about_a_name_is_all_about_that_name() -> None:
+    assert set(answers("What do you know about Windrose?")) == {"Julia", "Kubernetes", "Windrose"}
+
+
+def test_whom_a_user_knows_is_a_relationship() -> None:
+    assert answers("Who do I know?")[0] == "Jules"

@@ -430,3 +430,19 @@ def test_the_reply_is_to_the_whole_of_what_was_said() -> None:
 def test_a_part_that_states_something_is_replied_to_first() -> None:
     questions = [read_question(text, [], CLOCK) for text in ("Hi", "remember that I prefer tea")]
     assert nothing_to_look_up(questions, introduce=False, is_remembered=True).text == "Noted."
+
+
+async def test_of_many_records_of_the_memory_the_answer_says_how_many_it_leaves_out(
+    reading: Reading,
+) -> None:
+    records = [
+        ResultItem("memory", f"You use Tool {number}.", 1.0 - number / 100) for number in range(10)
+    ]
+    known = tool_result("query_graph", *records, total_count=23)
+    draft = await answer(reading, "What do you know about me?", known, names=())
+    assert "You use Tool 9." in draft.paragraphs[0]
+    assert "These are 10 of 23. `braid memory list` shows all." in draft.paragraphs[0]
+    all_of_them = await answer(
+        reading, "What do you know about me?", tool_result("query_graph", *records), names=()
+    )
+    assert "These are" not in all_of_them.paragraphs[0]

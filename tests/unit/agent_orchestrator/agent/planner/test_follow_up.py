@@ -123,7 +123,9 @@ async def test_questions_beyond_the_limit_are_left_out_and_known() -> None:
     assert parts_left_out(text) == asked[MAX_PARTS:]
 
 
-@pytest.mark.parametrize("text", ["Thanks!", "How much does the red lamp weigh?"])
+@pytest.mark.parametrize(
+    "text", ["Thanks!", "How much does the red lamp weigh?", "What do you know about me?"]
+)
 async def test_what_needs_no_completion_stays_as_it_is(text: str) -> None:
     assert [one.text for one in await read(text, BELL)] == [text]
 
