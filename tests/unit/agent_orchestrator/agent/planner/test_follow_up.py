@@ -61,6 +61,7 @@ async def read(text: str, *before: str, answer: str = "") -> list[Question]:
         (BELL, "Why?", "Why does the brass bell hang?"),
         (BELL, "When was that?", "When does the brass bell hang?"),
         ("Who owns the barn?", "since when?", "Who owns the barn, since when?"),
+        ("We chose the barn.", "Why did we?", "We chose the barn, why?"),
         (
             "What does the Marlin probe cost?",
             "why did that change?",
