@@ -7,12 +7,13 @@ from typing import Final, NamedTuple
 
 from services.agent_orchestrator.entity_memory.matching import Name
 from services.agent_orchestrator.entity_memory.names import folded_text
+from services.agent_orchestrator.entity_memory.questions import KNOWING
 from services.agent_orchestrator.entity_memory.records import Entity, Relationship
 from services.agent_orchestrator.entity_memory.user_words import stands_in
 from services.runtime.patterns import compile_linear
 
 # "everything about me", "all you know about me", "my memory": no name limits it.
-_KNOWN: Final = r"(?:that )?you(?:'ve| have)? (?:known?|remember(?:ed)?|saved?|stored?|noted?)"
+_KNOWN: Final = rf"(?:that )?you(?:'ve| have)? {KNOWING}"
 _ABOUT_USER: Final = r"(?: (?:about|of|on) me)?\W*$"
 _ALL: Final = compile_linear(
     rf"\b(?:everything|all|anything|whatever)(?: {_KNOWN})?{_ABOUT_USER}"

@@ -56,7 +56,7 @@ _RELATIONSHIP_WORDS: Final = (
     (R.MENTIONED_IN, _words(r"mention\w{0,40}")),
     (R.USES, _words(r"us(?:e|es|ed|ing)|run(?:s|ning)? on|written in|work(?:s)? in")),
 )
-_ORDER: Final = {type_: place for place, (type_, _) in enumerate(_RELATIONSHIP_WORDS)}
+_TYPE_ORDER: Final = {type_: place for place, (type_, _) in enumerate(_RELATIONSHIP_WORDS)}
 _TYPE_WORDS: Final = (
     (
         EntityType.PERSON,
@@ -73,11 +73,14 @@ _TYPE_WORDS: Final = (
     (EntityType.CONCEPT, _words(r"concepts?|practices?|methods?|styles?|documents?")),
 )
 _FIRST_PERSON: Final = re.compile(r"\b(?:i|me|my|mine|myself|we|us|our|ours)\b")
-# What the assistant knows is no relationship of the user: "What do you know about me?"
-_ASSISTANT_KNOWS: Final = re.compile(
-    r"\byou(?: ve| have)?(?: (?:already|currently|still|now))?"
-    r" (?:known?|remember(?:ed)?|saved?|stored?|noted?|learn(?:ed|t)?|recall|keep|kept)\b"
-    r"|\b(?:have|ve) you (?:saved|stored|noted|learn(?:ed|t)|kept|remembered)\b"
+KNOWING: Final = (
+    r"(?:known?|remember(?:ed)?|saved?|stored?|noted?|learn(?:ed|t)?|recall(?:ed)?|keep|kept)"
+)
+"""Verbs for what the memory has about its user."""
+# They are no relationship of the user, unlike "know" in "Who do I know?": "What do you know about me?"
+_ASKS_THE_MEMORY: Final = re.compile(
+    rf"\byou(?: ve| have)?(?: (?:already|currently|still|now))? {KNOWING}\b"
+    rf"|\b(?:have|ve) you {KNOWING}\b"
 )
 # Types that may answer instead of another one if no relationship has that type.
 _NEAR: Final[Mapping[RelationshipType, frozenset[RelationshipType]]] = {
@@ -130,8 +133,8 @@ _STOP_WORDS: Final = frozenset(
         "it",
         "its",
         "kind",
-        "list",
         "know",
+        "list",
         "me",
         "mine",
         "much",
@@ -259,7 +262,7 @@ def read_question(
             topic=frozenset(),
             words=frozenset(),
         )
-    named, rest = _named(_ASSISTANT_KNOWS.sub(" ", folded), names)
+    named, rest = _named(_ASKS_THE_MEMORY.sub(" ", folded), names)
     types = tuple(t for t, pattern in _RELATIONSHIP_WORDS if pattern.search(rest))
     # "work with" is not "with" of another verb: of the forms of one verb, the first match wins.
     types = types[:2]
@@ -290,7 +293,7 @@ def rank(
     *,
     strict: Collection[str] = (),
 ) -> list[Scored]:
-    """Returns the relationships that answer: best first, and all that are known by type and latest first.
+    """Returns the relationships that answer, best first; if all are asked for, by type and latest first.
 
     `meaning` has similarities to the question by entity id.
 
@@ -304,9 +307,13 @@ def rank(
     exact = [s for s in scored if not question.types or s.relationship.type in question.types]
     kept = exact or ([] if "type" in strict else scored)
     if question.asks_for_all:
-        latest = sorted(kept, key=lambda s: s.relationship.last_mention_time, reverse=True)
-        return sorted(latest, key=lambda s: _ORDER[s.relationship.type])
+        return sorted(kept, key=_by_type_and_latest)
     return sorted(kept, key=lambda s: (-s.score, s.relationship.id))
+
+
+def _by_type_and_latest(one: Scored) -> tuple[int, float, str]:
+    found = one.relationship
+    return _TYPE_ORDER[found.type], -found.last_mention_time.timestamp(), found.id
 
 
 def _score(

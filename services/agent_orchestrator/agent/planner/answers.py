@@ -249,13 +249,13 @@ async def _add_forgotten(
 
 
 async def _add_records(draft: Draft, part: AnsweredPart, found: Found, _reading: Reading) -> bool:
-    """Adds findings and records of the user's memory unchanged, and says if there are more in the memory."""
+    """Adds findings and records of the user's memory unchanged, and the number of records if it leaves some out."""
     lines = [
         f"{item.text}{draft.mark(next(iter(item.citations), None), item)}"
         for item in found.others[:_MAX_CHANGES]
     ]
     total = sum(one.total_count for one in part.results if one.tool == "query_graph")
-    if lines and total > len(found.others[:_MAX_CHANGES]):
+    if lines and total > len(lines):
         lines.append(f"These are {len(lines)} of {total}. `braid memory list` shows all.")
     return draft.add_lines("", lines)
 

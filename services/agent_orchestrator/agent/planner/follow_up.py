@@ -63,7 +63,7 @@ _BARE_THAT: Final = re.compile(
     r"(?=[?.!,]|$| (?:\w{1,40}ed|change|happen|work|look|depend|get|begin|been)\b)",
     re.IGNORECASE,
 )
-# Who asks is a topic as well: "What do you know about me?"; in "Why did we?" the verb is missing. "US" is a country.
+# A question about its asker stands alone: "What do you know about me?". "Why did we?" does not, and "US" is a country.
 _ASKER: Final = re.compile(r"\b(?:me|my|mine|myself|our|ours|(?-i:us))\b", re.IGNORECASE)
 _POSSESSIVES: Final = frozenset({"its", "their", "theirs", "his", "hers"})
 _POSSESSIVE_HER: Final = re.compile(r"\bher\s{1,9}\w", re.IGNORECASE)

@@ -102,6 +102,7 @@ def test_the_words_of_a_request_choose_what_is_forgotten(words: str, chosen: Sel
         ("Can you delete everything you know about me?", True),
         ("delete all that you\u2019ve stored", True),
         ("Delete what you know about me", True),
+        ("forget everything that you\u2019ve learned about me", True),
         ("clear my memory", True),
         ("wipe your memory of me", True),
         ("forget everything about the old office", False),
