@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import tempfile
 from importlib.resources import files
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto, FileDescriptorSet
 from grpc_tools import protoc
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 ROOT = Path(__file__).parent
 OUTPUT = ROOT / "gen"
 PACKAGES = ("braid", "buf")
+DESCRIPTORS = "descriptors.binpb"
+# What is written about messages and their fields: the OpenAPI document describes its shapes with it.
+COMMENTS = Path("braid", "comments.json")
 
 
 def sources() -> list[str]:
@@ -34,8 +43,41 @@ def arguments(output: Path) -> list[str]:
         f"--grpc_python_out={output}",
         f"--mypy_out=quiet:{output}",
         f"--mypy_grpc_out=quiet,only_async:{output}",
+        f"--descriptor_set_out={output / DESCRIPTORS}",
+        "--include_source_info",
         *sources(),
     ]
+
+
+def write_comments(descriptors: FileDescriptorSet, output: Path) -> None:
+    """Writes the comments on Braid's messages and fields by their full names."""
+    found = {
+        name: comment
+        for file in descriptors.file
+        if file.package.startswith("braid.")
+        for name, comment in comments_of(file)
+    }
+    text = json.dumps(found, ensure_ascii=False, indent=0, sort_keys=True)
+    (output / COMMENTS).write_text(f"{text}\n", encoding="utf-8")
+
+
+def comments_of(file: FileDescriptorProto) -> Iterator[tuple[str, str]]:
+    """Yields the comments on messages and fields, each in one line."""
+    written = {
+        tuple(one.path): " ".join(one.leading_comments.split())
+        for one in file.source_code_info.location
+        if one.leading_comments
+    }
+    messages = FileDescriptorProto.MESSAGE_TYPE_FIELD_NUMBER
+    fields = DescriptorProto.FIELD_FIELD_NUMBER
+    for index, message in enumerate(file.message_type):
+        name = f"{file.package}.{message.name}"
+        if (messages, index) in written:
+            yield name, written[messages, index]
+        for number, field in enumerate(message.field):
+            comment = written.get((messages, index, fields, number))
+            if comment:
+                yield f"{name}.{field.name}", comment
 
 
 def drop_empty_stubs(output: Path) -> None:
@@ -59,6 +101,9 @@ def main() -> int:
         made.mkdir()
         code: int = protoc.main(arguments(made))
         if code == 0:
+            descriptors = made / DESCRIPTORS
+            write_comments(FileDescriptorSet.FromString(descriptors.read_bytes()), made)
+            descriptors.unlink()
             drop_empty_stubs(made)
             mark_as_typed(made)
             shutil.rmtree(OUTPUT, ignore_errors=True)

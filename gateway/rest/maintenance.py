@@ -13,16 +13,9 @@ from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.jobs import OneJob
 from gateway.rest.mapping.field_types import Body
-from gateway.rest.mapping.json_encoding import JsonResponse
-from gateway.rest.mapping.openapi import ResponseSchema, problems
-
-
-class SpaceModels(ResponseSchema):
-    """The space's embedding model, null while it holds nothing, and the one that the settings name."""
-
-    embedding_model: str | None
-    configured_embedding_model: str
-
+from gateway.rest.mapping.message_json import respond
+from gateway.rest.mapping.message_schema import shown
+from gateway.rest.mapping.openapi import problems
 
 router = APIRouter(
     route_class=ScopedRoute, prefix="/api", tags=["maintenance"], responses=problems()
@@ -37,17 +30,12 @@ class Reembed(Body):
     keep_former: bool = Field(default=False, description="Keep the former model's vectors.")
 
 
-@router.get("/models", response_model=SpaceModels)
+@router.get("/models", responses=shown(models_pb2.GetSpaceModelsResponse))
 async def get_embedding_models(caller: CallerDep, clients: ClientsDep) -> Response:
     """The embedding model of the space, and the one that the settings name."""
     request = models_pb2.GetSpaceModelsRequest()
     answer = await caller.call(_MODELS + "GetSpaceModels", clients.models.GetSpaceModels, request)
-    return JsonResponse(
-        {
-            "embedding_model": answer.embedding_model or None,
-            "configured_embedding_model": answer.configured_embedding_model,
-        }
-    )
+    return respond(answer)
 
 
 @router.post("/reembed", status_code=202, response_model=OneJob, dependencies=[JSON_BODY_ONLY])

@@ -13,12 +13,12 @@ from braid.graph.v1 import ontology_pb2
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.http.route_scopes import ScopedRoute
-from gateway.rest.mapping import json_encoding
 from gateway.rest.mapping.contract_rules import Contract, ContractModel
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import JsonBool, Text, at_most
-from gateway.rest.mapping.json_encoding import Json, JsonResponse
-from gateway.rest.mapping.openapi import ResponseSchema, problems
+from gateway.rest.mapping.message_json import respond
+from gateway.rest.mapping.message_schema import shown
+from gateway.rest.mapping.openapi import problems
 
 # The contract's maximum.
 MAX_ENTITY_TYPES = 100
@@ -27,7 +27,6 @@ MAX_ATTRIBUTES = 30
 MAX_ENDPOINTS = 100
 
 AttributeKind = Literal["string", "integer", "number", "boolean"]
-_KIND = json_encoding.enum_names(ontology_pb2.AttributeKind, "ATTRIBUTE_KIND_")
 _EXAMPLE: JsonDict = {
     "entity_types": [
         {
@@ -153,90 +152,6 @@ class OntologyBody(ContractModel):
         return ontology_pb2.PutOntologyRequest(ontology=ontology, expected_version=self.version)
 
 
-def shown(answer: ontology_pb2.GetOntologyResponse) -> Json:
-    """Returns the ontology and its version as JSON."""
-    ontology = answer.ontology
-    return {
-        "entity_types": [
-            {
-                "name": one.name,
-                "description": one.description,
-                "attributes": _attributes(one),
-            }
-            for one in ontology.entity_types
-        ],
-        "relation_types": [
-            {
-                "name": one.name,
-                "description": one.description,
-                "attributes": _attributes(one),
-                "endpoints": [
-                    {"subject_type": pair.subject_type, "object_type": pair.object_type}
-                    for pair in one.endpoints
-                ],
-                "event": one.event,
-            }
-            for one in ontology.relation_types
-        ],
-        "strict": ontology.strict,
-        "instructions": ontology.instructions,
-        "version": answer.version,
-    }
-
-
-def _attributes(one: ontology_pb2.EntityType | ontology_pb2.RelationType) -> list[Json]:
-    return [
-        {"name": each.name, "kind": _KIND.get(each.kind), "description": each.description}
-        for each in one.attributes
-    ]
-
-
-class AttributeTypeAnswer(ResponseSchema):
-    """Something that is noted of a thing or a fact."""
-
-    name: str
-    kind: Literal["string", "integer", "number", "boolean"] | None
-    description: str
-
-
-class EntityTypeAnswer(ResponseSchema):
-    """A kind of thing."""
-
-    name: str
-    description: str
-    attributes: list[AttributeTypeAnswer]
-
-
-class EndpointsAnswer(ResponseSchema):
-    """A pair of types that a relation may join; an empty one is any."""
-
-    subject_type: str
-    object_type: str
-
-
-class RelationTypeAnswer(EntityTypeAnswer):
-    """A kind of relation."""
-
-    endpoints: list[EndpointsAnswer]
-    event: bool
-
-
-class OntologyAnswer(ResponseSchema):
-    """The whole ontology; empty, with version 0, while none was put."""
-
-    entity_types: list[EntityTypeAnswer]
-    relation_types: list[RelationTypeAnswer]
-    strict: bool
-    instructions: str
-    version: int
-
-
-class OntologyVersion(ResponseSchema):
-    """The ontology's version; the one before when nothing changed."""
-
-    version: int
-
-
 router = APIRouter(
     route_class=ScopedRoute, prefix="/api/ontology", tags=["ontology"], responses=problems()
 )
@@ -246,21 +161,21 @@ _QUERY = "/braid.graph.v1.GraphQueryService/"
 _NAMES = {"ontology": "", "expected_version": "version"}
 
 
-@router.get("", response_model=OntologyAnswer)
+@router.get("", responses=shown(ontology_pb2.GetOntologyResponse))
 async def get_ontology(caller: CallerDep, clients: ClientsDep) -> Response:
     """The space's ontology, and its version."""
     request = ontology_pb2.GetOntologyRequest()
     method = _QUERY + "GetOntology"
     answer = await caller.call(method, clients.graph.GetOntology, request)
-    return JsonResponse(shown(answer))
+    return respond(answer)
 
 
-@router.put("", response_model=OntologyVersion, dependencies=[JSON_BODY_ONLY])
+@router.put("", responses=shown(ontology_pb2.PutOntologyResponse), dependencies=[JSON_BODY_ONLY])
 async def put_ontology(body: OntologyBody, caller: CallerDep, clients: ClientsDep) -> Response:
     """Replaces the space's ontology. Facts and entities that are there stay as they are."""
     method = _INGEST + "PutOntology"
     answer = await caller.call(method, clients.graph_ingest.PutOntology, body.message(), _name)
-    return JsonResponse({"version": answer.version})
+    return respond(answer)
 
 
 def _name(path: str) -> str:

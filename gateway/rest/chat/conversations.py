@@ -9,15 +9,14 @@ from starlette.responses import Response
 
 from braid.agent.v1 import agent_pb2
 from gateway.rest.chat.requests import NewConversation, Title
-from gateway.rest.chat.responses import Conversation, Conversations, Messages, WholeConversation
 from gateway.rest.chat.runs import SERVICE
-from gateway.rest.chat.serializers import conversation, message_json
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_types import PageSize
-from gateway.rest.mapping.json_encoding import JsonResponse
+from gateway.rest.mapping.message_json import respond
+from gateway.rest.mapping.message_schema import shown
 from gateway.rest.mapping.openapi import problems
 
 router = APIRouter(
@@ -41,7 +40,9 @@ Cursor = Annotated[
 ]
 
 
-@router.post("", status_code=201, response_model=Conversation, dependencies=[JSON_BODY_ONLY])
+@router.post(
+    "", status_code=201, responses=shown(agent_pb2.Conversation, 201), dependencies=[JSON_BODY_ONLY]
+)
 async def create_conversation(
     body: NewConversation, caller: CallerDep, clients: ClientsDep
 ) -> Response:
@@ -49,10 +50,10 @@ async def create_conversation(
     request = agent_pb2.CreateConversationRequest(title=body.title)
     method = SERVICE + "CreateConversation"
     answer = await caller.call(method, clients.agent.CreateConversation, request)
-    return JsonResponse(conversation(answer.conversation), status=201)
+    return respond(answer.conversation, 201)
 
 
-@router.get("", response_model=Conversations)
+@router.get("", responses=shown(agent_pb2.ListConversationsResponse))
 async def list_conversations(
     caller: CallerDep, clients: ClientsDep, limit: Limit = 0, cursor: Cursor = ""
 ) -> Response:
@@ -60,22 +61,20 @@ async def list_conversations(
     request = agent_pb2.ListConversationsRequest(page_size=limit, page_token=cursor)
     method = SERVICE + "ListConversations"
     answer = await caller.call(method, clients.agent.ListConversations, request)
-    shown = [conversation(one) for one in answer.conversations]
-    return JsonResponse({"conversations": shown, "next_cursor": answer.next_page_token or None})
+    return respond(answer)
 
 
-@router.get("/{conversation_id}", response_model=WholeConversation)
+@router.get("/{conversation_id}", responses=shown(agent_pb2.GetConversationResponse))
 async def get_conversation(
     conversation_id: ConversationId, caller: CallerDep, clients: ClientsDep
 ) -> Response:
     """A conversation with its latest messages."""
     request = agent_pb2.GetConversationRequest(conversation_id=conversation_id)
     answer = await caller.call(SERVICE + "GetConversation", clients.agent.GetConversation, request)
-    messages = [message_json(one) for one in answer.messages]
-    return JsonResponse({"conversation": conversation(answer.conversation), "messages": messages})
+    return respond(answer)
 
 
-@router.get("/{conversation_id}/messages", response_model=Messages)
+@router.get("/{conversation_id}/messages", responses=shown(agent_pb2.ListMessagesResponse))
 async def list_messages(
     conversation_id: ConversationId,
     caller: CallerDep,
@@ -88,11 +87,12 @@ async def list_messages(
         conversation_id=conversation_id, page_size=limit, page_token=cursor
     )
     answer = await caller.call(SERVICE + "ListMessages", clients.agent.ListMessages, request)
-    shown = [message_json(one) for one in answer.messages]
-    return JsonResponse({"messages": shown, "next_cursor": answer.next_page_token or None})
+    return respond(answer)
 
 
-@router.patch("/{conversation_id}", response_model=Conversation, dependencies=[JSON_BODY_ONLY])
+@router.patch(
+    "/{conversation_id}", responses=shown(agent_pb2.Conversation), dependencies=[JSON_BODY_ONLY]
+)
 async def rename_conversation(
     conversation_id: ConversationId, body: Title, caller: CallerDep, clients: ClientsDep
 ) -> Response:
@@ -100,7 +100,7 @@ async def rename_conversation(
     request = agent_pb2.RenameConversationRequest(conversation_id=conversation_id, title=body.title)
     method = SERVICE + "RenameConversation"
     answer = await caller.call(method, clients.agent.RenameConversation, request)
-    return JsonResponse(conversation(answer.conversation))
+    return respond(answer.conversation)
 
 
 @router.delete("/{conversation_id}", status_code=204, response_class=Response)

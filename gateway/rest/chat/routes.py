@@ -9,15 +9,16 @@ from starlette.responses import Response
 
 from braid.agent.v1 import agent_pb2
 from gateway.rest.chat.requests import Chat
-from gateway.rest.chat.responses import ChatAnswer, ChatEvent
+from gateway.rest.chat.responses import ChatAnswer
 from gateway.rest.chat.runs import SERVICE, ask_and_collect
-from gateway.rest.chat.serializers import run_event
 from gateway.rest.http.calls import AskerDep, CallerDep, ClientsDep, SettingsDep
 from gateway.rest.http.event_stream import stream
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
-from gateway.rest.mapping.json_encoding import JsonResponse
+from gateway.rest.mapping.json_encoding import JsonResponse, time
+from gateway.rest.mapping.message_json import to_json
+from gateway.rest.mapping.message_schema import event_schema
 from gateway.rest.mapping.openapi import EVENT_STREAM, event_stream, events, problems
 from services.runtime.errors import FieldError, InvalidFieldError
 
@@ -38,7 +39,7 @@ _MAX_EVENT_ID = 2**63 - 1
 @router.post(
     "",
     response_model=ChatAnswer,
-    responses={200: {"content": event_stream(ChatEvent)}},
+    responses={200: {"content": event_stream(event_schema(agent_pb2.RunEvent))}},
     dependencies=[JSON_BODY_ONLY],
 )
 async def ask_question(
@@ -57,7 +58,11 @@ async def ask_question(
     return JsonResponse(whole.answer())
 
 
-@router.get("/{run_id}/events", response_class=Response, responses=events(_EVENTS, ChatEvent))
+@router.get(
+    "/{run_id}/events",
+    response_class=Response,
+    responses=events(_EVENTS, event_schema(agent_pb2.RunEvent)),
+)
 async def follow_run(
     run_id: RunId,
     caller: AskerDep,
@@ -84,7 +89,10 @@ async def cancel_run(run_id: RunId, caller: CallerDep, clients: ClientsDep) -> R
 
 
 def _shown(answer: Any) -> tuple[str, dict[str, Any], str]:
-    return run_event(answer.event)
+    event = answer.event
+    kind = event.WhichOneof("event")
+    created = {"created_at": time(event, "create_time")}
+    return kind, to_json(getattr(event, kind)) | created, str(event.id)
 
 
 def _event_id(text: str) -> int:

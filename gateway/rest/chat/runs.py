@@ -11,7 +11,7 @@ import grpc
 
 from braid.agent.v1 import agent_pb2
 from braid.common.v1 import errors_pb2
-from gateway.rest.chat import serializers
+from gateway.rest.mapping.message_json import to_json
 from services.runtime.errors import INTERNAL_MESSAGE, BraidError
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ class WholeRun:
     def take(self, event: agent_pb2.RunEvent) -> None:  # noqa: C901 - one case a kind of event
         """Adds an event. Raises BraidError if it reports that the run failed."""
         kind = event.WhichOneof("event") or ""
-        data = serializers.event_data(kind, event)
+        data = to_json(getattr(event, kind)) if kind else {}
         match kind:
             case "started":
                 self.run_id, self.conversation_id = data["run_id"], data["conversation_id"]
@@ -65,7 +65,7 @@ class WholeRun:
         return {
             "run_id": self.run_id,
             "conversation_id": self.conversation_id,
-            **serializers.done(self.done),
+            **to_json(self.done),
             "citations": self.citations,
             "tool_calls": list(self.tool_calls.values()),
             "legs": self.legs,

@@ -15,17 +15,13 @@ from braid.agent.v1 import ingest_pb2, jobs_pb2
 from braid.vector.v1 import documents_pb2
 from gateway.clients import Clients
 from gateway.rest import jobs
-from gateway.rest.documents import responses as documents_responses
 from gateway.rest.documents.fact_lines import FactLines, find_facts, without_facts
-from gateway.rest.documents.responses import (
+from gateway.rest.documents.upload_responses import (
     Accepted,
-    Documents,
-    DocumentWithChunks,
     FactsAccepted,
     FactsOfFiles,
     MissingFact,
     PartlyAccepted,
-    Receipt,
     RefusedLine,
 )
 from gateway.rest.documents.uploads import (
@@ -37,8 +33,6 @@ from gateway.rest.documents.uploads import (
 )
 from gateway.rest.facts.parameters import ReplaceStated
 from gateway.rest.facts.requests import Stated, messages
-from gateway.rest.graph import fact_responses
-from gateway.rest.graph.fact_responses import StatedFact
 from gateway.rest.http.calls import Caller, CallerDep, ClientsDep, SettingsDep, UploaderDep
 from gateway.rest.http.errors import headers_of, problems_of
 from gateway.rest.http.middleware import content_length, drain_body
@@ -48,6 +42,8 @@ from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import PageSize
 from gateway.rest.mapping.json_encoding import JsonResponse
+from gateway.rest.mapping.message_json import respond, to_json
+from gateway.rest.mapping.message_schema import shown
 from gateway.rest.mapping.openapi import problems
 from services.runtime.errors import BraidError, FieldError, InvalidFieldError, WrongStateError
 
@@ -108,10 +104,7 @@ class _AcceptedUpload:
         )
         total.missing_total += answer.missing_count
         total.withdrawn += answer.withdrawn_count
-        total.missing += (
-            MissingFact(file=file, fact=StatedFact(**fact_responses.stated_fact(one)))
-            for one in answer.missing
-        )
+        total.missing += (MissingFact(file=file, fact=to_json(one)) for one in answer.missing)
         total.added += answer.added_count
         total.unchanged += answer.unchanged_count
         total.refused_total += answer.refused_count
@@ -208,7 +201,7 @@ async def upload_documents(
     return _accepted(_AcceptedUpload([await _take(caller, clients, document.parts(), "")]))
 
 
-@router.get("", response_model=Documents)
+@router.get("", responses=shown(documents_pb2.ListDocumentsResponse))
 async def list_documents(
     caller: CallerDep,
     clients: ClientsDep,
@@ -224,29 +217,22 @@ async def list_documents(
     answer = await caller.call(
         _DOCUMENTS + "ListDocuments", clients.documents.ListDocuments, request
     )
-    return JsonResponse(
-        {
-            "documents": [documents_responses.document(document) for document in answer.documents],
-            "next_cursor": answer.next_page_token or None,
-        }
-    )
+    return respond(answer)
 
 
-@router.get("/" + any_text("document_id"), response_model=DocumentWithChunks)
+@router.get("/" + any_text("document_id"), responses=shown(documents_pb2.GetDocumentResponse))
 async def get_document(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) -> Response:
     """A document's current version."""
     request = documents_pb2.GetDocumentRequest(document_id=document_id)
     method = _DOCUMENTS + "GetDocument"
     answer = await caller.call(method, clients.documents.GetDocument, request, _id_named)
-    return JsonResponse(
-        documents_responses.document(answer.document) | {"chunk_ids": list(answer.chunk_ids)}
-    )
+    return respond(answer)
 
 
 @router.delete(
     "/" + any_text("document_id"),
-    response_model=Receipt,
-    responses={202: {"model": Receipt, "description": "The job goes on."}},
+    responses=shown(ingest_pb2.DeleteDocumentResponse)
+    | shown(ingest_pb2.DeleteDocumentResponse, 202, "The job goes on."),
 )
 async def delete_document(
     document_id: DocumentId, caller: CallerDep, clients: ClientsDep
@@ -260,11 +246,8 @@ async def delete_document(
     if answer.job.state == jobs_pb2.JOB_STATE_FAILED:
         reasons = "; ".join(failure.reason for failure in answer.job.failures)
         raise WrongStateError(f"The deletion failed: {reasons}")
-    location = {"location": f"/api/jobs/{answer.job.id}"}
     done = answer.job.state not in _GOES_ON
-    return JsonResponse(
-        documents_responses.receipt(document_id, answer), 200 if done else 202, location
-    )
+    return respond(answer, 200 if done else 202, jobs.location(answer.job))
 
 
 async def _check_capacity(
@@ -346,16 +329,16 @@ async def _take(caller: Caller, clients: Clients, parts: Any, place: str) -> job
 
 
 def _accepted(taken: _AcceptedUpload) -> Response:
-    shown = [jobs.job(job) for job in taken.jobs]
+    accepted = [to_json(job) for job in taken.jobs]
     headers: dict[str, str] = {}
     body: dict[str, Any] = {}
-    if shown:
-        headers["location"] = f"/api/jobs/{shown[0]['id']}"
-        body |= {"job": shown[0], "jobs": shown}
+    if accepted:
+        headers |= jobs.location(taken.jobs[0])
+        body |= {"job": accepted[0], "jobs": accepted}
     if taken.facts:
         body["facts"] = taken.facts.model_dump()
     if not taken.refused:
-        return JsonResponse(body, 202 if shown else 200, headers)
+        return JsonResponse(body, 202 if accepted else 200, headers)
     if taken.ended_by:
         headers |= headers_of(taken.ended_by)
     return JsonResponse(body | {"refused": problems_of(taken.refused)}, 207, headers)

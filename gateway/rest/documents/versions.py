@@ -9,13 +9,13 @@ from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from braid.vector.v1 import documents_pb2
-from gateway.rest.documents.responses import DocumentVersions, version
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import PageSize
-from gateway.rest.mapping.json_encoding import JsonResponse
+from gateway.rest.mapping.message_json import respond
+from gateway.rest.mapping.message_schema import shown
 from gateway.rest.mapping.openapi import problems
 
 router = APIRouter(
@@ -30,7 +30,7 @@ _named = partial(rest_name, names={"page_size": "limit", "page_token": "cursor"}
 
 
 # Not below /api/documents/{id}, because an id may contain any character and may end with `/versions`.
-@router.get("", response_model=DocumentVersions)
+@router.get("", responses=shown(documents_pb2.ListDocumentVersionsResponse))
 async def list_document_versions(
     caller: CallerDep,
     clients: ClientsDep,
@@ -55,5 +55,4 @@ async def list_document_versions(
         document_id=document_id, page_size=limit, page_token=cursor
     )
     answer = await caller.call(_METHOD, clients.documents.ListDocumentVersions, request, _named)
-    shown = [version(one) for one in answer.versions]
-    return JsonResponse({"versions": shown, "next_cursor": answer.next_page_token or None})
+    return respond(answer)

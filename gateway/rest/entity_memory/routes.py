@@ -9,7 +9,6 @@ from fastapi import APIRouter, Path, Query
 from starlette.responses import Response
 
 from braid.agent.v1 import entity_memory_pb2 as pb
-from gateway.rest.entity_memory import responses
 from gateway.rest.entity_memory.requests import (
     EntityTypeName,
     MemoryQuestion,
@@ -29,7 +28,9 @@ from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import Int32, PageSize, at_most
 from gateway.rest.mapping.json_encoding import JsonResponse
-from gateway.rest.mapping.openapi import problems
+from gateway.rest.mapping.message_json import respond
+from gateway.rest.mapping.message_schema import shown
+from gateway.rest.mapping.openapi import ResponseSchema, problems
 
 router = APIRouter(
     route_class=ScopedRoute, prefix="/api/memory", tags=["entity memory"], responses=problems()
@@ -64,7 +65,13 @@ Cursor = Annotated[
 ]
 
 
-@router.post("/entities", response_model=responses.MemorySavedEntity, dependencies=[JSON_BODY_ONLY])
+class DeletedOne(ResponseSchema):
+    """How many relationships were deleted: one."""
+
+    deleted: int
+
+
+@router.post("/entities", responses=shown(pb.SaveEntityResponse), dependencies=[JSON_BODY_ONLY])
 async def save_memory_entity(
     body: NewMemoryEntity, caller: CallerDep, clients: ClientsDep
 ) -> Response:
@@ -72,17 +79,10 @@ async def save_memory_entity(
     answer = await caller.call(
         _SERVICE + "SaveEntity", clients.entity_memory.SaveEntity, body.message()
     )
-    return JsonResponse(
-        {
-            "outcome": responses.outcome(answer.outcome),
-            "message": answer.message,
-            "entity": responses.entity(answer.entity) if answer.HasField("entity") else None,
-            "quota": responses.quota(answer.quota),
-        }
-    )
+    return respond(answer)
 
 
-@router.get("/entities", response_model=responses.MemoryEntityPage)
+@router.get("/entities", responses=shown(pb.QueryEntitiesResponse))
 async def query_memory_entities(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
@@ -108,40 +108,29 @@ async def query_memory_entities(  # noqa: PLR0917 - FastAPI names them all
     )
     method = _SERVICE + "QueryEntities"
     answer = await caller.call(method, clients.entity_memory.QueryEntities, request, _name)
-    return JsonResponse(
-        {
-            "entities": [responses.hit(one) for one in answer.hits],
-            "next_cursor": answer.next_page_token or None,
-            "without_embedding": answer.without_embedding,
-        }
-    )
+    return respond(answer)
 
 
-@router.delete("/entities/{id}", response_model=responses.MemoryDeletedEntity)
+@router.delete("/entities/{id}", responses=shown(pb.DeleteEntityResponse))
 async def delete_memory_entity(id_: EntityId, caller: CallerDep, clients: ClientsDep) -> Response:
     """Takes an entity and its relationships out of the memory; they can be restored."""
     request = pb.DeleteEntityRequest(entity_id=id_)
     method = _SERVICE + "DeleteEntity"
     answer = await caller.call(method, clients.entity_memory.DeleteEntity, request, _name)
-    return JsonResponse({"relationships": answer.relationship_count})
+    return respond(answer)
 
 
-@router.post("/entities/{id}/restore", response_model=responses.MemoryRestoredEntity)
+@router.post("/entities/{id}/restore", responses=shown(pb.RestoreEntityResponse))
 async def restore_memory_entity(id_: EntityId, caller: CallerDep, clients: ClientsDep) -> Response:
     """Brings a deleted entity back with the relationships that were deleted with it."""
     request = pb.RestoreEntityRequest(entity_id=id_)
     method = _SERVICE + "RestoreEntity"
     answer = await caller.call(method, clients.entity_memory.RestoreEntity, request, _name)
-    return JsonResponse(
-        {
-            "entity": responses.entity(answer.entity),
-            "relationships": answer.relationship_count,
-        }
-    )
+    return respond(answer)
 
 
 @router.post(
-    "/entities/{id}/rename", response_model=responses.MemoryEntity, dependencies=[JSON_BODY_ONLY]
+    "/entities/{id}/rename", responses=shown(pb.MemoryEntity), dependencies=[JSON_BODY_ONLY]
 )
 async def rename_memory_entity(
     id_: EntityId, body: NewName, caller: CallerDep, clients: ClientsDep
@@ -150,11 +139,11 @@ async def rename_memory_entity(
     request = pb.RenameEntityRequest(entity_id=id_, name=body.name)
     method = _SERVICE + "RenameEntity"
     answer = await caller.call(method, clients.entity_memory.RenameEntity, request, _name)
-    return JsonResponse(responses.entity(answer.entity))
+    return respond(answer.entity)
 
 
 @router.post(
-    "/entities/{id}/merge", response_model=responses.MemoryEntity, dependencies=[JSON_BODY_ONLY]
+    "/entities/{id}/merge", responses=shown(pb.MemoryEntity), dependencies=[JSON_BODY_ONLY]
 )
 async def merge_memory_entities(
     id_: EntityId, body: OtherEntity, caller: CallerDep, clients: ClientsDep
@@ -163,10 +152,10 @@ async def merge_memory_entities(
     request = pb.MergeEntitiesRequest(entity_id=id_, other_entity_id=body.other_entity_id)
     method = _SERVICE + "MergeEntities"
     answer = await caller.call(method, clients.entity_memory.MergeEntities, request, _name)
-    return JsonResponse(responses.entity(answer.entity))
+    return respond(answer.entity)
 
 
-@router.get("/entities/{id}/related", response_model=responses.MemoryRelatedPage)
+@router.get("/entities/{id}/related", responses=shown(pb.GetRelatedEntitiesResponse))
 async def list_related_entities(  # noqa: PLR0917 - FastAPI names them all
     id_: EntityId,
     caller: CallerDep,
@@ -190,17 +179,12 @@ async def list_related_entities(  # noqa: PLR0917 - FastAPI names them all
     )
     method = _SERVICE + "GetRelatedEntities"
     answer = await caller.call(method, clients.entity_memory.GetRelatedEntities, request, _name)
-    return JsonResponse(
-        {
-            "related": [responses.related(one) for one in answer.related],
-            "next_cursor": answer.next_page_token or None,
-        }
-    )
+    return respond(answer)
 
 
 @router.post(
     "/relationships",
-    response_model=responses.MemorySavedRelationship,
+    responses=shown(pb.SaveRelationshipResponse),
     dependencies=[JSON_BODY_ONLY],
 )
 async def save_memory_relationship(
@@ -209,18 +193,10 @@ async def save_memory_relationship(
     """Saves a relationship and the entities that it needs, or adds evidence to it. A reached limit is an outcome."""
     method = _SERVICE + "SaveRelationship"
     answer = await caller.call(method, clients.entity_memory.SaveRelationship, body.message())
-    found = answer.HasField("relationship")
-    return JsonResponse(
-        {
-            "outcome": responses.outcome(answer.outcome),
-            "message": answer.message,
-            "relationship": responses.relationship(answer.relationship) if found else None,
-            "quota": responses.quota(answer.quota),
-        }
-    )
+    return respond(answer)
 
 
-@router.get("/relationships", response_model=responses.MemoryRelationshipPage)
+@router.get("/relationships", responses=shown(pb.QueryRelationshipsResponse))
 async def query_memory_relationships(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
@@ -244,15 +220,10 @@ async def query_memory_relationships(  # noqa: PLR0917 - FastAPI names them all
     answer = await caller.call(
         method, clients.entity_memory.QueryRelationships, request, _by_entity
     )
-    return JsonResponse(
-        {
-            "relationships": [responses.relationship(one) for one in answer.relationships],
-            "next_cursor": answer.next_page_token or None,
-        }
-    )
+    return respond(answer)
 
 
-@router.delete("/relationships/{id}", response_model=responses.MemoryDeleted)
+@router.delete("/relationships/{id}", response_model=DeletedOne)
 async def delete_memory_relationship(
     id_: Annotated[
         str,
@@ -269,40 +240,27 @@ async def delete_memory_relationship(
     return JsonResponse({"deleted": 1})
 
 
-@router.post("/query", response_model=responses.MemoryAnswers, dependencies=[JSON_BODY_ONLY])
+@router.post(
+    "/query", responses=shown(pb.AnswerRelationshipQueryResponse), dependencies=[JSON_BODY_ONLY]
+)
 async def query_memory(body: MemoryQuestion, caller: CallerDep, clients: ClientsDep) -> Response:
     """Relationships that answer a question in plain words, best first."""
     method = _SERVICE + "AnswerRelationshipQuery"
     answer = await caller.call(
         method, clients.entity_memory.AnswerRelationshipQuery, body.message()
     )
-    return JsonResponse(
-        {
-            "answers": [responses.answer(one) for one in answer.answers],
-            "total": answer.total_count,
-            "next_cursor": answer.next_page_token or None,
-            "without_embedding": answer.without_embedding,
-        }
-    )
+    return respond(answer)
 
 
-@router.post("/turns", response_model=responses.MemorySavedTurn, dependencies=[JSON_BODY_ONLY])
+@router.post("/turns", responses=shown(pb.SaveTurnResponse), dependencies=[JSON_BODY_ONLY])
 async def save_memory_turn(body: SaidTurns, caller: CallerDep, clients: ClientsDep) -> Response:
     """Extracts entities and relationships from the last of some turns, and saves them; a message is saved once."""
     method = _SERVICE + "SaveTurn"
     answer = await caller.call(method, clients.entity_memory.SaveTurn, body.message())
-    return JsonResponse(
-        {
-            "relationships": [responses.relationship(one) for one in answer.relationships],
-            "retracted": answer.retracted_count,
-            "over_limit": answer.over_limit_count,
-            "already_saved": answer.already_saved,
-            "quota": responses.quota(answer.quota),
-        }
-    )
+    return respond(answer)
 
 
-@router.get("/quota", response_model=responses.MemoryQuotas)
+@router.get("/quota", responses=shown(pb.GetMemoryQuotaResponse))
 async def get_memory_quota(
     caller: CallerDep,
     clients: ClientsDep,
@@ -316,12 +274,10 @@ async def get_memory_quota(
     request = pb.GetMemoryQuotaRequest(conversation_id=conversation_id)
     method = _SERVICE + "GetMemoryQuota"
     answer = await caller.call(method, clients.entity_memory.GetMemoryQuota, request)
-    return JsonResponse(
-        {"quota": responses.quota(answer.quota), "limits": responses.quota(answer.limits)}
-    )
+    return respond(answer)
 
 
-@router.get("/export", response_model=responses.MemoryExportPage)
+@router.get("/export", responses=shown(pb.ExportUserMemoryResponse))
 async def export_memory(
     caller: CallerDep,
     clients: ClientsDep,
@@ -340,16 +296,10 @@ async def export_memory(
     request = pb.ExportUserMemoryRequest(page_size=limit, page_token=cursor)
     method = _SERVICE + "ExportUserMemory"
     answer = await caller.call(method, clients.entity_memory.ExportUserMemory, request)
-    return JsonResponse(
-        {
-            "entities": [responses.entity(one) for one in answer.entities],
-            "relationships": [responses.relationship(one) for one in answer.relationships],
-            "next_cursor": answer.next_page_token or None,
-        }
-    )
+    return respond(answer)
 
 
-@router.get("/writes/dead", response_model=responses.DeadMemoryWrites)
+@router.get("/writes/dead", responses=shown(pb.ListDeadMemoryWritesResponse))
 async def list_dead_memory_writes(
     caller: CallerDep,
     clients: ClientsDep,
@@ -368,30 +318,22 @@ async def list_dead_memory_writes(
     request = pb.ListDeadMemoryWritesRequest(page_size=limit, page_token=cursor)
     method = _SERVICE + "ListDeadMemoryWrites"
     answer = await caller.call(method, clients.entity_memory.ListDeadMemoryWrites, request)
-    shown = [responses.dead_write(one) for one in answer.writes]
-    return JsonResponse({"writes": shown, "next_cursor": answer.next_page_token or None})
+    return respond(answer)
 
 
-@router.post("/writes/dead/retry", response_model=responses.RetriedMemoryWrites)
+@router.post("/writes/dead/retry", responses=shown(pb.RetryDeadMemoryWritesResponse))
 async def retry_dead_memory_writes(caller: CallerDep, clients: ClientsDep) -> Response:
     """Tries again to save everything that failed for good, and counts it."""
     method = _SERVICE + "RetryDeadMemoryWrites"
     request = pb.RetryDeadMemoryWritesRequest()
     answer = await caller.call(method, clients.entity_memory.RetryDeadMemoryWrites, request)
-    return JsonResponse({"writes": answer.write_count})
+    return respond(answer)
 
 
-@router.delete("", response_model=responses.MemoryReceipt)
+@router.delete("", responses=shown(pb.EraseUserMemoryResponse))
 async def erase_memory(caller: CallerDep, clients: ClientsDep) -> Response:
     """Erases everything of the user for good, and answers with a receipt."""
     method = _SERVICE + "EraseUserMemory"
     request = pb.EraseUserMemoryRequest()
     answer = await caller.call(method, clients.entity_memory.EraseUserMemory, request)
-    return JsonResponse(
-        {
-            "entities": answer.entity_count,
-            "relationships": answer.relationship_count,
-            "writes": answer.write_count,
-            "erased_at": answer.erase_time.ToJsonString(),
-        }
-    )
+    return respond(answer)

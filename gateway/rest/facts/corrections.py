@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from fastapi import APIRouter, Path, Query
 from google.protobuf.field_mask_pb2 import FieldMask
@@ -14,8 +14,6 @@ from starlette.responses import Response
 
 from braid.graph.v1 import corrections_pb2
 from gateway.rest.facts.requests import end_name
-from gateway.rest.facts.responses import CorrectedFact, WithdrawalOutcome, WithdrawnFacts
-from gateway.rest.graph import fact_responses
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.http.route_scopes import ScopedRoute
@@ -30,7 +28,9 @@ from gateway.rest.mapping.field_types import (
     to_struct,
 )
 from gateway.rest.mapping.json_encoding import JsonResponse
-from gateway.rest.mapping.openapi import problems
+from gateway.rest.mapping.message_json import respond, to_json
+from gateway.rest.mapping.message_schema import shown
+from gateway.rest.mapping.openapi import ResponseSchema, problems
 from services.runtime.errors import FieldError, InvalidFieldError, NotFoundError
 
 if TYPE_CHECKING:
@@ -45,10 +45,6 @@ FactUuid = Annotated[
     str, Path(description="The fact's uuid.", json_schema_extra={"format": "uuid"})
 ]
 _INGEST = "/braid.graph.v1.GraphIngestService/"
-_OUTCOMES = {
-    value: name.removeprefix("WITHDRAWAL_OUTCOME_").lower()
-    for name, value in corrections_pb2.WithdrawalOutcome.items()
-}
 _WITHDRAWAL = {"fact_ids": "uuids", "fact_id": "uuid"}
 _CORRECTION = {
     "correction": "",
@@ -70,6 +66,14 @@ _MASKED = {
     "attributes": "attributes",
 }
 _NEVER_NULL = frozenset({"subject", "subject_type", "relation", "object", "object_type"})
+
+
+class WithdrawalOutcome(ResponseSchema):
+    """What became of a fact."""
+
+    uuid: str
+    outcome: Literal["withdrawn", "already_withdrawn"]
+    revision: int
 
 
 class Withdrawal(ContractModel):
@@ -157,7 +161,11 @@ class Correction(ContractModel):
         )
 
 
-@router.post("/withdraw", response_model=WithdrawnFacts, dependencies=[JSON_BODY_ONLY])
+@router.post(
+    "/withdraw",
+    responses=shown(corrections_pb2.WithdrawFactsResponse),
+    dependencies=[JSON_BODY_ONLY],
+)
 async def withdraw_facts(body: Withdrawal, caller: CallerDep, clients: ClientsDep) -> Response:
     """Withdraws facts, and answers what became of each. Nothing is erased: as known before, they still stand."""
     request = corrections_pb2.WithdrawFactsRequest(
@@ -166,15 +174,7 @@ async def withdraw_facts(body: Withdrawal, caller: CallerDep, clients: ClientsDe
     named = partial(rest_name, names=_WITHDRAWAL)
     method = _INGEST + "WithdrawFacts"
     answer = await caller.call(method, clients.graph_ingest.WithdrawFacts, request, named)
-    return JsonResponse(
-        {
-            "facts": [
-                {"uuid": one.fact_id, "outcome": _OUTCOMES[one.outcome]}
-                for one in answer.withdrawals
-            ],
-            "revision": answer.space_revision,
-        }
-    )
+    return respond(answer)
 
 
 @router.delete("/{uuid}", response_model=WithdrawalOutcome)
@@ -197,16 +197,12 @@ async def withdraw_fact(
     [one] = answer.withdrawals
     if one.outcome == corrections_pb2.WITHDRAWAL_OUTCOME_NOT_FOUND:
         raise NotFoundError("fact")
-    return JsonResponse(
-        {
-            "uuid": one.fact_id,
-            "outcome": _OUTCOMES[one.outcome],
-            "revision": answer.space_revision,
-        }
-    )
+    return JsonResponse(to_json(one) | {"revision": answer.space_revision})
 
 
-@router.patch("/{uuid}", response_model=CorrectedFact, dependencies=[JSON_BODY_ONLY])
+@router.patch(
+    "/{uuid}", responses=shown(corrections_pb2.CorrectFactResponse), dependencies=[JSON_BODY_ONLY]
+)
 async def correct_fact(
     uuid: FactUuid, body: Correction, caller: CallerDep, clients: ClientsDep
 ) -> Response:
@@ -216,14 +212,7 @@ async def correct_fact(
     method = _INGEST + "CorrectFact"
     request = body.request(uuid)
     answer = await caller.call(method, clients.graph_ingest.CorrectFact, request, _correction_name)
-    return JsonResponse(
-        {
-            "fact": fact_responses.stated_fact(answer.fact),
-            "changed": answer.changed,
-            "replaced_uuid": answer.replaced_fact_id or None,
-            "revision": answer.space_revision,
-        }
-    )
+    return respond(answer)
 
 
 def _one_named(path: str) -> str:

@@ -8,10 +8,9 @@ from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from starlette.responses import Response
 
-from braid.agent.v1.ingest_pb2 import IngestFactsRequest
+from braid.agent.v1.ingest_pb2 import IngestFactsRequest, IngestFactsResponse
 from braid.graph.v1 import ingest_pb2, structure_pb2
 from braid.graph.v1.entities_pb2 import EntitySelector
-from gateway.rest.facts import responses as facts_responses
 from gateway.rest.facts.corrections import FactUuid
 from gateway.rest.facts.parameters import FactSource, ReplaceStated
 from gateway.rest.facts.requests import (
@@ -22,10 +21,6 @@ from gateway.rest.facts.requests import (
     read_lines,
     rest_name_of,
 )
-from gateway.rest.facts.responses import EndedFact, FactsTaken
-from gateway.rest.graph import fact_responses
-from gateway.rest.graph import responses as graph_responses
-from gateway.rest.graph.fact_responses import Facts
 from gateway.rest.graph.parameters import (
     AsOf,
     Cursor,
@@ -37,13 +32,13 @@ from gateway.rest.graph.parameters import (
     entity_selector,
     graph_name,
 )
-from gateway.rest.graph.responses import FactAndVersions
 from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY, is_json, media_type, parse_in_thread
 from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_types import LAST_EXACT_INT, Body, Instant, stamp
-from gateway.rest.mapping.json_encoding import JsonResponse
+from gateway.rest.mapping.message_json import respond
+from gateway.rest.mapping.message_schema import shown
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.mapping.times import time_selector
 from services.runtime.errors import FieldError, InvalidFieldError
@@ -71,7 +66,7 @@ _BODY = {
 }
 
 
-@router.post("", response_model=FactsTaken, openapi_extra={"requestBody": _BODY})
+@router.post("", responses=shown(IngestFactsResponse), openapi_extra={"requestBody": _BODY})
 async def add_facts(  # noqa: PLR0917 - FastAPI names them all
     request: Request,
     caller: UploaderDep,
@@ -108,7 +103,7 @@ async def add_facts(  # noqa: PLR0917 - FastAPI names them all
     named = rest_name_of(facts)
     stated = Stated(source, replace, more_follows, first_revision)
     answer = await caller.call(_METHOD, clients.ingest.IngestFacts, messages(facts, stated), named)
-    return JsonResponse(facts_responses.facts_taken(answer))
+    return respond(answer)
 
 
 _QUERY = "/braid.graph.v1.GraphQueryService/"
@@ -124,7 +119,7 @@ class End(Body):
     )
 
 
-@router.get("", response_model=Facts)
+@router.get("", responses=shown(structure_pb2.ListFactsResponse))
 async def list_facts(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
@@ -168,24 +163,23 @@ async def list_facts(  # noqa: PLR0917 - FastAPI names them all
         page_token=cursor,
     )
     answer = await caller.call(_QUERY + "ListFacts", clients.graph.ListFacts, request, graph_name())
-    return JsonResponse(fact_responses.page(answer))
+    return respond(answer)
 
 
-@router.get("/{uuid}", response_model=FactAndVersions)
+@router.get("/{uuid}", responses=shown(structure_pb2.GetFactResponse))
 async def get_fact(uuid: FactUuid, caller: CallerDep, clients: ClientsDep) -> Response:
     """A fact, and all that was ever known of it: at most the last 1,000 versions."""
     request = structure_pb2.GetFactRequest(fact_id=uuid)
     answer = await caller.call(_QUERY + "GetFact", clients.graph.GetFact, request, graph_name())
-    return JsonResponse(graph_responses.fact_and_versions(answer))
+    return respond(answer)
 
 
-@router.post("/{uuid}/end", response_model=EndedFact, dependencies=[JSON_BODY_ONLY])
+@router.post(
+    "/{uuid}/end", responses=shown(ingest_pb2.EndFactResponse), dependencies=[JSON_BODY_ONLY]
+)
 async def end_fact(uuid: FactUuid, body: End, caller: CallerDep, clients: ClientsDep) -> Response:
     """Ends a fact at a time; what was known before stays on record. Again with another time it is a correction."""
     request = ingest_pb2.EndFactRequest(fact_id=uuid, invalid_time=stamp(body.invalid_at))
     method = _INGEST + "EndFact"
     answer = await caller.call(method, clients.graph_ingest.EndFact, request, graph_name())
-    shown = fact_responses.stated_fact(answer.fact)
-    return JsonResponse(
-        {"fact": shown, "changed": answer.changed, "revision": answer.space_revision}
-    )
+    return respond(answer)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
+from braid.common.v1 import legs_pb2
 from braid.graph.v1 import findings_pb2
 from gateway.clients import Clients
-from gateway.rest.findings import responses as findings_responses
 from gateway.rest.findings.requests import (
     FindingFilter,
     Findings,
@@ -22,15 +22,17 @@ from gateway.rest.findings.requests import (
     Range,
     Subject,
 )
-from gateway.rest.findings.responses import FindingPage, FindingsAdded
 from gateway.rest.http.calls import Caller, CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import PageSize, at_most
-from gateway.rest.mapping.json_encoding import JsonResponse
-from gateway.rest.mapping.openapi import problems
+from gateway.rest.mapping.json_encoding import Json, JsonResponse
+from gateway.rest.mapping.message_json import respond, to_json
+from gateway.rest.mapping.message_schema import Shape, shown
+from gateway.rest.mapping.openapi import ResponseSchema, problems
+from gateway.rest.search.legs import LegShape, single_leg
 from services.runtime.errors import FieldError, InvalidFieldError
 
 if TYPE_CHECKING:
@@ -60,6 +62,16 @@ _LISTED_NAMES = {
 }
 
 
+class FindingPage(ResponseSchema):
+    """Findings, with a query best first, else newest first. `next_cursor` is null at the end and with a query."""
+
+    findings: list[Annotated[Json, Shape(findings_pb2.FindingHit)]]
+    next_cursor: str | None
+    legs: list[LegShape]
+    vector_path: Literal["exact", "index"] | None
+    revision: int
+
+
 _ABOUT_ENTITY = re.compile(r"\babout_entity\.(name|type)\b")
 
 
@@ -71,12 +83,12 @@ def _listed_name(path: str) -> str:
     return rest_name(_ABOUT_ENTITY.sub(r"about_entity_\1", path), _LISTED_NAMES)
 
 
-@router.post("", response_model=FindingsAdded, dependencies=[JSON_BODY_ONLY])
+@router.post("", responses=shown(findings_pb2.AddFindingsResponse), dependencies=[JSON_BODY_ONLY])
 async def add_findings(body: Findings, caller: CallerDep, clients: ClientsDep) -> Response:
     """Adds findings, intents and outcomes in one transaction; known ones stay as they are, refused ones are listed."""
     method = _INGEST + "AddFindings"
     answer = await caller.call(method, clients.graph_ingest.AddFindings, body.message(), _name)
-    return JsonResponse(findings_responses.added(answer))
+    return respond(answer)
 
 
 @router.post("/search", response_model=FindingPage, dependencies=[JSON_BODY_ONLY])
@@ -189,6 +201,5 @@ async def _found(
     method = _QUERY + "SearchFindings"
     answer = await caller.call(method, clients.graph.SearchFindings, request, named)
     took = (time.perf_counter() - began) * 1000
-    return JsonResponse(
-        findings_responses.found(answer, took, searched=bool(request.query.strip()))
-    )
+    legs = [single_leg(legs_pb2.LEG_FINDINGS, answer.status, answer.reason, took)]
+    return JsonResponse(to_json(answer) | {"legs": legs})

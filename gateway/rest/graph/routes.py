@@ -10,7 +10,6 @@ from starlette.responses import Response
 
 from braid.graph.v1 import history_pb2, query_pb2, structure_pb2
 from braid.graph.v1.entities_pb2 import EntitySelector
-from gateway.rest.graph import responses as graph_responses
 from gateway.rest.graph.parameters import (
     AsOf,
     Cursor,
@@ -24,22 +23,14 @@ from gateway.rest.graph.parameters import (
     graph_name,
     required_entity,
 )
-from gateway.rest.graph.responses import (
-    Diff,
-    Entities,
-    GraphStatus,
-    History,
-    Neighborhood,
-    Paths,
-    Snapshot,
-)
 from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import any_text
 from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import Instant, Int32, PageSize, stamp
-from gateway.rest.mapping.json_encoding import JsonResponse
+from gateway.rest.mapping.message_json import respond
+from gateway.rest.mapping.message_schema import shown
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.mapping.times import RANGE, InstantOrRange, selector, time_selector
 
@@ -50,7 +41,9 @@ router = APIRouter(
 _SERVICE = "/braid.graph.v1.GraphQueryService/"
 
 
-@router.get("/neighborhood/" + any_text("entity"), response_model=Neighborhood)
+@router.get(
+    "/neighborhood/" + any_text("entity"), responses=shown(query_pb2.GetNeighborhoodResponse)
+)
 async def get_neighborhood(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
@@ -81,10 +74,10 @@ async def get_neighborhood(  # noqa: PLR0917 - FastAPI names them all
         request,
         partial(rest_name, names={"entity_name": "entity", "entity_type": "type"}),
     )
-    return JsonResponse(graph_responses.neighborhood(answer))
+    return respond(answer)
 
 
-@router.get("/entities", response_model=Entities)
+@router.get("/entities", responses=shown(query_pb2.ListEntitiesResponse))
 async def list_entities(  # noqa: PLR0917 - as above
     caller: CallerDep,
     clients: ClientsDep,
@@ -123,24 +116,18 @@ async def list_entities(  # noqa: PLR0917 - as above
         document_titles=query_pb2.DocumentTitles.Value(f"DOCUMENT_TITLES_{titles.upper()}"),
     )
     answer = await caller.call(_SERVICE + "ListEntities", clients.graph.ListEntities, request)
-    return JsonResponse(
-        {
-            "entities": [graph_responses.listed_entity(entity) for entity in answer.entities],
-            "next_cursor": answer.next_page_token or None,
-            "total_hint": None,
-        }
-    )
+    return respond(answer)
 
 
-@router.get("/status", response_model=GraphStatus)
+@router.get("/status", responses=shown(query_pb2.GetGraphStatsResponse))
 async def get_graph_status(caller: CallerDep, clients: ClientsDep) -> Response:
     """Counts, the last write, and the state of the indexes."""
     request = query_pb2.GetGraphStatsRequest()
     answer = await caller.call(_SERVICE + "GetGraphStats", clients.graph.GetGraphStats, request)
-    return JsonResponse(graph_responses.graph_stats(answer))
+    return respond(answer)
 
 
-@router.get("/history/" + any_text("entity"), response_model=History)
+@router.get("/history/" + any_text("entity"), responses=shown(history_pb2.GetEntityHistoryResponse))
 async def get_entity_history(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
@@ -204,10 +191,10 @@ async def get_entity_history(  # noqa: PLR0917 - FastAPI names them all
     named = graph_name({"entity_type": "type", "entity_uuid": "entity"})
     method = _SERVICE + "GetEntityHistory"
     answer = await caller.call(method, clients.graph.GetEntityHistory, request, named)
-    return JsonResponse(graph_responses.history(answer))
+    return respond(answer)
 
 
-@router.get("/snapshot", response_model=Snapshot)
+@router.get("/snapshot", responses=shown(history_pb2.GetSnapshotResponse))
 async def get_graph_snapshot(  # noqa: PLR0917 - as above
     caller: CallerDep,
     clients: ClientsDep,
@@ -237,10 +224,10 @@ async def get_graph_snapshot(  # noqa: PLR0917 - as above
     )
     method = _SERVICE + "GetSnapshot"
     answer = await caller.call(method, clients.graph.GetSnapshot, request, graph_name())
-    return JsonResponse(graph_responses.snapshot(answer))
+    return respond(answer)
 
 
-@router.get("/diff", response_model=Diff)
+@router.get("/diff", responses=shown(history_pb2.GraphDiff))
 async def diff_graph(  # noqa: PLR0917 - as above
     caller: CallerDep,
     clients: ClientsDep,
@@ -278,10 +265,10 @@ async def diff_graph(  # noqa: PLR0917 - as above
     )
     named = graph_name({"before": "from", "after": "to"})
     answer = await caller.call(_SERVICE + "DiffGraph", clients.graph.DiffGraph, request, named)
-    return JsonResponse(graph_responses.diff(answer.diff))
+    return respond(answer.diff)
 
 
-@router.get("/paths", response_model=Paths)
+@router.get("/paths", responses=shown(structure_pb2.FindPathsResponse))
 async def find_paths(  # noqa: PLR0917 - as above
     caller: CallerDep,
     clients: ClientsDep,
@@ -325,4 +312,4 @@ async def find_paths(  # noqa: PLR0917 - as above
     )
     method = _SERVICE + "FindPaths"
     answer = await caller.call(method, clients.graph.FindPaths, request, graph_name())
-    return JsonResponse(graph_responses.paths(answer))
+    return respond(answer)

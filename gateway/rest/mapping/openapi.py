@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
+from gateway.rest.mapping.message_schema import add_schemas
 from services.runtime.ids import SPACE_PATTERN
 from services.runtime.security.api_keys import USER_PATTERN
 
@@ -132,8 +133,9 @@ def problems(*statuses: int, body: type[BaseModel] = Problem) -> dict[int | str,
 
 
 def event_stream(event: Any) -> dict[str, Any]:
-    """Returns the media type of a stream of events; `event` is the schema of one, or a union of several."""
-    shape = TypeAdapter(event).json_schema(ref_template=_COMPONENT)
+    """Returns the media type of a stream of events; `event` is the schema of one, or the type of one or of several."""
+    is_schema = isinstance(event, dict)
+    shape = event if is_schema else TypeAdapter(event).json_schema(ref_template=_COMPONENT)
     description = "Each event of the stream: its lines `event:` and `data:`, the latter as JSON."
     return {EVENT_STREAM: {"schema": shape | {"description": description}}}
 
@@ -153,6 +155,7 @@ def describe(app: FastAPI) -> None:
         if app.openapi_schema is not None:
             return app.openapi_schema  # cached
         document = plain()
+        add_schemas(document)
         schemes = document.setdefault("components", {}).setdefault("securitySchemes", {})
         schemes["bearer"] = {"type": "http", "scheme": "bearer", "description": "An API key."}
         document["security"] = [{}, {"bearer": []}]

@@ -1,15 +1,15 @@
-"""Expansion and reranking of searches: request fields and reports."""
+"""Expansion and reranking of searches: fields of requests."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from google.protobuf.message import Message
 from pydantic import AliasChoices, BeforeValidator, Field
 
-from braid.common.v1 import expansion_pb2, legs_pb2, reranking_pb2
+from braid.common.v1 import expansion_pb2, reranking_pb2
 from gateway.rest.mapping.contract_rules import ContractModel
 from gateway.rest.mapping.field_types import (
     Instant,
@@ -19,11 +19,7 @@ from gateway.rest.mapping.field_types import (
     at_most,
     stamp,
 )
-from gateway.rest.mapping.json_encoding import Json, enum_names
-from gateway.rest.mapping.openapi import ResponseSchema
-
-if TYPE_CHECKING:
-    from braid.agent.v1 import search_pb2
+from gateway.rest.mapping.json_encoding import enum_names
 
 MAX_RELATION_TYPES = 32
 
@@ -38,8 +34,6 @@ _FACTORS = {
     "fixed": expansion_pb2.EXPANSION_FACTOR_FIXED,
     "adaptive": expansion_pb2.EXPANSION_FACTOR_ADAPTIVE,
 }
-_STATUS = {v: k.removeprefix("LEG_STATUS_") for k, v in legs_pb2.LegStatus.items()}
-_REASON = {v: k.removeprefix("LEG_REASON_") for k, v in legs_pb2.LegReason.items()}
 
 
 def _lower(value: Any) -> Any:
@@ -133,101 +127,3 @@ RerankField = Annotated[
 def rerank_mode(name: RerankName | None) -> reranking_pb2.RerankMode.ValueType:
     """Converts the reranking mode to the contract's enum."""
     return reranking_pb2.RerankMode.ValueType(_RERANK_OF.get(name or "", 0))
-
-
-class TraceStep(ResponseSchema):
-    """A relation on a path; `entity` is null where it joins the items themselves."""
-
-    relation_type: str
-    entity: str | None
-    target_id: str
-    weight: float
-
-
-class Trace(ResponseSchema):
-    """How an item was reached: from a seed, or from an entity that the question names."""
-
-    seed_id: str | None
-    seed_entity: str | None
-    depth: int
-    steps: list[TraceStep]
-
-
-class Expanded(ResponseSchema):
-    """How an expansion went; `utilisation` is the share of the seeds' relations that were followed."""
-
-    mode: ModeName
-    status: str
-    reason: str | None
-    overhead_ms: float
-    initial_count: int
-    expanded_count: int
-    new_results: int
-    kept_results: int
-    dropped_results: int
-    expansion_rate: float
-    incident_relations: int
-    followed_relations: int
-    utilisation: float
-
-
-class Reranked(ResponseSchema):
-    """How results were reranked."""
-
-    mode: RerankName
-    status: str
-    reason: str | None
-
-
-def trace(message: expansion_pb2.ExpansionTrace) -> Json:
-    """How an item was reached."""
-    return {
-        "seed_id": message.seed_id or None,
-        "seed_entity": message.seed_entity or None,
-        "depth": message.depth,
-        "steps": [
-            {
-                "relation_type": step.relation_type,
-                "entity": step.entity or None,
-                "target_id": step.target_id,
-                "weight": step.weight,
-            }
-            for step in message.steps
-        ],
-    }
-
-
-def expanded(report: expansion_pb2.ExpansionReport) -> Json:
-    """How an expansion went."""
-    return {
-        "mode": _MODES.get(report.mode),
-        "status": _STATUS.get(report.status, "UNSPECIFIED"),
-        "reason": _REASON.get(report.reason, "UNSPECIFIED") if report.reason else None,
-        "overhead_ms": round(report.elapsed.seconds * 1000 + report.elapsed.nanos / 1e6, 2),
-        "initial_count": report.initial_count,
-        "expanded_count": report.expanded_count,
-        "new_results": report.new_count,
-        "kept_results": report.kept_count,
-        "dropped_results": report.dropped_count,
-        "expansion_rate": report.expansion_rate,
-        "incident_relations": report.incident_relation_count,
-        "followed_relations": report.followed_relation_count,
-        "utilisation": report.utilisation,
-    }
-
-
-def reranked(report: search_pb2.RerankReport) -> Json:
-    """How results were reranked."""
-    return {
-        "mode": _RERANKS.get(report.mode),
-        "status": _STATUS.get(report.status, "UNSPECIFIED"),
-        "reason": _REASON.get(report.reason, "UNSPECIFIED") if report.reason else None,
-    }
-
-
-def steps_after(answer: Any) -> Json:
-    """Returns how an answer's results were reranked and expanded; null for a step that was not requested."""
-    return {
-        "expansion": expanded(answer.expansion) if answer.HasField("expansion") else None,
-        "reranking": reranked(answer.reranking) if answer.HasField("reranking") else None,
-    }

@@ -19,8 +19,10 @@ from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.json_encoding import JsonResponse
+from gateway.rest.mapping.message_json import to_json
 from gateway.rest.mapping.openapi import EVENT_STREAM, event_stream, events, problems
 from gateway.rest.search import responses as search_responses
+from gateway.rest.search.legs import single_leg
 from gateway.rest.search.requests import (
     ComprehensiveSearch,
     GraphSearch,
@@ -46,9 +48,9 @@ router = APIRouter(
 
 _CHUNKS = "/braid.vector.v1.VectorSearchService/"
 _FACTS = "/braid.graph.v1.GraphQueryService/SearchFacts"
-_CHUNK_SHAPES = (search_responses.chunk_hit, search_responses.chunks_searched)
+_CHUNK_SHAPES = (to_json, search_responses.chunks_searched)
 _HYBRID_SHAPES = (search_responses.hybrid_hit, search_responses.hybrid_searched)
-_FACT_SHAPES = (search_responses.fact_hit, search_responses.facts_searched)
+_FACT_SHAPES = (to_json, search_responses.facts_searched)
 _ALL = "/braid.agent.v1.SearchService/"
 _name = partial(rest_name, names={"max_hops": "hops"})
 _STREAMED = "Events `leg`, one a leg in the order they end, then `final`; `error` if the search fails after all."
@@ -61,7 +63,7 @@ async def search_vector(body: VectorSearch, caller: CallerDep, clients: ClientsD
     answer = await caller.call(
         _CHUNKS + "VectorSearch", clients.chunks.VectorSearch, body.message()
     )
-    return _found("vector", answer, _CHUNK_SHAPES, began)
+    return _found(legs_pb2.LEG_VECTOR, answer, _CHUNK_SHAPES, began)
 
 
 @router.post("/text", response_model=ChunkResults)
@@ -69,7 +71,7 @@ async def search_text(body: TextSearch, caller: CallerDep, clients: ClientsDep) 
     """Chunks that hold the query's words (BM25)."""
     began = time.perf_counter()
     answer = await caller.call(_CHUNKS + "TextSearch", clients.chunks.TextSearch, body.message())
-    return _found("text", answer, _CHUNK_SHAPES, began)
+    return _found(legs_pb2.LEG_TEXT, answer, _CHUNK_SHAPES, began)
 
 
 @router.post("/hybrid", response_model=HybridResults)
@@ -84,7 +86,7 @@ async def search_hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsD
     answer = await caller.call(
         _CHUNKS + "HybridSearch", clients.chunks.HybridSearch, body.message()
     )
-    return _found("hybrid", answer, _HYBRID_SHAPES, began)
+    return _found(legs_pb2.LEG_HYBRID, answer, _HYBRID_SHAPES, began)
 
 
 @router.post("/graph", response_model=FactResults)
@@ -92,7 +94,7 @@ async def search_graph(body: GraphSearch, caller: CallerDep, clients: ClientsDep
     """Dated facts that answer the query."""
     began = time.perf_counter()
     answer = await caller.call(_FACTS, clients.graph.SearchFacts, body.message())
-    return _found("graph", answer, _FACT_SHAPES, began)
+    return _found(legs_pb2.LEG_GRAPH, answer, _FACT_SHAPES, began)
 
 
 @router.post(
@@ -139,11 +141,13 @@ def _shown(
     answer: search_pb2.StreamComprehensiveSearchResponse, include: Collection[str]
 ) -> tuple[str, dict[str, Any]]:
     if answer.WhichOneof("part") == "leg":
-        return "leg", search_responses.leg_results(answer.leg)
+        return "leg", to_json(answer.leg)
     return "final", search_responses.comprehensive(answer.final, include)
 
 
-def _found(name: str, answer: Any, shapes: tuple[Any, Any], began: float) -> Response:
+def _found(
+    leg: legs_pb2.Leg.ValueType, answer: Any, shapes: tuple[Any, Any], began: float
+) -> Response:
     """Returns one leg's answer; `shapes` serialize a hit, and how it was found."""
     hit_shape, searched_shape = shapes
     took = (time.perf_counter() - began) * 1000
@@ -153,7 +157,7 @@ def _found(name: str, answer: Any, shapes: tuple[Any, Any], began: float) -> Res
     return JsonResponse(
         {
             "results": [hit_shape(hit) for hit in answer.hits],
-            "legs": [search_responses.leg_fields(name, answer.status, reason, took, cached=cached)],
+            "legs": [single_leg(leg, answer.status, reason, took, cached=cached)],
             "total_results": len(answer.hits),
             **searched_shape(answer),
         }

@@ -1,126 +1,37 @@
-"""Response schemas of typed memories, and the serialization of messages."""
+"""Responses of typed memories that are not messages: a list of hits with headers, and numbers."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated
 
 from braid.agent.v1 import memories_pb2
 from braid.common.v1 import expansion_pb2 as options_pb2
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import expansion_pb2, relations_pb2
-from gateway.rest.mapping.json_encoding import Json, struct, time
+from gateway.rest.mapping.json_encoding import Json
+from gateway.rest.mapping.message_json import to_json
+from gateway.rest.mapping.message_schema import Shape
 from gateway.rest.mapping.openapi import ResponseSchema
 
 _TYPE = "CHUNK_RELATION_TYPE_"
 
 
-class OutgoingRelation(ResponseSchema):
-    """A relation to another memory."""
+class MemoryHit(ResponseSchema):
+    """A found memory; `related` is there with `context` alone."""
 
-    target_id: str
-    relation_type: str
-    strength: float
-    valid_at: str | None
-    invalid_at: str | None
-    inferred: bool
-    evidence: str
-    created_at: str
-
-
-class IncomingRelation(ResponseSchema):
-    """A relation from another memory."""
-
-    source_id: str
-    relation_type: str
-    strength: float
-    valid_at: str | None
-    invalid_at: str | None
-    inferred: bool
-    evidence: str
-    created_at: str
-
-
-class ListedMemory(ResponseSchema):
-    """A memory without its relations."""
-
-    id: str
-    type: str
-    title: str
-    content: str
-    tags: list[str]
-    importance: float
-    session_id: str | None
-    metadata: dict[str, Any]
-    created_at: str
-    access_count: int
-    last_accessed_at: str | None
-
-
-class CreatedMemory(ListedMemory):
-    """A memory that was just stored."""
-
-    relations: list[OutgoingRelation]
-
-
-class Memory(CreatedMemory):
-    """A memory with its relations."""
-
-    incoming_relations: list[IncomingRelation]
-    relations_truncated: bool
-
-
-class MemoryPage(ResponseSchema):
-    """Memories, newest first."""
-
-    memories: list[ListedMemory]
-    next_cursor: str | None
-
-
-class Step(ResponseSchema):
-    """One relation on the way to a memory."""
-
-    from_id: str
-    to_id: str
-    relation_type: str
-    weight: float
-    strength: float
-    against_direction: bool
-
-
-class RelatedMemory(ResponseSchema):
-    """A memory that a relation leads to."""
-
-    memory: ListedMemory
+    memory: Annotated[Json, Shape(memories_pb2.Memory)]
     score: float
     composite_score: float
     depth: int
-    path: list[Step]
+    path: list[Annotated[Json, Shape(expansion_pb2.ExpansionStep)]]
     penalty: float
-
-
-class MemoryHit(RelatedMemory):
-    """A found memory; `related` is there with `context` alone."""
-
-    related: list[RelatedMemory] | None = None
+    related: list[Annotated[Json, Shape(memories_pb2.MemoryHit)]] | None = None
 
 
 class Deleted(ResponseSchema):
     """What was removed."""
 
     deleted: int
-
-
-class ClosedSession(ResponseSchema):
-    """A closed session."""
-
-    summary: ListedMemory
-    memories: int
-
-
-class Types(ResponseSchema):
-    """The types that memories of the space may have."""
-
-    types: list[str]
 
 
 class Stats(ResponseSchema):
@@ -132,40 +43,13 @@ class Stats(ResponseSchema):
     relationships_by_type: dict[str, int]
 
 
-def memory(one: memories_pb2.Memory) -> Json:
-    """A memory without its relations."""
-    return {
-        "id": one.id,
-        "type": one.type,
-        "title": one.title,
-        "content": one.content,
-        "tags": list(one.tags),
-        "importance": one.importance,
-        "session_id": one.session_id or None,
-        "metadata": struct(one.metadata),
-        "created_at": time(one, "create_time"),
-        "access_count": one.access_count,
-        "last_accessed_at": time(one, "last_access_time"),
-    }
-
-
-def outgoing(one: memories_pb2.MemoryRelation) -> Json:
-    """Returns a relation from the view of its source."""
-    return {"target_id": one.target_id, **_relation(one)}
-
-
-def incoming(one: memories_pb2.MemoryRelation) -> Json:
-    """Returns a relation from the view of its target."""
-    return {"source_id": one.source_id, **_relation(one)}
-
-
 def found(answer: memories_pb2.SearchMemoriesResponse, *, context: bool) -> list[Json]:
     """Returns the hits, each with related memories if requested."""
-    hits = [_hit(hit) for hit in answer.hits]
+    hits = [to_json(hit) for hit in answer.hits]
     if context:
         for hit in hits:
             hit["related"] = [
-                _hit(one) for one in answer.related if one.path[0].from_id == hit["memory"]["id"]
+                to_json(one) for one in answer.related if one.path[0].from_id == hit["memory"]["id"]
             ]
     return hits
 
@@ -189,40 +73,6 @@ def stats(answer: memories_pb2.GetMemoryStatsResponse) -> Json:
         "relationships_by_type": {
             _type_name(one.relation_type): one.count for one in answer.counts_by_type
         },
-    }
-
-
-def _hit(hit: memories_pb2.MemoryHit) -> Json:
-    return {
-        "memory": memory(hit.memory),
-        "score": hit.score,
-        "composite_score": hit.composite_score,
-        "depth": hit.depth,
-        "path": [_step(step) for step in hit.path],
-        "penalty": hit.penalty,
-    }
-
-
-def _step(step: expansion_pb2.ExpansionStep) -> Json:
-    return {
-        "from_id": step.from_id,
-        "to_id": step.to_id,
-        "relation_type": _type_name(step.relation_type),
-        "weight": step.weight,
-        "strength": step.strength,
-        "against_direction": step.against_direction,
-    }
-
-
-def _relation(one: memories_pb2.MemoryRelation) -> Json:
-    return {
-        "relation_type": _type_name(one.relation_type),
-        "strength": one.strength,
-        "valid_at": time(one, "valid_time"),
-        "invalid_at": time(one, "invalid_time"),
-        "inferred": one.inferred,
-        "evidence": one.evidence,
-        "created_at": time(one, "create_time"),
     }
 
 

@@ -19,6 +19,8 @@ from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import PageSize, at_most
 from gateway.rest.mapping.json_encoding import JsonResponse
+from gateway.rest.mapping.message_json import respond
+from gateway.rest.mapping.message_schema import shown
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.typed_memory import responses
 from gateway.rest.typed_memory.requests import (
@@ -56,7 +58,7 @@ _routes = APIRouter(route_class=ScopedRoute, tags=["memories"], responses=proble
 
 @_routes.post(
     "/memories",
-    response_model=responses.CreatedMemory,
+    responses=shown(memories_pb2.CreateMemoryResponse, 201),
     status_code=_CREATED,
     dependencies=[JSON_BODY_ONLY],
 )
@@ -67,11 +69,10 @@ async def create_memory(body: NewMemory, caller: CallerDep, clients: ClientsDep)
     """
     method = _SERVICE + "CreateMemory"
     answer = await caller.call(method, clients.memories.CreateMemory, body.message(), _name)
-    relations = [responses.outgoing(one) for one in answer.relations]
-    return JsonResponse(responses.memory(answer.memory) | {"relations": relations}, _CREATED)
+    return respond(answer, _CREATED)
 
 
-@_routes.get("/memories", response_model=responses.MemoryPage)
+@_routes.get("/memories", responses=shown(memories_pb2.ListMemoriesResponse))
 async def list_memories(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
@@ -104,8 +105,7 @@ async def list_memories(  # noqa: PLR0917 - FastAPI names them all
     names = partial(rest_name, names={"types": "type"})
     method = _SERVICE + "ListMemories"
     answer = await caller.call(method, clients.memories.ListMemories, request, names)
-    memories = [responses.memory(one) for one in answer.memories]
-    return JsonResponse({"memories": memories, "next_cursor": answer.next_page_token or None})
+    return respond(answer)
 
 
 @_routes.post(
@@ -143,29 +143,33 @@ async def search_memories(  # noqa: PLR0917 - FastAPI names them all
     return JsonResponse(hits, headers=responses.headers(answer))
 
 
-@_routes.get("/memories/types", response_model=responses.Types)
+@_routes.get("/memories/types", responses=shown(memories_pb2.GetMemoryTypesResponse))
 async def get_memory_types(caller: CallerDep, clients: ClientsDep) -> Response:
     """The types that memories of the space may have."""
     request = memories_pb2.GetMemoryTypesRequest()
     answer = await caller.call(
         _SERVICE + "GetMemoryTypes", clients.memories.GetMemoryTypes, request
     )
-    return JsonResponse({"types": list(answer.types)})
+    return respond(answer)
 
 
-@_routes.put("/memories/types", response_model=responses.Types, dependencies=[JSON_BODY_ONLY])
+@_routes.put(
+    "/memories/types",
+    responses=shown(memories_pb2.GetMemoryTypesResponse),
+    dependencies=[JSON_BODY_ONLY],
+)
 async def put_memory_types(body: MemoryTypes, caller: CallerDep, clients: ClientsDep) -> Response:
     """Replaces them, for memories to come."""
     request = memories_pb2.PutMemoryTypesRequest(types=body.types)
     answer = await caller.call(
         _SERVICE + "PutMemoryTypes", clients.memories.PutMemoryTypes, request
     )
-    return JsonResponse({"types": list(answer.types)})
+    return respond(answer)
 
 
 @_routes.post(
     "/memories/sessions/close",
-    response_model=responses.ClosedSession,
+    responses=shown(memories_pb2.CloseMemorySessionResponse),
     dependencies=[JSON_BODY_ONLY],
 )
 async def close_memory_session(
@@ -175,24 +179,15 @@ async def close_memory_session(
     request = memories_pb2.CloseMemorySessionRequest(session_id=body.session_id)
     method = _SERVICE + "CloseMemorySession"
     answer = await caller.call(method, clients.memories.CloseMemorySession, request)
-    return JsonResponse(
-        {"summary": responses.memory(answer.summary), "memories": answer.memory_count}
-    )
+    return respond(answer)
 
 
-@_routes.get("/memories/{id}", response_model=responses.Memory)
+@_routes.get("/memories/{id}", responses=shown(memories_pb2.GetMemoryResponse))
 async def get_memory(id_: MemoryId, caller: CallerDep, clients: ClientsDep) -> Response:
     """A memory with its relations. It counts as an access."""
     request = memories_pb2.GetMemoryRequest(memory_id=id_)
     answer = await caller.call(_SERVICE + "GetMemory", clients.memories.GetMemory, request, _name)
-    return JsonResponse(
-        responses.memory(answer.memory)
-        | {
-            "relations": [responses.outgoing(one) for one in answer.relations],
-            "incoming_relations": [responses.incoming(one) for one in answer.incoming_relations],
-            "relations_truncated": answer.relations_truncated,
-        }
-    )
+    return respond(answer)
 
 
 @_routes.delete("/memories/{id}", response_model=responses.Deleted)
@@ -205,7 +200,7 @@ async def delete_memory(id_: MemoryId, caller: CallerDep, clients: ClientsDep) -
 
 @_routes.post(
     "/memories/{id}/relations",
-    response_model=responses.OutgoingRelation,
+    responses=shown(memories_pb2.PutMemoryRelationResponse, 201),
     status_code=_CREATED,
     dependencies=[JSON_BODY_ONLY],
 )
@@ -219,7 +214,7 @@ async def relate_memory(
     request = memories_pb2.PutMemoryRelationRequest(memory_id=id_, relation=body.message())
     method = _SERVICE + "PutMemoryRelation"
     answer = await caller.call(method, clients.memories.PutMemoryRelation, request, _name)
-    return JsonResponse(responses.outgoing(answer.relation), _CREATED)
+    return respond(answer, _CREATED)
 
 
 @_routes.delete("/memories/{id}/relations/{target}", response_model=responses.Deleted)
@@ -259,7 +254,7 @@ async def get_memory_stats(caller: CallerDep, clients: ClientsDep) -> Response:
     return JsonResponse(responses.stats(answer))
 
 
-@_routes.post("/inference/run", response_model=jobs.Inferred)
+@_routes.post("/inference/run", responses=shown(memories_pb2.RunMemoryInferenceResponse))
 async def run_memory_inference(
     caller: CallerDep,
     clients: ClientsDep,
@@ -277,7 +272,7 @@ async def run_memory_inference(
     request = memories_pb2.RunMemoryInferenceRequest(memory_limit=limit)
     method = _SERVICE + "RunMemoryInference"
     answer = await caller.call(method, clients.memories.RunMemoryInference, request, _name)
-    return JsonResponse(jobs.inferred(answer))
+    return respond(answer)
 
 
 @_routes.post("/inference/jobs", response_model=OneJob, status_code=202)

@@ -46,7 +46,9 @@ class Deletions:
             await self._require(call.space, document_id)
             job = await self._store.accept(call, document_id)
         job = await self._watched(job)
-        return ingest_pb2.DeleteDocumentResponse(removed=removed_rows(job), job=job_message(job))
+        return ingest_pb2.DeleteDocumentResponse(
+            document_id=document_id, removed=removed_rows(job), job=job_message(job)
+        )
 
     async def _require(self, space: str, document_id: str) -> None:
         if await self._store.expected(space, document_id):

@@ -217,6 +217,7 @@ def inferred_relations(job: JobRecord) -> jobs_pb2.InferredRelations | None:
     return jobs_pb2.InferredRelations(
         examined_count=done["examined"],
         created_counts=done["created"],
+        created_count=sum(done["created"].values()),
         removed_count=done["removed"],
     )
 

@@ -114,7 +114,10 @@ def found(answer: Found) -> memories_pb2.SearchMemoriesResponse:
 def inferred(done: Inferred) -> memories_pb2.RunMemoryInferenceResponse:
     """Maps the results of an inference."""
     return memories_pb2.RunMemoryInferenceResponse(
-        examined_count=done.examined, created_counts=done.created, removed_count=done.removed
+        examined_count=done.examined,
+        created_counts=done.created,
+        created_count=sum(done.created.values()),
+        removed_count=done.removed,
     )
 
 

@@ -239,6 +239,9 @@ def _put_fields(message: findings_pb2.Finding, item: FindingFields) -> None:
 
 
 def _hit(one: FoundFinding) -> findings_pb2.FindingHit:
+    searched = one.scores.fused > 0
     return findings_pb2.FindingHit(
-        finding=finding(one.finding), score=one.scores.fused, scores=mapping.scores(one.scores)
+        finding=finding(one.finding),
+        score=one.scores.fused,
+        scores=mapping.scores(one.scores) if searched else None,
     )

@@ -305,7 +305,7 @@ async def test_a_deletion_returns_the_removed_rows_and_its_job(served: Served) -
     removed = [
         jobs_pb2.RemovedRows(store=jobs_pb2.STORE_NEO4J, kind=jobs_pb2.ROW_KIND_FACTS, count=2)
     ]
-    deleted = ingest_pb2.DeleteDocumentResponse(job=JOB, removed=removed)
+    deleted = ingest_pb2.DeleteDocumentResponse(document_id="notes/a.md", job=JOB, removed=removed)
     deleted.job.state = jobs_pb2.JOB_STATE_SUCCEEDED
     served.script.answer("DeleteDocument", deleted)
     response = await served.http.delete(f"{DOCUMENTS}/notes/a.md")

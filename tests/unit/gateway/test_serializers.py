@@ -13,20 +13,13 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.message import Message
-from google.protobuf.message_factory import GetMessageClass
 
 import gateway.mcp
 import gateway.rest
-from braid.graph.v1 import facts_pb2, findings_pb2
-from braid.vector.v1 import chunks_pb2
-from gateway.rest.findings import responses as findings
 from gateway.rest.search import responses as search
+from tests.messages import full_message
 
 _MESSAGE = re.compile(r"(\w+)\.(\w+)")
-_DEPTH = 4
-_REAL = (FieldDescriptor.TYPE_DOUBLE, FieldDescriptor.TYPE_FLOAT)
 # Values of the serializers' other parameters, by type.
 _OTHERS: dict[str, Any] = {"float": 1.0, "int": 1, "bool": True, "str": "text"}
 
@@ -82,35 +75,6 @@ def arguments_of(
     return arguments if messages else None
 
 
-def full_message(kind: type[Message], depth: int = _DEPTH) -> Any:
-    """Returns a message with every field set."""
-    message = kind()
-    for field in kind.DESCRIPTOR.fields:
-        inner: Any = field.message_type
-        if inner is not None and inner.GetOptions().map_entry:
-            continue
-        if inner is not None and depth == 0:
-            continue
-        value = scalar(field) if inner is None else full_message(GetMessageClass(inner), depth - 1)
-        if field.is_repeated:
-            getattr(message, field.name).extend([value])
-        elif inner is not None:
-            getattr(message, field.name).CopyFrom(value)
-        else:
-            setattr(message, field.name, value)
-    return message
-
-
-def scalar(field: Any) -> Any:
-    if field.enum_type is not None:
-        return field.enum_type.values[-1].number
-    if field.type == FieldDescriptor.TYPE_STRING:
-        return "3b0d4d0e-1111-4000-8000-000000000002"
-    if field.type == FieldDescriptor.TYPE_BYTES:
-        return b"x"
-    return 0.5 if field.type in _REAL else 1
-
-
 FOUND = list(serializers())
 
 
@@ -129,22 +93,6 @@ def test_a_serializer_accepts_a_full_message(
     assert json.dumps(serializer(**values))
 
 
-def test_the_serializers_of_all_searches_are_covered() -> None:
+def test_the_serializers_are_found() -> None:
     names = {function for function, _ in FOUND}
-    assert names >= {findings.found, search.chunk_hit, search.fact_hit, search.leg}
-    assert len(FOUND) > 50
-
-
-def test_absent_parts_of_a_score_are_null() -> None:
-    for hit, shown in (
-        (
-            search.chunk_hit(full_message(chunks_pb2.ChunkHit)),
-            search.chunk_hit(chunks_pb2.ChunkHit()),
-        ),
-        (search.fact_hit(full_message(facts_pb2.FactHit)), search.fact_hit(facts_pb2.FactHit())),
-    ):
-        assert None not in hit["scores"].values()
-        assert set(shown["scores"].values()) == {None}
-    answer = findings_pb2.SearchFindingsResponse(hits=[full_message(findings_pb2.FindingHit)])
-    page = findings.FindingPage.model_validate(findings.found(answer, 1.0, searched=True))
-    assert None not in page.findings[0].scores.model_dump().values()  # type: ignore[union-attr]
+    assert names >= {search.expanded_hybrid, search.facts_searched}

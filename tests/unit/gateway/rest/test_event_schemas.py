@@ -14,8 +14,9 @@ from braid.agent.v1 import search_pb2
 from gateway.clients import Clients
 from gateway.rest.app import create_app
 from gateway.rest.http.errors import error_body
-from gateway.rest.jobs import WatchEvent, job
-from gateway.rest.search.responses import SearchEvent, comprehensive, leg_results
+from gateway.rest.jobs import WatchEvent
+from gateway.rest.mapping.message_json import to_json
+from gateway.rest.search.responses import SearchEvent, comprehensive
 from gateway.settings import GatewaySettings
 from services.runtime.identity import Authenticator
 from tests.integration.gateway.samples import CHUNK_HIT, COMPREHENSIVE, FACT_HIT, JOB, report
@@ -66,7 +67,7 @@ def test_every_generated_document_contains_all_referenced_schemas() -> None:
         (SearchEvent, "final", comprehensive(COMPREHENSIVE)),
         (SearchEvent, "final", comprehensive(COMPREHENSIVE, ["results"])),
         (SearchEvent, "error", ERROR),
-        (WatchEvent, "job", job(JOB)),
+        (WatchEvent, "job", to_json(JOB)),
         (WatchEvent, "error", ERROR),
     ],
 )
@@ -78,5 +79,5 @@ def test_a_leg_event_conforms_to_its_documented_schema() -> None:
     results = search_pb2.LegResults(
         report=report("graph", "OK"), vector_results=[CHUNK_HIT], graph_results=[FACT_HIT]
     )
-    event = {"event": "leg", "data": leg_results(results)}
+    event = {"event": "leg", "data": to_json(results)}
     TypeAdapter(SearchEvent).validate_python(event)

@@ -23,6 +23,7 @@ _sym_db = _symbol_database.Default()
 
 
 from braid.agent.v1 import jobs_pb2 as braid_dot_agent_dot_v1_dot_jobs__pb2
+from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
 from braid.graph.v1 import facts_pb2 as braid_dot_graph_dot_v1_dot_facts__pb2
 from braid.graph.v1 import ingest_pb2 as braid_dot_graph_dot_v1_dot_ingest__pb2
@@ -31,7 +32,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/ingest.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62raid/graph/v1/ingest.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"w\n\x15IngestDocumentRequest\x12\x34\n\x08metadata\x18\x01 \x01(\x0b\x32 .braid.agent.v1.DocumentMetadataH\x00\x12\x19\n\x04\x64\x61ta\x18\x02 \x01(\x0c\x42\t\xbaH\x06z\x04\x18\x80\x80@H\x00\x42\r\n\x04part\x12\x05\xbaH\x02\x08\x01\"\xf4\x03\n\x10\x44ocumentMetadata\x12!\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\x80\x04\xba\x01\x01\x00\x12\x1b\n\x05title\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12\xf9\x01\n\x0c\x63ontent_type\x18\x04 \x01(\tB\xe2\x01\xbaH\xde\x01r\xdb\x01R\ntext/plainR\rtext/markdownR\ttext/htmlR\x0f\x61pplication/pdfRGapplication/vnd.openxmlformats-officedocument.wordprocessingml.documentR\x11\x61pplication/jsonlR$application/vnd.braid.messages+jsonlR\x0emessage/rfc822R\x10\x61pplication/mbox\x12)\n\x08metadata\x18\x05 \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\":\n\x16IngestDocumentResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job\"3\n\x1a\x43heckIngestCapacityRequest\x12\x15\n\x04size\x18\x01 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"\x1d\n\x1b\x43heckIngestCapacityResponse\"\x83\x02\n\x12IngestFactsRequest\x12\x33\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x19.braid.graph.v1.FactInputB\t\xbaH\x06\x92\x01\x03\x10\xe8\x07\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12\x0f\n\x07replace\x18\x04 \x01(\x08\x12\x14\n\x0cmore_follows\x18\x05 \x01(\x08\x12\x1f\n\x0e\x66irst_revision\x18\x06 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\"\xf7\x01\n\x13IngestFactsResponse\x12\x13\n\x0b\x61\x64\x64\x65\x64_count\x18\x01 \x01(\x03\x12\x17\n\x0funchanged_count\x18\x02 \x01(\x03\x12,\n\x07refused\x18\x03 \x03(\x0b\x32\x1b.braid.graph.v1.RefusedFact\x12\x15\n\rrefused_count\x18\x04 \x01(\x03\x12%\n\x07missing\x18\x05 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x15\n\rmissing_count\x18\x06 \x01(\x03\x12\x17\n\x0fwithdrawn_count\x18\x07 \x01(\x03\x12\x16\n\x0e\x66irst_revision\x18\x08 \x01(\x03\"<\n\x15\x44\x65leteDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\"h\n\x16\x44\x65leteDocumentResponse\x12,\n\x07removed\x18\x01 \x03(\x0b\x32\x1b.braid.agent.v1.RemovedRows\x12 \n\x03job\x18\x02 \x01(\x0b\x32\x13.braid.agent.v1.Job2\xcd\x03\n\rIngestService\x12n\n\x0eIngestDocument\x12%.braid.agent.v1.IngestDocumentRequest\x1a&.braid.agent.v1.IngestDocumentResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x01(\x01\x12\x65\n\x0bIngestFacts\x12\".braid.agent.v1.IngestFactsRequest\x1a#.braid.agent.v1.IngestFactsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x01(\x01\x12w\n\x13\x43heckIngestCapacity\x12*.braid.agent.v1.CheckIngestCapacityRequest\x1a+.braid.agent.v1.CheckIngestCapacityResponse\"\x07\x90\x02\x01\xc8\xda\x18\x02\x12l\n\x0e\x44\x65leteDocument\x12%.braid.agent.v1.DeleteDocumentRequest\x1a&.braid.agent.v1.DeleteDocumentResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/ingest.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62raid/graph/v1/ingest.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"w\n\x15IngestDocumentRequest\x12\x34\n\x08metadata\x18\x01 \x01(\x0b\x32 .braid.agent.v1.DocumentMetadataH\x00\x12\x19\n\x04\x64\x61ta\x18\x02 \x01(\x0c\x42\t\xbaH\x06z\x04\x18\x80\x80@H\x00\x42\r\n\x04part\x12\x05\xbaH\x02\x08\x01\"\xf4\x03\n\x10\x44ocumentMetadata\x12!\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\x80\x04\xba\x01\x01\x00\x12\x1b\n\x05title\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12\xf9\x01\n\x0c\x63ontent_type\x18\x04 \x01(\tB\xe2\x01\xbaH\xde\x01r\xdb\x01R\ntext/plainR\rtext/markdownR\ttext/htmlR\x0f\x61pplication/pdfRGapplication/vnd.openxmlformats-officedocument.wordprocessingml.documentR\x11\x61pplication/jsonlR$application/vnd.braid.messages+jsonlR\x0emessage/rfc822R\x10\x61pplication/mbox\x12)\n\x08metadata\x18\x05 \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\":\n\x16IngestDocumentResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job\"3\n\x1a\x43heckIngestCapacityRequest\x12\x15\n\x04size\x18\x01 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\"\x1d\n\x1b\x43heckIngestCapacityResponse\"\x83\x02\n\x12IngestFactsRequest\x12\x33\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x19.braid.graph.v1.FactInputB\t\xbaH\x06\x92\x01\x03\x10\xe8\x07\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12\x0f\n\x07replace\x18\x04 \x01(\x08\x12\x14\n\x0cmore_follows\x18\x05 \x01(\x08\x12\x1f\n\x0e\x66irst_revision\x18\x06 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\"\xe2\x02\n\x13IngestFactsResponse\x12 \n\x0b\x61\x64\x64\x65\x64_count\x18\x01 \x01(\x03\x42\x0b\xda\xda\x18\x07\n\x05\x61\x64\x64\x65\x64\x12(\n\x0funchanged_count\x18\x02 \x01(\x03\x42\x0f\xda\xda\x18\x0b\n\tunchanged\x12,\n\x07refused\x18\x03 \x03(\x0b\x32\x1b.braid.graph.v1.RefusedFact\x12*\n\rrefused_count\x18\x04 \x01(\x03\x42\x13\xda\xda\x18\x0f\n\rrefused_total\x12%\n\x07missing\x18\x05 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12*\n\rmissing_count\x18\x06 \x01(\x03\x42\x13\xda\xda\x18\x0f\n\rmissing_total\x12(\n\x0fwithdrawn_count\x18\x07 \x01(\x03\x42\x0f\xda\xda\x18\x0b\n\twithdrawn\x12\x16\n\x0e\x66irst_revision\x18\x08 \x01(\x03:\x10\xe2\xda\x18\x0c\n\nFactsTaken\"<\n\x15\x44\x65leteDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\"\x9e\x01\n\x16\x44\x65leteDocumentResponse\x12,\n\x07removed\x18\x01 \x03(\x0b\x32\x1b.braid.agent.v1.RemovedRows\x12(\n\x03job\x18\x02 \x01(\x0b\x32\x13.braid.agent.v1.JobB\x06\xda\xda\x18\x02\x18\x01\x12\x1d\n\x0b\x64ocument_id\x18\x03 \x01(\tB\x08\xda\xda\x18\x04\n\x02id:\r\xe2\xda\x18\t\n\x07Receipt2\xcd\x03\n\rIngestService\x12n\n\x0eIngestDocument\x12%.braid.agent.v1.IngestDocumentRequest\x1a&.braid.agent.v1.IngestDocumentResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x01(\x01\x12\x65\n\x0bIngestFacts\x12\".braid.agent.v1.IngestFactsRequest\x1a#.braid.agent.v1.IngestFactsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x01(\x01\x12w\n\x13\x43heckIngestCapacity\x12*.braid.agent.v1.CheckIngestCapacityRequest\x1a+.braid.agent.v1.CheckIngestCapacityResponse\"\x07\x90\x02\x01\xc8\xda\x18\x02\x12l\n\x0e\x44\x65leteDocument\x12%.braid.agent.v1.DeleteDocumentRequest\x1a&.braid.agent.v1.DeleteDocumentResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -64,8 +65,26 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_INGESTFACTSREQUEST'].fields_by_name['first_revision']._serialized_options = b'\272H\004\"\002(\000'
   _globals['_INGESTFACTSREQUEST'].fields_by_name['idempotency_key']._loaded_options = None
   _globals['_INGESTFACTSREQUEST'].fields_by_name['idempotency_key']._serialized_options = b'\272H\017r\r\030\377\0012\010^[!-~]*$'
+  _globals['_INGESTFACTSRESPONSE'].fields_by_name['added_count']._loaded_options = None
+  _globals['_INGESTFACTSRESPONSE'].fields_by_name['added_count']._serialized_options = b'\332\332\030\007\n\005added'
+  _globals['_INGESTFACTSRESPONSE'].fields_by_name['unchanged_count']._loaded_options = None
+  _globals['_INGESTFACTSRESPONSE'].fields_by_name['unchanged_count']._serialized_options = b'\332\332\030\013\n\tunchanged'
+  _globals['_INGESTFACTSRESPONSE'].fields_by_name['refused_count']._loaded_options = None
+  _globals['_INGESTFACTSRESPONSE'].fields_by_name['refused_count']._serialized_options = b'\332\332\030\017\n\rrefused_total'
+  _globals['_INGESTFACTSRESPONSE'].fields_by_name['missing_count']._loaded_options = None
+  _globals['_INGESTFACTSRESPONSE'].fields_by_name['missing_count']._serialized_options = b'\332\332\030\017\n\rmissing_total'
+  _globals['_INGESTFACTSRESPONSE'].fields_by_name['withdrawn_count']._loaded_options = None
+  _globals['_INGESTFACTSRESPONSE'].fields_by_name['withdrawn_count']._serialized_options = b'\332\332\030\013\n\twithdrawn'
+  _globals['_INGESTFACTSRESPONSE']._loaded_options = None
+  _globals['_INGESTFACTSRESPONSE']._serialized_options = b'\342\332\030\014\n\nFactsTaken'
   _globals['_DELETEDOCUMENTREQUEST'].fields_by_name['document_id']._loaded_options = None
   _globals['_DELETEDOCUMENTREQUEST'].fields_by_name['document_id']._serialized_options = b'\272H\013r\t\020\001\030\200\004\272\001\001\000'
+  _globals['_DELETEDOCUMENTRESPONSE'].fields_by_name['job']._loaded_options = None
+  _globals['_DELETEDOCUMENTRESPONSE'].fields_by_name['job']._serialized_options = b'\332\332\030\002\030\001'
+  _globals['_DELETEDOCUMENTRESPONSE'].fields_by_name['document_id']._loaded_options = None
+  _globals['_DELETEDOCUMENTRESPONSE'].fields_by_name['document_id']._serialized_options = b'\332\332\030\004\n\002id'
+  _globals['_DELETEDOCUMENTRESPONSE']._loaded_options = None
+  _globals['_DELETEDOCUMENTRESPONSE']._serialized_options = b'\342\332\030\t\n\007Receipt'
   _globals['_INGESTSERVICE'].methods_by_name['IngestDocument']._loaded_options = None
   _globals['_INGESTSERVICE'].methods_by_name['IngestDocument']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\001'
   _globals['_INGESTSERVICE'].methods_by_name['IngestFacts']._loaded_options = None
@@ -74,24 +93,24 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_INGESTSERVICE'].methods_by_name['CheckIngestCapacity']._serialized_options = b'\220\002\001\310\332\030\002'
   _globals['_INGESTSERVICE'].methods_by_name['DeleteDocument']._loaded_options = None
   _globals['_INGESTSERVICE'].methods_by_name['DeleteDocument']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\004'
-  _globals['_INGESTDOCUMENTREQUEST']._serialized_start=254
-  _globals['_INGESTDOCUMENTREQUEST']._serialized_end=373
-  _globals['_DOCUMENTMETADATA']._serialized_start=376
-  _globals['_DOCUMENTMETADATA']._serialized_end=876
-  _globals['_INGESTDOCUMENTRESPONSE']._serialized_start=878
-  _globals['_INGESTDOCUMENTRESPONSE']._serialized_end=936
-  _globals['_CHECKINGESTCAPACITYREQUEST']._serialized_start=938
-  _globals['_CHECKINGESTCAPACITYREQUEST']._serialized_end=989
-  _globals['_CHECKINGESTCAPACITYRESPONSE']._serialized_start=991
-  _globals['_CHECKINGESTCAPACITYRESPONSE']._serialized_end=1020
-  _globals['_INGESTFACTSREQUEST']._serialized_start=1023
-  _globals['_INGESTFACTSREQUEST']._serialized_end=1282
-  _globals['_INGESTFACTSRESPONSE']._serialized_start=1285
-  _globals['_INGESTFACTSRESPONSE']._serialized_end=1532
-  _globals['_DELETEDOCUMENTREQUEST']._serialized_start=1534
-  _globals['_DELETEDOCUMENTREQUEST']._serialized_end=1594
-  _globals['_DELETEDOCUMENTRESPONSE']._serialized_start=1596
-  _globals['_DELETEDOCUMENTRESPONSE']._serialized_end=1700
-  _globals['_INGESTSERVICE']._serialized_start=1703
-  _globals['_INGESTSERVICE']._serialized_end=2164
+  _globals['_INGESTDOCUMENTREQUEST']._serialized_start=282
+  _globals['_INGESTDOCUMENTREQUEST']._serialized_end=401
+  _globals['_DOCUMENTMETADATA']._serialized_start=404
+  _globals['_DOCUMENTMETADATA']._serialized_end=904
+  _globals['_INGESTDOCUMENTRESPONSE']._serialized_start=906
+  _globals['_INGESTDOCUMENTRESPONSE']._serialized_end=964
+  _globals['_CHECKINGESTCAPACITYREQUEST']._serialized_start=966
+  _globals['_CHECKINGESTCAPACITYREQUEST']._serialized_end=1017
+  _globals['_CHECKINGESTCAPACITYRESPONSE']._serialized_start=1019
+  _globals['_CHECKINGESTCAPACITYRESPONSE']._serialized_end=1048
+  _globals['_INGESTFACTSREQUEST']._serialized_start=1051
+  _globals['_INGESTFACTSREQUEST']._serialized_end=1310
+  _globals['_INGESTFACTSRESPONSE']._serialized_start=1313
+  _globals['_INGESTFACTSRESPONSE']._serialized_end=1667
+  _globals['_DELETEDOCUMENTREQUEST']._serialized_start=1669
+  _globals['_DELETEDOCUMENTREQUEST']._serialized_end=1729
+  _globals['_DELETEDOCUMENTRESPONSE']._serialized_start=1732
+  _globals['_DELETEDOCUMENTRESPONSE']._serialized_end=1890
+  _globals['_INGESTSERVICE']._serialized_start=1893
+  _globals['_INGESTSERVICE']._serialized_end=2354
 # @@protoc_insertion_point(module_scope)

@@ -320,6 +320,9 @@ class DeleteDocumentResponse(_message.Message):
 
     REMOVED_FIELD_NUMBER: _builtins.int
     JOB_FIELD_NUMBER: _builtins.int
+    DOCUMENT_ID_FIELD_NUMBER: _builtins.int
+    document_id: _builtins.str
+    """The document's id."""
     @_builtins.property
     def removed(self) -> _containers.RepeatedCompositeFieldContainer[_jobs_pb2.RemovedRows]:
         """Removed rows, one entry per kind; empty while the job continues."""
@@ -333,10 +336,11 @@ class DeleteDocumentResponse(_message.Message):
         *,
         removed: _abc.Iterable[_jobs_pb2.RemovedRows] | None = ...,
         job: _jobs_pb2.Job | None = ...,
+        document_id: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["job", b"job"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["job", b"job", "removed", b"removed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["document_id", b"document_id", "job", b"job", "removed", b"removed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -473,10 +473,13 @@ class InferredRelations(_message.Message):
     EXAMINED_COUNT_FIELD_NUMBER: _builtins.int
     CREATED_COUNTS_FIELD_NUMBER: _builtins.int
     REMOVED_COUNT_FIELD_NUMBER: _builtins.int
+    CREATED_COUNT_FIELD_NUMBER: _builtins.int
     examined_count: _builtins.int
     """Number of examined memories."""
     removed_count: _builtins.int
     """Number of inferred relations that were removed because their evidence no longer applies."""
+    created_count: _builtins.int
+    """Number of relations that it created, by all methods."""
     @_builtins.property
     def created_counts(self) -> _containers.ScalarMap[_builtins.str, _builtins.int]:
         """Numbers of new relations by method: `similarity`, `error_fix`, `co_access`."""
@@ -487,10 +490,11 @@ class InferredRelations(_message.Message):
         examined_count: _builtins.int = ...,
         created_counts: _abc.Mapping[_builtins.str, _builtins.int] | None = ...,
         removed_count: _builtins.int = ...,
+        created_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_counts", b"created_counts", "examined_count", b"examined_count", "removed_count", b"removed_count"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["created_count", b"created_count", "created_counts", b"created_counts", "examined_count", b"examined_count", "removed_count", b"removed_count"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -23,17 +23,22 @@ _sym_db = _symbol_database.Default()
 
 
 from braid.agent.v1 import jobs_pb2 as braid_dot_agent_dot_v1_dot_jobs__pb2
+from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/models.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"\x17\n\x15GetSpaceModelsRequest\"U\n\x16GetSpaceModelsResponse\x12\x17\n\x0f\x65mbedding_model\x18\x01 \x01(\t\x12\"\n\x1a\x63onfigured_embedding_model\x18\x02 \x01(\t\"[\n\x17StartReembeddingRequest\x12\x13\n\x0bkeep_former\x18\x01 \x01(\x08\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\"<\n\x18StartReembeddingResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job\"G\n\x18StartReextractionRequest\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\"=\n\x19StartReextractionResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job2\xe3\x02\n\x0cModelService\x12h\n\x0eGetSpaceModels\x12%.braid.agent.v1.GetSpaceModelsRequest\x1a&.braid.agent.v1.GetSpaceModelsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12r\n\x10StartReembedding\x12\'.braid.agent.v1.StartReembeddingRequest\x1a(.braid.agent.v1.StartReembeddingResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x01\x12u\n\x11StartReextraction\x12(.braid.agent.v1.StartReextractionRequest\x1a).braid.agent.v1.StartReextractionResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/models.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"\x17\n\x15GetSpaceModelsRequest\"p\n\x16GetSpaceModelsResponse\x12\x1f\n\x0f\x65mbedding_model\x18\x01 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\"\n\x1a\x63onfigured_embedding_model\x18\x02 \x01(\t:\x11\xe2\xda\x18\r\n\x0bSpaceModels\"[\n\x17StartReembeddingRequest\x12\x13\n\x0bkeep_former\x18\x01 \x01(\x08\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\"<\n\x18StartReembeddingResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job\"G\n\x18StartReextractionRequest\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\"=\n\x19StartReextractionResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job2\xe3\x02\n\x0cModelService\x12h\n\x0eGetSpaceModels\x12%.braid.agent.v1.GetSpaceModelsRequest\x1a&.braid.agent.v1.GetSpaceModelsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12r\n\x10StartReembedding\x12\'.braid.agent.v1.StartReembeddingRequest\x1a(.braid.agent.v1.StartReembeddingResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x01\x12u\n\x11StartReextraction\x12(.braid.agent.v1.StartReextractionRequest\x1a).braid.agent.v1.StartReextractionResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'braid.agent.v1.models_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_GETSPACEMODELSRESPONSE'].fields_by_name['embedding_model']._loaded_options = None
+  _globals['_GETSPACEMODELSRESPONSE'].fields_by_name['embedding_model']._serialized_options = b'\332\332\030\002\020\001'
+  _globals['_GETSPACEMODELSRESPONSE']._loaded_options = None
+  _globals['_GETSPACEMODELSRESPONSE']._serialized_options = b'\342\332\030\r\n\013SpaceModels'
   _globals['_STARTREEMBEDDINGREQUEST'].fields_by_name['idempotency_key']._loaded_options = None
   _globals['_STARTREEMBEDDINGREQUEST'].fields_by_name['idempotency_key']._serialized_options = b'\272H\017r\r\030\377\0012\010^[!-~]*$'
   _globals['_STARTREEXTRACTIONREQUEST'].fields_by_name['idempotency_key']._loaded_options = None
@@ -44,18 +49,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MODELSERVICE'].methods_by_name['StartReembedding']._serialized_options = b'\220\002\002\310\332\030\003\320\332\030\001'
   _globals['_MODELSERVICE'].methods_by_name['StartReextraction']._loaded_options = None
   _globals['_MODELSERVICE'].methods_by_name['StartReextraction']._serialized_options = b'\220\002\002\310\332\030\003\320\332\030\001'
-  _globals['_GETSPACEMODELSREQUEST']._serialized_start=134
-  _globals['_GETSPACEMODELSREQUEST']._serialized_end=157
-  _globals['_GETSPACEMODELSRESPONSE']._serialized_start=159
-  _globals['_GETSPACEMODELSRESPONSE']._serialized_end=244
-  _globals['_STARTREEMBEDDINGREQUEST']._serialized_start=246
-  _globals['_STARTREEMBEDDINGREQUEST']._serialized_end=337
-  _globals['_STARTREEMBEDDINGRESPONSE']._serialized_start=339
-  _globals['_STARTREEMBEDDINGRESPONSE']._serialized_end=399
-  _globals['_STARTREEXTRACTIONREQUEST']._serialized_start=401
-  _globals['_STARTREEXTRACTIONREQUEST']._serialized_end=472
-  _globals['_STARTREEXTRACTIONRESPONSE']._serialized_start=474
-  _globals['_STARTREEXTRACTIONRESPONSE']._serialized_end=535
-  _globals['_MODELSERVICE']._serialized_start=538
-  _globals['_MODELSERVICE']._serialized_end=893
+  _globals['_GETSPACEMODELSREQUEST']._serialized_start=162
+  _globals['_GETSPACEMODELSREQUEST']._serialized_end=185
+  _globals['_GETSPACEMODELSRESPONSE']._serialized_start=187
+  _globals['_GETSPACEMODELSRESPONSE']._serialized_end=299
+  _globals['_STARTREEMBEDDINGREQUEST']._serialized_start=301
+  _globals['_STARTREEMBEDDINGREQUEST']._serialized_end=392
+  _globals['_STARTREEMBEDDINGRESPONSE']._serialized_start=394
+  _globals['_STARTREEMBEDDINGRESPONSE']._serialized_end=454
+  _globals['_STARTREEXTRACTIONREQUEST']._serialized_start=456
+  _globals['_STARTREEXTRACTIONREQUEST']._serialized_end=527
+  _globals['_STARTREEXTRACTIONRESPONSE']._serialized_start=529
+  _globals['_STARTREEXTRACTIONRESPONSE']._serialized_end=590
+  _globals['_MODELSERVICE']._serialized_start=593
+  _globals['_MODELSERVICE']._serialized_end=948
 # @@protoc_insertion_point(module_scope)

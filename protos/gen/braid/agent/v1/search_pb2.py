@@ -23,6 +23,7 @@ _sym_db = _symbol_database.Default()
 
 
 from braid.common.v1 import expansion_pb2 as braid_dot_common_dot_v1_dot_expansion__pb2
+from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from braid.common.v1 import legs_pb2 as braid_dot_common_dot_v1_dot_legs__pb2
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
 from braid.common.v1 import reranking_pb2 as braid_dot_common_dot_v1_dot_reranking__pb2
@@ -36,7 +37,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/search.proto\x12\x0e\x62raid.agent.v1\x1a\x1f\x62raid/common/v1/expansion.proto\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1f\x62raid/common/v1/reranking.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1c\x62raid/vector/v1/chunks.proto\x1a\x1c\x62raid/vector/v1/search.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf7\x05\n\x1a\x43omprehensiveSearchRequest\x12\x1f\n\x05query\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12\x17\n\nuse_vector\x18\x03 \x01(\x08H\x01\x88\x01\x01\x12\x16\n\tuse_graph\x18\x04 \x01(\x08H\x02\x88\x01\x01\x12\x31\n\x0btext_weight\x18\x05 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x03\x88\x01\x01\x12)\n\x05\x61s_of\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x06\x66ilter\x18\x07 \x01(\x0b\x32\x1c.braid.vector.v1.ChunkFilter\x12\x33\n\x05\x63\x61\x63he\x18\x08 \x01(\x0e\x32\x1a.braid.common.v1.CacheModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12>\n\x07include\x18\t \x03(\x0e\x32\x1a.braid.agent.v1.AnswerPartB\x11\xbaH\x0e\x92\x01\x0b\x10\n\"\x07\x82\x01\x04\x10\x01 \x00\x12\x34\n\texpansion\x18\n \x01(\x0b\x32!.braid.common.v1.ExpansionOptions\x12\x35\n\x06rerank\x18\x0b \x01(\x0e\x32\x1b.braid.common.v1.RerankModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x14\n\x0cuse_memories\x18\x0c \x01(\x08:\xac\x01\xbaH\xa8\x01\x1a\xa5\x01\n\x1d\x63omprehensive_search.some_leg\x12-use_vector and use_graph cannot both be false\x1aU!(has(this.use_vector) && !this.use_vector && has(this.use_graph) && !this.use_graph)B\x08\n\x06_limitB\r\n\x0b_use_vectorB\x0c\n\n_use_graphB\x0e\n\x0c_text_weight\"\xc0\x03\n\x1b\x43omprehensiveSearchResponse\x12\x31\n\x0evector_results\x18\x01 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12.\n\rgraph_results\x18\x02 \x03(\x0b\x32\x17.braid.graph.v1.FactHit\x12-\n\x07results\x18\x03 \x03(\x0b\x32\x1c.braid.agent.v1.SearchResult\x12(\n\x04legs\x18\x04 \x03(\x0b\x32\x1a.braid.common.v1.LegReport\x12\x14\n\x0cresult_count\x18\x05 \x01(\x05\x12:\n\x10\x65mbedding_source\x18\x06 \x01(\x0e\x32 .braid.common.v1.EmbeddingSource\x12\x33\n\texpansion\x18\x07 \x01(\x0b\x32 .braid.common.v1.ExpansionReport\x12/\n\treranking\x18\x08 \x01(\x0b\x32\x1c.braid.agent.v1.RerankReport\x12-\n\x07nearest\x18\t \x03(\x0b\x32\x1c.braid.agent.v1.SearchResult\"\x91\x01\n\x0cRerankReport\x12)\n\x04mode\x18\x01 \x01(\x0e\x32\x1b.braid.common.v1.RerankMode\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\"\xbc\x02\n\x0cSearchResult\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x0e\n\x06source\x18\x04 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x05 \x01(\t\x12\r\n\x05score\x18\x06 \x01(\x01\x12\x33\n\rcontributions\x18\x07 \x03(\x0b\x32\x1c.braid.agent.v1.Contribution\x12#\n\x05\x66\x61\x63ts\x18\x08 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12)\n\x08metadata\x18\t \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x32\n\texpansion\x18\n \x01(\x0b\x32\x1f.braid.common.v1.ExpansionTrace\x12\x13\n\x0bmemory_type\x18\x0b \x01(\t\"]\n\x0c\x43ontribution\x12!\n\x03leg\x18\x01 \x01(\x0e\x32\x14.braid.common.v1.Leg\x12\x0c\n\x04rank\x18\x02 \x01(\x05\x12\r\n\x05score\x18\x03 \x01(\x01\x12\r\n\x05share\x18\x04 \x01(\x01\"\xc8\x01\n\x1b\x45xpandedHybridSearchRequest\x12<\n\x06search\x18\x01 \x01(\x0b\x32$.braid.vector.v1.HybridSearchRequestB\x06\xbaH\x03\xc8\x01\x01\x12\x34\n\texpansion\x18\x02 \x01(\x0b\x32!.braid.common.v1.ExpansionOptions\x12\x35\n\x06rerank\x18\x03 \x01(\x0e\x32\x1b.braid.common.v1.RerankModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\"\x8a\x03\n\x1c\x45xpandedHybridSearchResponse\x12)\n\x04hits\x18\x01 \x03(\x0b\x32\x1b.braid.agent.v1.ExpandedHit\x12\'\n\x03leg\x18\x02 \x01(\x0b\x32\x1a.braid.common.v1.LegReport\x12\x30\n\x0bvector_path\x18\x03 \x01(\x0e\x32\x1b.braid.common.v1.VectorPath\x12\x16\n\x0espace_revision\x18\x04 \x01(\x03\x12:\n\x10\x65mbedding_source\x18\x05 \x01(\x0e\x32 .braid.common.v1.EmbeddingSource\x12\x33\n\texpansion\x18\x06 \x01(\x0b\x32 .braid.common.v1.ExpansionReport\x12/\n\treranking\x18\x07 \x01(\x0b\x32\x1c.braid.agent.v1.RerankReport\x12*\n\x07nearest\x18\x08 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\"\x9e\x01\n\x0b\x45xpandedHit\x12&\n\x03hit\x18\x01 \x01(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12\x33\n\rcontributions\x18\x02 \x03(\x0b\x32\x1c.braid.agent.v1.Contribution\x12\x32\n\texpansion\x18\x03 \x01(\x0b\x32\x1f.braid.common.v1.ExpansionTrace\"f\n StreamComprehensiveSearchRequest\x12\x42\n\x06search\x18\x01 \x01(\x0b\x32*.braid.agent.v1.ComprehensiveSearchRequestB\x06\xbaH\x03\xc8\x01\x01\"\x94\x01\n!StreamComprehensiveSearchResponse\x12)\n\x03leg\x18\x01 \x01(\x0b\x32\x1a.braid.agent.v1.LegResultsH\x00\x12<\n\x05\x66inal\x18\x02 \x01(\x0b\x32+.braid.agent.v1.ComprehensiveSearchResponseH\x00\x42\x06\n\x04part\"\x9b\x01\n\nLegResults\x12*\n\x06report\x18\x01 \x01(\x0b\x32\x1a.braid.common.v1.LegReport\x12\x31\n\x0evector_results\x18\x02 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12.\n\rgraph_results\x18\x03 \x03(\x0b\x32\x17.braid.graph.v1.FactHit*\x97\x01\n\nAnswerPart\x12\x1b\n\x17\x41NSWER_PART_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41NSWER_PART_RESULTS\x10\x01\x12\x1e\n\x1a\x41NSWER_PART_VECTOR_RESULTS\x10\x02\x12\x1d\n\x19\x41NSWER_PART_GRAPH_RESULTS\x10\x03\x12\x14\n\x10\x41NSWER_PART_LEGS\x10\x04\x32\x92\x03\n\rSearchService\x12w\n\x13\x43omprehensiveSearch\x12*.braid.agent.v1.ComprehensiveSearchRequest\x1a+.braid.agent.v1.ComprehensiveSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x8b\x01\n\x19StreamComprehensiveSearch\x12\x30.braid.agent.v1.StreamComprehensiveSearchRequest\x1a\x31.braid.agent.v1.StreamComprehensiveSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x30\x01\x12z\n\x14\x45xpandedHybridSearch\x12+.braid.agent.v1.ExpandedHybridSearchRequest\x1a,.braid.agent.v1.ExpandedHybridSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/search.proto\x12\x0e\x62raid.agent.v1\x1a\x1f\x62raid/common/v1/expansion.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1f\x62raid/common/v1/reranking.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1c\x62raid/vector/v1/chunks.proto\x1a\x1c\x62raid/vector/v1/search.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf7\x05\n\x1a\x43omprehensiveSearchRequest\x12\x1f\n\x05query\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12\x17\n\nuse_vector\x18\x03 \x01(\x08H\x01\x88\x01\x01\x12\x16\n\tuse_graph\x18\x04 \x01(\x08H\x02\x88\x01\x01\x12\x31\n\x0btext_weight\x18\x05 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x03\x88\x01\x01\x12)\n\x05\x61s_of\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x06\x66ilter\x18\x07 \x01(\x0b\x32\x1c.braid.vector.v1.ChunkFilter\x12\x33\n\x05\x63\x61\x63he\x18\x08 \x01(\x0e\x32\x1a.braid.common.v1.CacheModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12>\n\x07include\x18\t \x03(\x0e\x32\x1a.braid.agent.v1.AnswerPartB\x11\xbaH\x0e\x92\x01\x0b\x10\n\"\x07\x82\x01\x04\x10\x01 \x00\x12\x34\n\texpansion\x18\n \x01(\x0b\x32!.braid.common.v1.ExpansionOptions\x12\x35\n\x06rerank\x18\x0b \x01(\x0e\x32\x1b.braid.common.v1.RerankModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x14\n\x0cuse_memories\x18\x0c \x01(\x08:\xac\x01\xbaH\xa8\x01\x1a\xa5\x01\n\x1d\x63omprehensive_search.some_leg\x12-use_vector and use_graph cannot both be false\x1aU!(has(this.use_vector) && !this.use_vector && has(this.use_graph) && !this.use_graph)B\x08\n\x06_limitB\r\n\x0b_use_vectorB\x0c\n\n_use_graphB\x0e\n\x0c_text_weight\"\xfd\x03\n\x1b\x43omprehensiveSearchResponse\x12\x31\n\x0evector_results\x18\x01 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12.\n\rgraph_results\x18\x02 \x03(\x0b\x32\x17.braid.graph.v1.FactHit\x12-\n\x07results\x18\x03 \x03(\x0b\x32\x1c.braid.agent.v1.SearchResult\x12(\n\x04legs\x18\x04 \x03(\x0b\x32\x1a.braid.common.v1.LegReport\x12)\n\x0cresult_count\x18\x05 \x01(\x05\x42\x13\xda\xda\x18\x0f\n\rtotal_results\x12M\n\x10\x65mbedding_source\x18\x06 \x01(\x0e\x32 .braid.common.v1.EmbeddingSourceB\x11\xda\xda\x18\r\n\tembedding\x10\x01\x12\x33\n\texpansion\x18\x07 \x01(\x0b\x32 .braid.common.v1.ExpansionReport\x12/\n\treranking\x18\x08 \x01(\x0b\x32\x1c.braid.agent.v1.RerankReport\x12-\n\x07nearest\x18\t \x03(\x0b\x32\x1c.braid.agent.v1.SearchResult:\x13\xe2\xda\x18\x0f\n\rComprehensive\"\xb1\x01\n\x0cRerankReport\x12\x31\n\x04mode\x18\x01 \x01(\x0e\x32\x1b.braid.common.v1.RerankModeB\x06\xda\xda\x18\x02\x10\x01\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12\x32\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReasonB\x06\xda\xda\x18\x02\x10\x01:\x0e\xe2\xda\x18\n\n\x08Reranked\"\x94\x03\n\x0cSearchResult\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\r\n\x05title\x18\x03 \x01(\t\x12\x0e\n\x06source\x18\x04 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x05 \x01(\t\x12\r\n\x05score\x18\x06 \x01(\x01\x12\x46\n\rcontributions\x18\x07 \x03(\x0b\x32\x1c.braid.agent.v1.ContributionB\x11\xda\xda\x18\r\n\x06scoresB\x03leg\x12H\n\x05\x66\x61\x63ts\x18\x08 \x03(\x0b\x32\x14.braid.graph.v1.FactB#\xda\xda\x18\x1f\x32\nattributes2\x0b\x63reate_time:\x04\x46\x61\x63t\x12\x31\n\x08metadata\x18\t \x01(\x0b\x32\x17.google.protobuf.StructB\x06\xda\xda\x18\x02\x18\x01\x12\x32\n\texpansion\x18\n \x01(\x0b\x32\x1f.braid.common.v1.ExpansionTrace\x12\x1b\n\x0bmemory_type\x18\x0b \x01(\tB\x06\xda\xda\x18\x02\x10\x01:\x0e\xe2\xda\x18\n\n\x08\x46usedHit\"t\n\x0c\x43ontribution\x12!\n\x03leg\x18\x01 \x01(\x0e\x32\x14.braid.common.v1.Leg\x12\x14\n\x04rank\x18\x02 \x01(\x05\x42\x06\xda\xda\x18\x02\x10\x01\x12\r\n\x05score\x18\x03 \x01(\x01\x12\r\n\x05share\x18\x04 \x01(\x01:\r\xe2\xda\x18\t\n\x07LegPart\"\xc8\x01\n\x1b\x45xpandedHybridSearchRequest\x12<\n\x06search\x18\x01 \x01(\x0b\x32$.braid.vector.v1.HybridSearchRequestB\x06\xbaH\x03\xc8\x01\x01\x12\x34\n\texpansion\x18\x02 \x01(\x0b\x32!.braid.common.v1.ExpansionOptions\x12\x35\n\x06rerank\x18\x03 \x01(\x0e\x32\x1b.braid.common.v1.RerankModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\"\x8a\x03\n\x1c\x45xpandedHybridSearchResponse\x12)\n\x04hits\x18\x01 \x03(\x0b\x32\x1b.braid.agent.v1.ExpandedHit\x12\'\n\x03leg\x18\x02 \x01(\x0b\x32\x1a.braid.common.v1.LegReport\x12\x30\n\x0bvector_path\x18\x03 \x01(\x0e\x32\x1b.braid.common.v1.VectorPath\x12\x16\n\x0espace_revision\x18\x04 \x01(\x03\x12:\n\x10\x65mbedding_source\x18\x05 \x01(\x0e\x32 .braid.common.v1.EmbeddingSource\x12\x33\n\texpansion\x18\x06 \x01(\x0b\x32 .braid.common.v1.ExpansionReport\x12/\n\treranking\x18\x07 \x01(\x0b\x32\x1c.braid.agent.v1.RerankReport\x12*\n\x07nearest\x18\x08 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\"\xc2\x01\n\x0b\x45xpandedHit\x12.\n\x03hit\x18\x01 \x01(\x0b\x32\x19.braid.vector.v1.ChunkHitB\x06\xda\xda\x18\x02(\x01\x12>\n\rcontributions\x18\x02 \x03(\x0b\x32\x1c.braid.agent.v1.ContributionB\t\xda\xda\x18\x05\x42\x03leg\x12\x32\n\texpansion\x18\x03 \x01(\x0b\x32\x1f.braid.common.v1.ExpansionTrace:\x0f\xe2\xda\x18\x0b\n\tHybridHit\"f\n StreamComprehensiveSearchRequest\x12\x42\n\x06search\x18\x01 \x01(\x0b\x32*.braid.agent.v1.ComprehensiveSearchRequestB\x06\xbaH\x03\xc8\x01\x01\"\x94\x01\n!StreamComprehensiveSearchResponse\x12)\n\x03leg\x18\x01 \x01(\x0b\x32\x1a.braid.agent.v1.LegResultsH\x00\x12<\n\x05\x66inal\x18\x02 \x01(\x0b\x32+.braid.agent.v1.ComprehensiveSearchResponseH\x00\x42\x06\n\x04part\"\xb8\x01\n\nLegResults\x12\x37\n\x06report\x18\x01 \x01(\x0b\x32\x1a.braid.common.v1.LegReportB\x0b\xda\xda\x18\x07\n\x03leg\x18\x01\x12\x31\n\x0evector_results\x18\x02 \x03(\x0b\x32\x19.braid.vector.v1.ChunkHit\x12.\n\rgraph_results\x18\x03 \x03(\x0b\x32\x17.braid.graph.v1.FactHit:\x0e\xe2\xda\x18\n\n\x08LegFound*\x97\x01\n\nAnswerPart\x12\x1b\n\x17\x41NSWER_PART_UNSPECIFIED\x10\x00\x12\x17\n\x13\x41NSWER_PART_RESULTS\x10\x01\x12\x1e\n\x1a\x41NSWER_PART_VECTOR_RESULTS\x10\x02\x12\x1d\n\x19\x41NSWER_PART_GRAPH_RESULTS\x10\x03\x12\x14\n\x10\x41NSWER_PART_LEGS\x10\x04\x32\x92\x03\n\rSearchService\x12w\n\x13\x43omprehensiveSearch\x12*.braid.agent.v1.ComprehensiveSearchRequest\x1a+.braid.agent.v1.ComprehensiveSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x8b\x01\n\x19StreamComprehensiveSearch\x12\x30.braid.agent.v1.StreamComprehensiveSearchRequest\x1a\x31.braid.agent.v1.StreamComprehensiveSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x30\x01\x12z\n\x14\x45xpandedHybridSearch\x12+.braid.agent.v1.ExpandedHybridSearchRequest\x1a,.braid.agent.v1.ExpandedHybridSearchResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -57,42 +58,78 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_COMPREHENSIVESEARCHREQUEST'].fields_by_name['rerank']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_COMPREHENSIVESEARCHREQUEST']._loaded_options = None
   _globals['_COMPREHENSIVESEARCHREQUEST']._serialized_options = b'\272H\250\001\032\245\001\n\035comprehensive_search.some_leg\022-use_vector and use_graph cannot both be false\032U!(has(this.use_vector) && !this.use_vector && has(this.use_graph) && !this.use_graph)'
+  _globals['_COMPREHENSIVESEARCHRESPONSE'].fields_by_name['result_count']._loaded_options = None
+  _globals['_COMPREHENSIVESEARCHRESPONSE'].fields_by_name['result_count']._serialized_options = b'\332\332\030\017\n\rtotal_results'
+  _globals['_COMPREHENSIVESEARCHRESPONSE'].fields_by_name['embedding_source']._loaded_options = None
+  _globals['_COMPREHENSIVESEARCHRESPONSE'].fields_by_name['embedding_source']._serialized_options = b'\332\332\030\r\n\tembedding\020\001'
+  _globals['_COMPREHENSIVESEARCHRESPONSE']._loaded_options = None
+  _globals['_COMPREHENSIVESEARCHRESPONSE']._serialized_options = b'\342\332\030\017\n\rComprehensive'
+  _globals['_RERANKREPORT'].fields_by_name['mode']._loaded_options = None
+  _globals['_RERANKREPORT'].fields_by_name['mode']._serialized_options = b'\332\332\030\002\020\001'
+  _globals['_RERANKREPORT'].fields_by_name['reason']._loaded_options = None
+  _globals['_RERANKREPORT'].fields_by_name['reason']._serialized_options = b'\332\332\030\002\020\001'
+  _globals['_RERANKREPORT']._loaded_options = None
+  _globals['_RERANKREPORT']._serialized_options = b'\342\332\030\n\n\010Reranked'
+  _globals['_SEARCHRESULT'].fields_by_name['contributions']._loaded_options = None
+  _globals['_SEARCHRESULT'].fields_by_name['contributions']._serialized_options = b'\332\332\030\r\n\006scoresB\003leg'
+  _globals['_SEARCHRESULT'].fields_by_name['facts']._loaded_options = None
+  _globals['_SEARCHRESULT'].fields_by_name['facts']._serialized_options = b'\332\332\030\0372\nattributes2\013create_time:\004Fact'
+  _globals['_SEARCHRESULT'].fields_by_name['metadata']._loaded_options = None
+  _globals['_SEARCHRESULT'].fields_by_name['metadata']._serialized_options = b'\332\332\030\002\030\001'
+  _globals['_SEARCHRESULT'].fields_by_name['memory_type']._loaded_options = None
+  _globals['_SEARCHRESULT'].fields_by_name['memory_type']._serialized_options = b'\332\332\030\002\020\001'
+  _globals['_SEARCHRESULT']._loaded_options = None
+  _globals['_SEARCHRESULT']._serialized_options = b'\342\332\030\n\n\010FusedHit'
+  _globals['_CONTRIBUTION'].fields_by_name['rank']._loaded_options = None
+  _globals['_CONTRIBUTION'].fields_by_name['rank']._serialized_options = b'\332\332\030\002\020\001'
+  _globals['_CONTRIBUTION']._loaded_options = None
+  _globals['_CONTRIBUTION']._serialized_options = b'\342\332\030\t\n\007LegPart'
   _globals['_EXPANDEDHYBRIDSEARCHREQUEST'].fields_by_name['search']._loaded_options = None
   _globals['_EXPANDEDHYBRIDSEARCHREQUEST'].fields_by_name['search']._serialized_options = b'\272H\003\310\001\001'
   _globals['_EXPANDEDHYBRIDSEARCHREQUEST'].fields_by_name['rerank']._loaded_options = None
   _globals['_EXPANDEDHYBRIDSEARCHREQUEST'].fields_by_name['rerank']._serialized_options = b'\272H\005\202\001\002\020\001'
+  _globals['_EXPANDEDHIT'].fields_by_name['hit']._loaded_options = None
+  _globals['_EXPANDEDHIT'].fields_by_name['hit']._serialized_options = b'\332\332\030\002(\001'
+  _globals['_EXPANDEDHIT'].fields_by_name['contributions']._loaded_options = None
+  _globals['_EXPANDEDHIT'].fields_by_name['contributions']._serialized_options = b'\332\332\030\005B\003leg'
+  _globals['_EXPANDEDHIT']._loaded_options = None
+  _globals['_EXPANDEDHIT']._serialized_options = b'\342\332\030\013\n\tHybridHit'
   _globals['_STREAMCOMPREHENSIVESEARCHREQUEST'].fields_by_name['search']._loaded_options = None
   _globals['_STREAMCOMPREHENSIVESEARCHREQUEST'].fields_by_name['search']._serialized_options = b'\272H\003\310\001\001'
+  _globals['_LEGRESULTS'].fields_by_name['report']._loaded_options = None
+  _globals['_LEGRESULTS'].fields_by_name['report']._serialized_options = b'\332\332\030\007\n\003leg\030\001'
+  _globals['_LEGRESULTS']._loaded_options = None
+  _globals['_LEGRESULTS']._serialized_options = b'\342\332\030\n\n\010LegFound'
   _globals['_SEARCHSERVICE'].methods_by_name['ComprehensiveSearch']._loaded_options = None
   _globals['_SEARCHSERVICE'].methods_by_name['ComprehensiveSearch']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_SEARCHSERVICE'].methods_by_name['StreamComprehensiveSearch']._loaded_options = None
   _globals['_SEARCHSERVICE'].methods_by_name['StreamComprehensiveSearch']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_SEARCHSERVICE'].methods_by_name['ExpandedHybridSearch']._loaded_options = None
   _globals['_SEARCHSERVICE'].methods_by_name['ExpandedHybridSearch']._serialized_options = b'\220\002\001\310\332\030\001'
-  _globals['_ANSWERPART']._serialized_start=3364
-  _globals['_ANSWERPART']._serialized_end=3515
-  _globals['_COMPREHENSIVESEARCHREQUEST']._serialized_start=415
-  _globals['_COMPREHENSIVESEARCHREQUEST']._serialized_end=1174
-  _globals['_COMPREHENSIVESEARCHRESPONSE']._serialized_start=1177
-  _globals['_COMPREHENSIVESEARCHRESPONSE']._serialized_end=1625
-  _globals['_RERANKREPORT']._serialized_start=1628
-  _globals['_RERANKREPORT']._serialized_end=1773
-  _globals['_SEARCHRESULT']._serialized_start=1776
-  _globals['_SEARCHRESULT']._serialized_end=2092
-  _globals['_CONTRIBUTION']._serialized_start=2094
-  _globals['_CONTRIBUTION']._serialized_end=2187
-  _globals['_EXPANDEDHYBRIDSEARCHREQUEST']._serialized_start=2190
-  _globals['_EXPANDEDHYBRIDSEARCHREQUEST']._serialized_end=2390
-  _globals['_EXPANDEDHYBRIDSEARCHRESPONSE']._serialized_start=2393
-  _globals['_EXPANDEDHYBRIDSEARCHRESPONSE']._serialized_end=2787
-  _globals['_EXPANDEDHIT']._serialized_start=2790
-  _globals['_EXPANDEDHIT']._serialized_end=2948
-  _globals['_STREAMCOMPREHENSIVESEARCHREQUEST']._serialized_start=2950
-  _globals['_STREAMCOMPREHENSIVESEARCHREQUEST']._serialized_end=3052
-  _globals['_STREAMCOMPREHENSIVESEARCHRESPONSE']._serialized_start=3055
-  _globals['_STREAMCOMPREHENSIVESEARCHRESPONSE']._serialized_end=3203
-  _globals['_LEGRESULTS']._serialized_start=3206
-  _globals['_LEGRESULTS']._serialized_end=3361
-  _globals['_SEARCHSERVICE']._serialized_start=3518
-  _globals['_SEARCHSERVICE']._serialized_end=3920
+  _globals['_ANSWERPART']._serialized_start=3661
+  _globals['_ANSWERPART']._serialized_end=3812
+  _globals['_COMPREHENSIVESEARCHREQUEST']._serialized_start=443
+  _globals['_COMPREHENSIVESEARCHREQUEST']._serialized_end=1202
+  _globals['_COMPREHENSIVESEARCHRESPONSE']._serialized_start=1205
+  _globals['_COMPREHENSIVESEARCHRESPONSE']._serialized_end=1714
+  _globals['_RERANKREPORT']._serialized_start=1717
+  _globals['_RERANKREPORT']._serialized_end=1894
+  _globals['_SEARCHRESULT']._serialized_start=1897
+  _globals['_SEARCHRESULT']._serialized_end=2301
+  _globals['_CONTRIBUTION']._serialized_start=2303
+  _globals['_CONTRIBUTION']._serialized_end=2419
+  _globals['_EXPANDEDHYBRIDSEARCHREQUEST']._serialized_start=2422
+  _globals['_EXPANDEDHYBRIDSEARCHREQUEST']._serialized_end=2622
+  _globals['_EXPANDEDHYBRIDSEARCHRESPONSE']._serialized_start=2625
+  _globals['_EXPANDEDHYBRIDSEARCHRESPONSE']._serialized_end=3019
+  _globals['_EXPANDEDHIT']._serialized_start=3022
+  _globals['_EXPANDEDHIT']._serialized_end=3216
+  _globals['_STREAMCOMPREHENSIVESEARCHREQUEST']._serialized_start=3218
+  _globals['_STREAMCOMPREHENSIVESEARCHREQUEST']._serialized_end=3320
+  _globals['_STREAMCOMPREHENSIVESEARCHRESPONSE']._serialized_start=3323
+  _globals['_STREAMCOMPREHENSIVESEARCHRESPONSE']._serialized_end=3471
+  _globals['_LEGRESULTS']._serialized_start=3474
+  _globals['_LEGRESULTS']._serialized_end=3658
+  _globals['_SEARCHSERVICE']._serialized_start=3815
+  _globals['_SEARCHSERVICE']._serialized_end=4217
 # @@protoc_insertion_point(module_scope)

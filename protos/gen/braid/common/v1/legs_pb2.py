@@ -22,22 +22,37 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x62raid/common/v1/legs.proto\x12\x0f\x62raid.common.v1\x1a\x1egoogle/protobuf/duration.proto\"\xd5\x01\n\tLegReport\x12!\n\x03leg\x18\x01 \x01(\x0e\x32\x14.braid.common.v1.Leg\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\x12*\n\x07\x65lapsed\x18\x04 \x01(\x0b\x32\x19.google.protobuf.Duration\x12\x11\n\thit_count\x18\x05 \x01(\x05\x12\x0e\n\x06\x63\x61\x63hed\x18\x06 \x01(\x08*\xbb\x01\n\tLegStatus\x12\x1a\n\x16LEG_STATUS_UNSPECIFIED\x10\x00\x12\x11\n\rLEG_STATUS_OK\x10\x01\x12\x17\n\x13LEG_STATUS_NO_MATCH\x10\x02\x12\x17\n\x13LEG_STATUS_DEGRADED\x10\x03\x12\x18\n\x14LEG_STATUS_TIMED_OUT\x10\x04\x12\x1a\n\x16LEG_STATUS_UNAVAILABLE\x10\x05\x12\x17\n\x13LEG_STATUS_DISABLED\x10\x06*\x81\x03\n\tLegReason\x12\x1a\n\x16LEG_REASON_UNSPECIFIED\x10\x00\x12#\n\x1fLEG_REASON_EMBEDDER_UNAVAILABLE\x10\x01\x12 \n\x1cLEG_REASON_STORE_UNAVAILABLE\x10\x02\x12\x1f\n\x1bLEG_REASON_INDEX_POPULATING\x10\x03\x12\x1e\n\x1aLEG_REASON_BUDGET_EXCEEDED\x10\x04\x12\x19\n\x15LEG_REASON_OVERLOADED\x10\x05\x12\"\n\x1eLEG_REASON_SERVICE_UNAVAILABLE\x10\x06\x12\x17\n\x13LEG_REASON_INTERNAL\x10\x07\x12\x1c\n\x18LEG_REASON_NOT_REQUESTED\x10\x08\x12\x16\n\x12LEG_REASON_PARTIAL\x10\t\x12\x1d\n\x19LEG_REASON_MODEL_MISMATCH\x10\n\x12#\n\x1fLEG_REASON_RERANKER_UNAVAILABLE\x10\x0b*}\n\x03Leg\x12\x13\n\x0fLEG_UNSPECIFIED\x10\x00\x12\x0e\n\nLEG_VECTOR\x10\x01\x12\r\n\tLEG_GRAPH\x10\x02\x12\x0e\n\nLEG_RERANK\x10\x03\x12\x11\n\rLEG_EXPANSION\x10\x04\x12\x0e\n\nLEG_MEMORY\x10\x05\x12\x0f\n\x0bLEG_READING\x10\x06\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x62raid/common/v1/legs.proto\x12\x0f\x62raid.common.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1egoogle/protobuf/duration.proto\"\x84\x02\n\tLegReport\x12-\n\x03leg\x18\x01 \x01(\x0e\x32\x14.braid.common.v1.LegB\n\xda\xda\x18\x06\n\x04name\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12\x32\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReasonB\x06\xda\xda\x18\x02\x10\x01\x12\x32\n\x07\x65lapsed\x18\x04 \x01(\x0b\x32\x19.google.protobuf.DurationB\x06\xda\xda\x18\x02\x18\x01\x12\x19\n\thit_count\x18\x05 \x01(\x05\x42\x06\xda\xda\x18\x02 \x01\x12\x0e\n\x06\x63\x61\x63hed\x18\x06 \x01(\x08:\t\xe2\xda\x18\x05\n\x03Leg*\xc1\x01\n\tLegStatus\x12\x1a\n\x16LEG_STATUS_UNSPECIFIED\x10\x00\x12\x11\n\rLEG_STATUS_OK\x10\x01\x12\x17\n\x13LEG_STATUS_NO_MATCH\x10\x02\x12\x17\n\x13LEG_STATUS_DEGRADED\x10\x03\x12\x18\n\x14LEG_STATUS_TIMED_OUT\x10\x04\x12\x1a\n\x16LEG_STATUS_UNAVAILABLE\x10\x05\x12\x17\n\x13LEG_STATUS_DISABLED\x10\x06\x1a\x04\xf0\xda\x18\x01*\x87\x03\n\tLegReason\x12\x1a\n\x16LEG_REASON_UNSPECIFIED\x10\x00\x12#\n\x1fLEG_REASON_EMBEDDER_UNAVAILABLE\x10\x01\x12 \n\x1cLEG_REASON_STORE_UNAVAILABLE\x10\x02\x12\x1f\n\x1bLEG_REASON_INDEX_POPULATING\x10\x03\x12\x1e\n\x1aLEG_REASON_BUDGET_EXCEEDED\x10\x04\x12\x19\n\x15LEG_REASON_OVERLOADED\x10\x05\x12\"\n\x1eLEG_REASON_SERVICE_UNAVAILABLE\x10\x06\x12\x17\n\x13LEG_REASON_INTERNAL\x10\x07\x12\x1c\n\x18LEG_REASON_NOT_REQUESTED\x10\x08\x12\x16\n\x12LEG_REASON_PARTIAL\x10\t\x12\x1d\n\x19LEG_REASON_MODEL_MISMATCH\x10\n\x12#\n\x1fLEG_REASON_RERANKER_UNAVAILABLE\x10\x0b\x1a\x04\xf0\xda\x18\x01*\xad\x01\n\x03Leg\x12\x13\n\x0fLEG_UNSPECIFIED\x10\x00\x12\x0e\n\nLEG_VECTOR\x10\x01\x12\r\n\tLEG_GRAPH\x10\x02\x12\x0e\n\nLEG_RERANK\x10\x03\x12\x11\n\rLEG_EXPANSION\x10\x04\x12\x0e\n\nLEG_MEMORY\x10\x05\x12\x0f\n\x0bLEG_READING\x10\x06\x12\x0c\n\x08LEG_TEXT\x10\x07\x12\x0e\n\nLEG_HYBRID\x10\x08\x12\x10\n\x0cLEG_FINDINGS\x10\tb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'braid.common.v1.legs_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_LEGSTATUS']._serialized_start=296
-  _globals['_LEGSTATUS']._serialized_end=483
-  _globals['_LEGREASON']._serialized_start=486
-  _globals['_LEGREASON']._serialized_end=871
-  _globals['_LEG']._serialized_start=873
-  _globals['_LEG']._serialized_end=998
-  _globals['_LEGREPORT']._serialized_start=80
-  _globals['_LEGREPORT']._serialized_end=293
+  _globals['_LEGSTATUS']._loaded_options = None
+  _globals['_LEGSTATUS']._serialized_options = b'\360\332\030\001'
+  _globals['_LEGREASON']._loaded_options = None
+  _globals['_LEGREASON']._serialized_options = b'\360\332\030\001'
+  _globals['_LEGREPORT'].fields_by_name['leg']._loaded_options = None
+  _globals['_LEGREPORT'].fields_by_name['leg']._serialized_options = b'\332\332\030\006\n\004name'
+  _globals['_LEGREPORT'].fields_by_name['reason']._loaded_options = None
+  _globals['_LEGREPORT'].fields_by_name['reason']._serialized_options = b'\332\332\030\002\020\001'
+  _globals['_LEGREPORT'].fields_by_name['elapsed']._loaded_options = None
+  _globals['_LEGREPORT'].fields_by_name['elapsed']._serialized_options = b'\332\332\030\002\030\001'
+  _globals['_LEGREPORT'].fields_by_name['hit_count']._loaded_options = None
+  _globals['_LEGREPORT'].fields_by_name['hit_count']._serialized_options = b'\332\332\030\002 \001'
+  _globals['_LEGREPORT']._loaded_options = None
+  _globals['_LEGREPORT']._serialized_options = b'\342\332\030\005\n\003Leg'
+  _globals['_LEGSTATUS']._serialized_start=371
+  _globals['_LEGSTATUS']._serialized_end=564
+  _globals['_LEGREASON']._serialized_start=567
+  _globals['_LEGREASON']._serialized_end=958
+  _globals['_LEG']._serialized_start=961
+  _globals['_LEG']._serialized_end=1134
+  _globals['_LEGREPORT']._serialized_start=108
+  _globals['_LEGREPORT']._serialized_end=368
 # @@protoc_insertion_point(module_scope)

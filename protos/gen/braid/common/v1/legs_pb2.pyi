@@ -146,6 +146,12 @@ class _LegEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Leg.ValueType], _
     """The reading of the first passages by the local reranking model, where their scores left in doubt whether any is relevant. It has
     no leg report, and does not change a score.
     """
+    LEG_TEXT: _Leg.ValueType  # 7
+    """Chunks by full text alone, where only these are searched."""
+    LEG_HYBRID: _Leg.ValueType  # 8
+    """Chunks by similarity and full text, where only these are searched."""
+    LEG_FINDINGS: _Leg.ValueType  # 9
+    """Findings, intents and outcomes."""
 
 class Leg(_Leg, metaclass=_LegEnumTypeWrapper):
     """A retrieval path of a search, or a later step that changes the order of results."""
@@ -166,6 +172,12 @@ LEG_READING: Leg.ValueType  # 6
 """The reading of the first passages by the local reranking model, where their scores left in doubt whether any is relevant. It has
 no leg report, and does not change a score.
 """
+LEG_TEXT: Leg.ValueType  # 7
+"""Chunks by full text alone, where only these are searched."""
+LEG_HYBRID: Leg.ValueType  # 8
+"""Chunks by similarity and full text, where only these are searched."""
+LEG_FINDINGS: Leg.ValueType  # 9
+"""Findings, intents and outcomes."""
 Global___Leg: _TypeAlias = Leg  # noqa: Y015
 
 @_typing.final

@@ -22,11 +22,12 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x62raid/common/v1/retrieval.proto\x12\x0f\x62raid.common.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\\\n\x0eQueryEmbedding\x12\'\n\x0f\x65mbedding_model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12!\n\x06values\x18\x02 \x03(\x02\x42\x11\xbaH\x0e\x92\x01\x0b\x08\x01\x10\x80@\"\x04\n\x02@\x01\"\xf7\x01\n\tTimeRange\x12.\n\nstart_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp:\x8b\x01\xbaH\x87\x01\x1a\x84\x01\n\x10time_range.order\x12\x1fthe end must be after the start\x1aO!has(this.start_time) || !has(this.end_time) || this.start_time < this.end_time\"w\n\x0cTimeSelector\x12-\n\x07instant\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.TimestampH\x00\x12+\n\x05range\x18\x02 \x01(\x0b\x32\x1a.braid.common.v1.TimeRangeH\x00\x42\x0b\n\x02\x61t\x12\x05\xbaH\x02\x08\x01\"h\n\x08\x43itation\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\x16\n\x0e\x64ocument_title\x18\x03 \x01(\t\x12\x0e\n\x06source\x18\x04 \x01(\t\x12\r\n\x05quote\x18\x05 \x01(\t*\xa8\x01\n\x0f\x45mbeddingSource\x12 \n\x1c\x45MBEDDING_SOURCE_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x45MBEDDING_SOURCE_GIVEN\x10\x01\x12\x1d\n\x19\x45MBEDDING_SOURCE_COMPUTED\x10\x02\x12\x1b\n\x17\x45MBEDDING_SOURCE_MEMORY\x10\x03\x12\x1b\n\x17\x45MBEDDING_SOURCE_STORED\x10\x04*W\n\nVectorPath\x12\x1b\n\x17VECTOR_PATH_UNSPECIFIED\x10\x00\x12\x15\n\x11VECTOR_PATH_EXACT\x10\x01\x12\x15\n\x11VECTOR_PATH_INDEX\x10\x02*R\n\tCacheMode\x12\x1a\n\x16\x43\x41\x43HE_MODE_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x43\x41\x43HE_MODE_USE\x10\x01\x12\x15\n\x11\x43\x41\x43HE_MODE_BYPASS\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x62raid/common/v1/retrieval.proto\x12\x0f\x62raid.common.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\\\n\x0eQueryEmbedding\x12\'\n\x0f\x65mbedding_model\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12!\n\x06values\x18\x02 \x03(\x02\x42\x11\xbaH\x0e\x92\x01\x0b\x08\x01\x10\x80@\"\x04\n\x02@\x01\"\xf7\x01\n\tTimeRange\x12.\n\nstart_time\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp:\x8b\x01\xbaH\x87\x01\x1a\x84\x01\n\x10time_range.order\x12\x1fthe end must be after the start\x1aO!has(this.start_time) || !has(this.end_time) || this.start_time < this.end_time\"w\n\x0cTimeSelector\x12-\n\x07instant\x18\x01 \x01(\x0b\x32\x1a.google.protobuf.TimestampH\x00\x12+\n\x05range\x18\x02 \x01(\x0b\x32\x1a.braid.common.v1.TimeRangeH\x00\x42\x0b\n\x02\x61t\x12\x05\xbaH\x02\x08\x01\"v\n\x08\x43itation\x12\x10\n\x08\x63hunk_id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\x16\n\x0e\x64ocument_title\x18\x03 \x01(\t\x12\x0e\n\x06source\x18\x04 \x01(\t\x12\r\n\x05quote\x18\x05 \x01(\t:\x0c\xe2\xda\x18\x08\n\x06Source*\xa8\x01\n\x0f\x45mbeddingSource\x12 \n\x1c\x45MBEDDING_SOURCE_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x45MBEDDING_SOURCE_GIVEN\x10\x01\x12\x1d\n\x19\x45MBEDDING_SOURCE_COMPUTED\x10\x02\x12\x1b\n\x17\x45MBEDDING_SOURCE_MEMORY\x10\x03\x12\x1b\n\x17\x45MBEDDING_SOURCE_STORED\x10\x04*W\n\nVectorPath\x12\x1b\n\x17VECTOR_PATH_UNSPECIFIED\x10\x00\x12\x15\n\x11VECTOR_PATH_EXACT\x10\x01\x12\x15\n\x11VECTOR_PATH_INDEX\x10\x02*R\n\tCacheMode\x12\x1a\n\x16\x43\x41\x43HE_MODE_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x43\x41\x43HE_MODE_USE\x10\x01\x12\x15\n\x11\x43\x41\x43HE_MODE_BYPASS\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,18 +42,20 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TIMERANGE']._serialized_options = b'\272H\207\001\032\204\001\n\020time_range.order\022\037the end must be after the start\032O!has(this.start_time) || !has(this.end_time) || this.start_time < this.end_time'
   _globals['_TIMESELECTOR'].oneofs_by_name['at']._loaded_options = None
   _globals['_TIMESELECTOR'].oneofs_by_name['at']._serialized_options = b'\272H\002\010\001'
-  _globals['_EMBEDDINGSOURCE']._serialized_start=686
-  _globals['_EMBEDDINGSOURCE']._serialized_end=854
-  _globals['_VECTORPATH']._serialized_start=856
-  _globals['_VECTORPATH']._serialized_end=943
-  _globals['_CACHEMODE']._serialized_start=945
-  _globals['_CACHEMODE']._serialized_end=1027
-  _globals['_QUERYEMBEDDING']._serialized_start=114
-  _globals['_QUERYEMBEDDING']._serialized_end=206
-  _globals['_TIMERANGE']._serialized_start=209
-  _globals['_TIMERANGE']._serialized_end=456
-  _globals['_TIMESELECTOR']._serialized_start=458
-  _globals['_TIMESELECTOR']._serialized_end=577
-  _globals['_CITATION']._serialized_start=579
-  _globals['_CITATION']._serialized_end=683
+  _globals['_CITATION']._loaded_options = None
+  _globals['_CITATION']._serialized_options = b'\342\332\030\010\n\006Source'
+  _globals['_EMBEDDINGSOURCE']._serialized_start=728
+  _globals['_EMBEDDINGSOURCE']._serialized_end=896
+  _globals['_VECTORPATH']._serialized_start=898
+  _globals['_VECTORPATH']._serialized_end=985
+  _globals['_CACHEMODE']._serialized_start=987
+  _globals['_CACHEMODE']._serialized_end=1069
+  _globals['_QUERYEMBEDDING']._serialized_start=142
+  _globals['_QUERYEMBEDDING']._serialized_end=234
+  _globals['_TIMERANGE']._serialized_start=237
+  _globals['_TIMERANGE']._serialized_end=484
+  _globals['_TIMESELECTOR']._serialized_start=486
+  _globals['_TIMESELECTOR']._serialized_end=605
+  _globals['_CITATION']._serialized_start=607
+  _globals['_CITATION']._serialized_end=725
 # @@protoc_insertion_point(module_scope)

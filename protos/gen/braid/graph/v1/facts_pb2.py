@@ -22,34 +22,83 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from braid.common.v1 import retrieval_pb2 as braid_dot_common_dot_v1_dot_retrieval__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x62raid/graph/v1/facts.proto\x12\x0e\x62raid.graph.v1\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"3\n\tEntityRef\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04type\x18\x03 \x01(\t\"\xec\x03\n\x04\x46\x61\x63t\x12\n\n\x02id\x18\x01 \x01(\t\x12\x11\n\tstatement\x18\x02 \x01(\t\x12\x15\n\rrelation_type\x18\x03 \x01(\t\x12*\n\x07subject\x18\x04 \x01(\x0b\x32\x19.braid.graph.v1.EntityRef\x12)\n\x06object\x18\x05 \x01(\x0b\x32\x19.braid.graph.v1.EntityRef\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x07sources\x18\x08 \x03(\x0b\x32\x19.braid.common.v1.Citation\x12*\n\x06origin\x18\t \x01(\x0e\x32\x1a.braid.graph.v1.FactOrigin\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\nattributes\x18\x0b \x01(\x0b\x32\x17.google.protobuf.Struct\x12\r\n\x05\x65vent\x18\x0c \x01(\x08\x12\x30\n\x0cmention_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"\x8a\x01\n\nFactChange\x12,\n\x04kind\x18\x01 \x01(\x0e\x32\x1e.braid.graph.v1.FactChangeKind\x12\x0f\n\x07user_id\x18\x02 \x01(\t\x12\x0e\n\x06reason\x18\x03 \x01(\t\x12\x10\n\x08\x63hunk_id\x18\x04 \x01(\t\x12\x1b\n\x13replacement_fact_id\x18\x05 \x01(\t\"\xc3\x01\n\rWithdrawnFact\x12\"\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.Fact\x12.\n\nknown_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0ewithdrawn_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x06\x63hange\x18\x04 \x01(\x0b\x32\x1a.braid.graph.v1.FactChange\"\x8a\x02\n\nFactScores\x12\x13\n\x06vector\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x18\n\x0bvector_rank\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12\x16\n\ttext_rank\x18\x04 \x01(\x05H\x02\x88\x01\x01\x12\x13\n\x06rerank\x18\x05 \x01(\x01H\x03\x88\x01\x01\x12\x12\n\x05words\x18\x06 \x01(\x01H\x04\x88\x01\x01\x12\x14\n\x07support\x18\x07 \x01(\x01H\x05\x88\x01\x01\x12\x14\n\x07reading\x18\x08 \x01(\x01H\x06\x88\x01\x01\x42\t\n\x07_vectorB\x0e\n\x0c_vector_rankB\x0c\n\n_text_rankB\t\n\x07_rerankB\x08\n\x06_wordsB\n\n\x08_supportB\n\n\x08_readingJ\x04\x08\x02\x10\x03R\x04text\"h\n\x07\x46\x61\x63tHit\x12\"\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.Fact\x12\r\n\x05score\x18\x02 \x01(\x01\x12*\n\x06scores\x18\x03 \x01(\x0b\x32\x1a.braid.graph.v1.FactScores\"\xb5\x01\n\x06\x45ntity\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04type\x18\x03 \x01(\t\x12\x0f\n\x07summary\x18\x04 \x01(\t\x12\x15\n\rmention_count\x18\x05 \x01(\x03\x12+\n\nattributes\x18\x06 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x1b\n\x0e\x64ocument_title\x18\x07 \x01(\x08H\x00\x88\x01\x01\x42\x11\n\x0f_document_title*r\n\nFactOrigin\x12\x1b\n\x17\x46\x41\x43T_ORIGIN_UNSPECIFIED\x10\x00\x12\x15\n\x11\x46\x41\x43T_ORIGIN_GIVEN\x10\x01\x12\x19\n\x15\x46\x41\x43T_ORIGIN_EXTRACTED\x10\x02\x12\x15\n\x11\x46\x41\x43T_ORIGIN_LOCAL\x10\x03*r\n\x0e\x46\x61\x63tChangeKind\x12 \n\x1c\x46\x41\x43T_CHANGE_KIND_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x46\x41\x43T_CHANGE_KIND_WITHDRAWN\x10\x01\x12\x1e\n\x1a\x46\x41\x43T_CHANGE_KIND_CORRECTED\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x62raid/graph/v1/facts.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"P\n\tEntityRef\x12\x16\n\x02id\x18\x01 \x01(\tB\n\xda\xda\x18\x06\n\x04uuid\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04type\x18\x03 \x01(\t:\x0f\xe2\xda\x18\x0b\n\tEntityEnd\"\xf7\x04\n\x04\x46\x61\x63t\x12\x16\n\x02id\x18\x01 \x01(\tB\n\xda\xda\x18\x06\n\x04uuid\x12\x1d\n\tstatement\x18\x02 \x01(\tB\n\xda\xda\x18\x06\n\x04\x66\x61\x63t\x12%\n\rrelation_type\x18\x03 \x01(\tB\x0e\xda\xda\x18\n\n\x08relation\x12\x41\n\x07subject\x18\x04 \x01(\x0b\x32\x19.braid.graph.v1.EntityRefB\x15\xda\xda\x18\x11\n\rsource_entity\x18\x01\x12@\n\x06object\x18\x05 \x01(\x0b\x32\x19.braid.graph.v1.EntityRefB\x15\xda\xda\x18\x11\n\rtarget_entity\x18\x01\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x07sources\x18\x08 \x03(\x0b\x32\x19.braid.common.v1.Citation\x12*\n\x06origin\x18\t \x01(\x0e\x32\x1a.braid.graph.v1.FactOrigin\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x33\n\nattributes\x18\x0b \x01(\x0b\x32\x17.google.protobuf.StructB\x06\xda\xda\x18\x02\x18\x01\x12\r\n\x05\x65vent\x18\x0c \x01(\x08\x12\x44\n\x0cmention_time\x18\r \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x12\xda\xda\x18\x0e\n\x0cmentioned_at:\x17\xe2\xda\x18\x13\n\nStatedFact\x12\x05score\"\xc2\x01\n\nFactChange\x12,\n\x04kind\x18\x01 \x01(\x0e\x32\x1e.braid.graph.v1.FactChangeKind\x12\x1d\n\x07user_id\x18\x02 \x01(\tB\x0c\xda\xda\x18\x08\n\x04user\x10\x01\x12\x16\n\x06reason\x18\x03 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\x18\n\x08\x63hunk_id\x18\x04 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\x35\n\x13replacement_fact_id\x18\x05 \x01(\tB\x18\xda\xda\x18\x14\n\x10replacement_uuid\x10\x01\"\xcb\x01\n\rWithdrawnFact\x12*\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.FactB\x06\xda\xda\x18\x02\x18\x01\x12.\n\nknown_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0ewithdrawn_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12*\n\x06\x63hange\x18\x04 \x01(\x0b\x32\x1a.braid.graph.v1.FactChange\"\x92\x02\n\nFactScores\x12\x13\n\x06vector\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x18\n\x0bvector_rank\x18\x03 \x01(\x05H\x01\x88\x01\x01\x12\x16\n\ttext_rank\x18\x04 \x01(\x05H\x02\x88\x01\x01\x12\x1b\n\x06rerank\x18\x05 \x01(\x01\x42\x06\xda\xda\x18\x02 \x01H\x03\x88\x01\x01\x12\x12\n\x05words\x18\x06 \x01(\x01H\x04\x88\x01\x01\x12\x14\n\x07support\x18\x07 \x01(\x01H\x05\x88\x01\x01\x12\x14\n\x07reading\x18\x08 \x01(\x01H\x06\x88\x01\x01\x42\t\n\x07_vectorB\x0e\n\x0c_vector_rankB\x0c\n\n_text_rankB\t\n\x07_rerankB\x08\n\x06_wordsB\n\n\x08_supportB\n\n\x08_readingJ\x04\x08\x02\x10\x03R\x04text\"\xa2\x01\n\x07\x46\x61\x63tHit\x12\x43\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.FactB\x1f\xda\xda\x18\x1b(\x01\x32\nattributes2\x0b\x63reate_time\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x32\n\x06scores\x18\x03 \x01(\x0b\x32\x1a.braid.graph.v1.FactScoresB\x06\xda\xda\x18\x02\x18\x01:\x0f\xe2\xda\x18\x0b\n\tFoundFact\"\xf5\x01\n\x06\x45ntity\x12\x16\n\x02id\x18\x01 \x01(\tB\n\xda\xda\x18\x06\n\x04uuid\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0c\n\x04type\x18\x03 \x01(\t\x12\x0f\n\x07summary\x18\x04 \x01(\t\x12%\n\rmention_count\x18\x05 \x01(\x03\x42\x0e\xda\xda\x18\n\n\x08mentions\x12\x33\n\nattributes\x18\x06 \x01(\x0b\x32\x17.google.protobuf.StructB\x06\xda\xda\x18\x02 \x01\x12#\n\x0e\x64ocument_title\x18\x07 \x01(\x08\x42\x06\xda\xda\x18\x02\x18\x01H\x00\x88\x01\x01:\x12\xe2\xda\x18\x0e\n\x0cListedEntityB\x11\n\x0f_document_title*r\n\nFactOrigin\x12\x1b\n\x17\x46\x41\x43T_ORIGIN_UNSPECIFIED\x10\x00\x12\x15\n\x11\x46\x41\x43T_ORIGIN_GIVEN\x10\x01\x12\x19\n\x15\x46\x41\x43T_ORIGIN_EXTRACTED\x10\x02\x12\x15\n\x11\x46\x41\x43T_ORIGIN_LOCAL\x10\x03*r\n\x0e\x46\x61\x63tChangeKind\x12 \n\x1c\x46\x41\x43T_CHANGE_KIND_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x46\x41\x43T_CHANGE_KIND_WITHDRAWN\x10\x01\x12\x1e\n\x1a\x46\x41\x43T_CHANGE_KIND_CORRECTED\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'braid.graph.v1.facts_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_FACTORIGIN']._serialized_start=1588
-  _globals['_FACTORIGIN']._serialized_end=1702
-  _globals['_FACTCHANGEKIND']._serialized_start=1704
-  _globals['_FACTCHANGEKIND']._serialized_end=1818
-  _globals['_ENTITYREF']._serialized_start=142
-  _globals['_ENTITYREF']._serialized_end=193
-  _globals['_FACT']._serialized_start=196
-  _globals['_FACT']._serialized_end=688
-  _globals['_FACTCHANGE']._serialized_start=691
-  _globals['_FACTCHANGE']._serialized_end=829
-  _globals['_WITHDRAWNFACT']._serialized_start=832
-  _globals['_WITHDRAWNFACT']._serialized_end=1027
-  _globals['_FACTSCORES']._serialized_start=1030
-  _globals['_FACTSCORES']._serialized_end=1296
-  _globals['_FACTHIT']._serialized_start=1298
-  _globals['_FACTHIT']._serialized_end=1402
-  _globals['_ENTITY']._serialized_start=1405
-  _globals['_ENTITY']._serialized_end=1586
+  _globals['_ENTITYREF'].fields_by_name['id']._loaded_options = None
+  _globals['_ENTITYREF'].fields_by_name['id']._serialized_options = b'\332\332\030\006\n\004uuid'
+  _globals['_ENTITYREF']._loaded_options = None
+  _globals['_ENTITYREF']._serialized_options = b'\342\332\030\013\n\tEntityEnd'
+  _globals['_FACT'].fields_by_name['id']._loaded_options = None
+  _globals['_FACT'].fields_by_name['id']._serialized_options = b'\332\332\030\006\n\004uuid'
+  _globals['_FACT'].fields_by_name['statement']._loaded_options = None
+  _globals['_FACT'].fields_by_name['statement']._serialized_options = b'\332\332\030\006\n\004fact'
+  _globals['_FACT'].fields_by_name['relation_type']._loaded_options = None
+  _globals['_FACT'].fields_by_name['relation_type']._serialized_options = b'\332\332\030\n\n\010relation'
+  _globals['_FACT'].fields_by_name['subject']._loaded_options = None
+  _globals['_FACT'].fields_by_name['subject']._serialized_options = b'\332\332\030\021\n\rsource_entity\030\001'
+  _globals['_FACT'].fields_by_name['object']._loaded_options = None
+  _globals['_FACT'].fields_by_name['object']._serialized_options = b'\332\332\030\021\n\rtarget_entity\030\001'
+  _globals['_FACT'].fields_by_name['attributes']._loaded_options = None
+  _globals['_FACT'].fields_by_name['attributes']._serialized_options = b'\332\332\030\002\030\001'
+  _globals['_FACT'].fields_by_name['mention_time']._loaded_options = None
+  _globals['_FACT'].fields_by_name['mention_time']._serialized_options = b'\332\332\030\016\n\014mentioned_at'
+  _globals['_FACT']._loaded_options = None
+  _globals['_FACT']._serialized_options = b'\342\332\030\023\n\nStatedFact\022\005score'
+  _globals['_FACTCHANGE'].fields_by_name['user_id']._loaded_options = None
+  _globals['_FACTCHANGE'].fields_by_name['user_id']._serialized_options = b'\332\332\030\010\n\004user\020\001'
+  _globals['_FACTCHANGE'].fields_by_name['reason']._loaded_options = None
+  _globals['_FACTCHANGE'].fields_by_name['reason']._serialized_options = b'\332\332\030\002\020\001'
+  _globals['_FACTCHANGE'].fields_by_name['chunk_id']._loaded_options = None
+  _globals['_FACTCHANGE'].fields_by_name['chunk_id']._serialized_options = b'\332\332\030\002\020\001'
+  _globals['_FACTCHANGE'].fields_by_name['replacement_fact_id']._loaded_options = None
+  _globals['_FACTCHANGE'].fields_by_name['replacement_fact_id']._serialized_options = b'\332\332\030\024\n\020replacement_uuid\020\001'
+  _globals['_WITHDRAWNFACT'].fields_by_name['fact']._loaded_options = None
+  _globals['_WITHDRAWNFACT'].fields_by_name['fact']._serialized_options = b'\332\332\030\002\030\001'
+  _globals['_FACTSCORES'].fields_by_name['rerank']._loaded_options = None
+  _globals['_FACTSCORES'].fields_by_name['rerank']._serialized_options = b'\332\332\030\002 \001'
+  _globals['_FACTHIT'].fields_by_name['fact']._loaded_options = None
+  _globals['_FACTHIT'].fields_by_name['fact']._serialized_options = b'\332\332\030\033(\0012\nattributes2\013create_time'
+  _globals['_FACTHIT'].fields_by_name['scores']._loaded_options = None
+  _globals['_FACTHIT'].fields_by_name['scores']._serialized_options = b'\332\332\030\002\030\001'
+  _globals['_FACTHIT']._loaded_options = None
+  _globals['_FACTHIT']._serialized_options = b'\342\332\030\013\n\tFoundFact'
+  _globals['_ENTITY'].fields_by_name['id']._loaded_options = None
+  _globals['_ENTITY'].fields_by_name['id']._serialized_options = b'\332\332\030\006\n\004uuid'
+  _globals['_ENTITY'].fields_by_name['mention_count']._loaded_options = None
+  _globals['_ENTITY'].fields_by_name['mention_count']._serialized_options = b'\332\332\030\n\n\010mentions'
+  _globals['_ENTITY'].fields_by_name['attributes']._loaded_options = None
+  _globals['_ENTITY'].fields_by_name['attributes']._serialized_options = b'\332\332\030\002 \001'
+  _globals['_ENTITY'].fields_by_name['document_title']._loaded_options = None
+  _globals['_ENTITY'].fields_by_name['document_title']._serialized_options = b'\332\332\030\002\030\001'
+  _globals['_ENTITY']._loaded_options = None
+  _globals['_ENTITY']._serialized_options = b'\342\332\030\016\n\014ListedEntity'
+  _globals['_FACTORIGIN']._serialized_start=1979
+  _globals['_FACTORIGIN']._serialized_end=2093
+  _globals['_FACTCHANGEKIND']._serialized_start=2095
+  _globals['_FACTCHANGEKIND']._serialized_end=2209
+  _globals['_ENTITYREF']._serialized_start=170
+  _globals['_ENTITYREF']._serialized_end=250
+  _globals['_FACT']._serialized_start=253
+  _globals['_FACT']._serialized_end=884
+  _globals['_FACTCHANGE']._serialized_start=887
+  _globals['_FACTCHANGE']._serialized_end=1081
+  _globals['_WITHDRAWNFACT']._serialized_start=1084
+  _globals['_WITHDRAWNFACT']._serialized_end=1287
+  _globals['_FACTSCORES']._serialized_start=1290
+  _globals['_FACTSCORES']._serialized_end=1564
+  _globals['_FACTHIT']._serialized_start=1567
+  _globals['_FACTHIT']._serialized_end=1729
+  _globals['_ENTITY']._serialized_start=1732
+  _globals['_ENTITY']._serialized_end=1977
 # @@protoc_insertion_point(module_scope)

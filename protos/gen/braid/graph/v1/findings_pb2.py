@@ -22,6 +22,7 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from braid.common.v1 import legs_pb2 as braid_dot_common_dot_v1_dot_legs__pb2
 from braid.common.v1 import retrieval_pb2 as braid_dot_common_dot_v1_dot_retrieval__pb2
 from braid.common.v1 import rules_pb2 as braid_dot_common_dot_v1_dot_rules__pb2
@@ -30,7 +31,7 @@ from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/graph/v1/findings.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb6\x01\n\x0e\x46indingDetails\x12%\n\x0bkey_insight\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x19\n\x04type\x18\x02 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12\x30\n\nconfidence\x18\x03 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12!\n\x0bmethodology\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x42\r\n\x0b_confidence\"\xa5\x01\n\rIntentDetails\x12\x1e\n\x04goal\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x1b\n\x06status\x18\x02 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12:\n\x08priority\x18\x03 \x01(\x0e\x32\x1e.braid.graph.v1.IntentPriorityB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x1b\n\x05owner\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"\x8e\x01\n\x0eOutcomeDetails\x12 \n\x06result\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x31\n\x07metrics\x18\x02 \x03(\x0b\x32\x16.braid.graph.v1.MetricB\x08\xbaH\x05\x92\x01\x02\x10\x32\x12\'\n\x08\x62lockers\x18\x03 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\x10\x32\"\x0br\t\x10\x01\x18\xe8\x07\xba\x01\x01\x00\"Y\n\x06Metric\x12\x1c\n\x04name\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\x16\n\x05value\x18\x02 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01\x12\x19\n\x04unit\x18\x03 \x01(\tB\x0b\xbaH\x08r\x06\x18\x32\xba\x01\x01\x00\"c\n\x0e\x46indingSubject\x12\x1e\n\x04name\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\xe8\x07\xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x31\n\x04type\x18\x02 \x01(\tB#\xbaH r\x1e\x18@2\x1a^([A-Za-z][A-Za-z0-9_]*)?$\"\x96\x03\n\x0c\x46indingInput\x12!\n\x0b\x65xternal_id\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x31\n\x07\x66inding\x18\x02 \x01(\x0b\x32\x1e.braid.graph.v1.FindingDetailsH\x00\x12/\n\x06intent\x18\x03 \x01(\x0b\x32\x1d.braid.graph.v1.IntentDetailsH\x00\x12\x31\n\x07outcome\x18\x04 \x01(\x0b\x32\x1e.braid.graph.v1.OutcomeDetailsH\x00\x12@\n\x0e\x61\x62out_entities\x18\x05 \x03(\x0b\x32\x1e.braid.graph.v1.FindingSubjectB\x08\xbaH\x05\x92\x01\x02\x10\x32\x12\x30\n\x11\x61\x62out_finding_ids\x18\x06 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\x10\x32\"\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\"\n\tchunk_ids\x18\x07 \x03(\tB\x0f\xbaH\x0c\x92\x01\t\x10\x64\"\x05r\x03\xb0\x01\x01\x12\"\n\tembedding\x18\x08 \x03(\x02\x42\x0f\xbaH\x0c\x92\x01\t\x10\x80@\"\x04\n\x02@\x01\x42\x10\n\x07\x64\x65tails\x12\x05\xbaH\x02\x08\x01\"\xa5\x01\n\x12\x41\x64\x64\x46indingsRequest\x12;\n\x08\x66indings\x18\x01 \x03(\x0b\x32\x1c.braid.graph.v1.FindingInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\"\xd6\x01\n\x13\x41\x64\x64\x46indingsResponse\x12\x13\n\x0b\x66inding_ids\x18\x01 \x03(\t\x12\x13\n\x0b\x61\x64\x64\x65\x64_count\x18\x02 \x01(\x05\x12\x15\n\rupdated_count\x18\x03 \x01(\x05\x12\x17\n\x0funchanged_count\x18\x04 \x01(\x05\x12/\n\x07refused\x18\x05 \x03(\x0b\x32\x1e.braid.graph.v1.RefusedFinding\x12\x1c\n\x14without_vector_count\x18\x06 \x01(\x05\x12\x16\n\x0espace_revision\x18\x07 \x01(\x03\"/\n\x0eRefusedFinding\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x0e\n\x06reason\x18\x02 \x01(\t\"\xc9\x01\n\x0bNumberRange\x12\"\n\x0cgreater_than\x18\x01 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x00\x88\x01\x01\x12\x1e\n\x08\x61t_least\x18\x02 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x01\x88\x01\x01\x12\x1f\n\tless_than\x18\x03 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x02\x88\x01\x01\x12\x1d\n\x07\x61t_most\x18\x04 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x03\x88\x01\x01\x42\x0f\n\r_greater_thanB\x0b\n\t_at_leastB\x0c\n\n_less_thanB\n\n\x08_at_most\"X\n\x0cMetricFilter\x12\x1c\n\x04name\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12*\n\x05value\x18\x02 \x01(\x0b\x32\x1b.braid.graph.v1.NumberRange\"\xc1\x05\n\rFindingFilter\x12=\n\x05kinds\x18\x01 \x03(\x0e\x32\x1b.braid.graph.v1.FindingKindB\x11\xbaH\x0e\x92\x01\x0b\x10\x03\"\x07\x82\x01\x04\x10\x01 \x00\x12\x19\n\x04type\x18\x02 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12/\n\nconfidence\x18\x03 \x01(\x0b\x32\x1b.braid.graph.v1.NumberRange\x12!\n\x0bmethodology\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1b\n\x06status\x18\x05 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12\x43\n\npriorities\x18\x06 \x03(\x0e\x32\x1e.braid.graph.v1.IntentPriorityB\x0f\xbaH\x0c\x92\x01\t\x10\x05\"\x05\x82\x01\x02\x10\x01\x12\x1b\n\x05owner\x18\x07 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12,\n\x06metric\x18\x08 \x01(\x0b\x32\x1c.braid.graph.v1.MetricFilter\x12\x1d\n\x07\x62locker\x18\t \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x19\n\x0chas_blockers\x18\n \x01(\x08H\x00\x88\x01\x01\x12\x34\n\x0c\x61\x62out_entity\x18\x0b \x01(\x0b\x32\x1e.braid.graph.v1.FindingSubject\x12&\n\x10\x61\x62out_finding_id\x18\x0c \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x1d\n\x08\x63hunk_id\x18\r \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\x12\x37\n\x06origin\x18\x0e \x01(\x0e\x32\x1d.braid.graph.v1.FindingOriginB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12/\n\x0b\x63reate_time\x18\x0f \x01(\x0b\x32\x1a.braid.common.v1.TimeRange\x12#\n\x03ids\x18\x10 \x03(\tB\x16\xbaH\x13\x92\x01\x10\x10\xc8\x01\"\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x42\x0f\n\r_has_blockers\"\xeb\x01\n\x15SearchFindingsRequest\x12\x1b\n\x05query\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\x80 \xba\x01\x01\x00\x12-\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\x1d.braid.graph.v1.FindingFilter\x12\x1a\n\tpage_size\x18\x03 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x12\x38\n\x0fquery_embedding\x18\x05 \x01(\x0b\x32\x1f.braid.common.v1.QueryEmbedding\x12\x11\n\ttext_only\x18\x06 \x01(\x08\"\xfd\x01\n\x16SearchFindingsResponse\x12(\n\x04hits\x18\x01 \x03(\x0b\x32\x1a.braid.graph.v1.FindingHit\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\x12\x30\n\x0bvector_path\x18\x04 \x01(\x0e\x32\x1b.braid.common.v1.VectorPath\x12\x17\n\x0fnext_page_token\x18\x05 \x01(\t\x12\x16\n\x0espace_revision\x18\x06 \x01(\x03\"q\n\nFindingHit\x12(\n\x07\x66inding\x18\x01 \x01(\x0b\x32\x17.braid.graph.v1.Finding\x12\r\n\x05score\x18\x02 \x01(\x01\x12*\n\x06scores\x18\x03 \x01(\x0b\x32\x1a.braid.graph.v1.FactScores\"\xd7\x03\n\x07\x46inding\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\x0b\x65xternal_id\x18\x02 \x01(\t\x12\x31\n\x07\x66inding\x18\x03 \x01(\x0b\x32\x1e.braid.graph.v1.FindingDetailsH\x00\x12/\n\x06intent\x18\x04 \x01(\x0b\x32\x1d.braid.graph.v1.IntentDetailsH\x00\x12\x31\n\x07outcome\x18\x05 \x01(\x0b\x32\x1e.braid.graph.v1.OutcomeDetailsH\x00\x12\x31\n\x0e\x61\x62out_entities\x18\x06 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\x12\x19\n\x11\x61\x62out_finding_ids\x18\x07 \x03(\t\x12*\n\x07sources\x18\x08 \x03(\x0b\x32\x19.braid.common.v1.Citation\x12-\n\x06origin\x18\t \x01(\x0e\x32\x1d.braid.graph.v1.FindingOrigin\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.TimestampB\t\n\x07\x64\x65tails*x\n\x0b\x46indingKind\x12\x1c\n\x18\x46INDING_KIND_UNSPECIFIED\x10\x00\x12\x18\n\x14\x46INDING_KIND_FINDING\x10\x01\x12\x17\n\x13\x46INDING_KIND_INTENT\x10\x02\x12\x18\n\x14\x46INDING_KIND_OUTCOME\x10\x03*\x9e\x01\n\x0eIntentPriority\x12\x1f\n\x1bINTENT_PRIORITY_UNSPECIFIED\x10\x00\x12\x17\n\x13INTENT_PRIORITY_LOW\x10\x01\x12\x1a\n\x16INTENT_PRIORITY_MEDIUM\x10\x02\x12\x18\n\x14INTENT_PRIORITY_HIGH\x10\x03\x12\x1c\n\x18INTENT_PRIORITY_CRITICAL\x10\x04*g\n\rFindingOrigin\x12\x1e\n\x1a\x46INDING_ORIGIN_UNSPECIFIED\x10\x00\x12\x18\n\x14\x46INDING_ORIGIN_GIVEN\x10\x01\x12\x1c\n\x18\x46INDING_ORIGIN_EXTRACTED\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/graph/v1/findings.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcb\x01\n\x0e\x46indingDetails\x12%\n\x0bkey_insight\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x19\n\x04type\x18\x02 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12\x30\n\nconfidence\x18\x03 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12!\n\x0bmethodology\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00:\x13\xe2\xda\x18\x0f\n\rInsightAnswerB\r\n\x0b_confidence\"\xbf\x01\n\rIntentDetails\x12\x1e\n\x04goal\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x1b\n\x06status\x18\x02 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12@\n\x08priority\x18\x03 \x01(\x0e\x32\x1e.braid.graph.v1.IntentPriorityB\x0e\xbaH\x05\x82\x01\x02\x10\x01\xda\xda\x18\x02\x10\x01\x12\x1b\n\x05owner\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00:\x12\xe2\xda\x18\x0e\n\x0cIntentAnswer\"\xa3\x01\n\x0eOutcomeDetails\x12 \n\x06result\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x31\n\x07metrics\x18\x02 \x03(\x0b\x32\x16.braid.graph.v1.MetricB\x08\xbaH\x05\x92\x01\x02\x10\x32\x12\'\n\x08\x62lockers\x18\x03 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\x10\x32\"\x0br\t\x10\x01\x18\xe8\x07\xba\x01\x01\x00:\x13\xe2\xda\x18\x0f\n\rOutcomeAnswer\"m\n\x06Metric\x12\x1c\n\x04name\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\x16\n\x05value\x18\x02 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01\x12\x19\n\x04unit\x18\x03 \x01(\tB\x0b\xbaH\x08r\x06\x18\x32\xba\x01\x01\x00:\x12\xe2\xda\x18\x0e\n\x0cMetricAnswer\"c\n\x0e\x46indingSubject\x12\x1e\n\x04name\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\xe8\x07\xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x31\n\x04type\x18\x02 \x01(\tB#\xbaH r\x1e\x18@2\x1a^([A-Za-z][A-Za-z0-9_]*)?$\"\x96\x03\n\x0c\x46indingInput\x12!\n\x0b\x65xternal_id\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x31\n\x07\x66inding\x18\x02 \x01(\x0b\x32\x1e.braid.graph.v1.FindingDetailsH\x00\x12/\n\x06intent\x18\x03 \x01(\x0b\x32\x1d.braid.graph.v1.IntentDetailsH\x00\x12\x31\n\x07outcome\x18\x04 \x01(\x0b\x32\x1e.braid.graph.v1.OutcomeDetailsH\x00\x12@\n\x0e\x61\x62out_entities\x18\x05 \x03(\x0b\x32\x1e.braid.graph.v1.FindingSubjectB\x08\xbaH\x05\x92\x01\x02\x10\x32\x12\x30\n\x11\x61\x62out_finding_ids\x18\x06 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\x10\x32\"\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12\"\n\tchunk_ids\x18\x07 \x03(\tB\x0f\xbaH\x0c\x92\x01\t\x10\x64\"\x05r\x03\xb0\x01\x01\x12\"\n\tembedding\x18\x08 \x03(\x02\x42\x0f\xbaH\x0c\x92\x01\t\x10\x80@\"\x04\n\x02@\x01\x42\x10\n\x07\x64\x65tails\x12\x05\xbaH\x02\x08\x01\"\xa5\x01\n\x12\x41\x64\x64\x46indingsRequest\x12;\n\x08\x66indings\x18\x01 \x03(\x0b\x32\x1c.braid.graph.v1.FindingInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\"\xbd\x02\n\x13\x41\x64\x64\x46indingsResponse\x12\"\n\x0b\x66inding_ids\x18\x01 \x03(\tB\r\xda\xda\x18\t\n\x05uuids\x10\x01\x12 \n\x0b\x61\x64\x64\x65\x64_count\x18\x02 \x01(\x05\x42\x0b\xda\xda\x18\x07\n\x05\x61\x64\x64\x65\x64\x12$\n\rupdated_count\x18\x03 \x01(\x05\x42\r\xda\xda\x18\t\n\x07updated\x12(\n\x0funchanged_count\x18\x04 \x01(\x05\x42\x0f\xda\xda\x18\x0b\n\tunchanged\x12/\n\x07refused\x18\x05 \x03(\x0b\x32\x1e.braid.graph.v1.RefusedFinding\x12\x32\n\x14without_vector_count\x18\x06 \x01(\x05\x42\x14\xda\xda\x18\x10\n\x0ewithout_vector\x12\x16\n\x0espace_revision\x18\x07 \x01(\x03:\x13\xe2\xda\x18\x0f\n\rFindingsAdded\"/\n\x0eRefusedFinding\x12\r\n\x05index\x18\x01 \x01(\x05\x12\x0e\n\x06reason\x18\x02 \x01(\t\"\xc9\x01\n\x0bNumberRange\x12\"\n\x0cgreater_than\x18\x01 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x00\x88\x01\x01\x12\x1e\n\x08\x61t_least\x18\x02 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x01\x88\x01\x01\x12\x1f\n\tless_than\x18\x03 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x02\x88\x01\x01\x12\x1d\n\x07\x61t_most\x18\x04 \x01(\x01\x42\x07\xbaH\x04\x12\x02@\x01H\x03\x88\x01\x01\x42\x0f\n\r_greater_thanB\x0b\n\t_at_leastB\x0c\n\n_less_thanB\n\n\x08_at_most\"X\n\x0cMetricFilter\x12\x1c\n\x04name\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12*\n\x05value\x18\x02 \x01(\x0b\x32\x1b.braid.graph.v1.NumberRange\"\xc1\x05\n\rFindingFilter\x12=\n\x05kinds\x18\x01 \x03(\x0e\x32\x1b.braid.graph.v1.FindingKindB\x11\xbaH\x0e\x92\x01\x0b\x10\x03\"\x07\x82\x01\x04\x10\x01 \x00\x12\x19\n\x04type\x18\x02 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12/\n\nconfidence\x18\x03 \x01(\x0b\x32\x1b.braid.graph.v1.NumberRange\x12!\n\x0bmethodology\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1b\n\x06status\x18\x05 \x01(\tB\x0b\xbaH\x08r\x06\x18\x64\xba\x01\x01\x00\x12\x43\n\npriorities\x18\x06 \x03(\x0e\x32\x1e.braid.graph.v1.IntentPriorityB\x0f\xbaH\x0c\x92\x01\t\x10\x05\"\x05\x82\x01\x02\x10\x01\x12\x1b\n\x05owner\x18\x07 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12,\n\x06metric\x18\x08 \x01(\x0b\x32\x1c.braid.graph.v1.MetricFilter\x12\x1d\n\x07\x62locker\x18\t \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x19\n\x0chas_blockers\x18\n \x01(\x08H\x00\x88\x01\x01\x12\x34\n\x0c\x61\x62out_entity\x18\x0b \x01(\x0b\x32\x1e.braid.graph.v1.FindingSubject\x12&\n\x10\x61\x62out_finding_id\x18\x0c \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x1d\n\x08\x63hunk_id\x18\r \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\x12\x37\n\x06origin\x18\x0e \x01(\x0e\x32\x1d.braid.graph.v1.FindingOriginB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12/\n\x0b\x63reate_time\x18\x0f \x01(\x0b\x32\x1a.braid.common.v1.TimeRange\x12#\n\x03ids\x18\x10 \x03(\tB\x16\xbaH\x13\x92\x01\x10\x10\xc8\x01\"\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x42\x0f\n\r_has_blockers\"\xeb\x01\n\x15SearchFindingsRequest\x12\x1b\n\x05query\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\x80 \xba\x01\x01\x00\x12-\n\x06\x66ilter\x18\x02 \x01(\x0b\x32\x1d.braid.graph.v1.FindingFilter\x12\x1a\n\tpage_size\x18\x03 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x04 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x12\x38\n\x0fquery_embedding\x18\x05 \x01(\x0b\x32\x1f.braid.common.v1.QueryEmbedding\x12\x11\n\ttext_only\x18\x06 \x01(\x08\"\xb8\x02\n\x16SearchFindingsResponse\x12\x38\n\x04hits\x18\x01 \x03(\x0b\x32\x1a.braid.graph.v1.FindingHitB\x0e\xda\xda\x18\n\n\x08\x66indings\x12\x32\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatusB\x06\xda\xda\x18\x02 \x01\x12\x32\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReasonB\x06\xda\xda\x18\x02 \x01\x12\x38\n\x0bvector_path\x18\x04 \x01(\x0e\x32\x1b.braid.common.v1.VectorPathB\x06\xda\xda\x18\x02\x10\x01\x12\x17\n\x0fnext_page_token\x18\x05 \x01(\t\x12\x16\n\x0espace_revision\x18\x06 \x01(\x03:\x11\xe2\xda\x18\r\n\x0b\x46indingPage\"\xc3\x01\n\nFindingHit\x12\x30\n\x07\x66inding\x18\x01 \x01(\x0b\x32\x17.braid.graph.v1.FindingB\x06\xda\xda\x18\x02(\x01\x12\x15\n\x05score\x18\x02 \x01(\x01\x42\x06\xda\xda\x18\x02\x10\x01\x12X\n\x06scores\x18\x03 \x01(\x0b\x32\x1a.braid.graph.v1.FactScoresB,\xda\xda\x18(2\x05words2\x07support2\x07reading:\rFindingScores:\x12\xe2\xda\x18\x0e\n\x0c\x46oundFinding\"\x95\x04\n\x07\x46inding\x12\x16\n\x02id\x18\x01 \x01(\tB\n\xda\xda\x18\x06\n\x04uuid\x12\x1d\n\x0b\x65xternal_id\x18\x02 \x01(\tB\x08\xda\xda\x18\x04\n\x02id\x12\x31\n\x07\x66inding\x18\x03 \x01(\x0b\x32\x1e.braid.graph.v1.FindingDetailsH\x00\x12/\n\x06intent\x18\x04 \x01(\x0b\x32\x1d.braid.graph.v1.IntentDetailsH\x00\x12\x31\n\x07outcome\x18\x05 \x01(\x0b\x32\x1e.braid.graph.v1.OutcomeDetailsH\x00\x12\x31\n\x0e\x61\x62out_entities\x18\x06 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\x12/\n\x11\x61\x62out_finding_ids\x18\x07 \x03(\tB\x14\xda\xda\x18\x10\n\x0e\x61\x62out_findings\x12*\n\x07sources\x18\x08 \x03(\x0b\x32\x19.braid.common.v1.Citation\x12\x35\n\x06origin\x18\t \x01(\x0e\x32\x1d.braid.graph.v1.FindingOriginB\x06\xda\xda\x18\x02\x10\x01\x12/\n\x0b\x63reate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\x0b \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x13\n\x07\x64\x65tails\x12\x08\xea\xda\x18\x04kind*x\n\x0b\x46indingKind\x12\x1c\n\x18\x46INDING_KIND_UNSPECIFIED\x10\x00\x12\x18\n\x14\x46INDING_KIND_FINDING\x10\x01\x12\x17\n\x13\x46INDING_KIND_INTENT\x10\x02\x12\x18\n\x14\x46INDING_KIND_OUTCOME\x10\x03*\x9e\x01\n\x0eIntentPriority\x12\x1f\n\x1bINTENT_PRIORITY_UNSPECIFIED\x10\x00\x12\x17\n\x13INTENT_PRIORITY_LOW\x10\x01\x12\x1a\n\x16INTENT_PRIORITY_MEDIUM\x10\x02\x12\x18\n\x14INTENT_PRIORITY_HIGH\x10\x03\x12\x1c\n\x18INTENT_PRIORITY_CRITICAL\x10\x04*g\n\rFindingOrigin\x12\x1e\n\x1a\x46INDING_ORIGIN_UNSPECIFIED\x10\x00\x12\x18\n\x14\x46INDING_ORIGIN_GIVEN\x10\x01\x12\x1c\n\x18\x46INDING_ORIGIN_EXTRACTED\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -45,26 +46,34 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FINDINGDETAILS'].fields_by_name['confidence']._serialized_options = b'\272H\024\022\022\031\000\000\000\000\000\000\360?)\000\000\000\000\000\000\000\000'
   _globals['_FINDINGDETAILS'].fields_by_name['methodology']._loaded_options = None
   _globals['_FINDINGDETAILS'].fields_by_name['methodology']._serialized_options = b'\272H\tr\007\030\350\007\272\001\001\000'
+  _globals['_FINDINGDETAILS']._loaded_options = None
+  _globals['_FINDINGDETAILS']._serialized_options = b'\342\332\030\017\n\rInsightAnswer'
   _globals['_INTENTDETAILS'].fields_by_name['goal']._loaded_options = None
   _globals['_INTENTDETAILS'].fields_by_name['goal']._serialized_options = b'\272H\rr\013\030\200 \272\001\001\000\350\340\030\001'
   _globals['_INTENTDETAILS'].fields_by_name['status']._loaded_options = None
   _globals['_INTENTDETAILS'].fields_by_name['status']._serialized_options = b'\272H\010r\006\030d\272\001\001\000'
   _globals['_INTENTDETAILS'].fields_by_name['priority']._loaded_options = None
-  _globals['_INTENTDETAILS'].fields_by_name['priority']._serialized_options = b'\272H\005\202\001\002\020\001'
+  _globals['_INTENTDETAILS'].fields_by_name['priority']._serialized_options = b'\272H\005\202\001\002\020\001\332\332\030\002\020\001'
   _globals['_INTENTDETAILS'].fields_by_name['owner']._loaded_options = None
   _globals['_INTENTDETAILS'].fields_by_name['owner']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
+  _globals['_INTENTDETAILS']._loaded_options = None
+  _globals['_INTENTDETAILS']._serialized_options = b'\342\332\030\016\n\014IntentAnswer'
   _globals['_OUTCOMEDETAILS'].fields_by_name['result']._loaded_options = None
   _globals['_OUTCOMEDETAILS'].fields_by_name['result']._serialized_options = b'\272H\rr\013\030\200 \272\001\001\000\350\340\030\001'
   _globals['_OUTCOMEDETAILS'].fields_by_name['metrics']._loaded_options = None
   _globals['_OUTCOMEDETAILS'].fields_by_name['metrics']._serialized_options = b'\272H\005\222\001\002\0202'
   _globals['_OUTCOMEDETAILS'].fields_by_name['blockers']._loaded_options = None
   _globals['_OUTCOMEDETAILS'].fields_by_name['blockers']._serialized_options = b'\272H\022\222\001\017\0202\"\013r\t\020\001\030\350\007\272\001\001\000'
+  _globals['_OUTCOMEDETAILS']._loaded_options = None
+  _globals['_OUTCOMEDETAILS']._serialized_options = b'\342\332\030\017\n\rOutcomeAnswer'
   _globals['_METRIC'].fields_by_name['name']._loaded_options = None
   _globals['_METRIC'].fields_by_name['name']._serialized_options = b'\272H\013r\t\020\001\030\310\001\272\001\001\000'
   _globals['_METRIC'].fields_by_name['value']._loaded_options = None
   _globals['_METRIC'].fields_by_name['value']._serialized_options = b'\272H\004\022\002@\001'
   _globals['_METRIC'].fields_by_name['unit']._loaded_options = None
   _globals['_METRIC'].fields_by_name['unit']._serialized_options = b'\272H\010r\006\0302\272\001\001\000'
+  _globals['_METRIC']._loaded_options = None
+  _globals['_METRIC']._serialized_options = b'\342\332\030\016\n\014MetricAnswer'
   _globals['_FINDINGSUBJECT'].fields_by_name['name']._loaded_options = None
   _globals['_FINDINGSUBJECT'].fields_by_name['name']._serialized_options = b'\272H\rr\013\030\350\007\272\001\001\000\350\340\030\001'
   _globals['_FINDINGSUBJECT'].fields_by_name['type']._loaded_options = None
@@ -87,6 +96,18 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ADDFINDINGSREQUEST'].fields_by_name['embedding_model']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
   _globals['_ADDFINDINGSREQUEST'].fields_by_name['idempotency_key']._loaded_options = None
   _globals['_ADDFINDINGSREQUEST'].fields_by_name['idempotency_key']._serialized_options = b'\272H\017r\r\030\377\0012\010^[!-~]*$'
+  _globals['_ADDFINDINGSRESPONSE'].fields_by_name['finding_ids']._loaded_options = None
+  _globals['_ADDFINDINGSRESPONSE'].fields_by_name['finding_ids']._serialized_options = b'\332\332\030\t\n\005uuids\020\001'
+  _globals['_ADDFINDINGSRESPONSE'].fields_by_name['added_count']._loaded_options = None
+  _globals['_ADDFINDINGSRESPONSE'].fields_by_name['added_count']._serialized_options = b'\332\332\030\007\n\005added'
+  _globals['_ADDFINDINGSRESPONSE'].fields_by_name['updated_count']._loaded_options = None
+  _globals['_ADDFINDINGSRESPONSE'].fields_by_name['updated_count']._serialized_options = b'\332\332\030\t\n\007updated'
+  _globals['_ADDFINDINGSRESPONSE'].fields_by_name['unchanged_count']._loaded_options = None
+  _globals['_ADDFINDINGSRESPONSE'].fields_by_name['unchanged_count']._serialized_options = b'\332\332\030\013\n\tunchanged'
+  _globals['_ADDFINDINGSRESPONSE'].fields_by_name['without_vector_count']._loaded_options = None
+  _globals['_ADDFINDINGSRESPONSE'].fields_by_name['without_vector_count']._serialized_options = b'\332\332\030\020\n\016without_vector'
+  _globals['_ADDFINDINGSRESPONSE']._loaded_options = None
+  _globals['_ADDFINDINGSRESPONSE']._serialized_options = b'\342\332\030\017\n\rFindingsAdded'
   _globals['_NUMBERRANGE'].fields_by_name['greater_than']._loaded_options = None
   _globals['_NUMBERRANGE'].fields_by_name['greater_than']._serialized_options = b'\272H\004\022\002@\001'
   _globals['_NUMBERRANGE'].fields_by_name['at_least']._loaded_options = None
@@ -125,42 +146,70 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SEARCHFINDINGSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
   _globals['_SEARCHFINDINGSREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_SEARCHFINDINGSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
-  _globals['_FINDINGKIND']._serialized_start=3847
-  _globals['_FINDINGKIND']._serialized_end=3967
-  _globals['_INTENTPRIORITY']._serialized_start=3970
-  _globals['_INTENTPRIORITY']._serialized_end=4128
-  _globals['_FINDINGORIGIN']._serialized_start=4130
-  _globals['_FINDINGORIGIN']._serialized_end=4233
-  _globals['_FINDINGDETAILS']._serialized_start=230
-  _globals['_FINDINGDETAILS']._serialized_end=412
-  _globals['_INTENTDETAILS']._serialized_start=415
-  _globals['_INTENTDETAILS']._serialized_end=580
-  _globals['_OUTCOMEDETAILS']._serialized_start=583
-  _globals['_OUTCOMEDETAILS']._serialized_end=725
-  _globals['_METRIC']._serialized_start=727
-  _globals['_METRIC']._serialized_end=816
-  _globals['_FINDINGSUBJECT']._serialized_start=818
-  _globals['_FINDINGSUBJECT']._serialized_end=917
-  _globals['_FINDINGINPUT']._serialized_start=920
-  _globals['_FINDINGINPUT']._serialized_end=1326
-  _globals['_ADDFINDINGSREQUEST']._serialized_start=1329
-  _globals['_ADDFINDINGSREQUEST']._serialized_end=1494
-  _globals['_ADDFINDINGSRESPONSE']._serialized_start=1497
-  _globals['_ADDFINDINGSRESPONSE']._serialized_end=1711
-  _globals['_REFUSEDFINDING']._serialized_start=1713
-  _globals['_REFUSEDFINDING']._serialized_end=1760
-  _globals['_NUMBERRANGE']._serialized_start=1763
-  _globals['_NUMBERRANGE']._serialized_end=1964
-  _globals['_METRICFILTER']._serialized_start=1966
-  _globals['_METRICFILTER']._serialized_end=2054
-  _globals['_FINDINGFILTER']._serialized_start=2057
-  _globals['_FINDINGFILTER']._serialized_end=2762
-  _globals['_SEARCHFINDINGSREQUEST']._serialized_start=2765
-  _globals['_SEARCHFINDINGSREQUEST']._serialized_end=3000
-  _globals['_SEARCHFINDINGSRESPONSE']._serialized_start=3003
-  _globals['_SEARCHFINDINGSRESPONSE']._serialized_end=3256
-  _globals['_FINDINGHIT']._serialized_start=3258
-  _globals['_FINDINGHIT']._serialized_end=3371
-  _globals['_FINDING']._serialized_start=3374
-  _globals['_FINDING']._serialized_end=3845
+  _globals['_SEARCHFINDINGSRESPONSE'].fields_by_name['hits']._loaded_options = None
+  _globals['_SEARCHFINDINGSRESPONSE'].fields_by_name['hits']._serialized_options = b'\332\332\030\n\n\010findings'
+  _globals['_SEARCHFINDINGSRESPONSE'].fields_by_name['status']._loaded_options = None
+  _globals['_SEARCHFINDINGSRESPONSE'].fields_by_name['status']._serialized_options = b'\332\332\030\002 \001'
+  _globals['_SEARCHFINDINGSRESPONSE'].fields_by_name['reason']._loaded_options = None
+  _globals['_SEARCHFINDINGSRESPONSE'].fields_by_name['reason']._serialized_options = b'\332\332\030\002 \001'
+  _globals['_SEARCHFINDINGSRESPONSE'].fields_by_name['vector_path']._loaded_options = None
+  _globals['_SEARCHFINDINGSRESPONSE'].fields_by_name['vector_path']._serialized_options = b'\332\332\030\002\020\001'
+  _globals['_SEARCHFINDINGSRESPONSE']._loaded_options = None
+  _globals['_SEARCHFINDINGSRESPONSE']._serialized_options = b'\342\332\030\r\n\013FindingPage'
+  _globals['_FINDINGHIT'].fields_by_name['finding']._loaded_options = None
+  _globals['_FINDINGHIT'].fields_by_name['finding']._serialized_options = b'\332\332\030\002(\001'
+  _globals['_FINDINGHIT'].fields_by_name['score']._loaded_options = None
+  _globals['_FINDINGHIT'].fields_by_name['score']._serialized_options = b'\332\332\030\002\020\001'
+  _globals['_FINDINGHIT'].fields_by_name['scores']._loaded_options = None
+  _globals['_FINDINGHIT'].fields_by_name['scores']._serialized_options = b'\332\332\030(2\005words2\007support2\007reading:\rFindingScores'
+  _globals['_FINDINGHIT']._loaded_options = None
+  _globals['_FINDINGHIT']._serialized_options = b'\342\332\030\016\n\014FoundFinding'
+  _globals['_FINDING'].oneofs_by_name['details']._loaded_options = None
+  _globals['_FINDING'].oneofs_by_name['details']._serialized_options = b'\352\332\030\004kind'
+  _globals['_FINDING'].fields_by_name['id']._loaded_options = None
+  _globals['_FINDING'].fields_by_name['id']._serialized_options = b'\332\332\030\006\n\004uuid'
+  _globals['_FINDING'].fields_by_name['external_id']._loaded_options = None
+  _globals['_FINDING'].fields_by_name['external_id']._serialized_options = b'\332\332\030\004\n\002id'
+  _globals['_FINDING'].fields_by_name['about_finding_ids']._loaded_options = None
+  _globals['_FINDING'].fields_by_name['about_finding_ids']._serialized_options = b'\332\332\030\020\n\016about_findings'
+  _globals['_FINDING'].fields_by_name['origin']._loaded_options = None
+  _globals['_FINDING'].fields_by_name['origin']._serialized_options = b'\332\332\030\002\020\001'
+  _globals['_FINDINGKIND']._serialized_start=4270
+  _globals['_FINDINGKIND']._serialized_end=4390
+  _globals['_INTENTPRIORITY']._serialized_start=4393
+  _globals['_INTENTPRIORITY']._serialized_end=4551
+  _globals['_FINDINGORIGIN']._serialized_start=4553
+  _globals['_FINDINGORIGIN']._serialized_end=4656
+  _globals['_FINDINGDETAILS']._serialized_start=258
+  _globals['_FINDINGDETAILS']._serialized_end=461
+  _globals['_INTENTDETAILS']._serialized_start=464
+  _globals['_INTENTDETAILS']._serialized_end=655
+  _globals['_OUTCOMEDETAILS']._serialized_start=658
+  _globals['_OUTCOMEDETAILS']._serialized_end=821
+  _globals['_METRIC']._serialized_start=823
+  _globals['_METRIC']._serialized_end=932
+  _globals['_FINDINGSUBJECT']._serialized_start=934
+  _globals['_FINDINGSUBJECT']._serialized_end=1033
+  _globals['_FINDINGINPUT']._serialized_start=1036
+  _globals['_FINDINGINPUT']._serialized_end=1442
+  _globals['_ADDFINDINGSREQUEST']._serialized_start=1445
+  _globals['_ADDFINDINGSREQUEST']._serialized_end=1610
+  _globals['_ADDFINDINGSRESPONSE']._serialized_start=1613
+  _globals['_ADDFINDINGSRESPONSE']._serialized_end=1930
+  _globals['_REFUSEDFINDING']._serialized_start=1932
+  _globals['_REFUSEDFINDING']._serialized_end=1979
+  _globals['_NUMBERRANGE']._serialized_start=1982
+  _globals['_NUMBERRANGE']._serialized_end=2183
+  _globals['_METRICFILTER']._serialized_start=2185
+  _globals['_METRICFILTER']._serialized_end=2273
+  _globals['_FINDINGFILTER']._serialized_start=2276
+  _globals['_FINDINGFILTER']._serialized_end=2981
+  _globals['_SEARCHFINDINGSREQUEST']._serialized_start=2984
+  _globals['_SEARCHFINDINGSREQUEST']._serialized_end=3219
+  _globals['_SEARCHFINDINGSRESPONSE']._serialized_start=3222
+  _globals['_SEARCHFINDINGSRESPONSE']._serialized_end=3534
+  _globals['_FINDINGHIT']._serialized_start=3537
+  _globals['_FINDINGHIT']._serialized_end=3732
+  _globals['_FINDING']._serialized_start=3735
+  _globals['_FINDING']._serialized_end=4268
 # @@protoc_insertion_point(module_scope)

@@ -735,7 +735,7 @@ class FindingHit(_message.Message):
 
     @_builtins.property
     def scores(self) -> _facts_pb2.FactScores:
-        """Its parts."""
+        """Its parts; unset without a query."""
 
     def __init__(
         self,

@@ -22,6 +22,7 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from braid.common.v1 import retrieval_pb2 as braid_dot_common_dot_v1_dot_retrieval__pb2
 from braid.graph.v1 import entities_pb2 as braid_dot_graph_dot_v1_dot_entities__pb2
 from braid.graph.v1 import facts_pb2 as braid_dot_graph_dot_v1_dot_facts__pb2
@@ -29,7 +30,7 @@ from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62raid/graph/v1/history.proto\x12\x0e\x62raid.graph.v1\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1d\x62raid/graph/v1/entities.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe0\x02\n\x17GetEntityHistoryRequest\x12\x36\n\x06\x65ntity\x18\x01 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelectorB\x06\xbaH\x03\xc8\x01\x01\x12#\n\rrelation_type\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12.\n\nsince_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0ereference_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nknown_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1a\n\tpage_size\x18\x06 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x07 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x12\x19\n\x11include_withdrawn\x18\x08 \x01(\x08\"\xad\x02\n\x18GetEntityHistoryResponse\x12&\n\x06\x65ntity\x18\x01 \x01(\x0b\x32\x16.braid.graph.v1.Entity\x12+\n\x08homonyms\x18\x02 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\x12#\n\x05\x66\x61\x63ts\x18\x03 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x17\n\x0fnext_page_token\x18\x04 \x01(\t\x12/\n\x07summary\x18\x05 \x01(\x0b\x32\x1e.braid.graph.v1.HistorySummary\x12\x30\n\twithdrawn\x18\x06 \x03(\x0b\x32\x1d.braid.graph.v1.WithdrawnFact\x12\x1b\n\x13withdrawn_truncated\x18\x07 \x01(\x08\"\xf1\x02\n\x0eHistorySummary\x12\x12\n\nfact_count\x18\x01 \x01(\x03\x12\x1a\n\x12\x63urrent_fact_count\x18\x02 \x01(\x03\x12%\n\x07\x63urrent\x18\x03 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x33\n\x0f\x66irst_seen_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x37\n\x13\x65\x61rliest_valid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rnever_changed\x18\x06 \x01(\x08\x12\x38\n\x14unchanged_since_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\x07periods\x18\x08 \x03(\x0b\x32\x1d.braid.graph.v1.HistoryPeriod\x12\x19\n\x11periods_truncated\x18\t \x01(\x08\"\xae\x01\n\rHistoryPeriod\x12\x15\n\rrelation_type\x18\x01 \x01(\t\x12.\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x62\x65gan_count\x18\x04 \x01(\x03\x12\x13\n\x0b\x65nded_count\x18\x05 \x01(\x03\"\x89\x02\n\x12GetSnapshotRequest\x12\x33\n\x04time\x18\x01 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x06\xbaH\x03\xc8\x01\x01\x12.\n\x06\x65ntity\x18\x02 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelector\x12#\n\rrelation_type\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12.\n\nknown_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1a\n\tpage_size\x18\x05 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x06 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"\x7f\n\x13GetSnapshotResponse\x12#\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12*\n\x07\x63hanges\x18\x03 \x01(\x0b\x32\x19.braid.graph.v1.GraphDiff\"\xa6\x02\n\x10\x44iffGraphRequest\x12\x35\n\x06\x62\x65\x66ore\x18\x01 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x06\xbaH\x03\xc8\x01\x01\x12,\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelector\x12.\n\x06\x65ntity\x18\x03 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelector\x12#\n\rrelation_type\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12.\n\nknown_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1e\n\x05limit\x18\x06 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xc8\x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_limit\"<\n\x11\x44iffGraphResponse\x12\'\n\x04\x64iff\x18\x01 \x01(\x0b\x32\x19.braid.graph.v1.GraphDiff\"\xd9\x01\n\tGraphDiff\x12#\n\x05\x61\x64\x64\x65\x64\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12#\n\x05\x65nded\x18\x02 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12-\n\x07\x63hanged\x18\x03 \x03(\x0b\x32\x1c.braid.graph.v1.ChangedFacts\x12\x13\n\x0b\x61\x64\x64\x65\x64_count\x18\x04 \x01(\x03\x12\x13\n\x0b\x65nded_count\x18\x05 \x01(\x03\x12\x15\n\rchanged_count\x18\x06 \x01(\x03\x12\x12\n\nincomplete\x18\x07 \x01(\x08\"Y\n\x0c\x43hangedFacts\x12$\n\x06\x62\x65\x66ore\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12#\n\x05\x61\x66ter\x18\x02 \x03(\x0b\x32\x14.braid.graph.v1.Factb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62raid/graph/v1/history.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1d\x62raid/graph/v1/entities.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xe0\x02\n\x17GetEntityHistoryRequest\x12\x36\n\x06\x65ntity\x18\x01 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelectorB\x06\xbaH\x03\xc8\x01\x01\x12#\n\rrelation_type\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12.\n\nsince_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x32\n\x0ereference_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\nknown_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1a\n\tpage_size\x18\x06 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x07 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x12\x19\n\x11include_withdrawn\x18\x08 \x01(\x08\"\xda\x02\n\x18GetEntityHistoryResponse\x12\x44\n\x06\x65ntity\x18\x01 \x01(\x0b\x32\x16.braid.graph.v1.EntityB\x1c\xda\xda\x18\x18\x32\x0e\x64ocument_title:\x06\x45ntity\x12+\n\x08homonyms\x18\x02 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\x12#\n\x05\x66\x61\x63ts\x18\x03 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x17\n\x0fnext_page_token\x18\x04 \x01(\t\x12/\n\x07summary\x18\x05 \x01(\x0b\x32\x1e.braid.graph.v1.HistorySummary\x12\x30\n\twithdrawn\x18\x06 \x03(\x0b\x32\x1d.braid.graph.v1.WithdrawnFact\x12\x1b\n\x13withdrawn_truncated\x18\x07 \x01(\x08:\r\xe2\xda\x18\t\n\x07History\"\xaa\x03\n\x0eHistorySummary\x12\x1f\n\nfact_count\x18\x01 \x01(\x03\x42\x0b\xda\xda\x18\x07\n\x05total\x12/\n\x12\x63urrent_fact_count\x18\x02 \x01(\x03\x42\x13\xda\xda\x18\x0f\n\rcurrent_total\x12%\n\x07\x63urrent\x18\x03 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x33\n\x0f\x66irst_seen_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x37\n\x13\x65\x61rliest_valid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x15\n\rnever_changed\x18\x06 \x01(\x08\x12O\n\x14unchanged_since_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x15\xda\xda\x18\x11\n\x0funchanged_since\x12.\n\x07periods\x18\x08 \x03(\x0b\x32\x1d.braid.graph.v1.HistoryPeriod\x12\x19\n\x11periods_truncated\x18\t \x01(\x08\"\xf0\x01\n\rHistoryPeriod\x12%\n\rrelation_type\x18\x01 \x01(\tB\x0e\xda\xda\x18\n\n\x08relation\x12;\n\nstart_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x0b\xda\xda\x18\x07\n\x05start\x12\x37\n\x08\x65nd_time\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\t\xda\xda\x18\x05\n\x03\x65nd\x12 \n\x0b\x62\x65gan_count\x18\x04 \x01(\x03\x42\x0b\xda\xda\x18\x07\n\x05\x62\x65gan\x12 \n\x0b\x65nded_count\x18\x05 \x01(\x03\x42\x0b\xda\xda\x18\x07\n\x05\x65nded\"\x89\x02\n\x12GetSnapshotRequest\x12\x33\n\x04time\x18\x01 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x06\xbaH\x03\xc8\x01\x01\x12.\n\x06\x65ntity\x18\x02 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelector\x12#\n\rrelation_type\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12.\n\nknown_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1a\n\tpage_size\x18\x05 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x06 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"\x8f\x01\n\x13GetSnapshotResponse\x12#\n\x05\x66\x61\x63ts\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12*\n\x07\x63hanges\x18\x03 \x01(\x0b\x32\x19.braid.graph.v1.GraphDiff:\x0e\xe2\xda\x18\n\n\x08Snapshot\"\xa6\x02\n\x10\x44iffGraphRequest\x12\x35\n\x06\x62\x65\x66ore\x18\x01 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x06\xbaH\x03\xc8\x01\x01\x12,\n\x05\x61\x66ter\x18\x02 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelector\x12.\n\x06\x65ntity\x18\x03 \x01(\x0b\x32\x1e.braid.graph.v1.EntitySelector\x12#\n\rrelation_type\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12.\n\nknown_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x1e\n\x05limit\x18\x06 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xc8\x01(\x01H\x00\x88\x01\x01\x42\x08\n\x06_limit\"<\n\x11\x44iffGraphResponse\x12\'\n\x04\x64iff\x18\x01 \x01(\x0b\x32\x19.braid.graph.v1.GraphDiff\"\xa0\x02\n\tGraphDiff\x12#\n\x05\x61\x64\x64\x65\x64\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12#\n\x05\x65nded\x18\x02 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12-\n\x07\x63hanged\x18\x03 \x03(\x0b\x32\x1c.braid.graph.v1.ChangedFacts\x12&\n\x0b\x61\x64\x64\x65\x64_count\x18\x04 \x01(\x03\x42\x11\xda\xda\x18\r\n\x0b\x61\x64\x64\x65\x64_total\x12&\n\x0b\x65nded_count\x18\x05 \x01(\x03\x42\x11\xda\xda\x18\r\n\x0b\x65nded_total\x12*\n\rchanged_count\x18\x06 \x01(\x03\x42\x13\xda\xda\x18\x0f\n\rchanged_total\x12\x12\n\nincomplete\x18\x07 \x01(\x08:\n\xe2\xda\x18\x06\n\x04\x44iff\"Y\n\x0c\x43hangedFacts\x12$\n\x06\x62\x65\x66ore\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12#\n\x05\x61\x66ter\x18\x02 \x03(\x0b\x32\x14.braid.graph.v1.Factb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -44,6 +45,26 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETENTITYHISTORYREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
   _globals['_GETENTITYHISTORYREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_GETENTITYHISTORYREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
+  _globals['_GETENTITYHISTORYRESPONSE'].fields_by_name['entity']._loaded_options = None
+  _globals['_GETENTITYHISTORYRESPONSE'].fields_by_name['entity']._serialized_options = b'\332\332\030\0302\016document_title:\006Entity'
+  _globals['_GETENTITYHISTORYRESPONSE']._loaded_options = None
+  _globals['_GETENTITYHISTORYRESPONSE']._serialized_options = b'\342\332\030\t\n\007History'
+  _globals['_HISTORYSUMMARY'].fields_by_name['fact_count']._loaded_options = None
+  _globals['_HISTORYSUMMARY'].fields_by_name['fact_count']._serialized_options = b'\332\332\030\007\n\005total'
+  _globals['_HISTORYSUMMARY'].fields_by_name['current_fact_count']._loaded_options = None
+  _globals['_HISTORYSUMMARY'].fields_by_name['current_fact_count']._serialized_options = b'\332\332\030\017\n\rcurrent_total'
+  _globals['_HISTORYSUMMARY'].fields_by_name['unchanged_since_time']._loaded_options = None
+  _globals['_HISTORYSUMMARY'].fields_by_name['unchanged_since_time']._serialized_options = b'\332\332\030\021\n\017unchanged_since'
+  _globals['_HISTORYPERIOD'].fields_by_name['relation_type']._loaded_options = None
+  _globals['_HISTORYPERIOD'].fields_by_name['relation_type']._serialized_options = b'\332\332\030\n\n\010relation'
+  _globals['_HISTORYPERIOD'].fields_by_name['start_time']._loaded_options = None
+  _globals['_HISTORYPERIOD'].fields_by_name['start_time']._serialized_options = b'\332\332\030\007\n\005start'
+  _globals['_HISTORYPERIOD'].fields_by_name['end_time']._loaded_options = None
+  _globals['_HISTORYPERIOD'].fields_by_name['end_time']._serialized_options = b'\332\332\030\005\n\003end'
+  _globals['_HISTORYPERIOD'].fields_by_name['began_count']._loaded_options = None
+  _globals['_HISTORYPERIOD'].fields_by_name['began_count']._serialized_options = b'\332\332\030\007\n\005began'
+  _globals['_HISTORYPERIOD'].fields_by_name['ended_count']._loaded_options = None
+  _globals['_HISTORYPERIOD'].fields_by_name['ended_count']._serialized_options = b'\332\332\030\007\n\005ended'
   _globals['_GETSNAPSHOTREQUEST'].fields_by_name['time']._loaded_options = None
   _globals['_GETSNAPSHOTREQUEST'].fields_by_name['time']._serialized_options = b'\272H\003\310\001\001'
   _globals['_GETSNAPSHOTREQUEST'].fields_by_name['relation_type']._loaded_options = None
@@ -52,30 +73,40 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETSNAPSHOTREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
   _globals['_GETSNAPSHOTREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_GETSNAPSHOTREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
+  _globals['_GETSNAPSHOTRESPONSE']._loaded_options = None
+  _globals['_GETSNAPSHOTRESPONSE']._serialized_options = b'\342\332\030\n\n\010Snapshot'
   _globals['_DIFFGRAPHREQUEST'].fields_by_name['before']._loaded_options = None
   _globals['_DIFFGRAPHREQUEST'].fields_by_name['before']._serialized_options = b'\272H\003\310\001\001'
   _globals['_DIFFGRAPHREQUEST'].fields_by_name['relation_type']._loaded_options = None
   _globals['_DIFFGRAPHREQUEST'].fields_by_name['relation_type']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
   _globals['_DIFFGRAPHREQUEST'].fields_by_name['limit']._loaded_options = None
   _globals['_DIFFGRAPHREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\007\032\005\030\310\001(\001'
-  _globals['_GETENTITYHISTORYREQUEST']._serialized_start=203
-  _globals['_GETENTITYHISTORYREQUEST']._serialized_end=555
-  _globals['_GETENTITYHISTORYRESPONSE']._serialized_start=558
-  _globals['_GETENTITYHISTORYRESPONSE']._serialized_end=859
-  _globals['_HISTORYSUMMARY']._serialized_start=862
-  _globals['_HISTORYSUMMARY']._serialized_end=1231
-  _globals['_HISTORYPERIOD']._serialized_start=1234
-  _globals['_HISTORYPERIOD']._serialized_end=1408
-  _globals['_GETSNAPSHOTREQUEST']._serialized_start=1411
-  _globals['_GETSNAPSHOTREQUEST']._serialized_end=1676
-  _globals['_GETSNAPSHOTRESPONSE']._serialized_start=1678
-  _globals['_GETSNAPSHOTRESPONSE']._serialized_end=1805
-  _globals['_DIFFGRAPHREQUEST']._serialized_start=1808
-  _globals['_DIFFGRAPHREQUEST']._serialized_end=2102
-  _globals['_DIFFGRAPHRESPONSE']._serialized_start=2104
-  _globals['_DIFFGRAPHRESPONSE']._serialized_end=2164
-  _globals['_GRAPHDIFF']._serialized_start=2167
-  _globals['_GRAPHDIFF']._serialized_end=2384
-  _globals['_CHANGEDFACTS']._serialized_start=2386
-  _globals['_CHANGEDFACTS']._serialized_end=2475
+  _globals['_GRAPHDIFF'].fields_by_name['added_count']._loaded_options = None
+  _globals['_GRAPHDIFF'].fields_by_name['added_count']._serialized_options = b'\332\332\030\r\n\013added_total'
+  _globals['_GRAPHDIFF'].fields_by_name['ended_count']._loaded_options = None
+  _globals['_GRAPHDIFF'].fields_by_name['ended_count']._serialized_options = b'\332\332\030\r\n\013ended_total'
+  _globals['_GRAPHDIFF'].fields_by_name['changed_count']._loaded_options = None
+  _globals['_GRAPHDIFF'].fields_by_name['changed_count']._serialized_options = b'\332\332\030\017\n\rchanged_total'
+  _globals['_GRAPHDIFF']._loaded_options = None
+  _globals['_GRAPHDIFF']._serialized_options = b'\342\332\030\006\n\004Diff'
+  _globals['_GETENTITYHISTORYREQUEST']._serialized_start=231
+  _globals['_GETENTITYHISTORYREQUEST']._serialized_end=583
+  _globals['_GETENTITYHISTORYRESPONSE']._serialized_start=586
+  _globals['_GETENTITYHISTORYRESPONSE']._serialized_end=932
+  _globals['_HISTORYSUMMARY']._serialized_start=935
+  _globals['_HISTORYSUMMARY']._serialized_end=1361
+  _globals['_HISTORYPERIOD']._serialized_start=1364
+  _globals['_HISTORYPERIOD']._serialized_end=1604
+  _globals['_GETSNAPSHOTREQUEST']._serialized_start=1607
+  _globals['_GETSNAPSHOTREQUEST']._serialized_end=1872
+  _globals['_GETSNAPSHOTRESPONSE']._serialized_start=1875
+  _globals['_GETSNAPSHOTRESPONSE']._serialized_end=2018
+  _globals['_DIFFGRAPHREQUEST']._serialized_start=2021
+  _globals['_DIFFGRAPHREQUEST']._serialized_end=2315
+  _globals['_DIFFGRAPHRESPONSE']._serialized_start=2317
+  _globals['_DIFFGRAPHRESPONSE']._serialized_end=2377
+  _globals['_GRAPHDIFF']._serialized_start=2380
+  _globals['_GRAPHDIFF']._serialized_end=2668
+  _globals['_CHANGEDFACTS']._serialized_start=2670
+  _globals['_CHANGEDFACTS']._serialized_end=2759
 # @@protoc_insertion_point(module_scope)

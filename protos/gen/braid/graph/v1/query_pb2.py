@@ -22,6 +22,7 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from braid.common.v1 import legs_pb2 as braid_dot_common_dot_v1_dot_legs__pb2
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
 from braid.common.v1 import retrieval_pb2 as braid_dot_common_dot_v1_dot_retrieval__pb2
@@ -38,13 +39,15 @@ from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x62raid/graph/v1/query.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1d\x62raid/graph/v1/entities.proto\x1a\x1e\x62raid/graph/v1/expansion.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1d\x62raid/graph/v1/findings.proto\x1a\x1c\x62raid/graph/v1/history.proto\x1a\x1d\x62raid/graph/v1/ontology.proto\x1a\x1e\x62raid/graph/v1/relations.proto\x1a\x1e\x62raid/graph/v1/structure.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xde\x04\n\x12SearchFactsRequest\x12\x1f\n\x05query\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12!\n\x0b\x65ntity_name\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12#\n\rrelation_type\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x38\n\x0fquery_embedding\x18\x05 \x01(\x0b\x32\x1f.braid.common.v1.QueryEmbedding\x12+\n\x04time\x18\x06 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelector\x12\x11\n\ttext_only\x18\x07 \x01(\x08\x12\x38\n\x08reranker\x18\x08 \x01(\x0e\x32\x1c.braid.graph.v1.FactRerankerB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12(\n\x12\x63\x65nter_entity_name\x18\t \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12(\n\x12\x63\x65nter_entity_type\x18\n \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x30\n\nmmr_lambda\x18\x0b \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x01\x88\x01\x01\x12.\n\nknown_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\tmin_score\x18\r \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x02\x88\x01\x01\x42\x08\n\x06_limitB\r\n\x0b_mmr_lambdaB\x0c\n\n_min_score\"\xa7\x02\n\x13SearchFactsResponse\x12%\n\x04hits\x18\x01 \x03(\x0b\x32\x17.braid.graph.v1.FactHit\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\x12\x30\n\x0bvector_path\x18\x04 \x01(\x0e\x32\x1b.braid.common.v1.VectorPath\x12\x16\n\x0espace_revision\x18\x05 \x01(\x03\x12.\n\x08reranker\x18\x06 \x01(\x0e\x32\x1c.braid.graph.v1.FactReranker\x12\x17\n\x0frelevance_floor\x18\x07 \x01(\x01\"\xb8\x01\n\x16GetNeighborhoodRequest\x12%\n\x0b\x65ntity_name\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\xe8\x07\xba\x01\x01\x00\xe8\xe0\x18\x01\x12!\n\x0b\x65ntity_type\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x1d\n\x05limit\x18\x03 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x64(\x01H\x00\x88\x01\x01\x12+\n\x04time\x18\x04 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x08\n\x06_limit\"\xe5\x01\n\x17GetNeighborhoodResponse\x12&\n\x06\x63\x65nter\x18\x01 \x01(\x0b\x32\x16.braid.graph.v1.Entity\x12%\n\x05nodes\x18\x02 \x03(\x0b\x32\x16.braid.graph.v1.Entity\x12#\n\x05\x65\x64ges\x18\x03 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x16\n\x0eneighbor_count\x18\x04 \x01(\x03\x12\x11\n\ttruncated\x18\x05 \x01(\x08\x12+\n\x08homonyms\x18\x06 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef\"\xe8\x01\n\x13ListEntitiesRequest\x12\x1a\n\x04type\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x1a\n\tpage_size\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x12\x37\n\x08order_by\x18\x04 \x01(\x0e\x32\x1b.braid.graph.v1.EntityOrderB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x41\n\x0f\x64ocument_titles\x18\x05 \x01(\x0e\x32\x1e.braid.graph.v1.DocumentTitlesB\x08\xbaH\x05\x82\x01\x02\x10\x01\"Y\n\x14ListEntitiesResponse\x12(\n\x08\x65ntities\x18\x01 \x03(\x0b\x32\x16.braid.graph.v1.Entity\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x16\n\x14GetGraphStatsRequest\"\xf7\x03\n\x15GetGraphStatsResponse\x12\x14\n\x0c\x65ntity_count\x18\x01 \x01(\x03\x12\x12\n\nfact_count\x18\x02 \x01(\x03\x12\x18\n\x10local_fact_count\x18\x03 \x01(\x03\x12\x15\n\repisode_count\x18\x04 \x01(\x03\x12\\\n\x15\x65ntity_counts_by_type\x18\x05 \x03(\x0b\x32=.braid.graph.v1.GetGraphStatsResponse.EntityCountsByTypeEntry\x12\x34\n\x10last_ingest_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12L\n\x0cindex_states\x18\x07 \x03(\x0b\x32\x36.braid.graph.v1.GetGraphStatsResponse.IndexStatesEntry\x12\x16\n\x0espace_revision\x18\x08 \x01(\x03\x1a\x39\n\x17\x45ntityCountsByTypeEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\x1aN\n\x10IndexStatesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12)\n\x05value\x18\x02 \x01(\x0e\x32\x1a.braid.graph.v1.IndexState:\x02\x38\x01*\x9d\x01\n\x0c\x46\x61\x63tReranker\x12\x1d\n\x19\x46\x41\x43T_RERANKER_UNSPECIFIED\x10\x00\x12\x15\n\x11\x46\x41\x43T_RERANKER_RRF\x10\x01\x12\x15\n\x11\x46\x41\x43T_RERANKER_MMR\x10\x02\x12\x1f\n\x1b\x46\x41\x43T_RERANKER_NODE_DISTANCE\x10\x03\x12\x1f\n\x1b\x46\x41\x43T_RERANKER_CROSS_ENCODER\x10\x04*]\n\x0b\x45ntityOrder\x12\x1c\n\x18\x45NTITY_ORDER_UNSPECIFIED\x10\x00\x12\x15\n\x11\x45NTITY_ORDER_NAME\x10\x01\x12\x19\n\x15\x45NTITY_ORDER_MENTIONS\x10\x02*\x85\x01\n\x0e\x44ocumentTitles\x12\x1f\n\x1b\x44OCUMENT_TITLES_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x44OCUMENT_TITLES_INCLUDE\x10\x01\x12\x1b\n\x17\x44OCUMENT_TITLES_EXCLUDE\x10\x02\x12\x18\n\x14\x44OCUMENT_TITLES_ONLY\x10\x03*u\n\nIndexState\x12\x1b\n\x17INDEX_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12INDEX_STATE_ONLINE\x10\x01\x12\x1a\n\x16INDEX_STATE_POPULATING\x10\x02\x12\x16\n\x12INDEX_STATE_FAILED\x10\x03\x32\x8c\x0e\n\x11GraphQueryService\x12_\n\x0bSearchFacts\x12\".braid.graph.v1.SearchFactsRequest\x1a#.braid.graph.v1.SearchFactsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12k\n\x0fGetNeighborhood\x12&.braid.graph.v1.GetNeighborhoodRequest\x1a\'.braid.graph.v1.GetNeighborhoodResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0cListEntities\x12#.braid.graph.v1.ListEntitiesRequest\x1a$.braid.graph.v1.ListEntitiesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12Y\n\tListFacts\x12 .braid.graph.v1.ListFactsRequest\x1a!.braid.graph.v1.ListFactsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12S\n\x07GetFact\x12\x1e.braid.graph.v1.GetFactRequest\x1a\x1f.braid.graph.v1.GetFactResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12Y\n\tGetEntity\x12 .braid.graph.v1.GetEntityRequest\x1a!.braid.graph.v1.GetEntityResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0cLinkEntities\x12#.braid.graph.v1.LinkEntitiesRequest\x1a$.braid.graph.v1.LinkEntitiesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12n\n\x10GetEntityHistory\x12\'.braid.graph.v1.GetEntityHistoryRequest\x1a(.braid.graph.v1.GetEntityHistoryResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12_\n\x0bGetSnapshot\x12\".braid.graph.v1.GetSnapshotRequest\x1a#.braid.graph.v1.GetSnapshotResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12Y\n\tDiffGraph\x12 .braid.graph.v1.DiffGraphRequest\x1a!.braid.graph.v1.DiffGraphResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12Y\n\tFindPaths\x12 .braid.graph.v1.FindPathsRequest\x1a!.braid.graph.v1.FindPathsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12t\n\x12GetMentionSubgraph\x12).braid.graph.v1.GetMentionSubgraphRequest\x1a*.braid.graph.v1.GetMentionSubgraphResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12P\n\x06\x45xpand\x12\x1d.braid.graph.v1.ExpandRequest\x1a\x1e.braid.graph.v1.ExpandResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x65\n\rListRelations\x12$.braid.graph.v1.ListRelationsRequest\x1a%.braid.graph.v1.ListRelationsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12n\n\x10GetRelationStats\x12\'.braid.graph.v1.GetRelationStatsRequest\x1a(.braid.graph.v1.GetRelationStatsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12h\n\x0eSearchFindings\x12%.braid.graph.v1.SearchFindingsRequest\x1a&.braid.graph.v1.SearchFindingsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12_\n\x0bGetOntology\x12\".braid.graph.v1.GetOntologyRequest\x1a#.braid.graph.v1.GetOntologyResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x65\n\rGetGraphStats\x12$.braid.graph.v1.GetGraphStatsRequest\x1a%.braid.graph.v1.GetGraphStatsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x62raid/graph/v1/query.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1f\x62raid/common/v1/retrieval.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1d\x62raid/graph/v1/entities.proto\x1a\x1e\x62raid/graph/v1/expansion.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1d\x62raid/graph/v1/findings.proto\x1a\x1c\x62raid/graph/v1/history.proto\x1a\x1d\x62raid/graph/v1/ontology.proto\x1a\x1e\x62raid/graph/v1/relations.proto\x1a\x1e\x62raid/graph/v1/structure.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xde\x04\n\x12SearchFactsRequest\x12\x1f\n\x05query\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\x80 \xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x1d\n\x05limit\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x32(\x01H\x00\x88\x01\x01\x12!\n\x0b\x65ntity_name\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12#\n\rrelation_type\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x38\n\x0fquery_embedding\x18\x05 \x01(\x0b\x32\x1f.braid.common.v1.QueryEmbedding\x12+\n\x04time\x18\x06 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelector\x12\x11\n\ttext_only\x18\x07 \x01(\x08\x12\x38\n\x08reranker\x18\x08 \x01(\x0e\x32\x1c.braid.graph.v1.FactRerankerB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12(\n\x12\x63\x65nter_entity_name\x18\t \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12(\n\x12\x63\x65nter_entity_type\x18\n \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x30\n\nmmr_lambda\x18\x0b \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x01\x88\x01\x01\x12.\n\nknown_time\x18\x0c \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\tmin_score\x18\r \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x02\x88\x01\x01\x42\x08\n\x06_limitB\r\n\x0b_mmr_lambdaB\x0c\n\n_min_score\"\xa7\x02\n\x13SearchFactsResponse\x12%\n\x04hits\x18\x01 \x03(\x0b\x32\x17.braid.graph.v1.FactHit\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12*\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReason\x12\x30\n\x0bvector_path\x18\x04 \x01(\x0e\x32\x1b.braid.common.v1.VectorPath\x12\x16\n\x0espace_revision\x18\x05 \x01(\x03\x12.\n\x08reranker\x18\x06 \x01(\x0e\x32\x1c.braid.graph.v1.FactReranker\x12\x17\n\x0frelevance_floor\x18\x07 \x01(\x01\"\xb8\x01\n\x16GetNeighborhoodRequest\x12%\n\x0b\x65ntity_name\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\xe8\x07\xba\x01\x01\x00\xe8\xe0\x18\x01\x12!\n\x0b\x65ntity_type\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x1d\n\x05limit\x18\x03 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x64(\x01H\x00\x88\x01\x01\x12+\n\x04time\x18\x04 \x01(\x0b\x32\x1d.braid.common.v1.TimeSelectorB\x08\n\x06_limit\"\xe9\x02\n\x17GetNeighborhoodResponse\x12\x46\n\x06\x63\x65nter\x18\x01 \x01(\x0b\x32\x16.braid.graph.v1.EntityB\x1e\xda\xda\x18\x1a\x18\x01\x32\x0e\x64ocument_title:\x06\x45ntity\x12\x43\n\x05nodes\x18\x02 \x03(\x0b\x32\x16.braid.graph.v1.EntityB\x1c\xda\xda\x18\x18\x32\x0e\x64ocument_title:\x06\x45ntity\x12H\n\x05\x65\x64ges\x18\x03 \x03(\x0b\x32\x14.braid.graph.v1.FactB#\xda\xda\x18\x1f\x32\nattributes2\x0b\x63reate_time:\x04\x46\x61\x63t\x12#\n\x0eneighbor_count\x18\x04 \x01(\x03\x42\x0b\xda\xda\x18\x07\n\x05total\x12\x11\n\ttruncated\x18\x05 \x01(\x08\x12+\n\x08homonyms\x18\x06 \x03(\x0b\x32\x19.braid.graph.v1.EntityRef:\x12\xe2\xda\x18\x0e\n\x0cNeighborhood\"\xe8\x01\n\x13ListEntitiesRequest\x12\x1a\n\x04type\x18\x01 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\x12\x1a\n\tpage_size\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\x12\x37\n\x08order_by\x18\x04 \x01(\x0e\x32\x1b.braid.graph.v1.EntityOrderB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x41\n\x0f\x64ocument_titles\x18\x05 \x01(\x0e\x32\x1e.braid.graph.v1.DocumentTitlesB\x08\xbaH\x05\x82\x01\x02\x10\x01\"u\n\x14ListEntitiesResponse\x12(\n\x08\x65ntities\x18\x01 \x03(\x0b\x32\x16.braid.graph.v1.Entity\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t:\x1a\xe2\xda\x18\x16\n\x08\x45ntities\x12\ntotal_hint\"\x16\n\x14GetGraphStatsRequest\"\xf1\x04\n\x15GetGraphStatsResponse\x12$\n\x0c\x65ntity_count\x18\x01 \x01(\x03\x42\x0e\xda\xda\x18\n\n\x08\x65ntities\x12\x1f\n\nfact_count\x18\x02 \x01(\x03\x42\x0b\xda\xda\x18\x07\n\x05\x66\x61\x63ts\x12+\n\x10local_fact_count\x18\x03 \x01(\x03\x42\x11\xda\xda\x18\r\n\x0blocal_facts\x12%\n\repisode_count\x18\x04 \x01(\x03\x42\x0e\xda\xda\x18\n\n\x08\x65pisodes\x12t\n\x15\x65ntity_counts_by_type\x18\x05 \x03(\x0b\x32=.braid.graph.v1.GetGraphStatsResponse.EntityCountsByTypeEntryB\x16\xda\xda\x18\x12\n\x10\x65ntities_by_type\x12\x34\n\x10last_ingest_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12[\n\x0cindex_states\x18\x07 \x03(\x0b\x32\x36.braid.graph.v1.GetGraphStatsResponse.IndexStatesEntryB\r\xda\xda\x18\t\n\x07indexes\x12\x16\n\x0espace_revision\x18\x08 \x01(\x03\x1a\x39\n\x17\x45ntityCountsByTypeEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\x1aN\n\x10IndexStatesEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12)\n\x05value\x18\x02 \x01(\x0e\x32\x1a.braid.graph.v1.IndexState:\x02\x38\x01:\x11\xe2\xda\x18\r\n\x0bGraphStatus*\x9d\x01\n\x0c\x46\x61\x63tReranker\x12\x1d\n\x19\x46\x41\x43T_RERANKER_UNSPECIFIED\x10\x00\x12\x15\n\x11\x46\x41\x43T_RERANKER_RRF\x10\x01\x12\x15\n\x11\x46\x41\x43T_RERANKER_MMR\x10\x02\x12\x1f\n\x1b\x46\x41\x43T_RERANKER_NODE_DISTANCE\x10\x03\x12\x1f\n\x1b\x46\x41\x43T_RERANKER_CROSS_ENCODER\x10\x04*]\n\x0b\x45ntityOrder\x12\x1c\n\x18\x45NTITY_ORDER_UNSPECIFIED\x10\x00\x12\x15\n\x11\x45NTITY_ORDER_NAME\x10\x01\x12\x19\n\x15\x45NTITY_ORDER_MENTIONS\x10\x02*\x85\x01\n\x0e\x44ocumentTitles\x12\x1f\n\x1b\x44OCUMENT_TITLES_UNSPECIFIED\x10\x00\x12\x1b\n\x17\x44OCUMENT_TITLES_INCLUDE\x10\x01\x12\x1b\n\x17\x44OCUMENT_TITLES_EXCLUDE\x10\x02\x12\x18\n\x14\x44OCUMENT_TITLES_ONLY\x10\x03*{\n\nIndexState\x12\x1b\n\x17INDEX_STATE_UNSPECIFIED\x10\x00\x12\x16\n\x12INDEX_STATE_ONLINE\x10\x01\x12\x1a\n\x16INDEX_STATE_POPULATING\x10\x02\x12\x16\n\x12INDEX_STATE_FAILED\x10\x03\x1a\x04\xf0\xda\x18\x01\x32\x8c\x0e\n\x11GraphQueryService\x12_\n\x0bSearchFacts\x12\".braid.graph.v1.SearchFactsRequest\x1a#.braid.graph.v1.SearchFactsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12k\n\x0fGetNeighborhood\x12&.braid.graph.v1.GetNeighborhoodRequest\x1a\'.braid.graph.v1.GetNeighborhoodResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0cListEntities\x12#.braid.graph.v1.ListEntitiesRequest\x1a$.braid.graph.v1.ListEntitiesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12Y\n\tListFacts\x12 .braid.graph.v1.ListFactsRequest\x1a!.braid.graph.v1.ListFactsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12S\n\x07GetFact\x12\x1e.braid.graph.v1.GetFactRequest\x1a\x1f.braid.graph.v1.GetFactResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12Y\n\tGetEntity\x12 .braid.graph.v1.GetEntityRequest\x1a!.braid.graph.v1.GetEntityResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x62\n\x0cLinkEntities\x12#.braid.graph.v1.LinkEntitiesRequest\x1a$.braid.graph.v1.LinkEntitiesResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12n\n\x10GetEntityHistory\x12\'.braid.graph.v1.GetEntityHistoryRequest\x1a(.braid.graph.v1.GetEntityHistoryResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12_\n\x0bGetSnapshot\x12\".braid.graph.v1.GetSnapshotRequest\x1a#.braid.graph.v1.GetSnapshotResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12Y\n\tDiffGraph\x12 .braid.graph.v1.DiffGraphRequest\x1a!.braid.graph.v1.DiffGraphResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12Y\n\tFindPaths\x12 .braid.graph.v1.FindPathsRequest\x1a!.braid.graph.v1.FindPathsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12t\n\x12GetMentionSubgraph\x12).braid.graph.v1.GetMentionSubgraphRequest\x1a*.braid.graph.v1.GetMentionSubgraphResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12P\n\x06\x45xpand\x12\x1d.braid.graph.v1.ExpandRequest\x1a\x1e.braid.graph.v1.ExpandResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x65\n\rListRelations\x12$.braid.graph.v1.ListRelationsRequest\x1a%.braid.graph.v1.ListRelationsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12n\n\x10GetRelationStats\x12\'.braid.graph.v1.GetRelationStatsRequest\x1a(.braid.graph.v1.GetRelationStatsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12h\n\x0eSearchFindings\x12%.braid.graph.v1.SearchFindingsRequest\x1a&.braid.graph.v1.SearchFindingsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12_\n\x0bGetOntology\x12\".braid.graph.v1.GetOntologyRequest\x1a#.braid.graph.v1.GetOntologyResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x65\n\rGetGraphStats\x12$.braid.graph.v1.GetGraphStatsRequest\x1a%.braid.graph.v1.GetGraphStatsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'braid.graph.v1.query_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_INDEXSTATE']._loaded_options = None
+  _globals['_INDEXSTATE']._serialized_options = b'\360\332\030\001'
   _globals['_SEARCHFACTSREQUEST'].fields_by_name['query']._loaded_options = None
   _globals['_SEARCHFACTSREQUEST'].fields_by_name['query']._serialized_options = b'\272H\rr\013\030\200 \272\001\001\000\350\340\030\001'
   _globals['_SEARCHFACTSREQUEST'].fields_by_name['limit']._loaded_options = None
@@ -69,6 +72,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETNEIGHBORHOODREQUEST'].fields_by_name['entity_type']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
   _globals['_GETNEIGHBORHOODREQUEST'].fields_by_name['limit']._loaded_options = None
   _globals['_GETNEIGHBORHOODREQUEST'].fields_by_name['limit']._serialized_options = b'\272H\006\032\004\030d(\001'
+  _globals['_GETNEIGHBORHOODRESPONSE'].fields_by_name['center']._loaded_options = None
+  _globals['_GETNEIGHBORHOODRESPONSE'].fields_by_name['center']._serialized_options = b'\332\332\030\032\030\0012\016document_title:\006Entity'
+  _globals['_GETNEIGHBORHOODRESPONSE'].fields_by_name['nodes']._loaded_options = None
+  _globals['_GETNEIGHBORHOODRESPONSE'].fields_by_name['nodes']._serialized_options = b'\332\332\030\0302\016document_title:\006Entity'
+  _globals['_GETNEIGHBORHOODRESPONSE'].fields_by_name['edges']._loaded_options = None
+  _globals['_GETNEIGHBORHOODRESPONSE'].fields_by_name['edges']._serialized_options = b'\332\332\030\0372\nattributes2\013create_time:\004Fact'
+  _globals['_GETNEIGHBORHOODRESPONSE'].fields_by_name['neighbor_count']._loaded_options = None
+  _globals['_GETNEIGHBORHOODRESPONSE'].fields_by_name['neighbor_count']._serialized_options = b'\332\332\030\007\n\005total'
+  _globals['_GETNEIGHBORHOODRESPONSE']._loaded_options = None
+  _globals['_GETNEIGHBORHOODRESPONSE']._serialized_options = b'\342\332\030\016\n\014Neighborhood'
   _globals['_LISTENTITIESREQUEST'].fields_by_name['type']._loaded_options = None
   _globals['_LISTENTITIESREQUEST'].fields_by_name['type']._serialized_options = b'\272H\tr\007\030\310\001\272\001\001\000'
   _globals['_LISTENTITIESREQUEST'].fields_by_name['page_size']._loaded_options = None
@@ -79,10 +92,26 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTENTITIESREQUEST'].fields_by_name['order_by']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_LISTENTITIESREQUEST'].fields_by_name['document_titles']._loaded_options = None
   _globals['_LISTENTITIESREQUEST'].fields_by_name['document_titles']._serialized_options = b'\272H\005\202\001\002\020\001'
+  _globals['_LISTENTITIESRESPONSE']._loaded_options = None
+  _globals['_LISTENTITIESRESPONSE']._serialized_options = b'\342\332\030\026\n\010Entities\022\ntotal_hint'
   _globals['_GETGRAPHSTATSRESPONSE_ENTITYCOUNTSBYTYPEENTRY']._loaded_options = None
   _globals['_GETGRAPHSTATSRESPONSE_ENTITYCOUNTSBYTYPEENTRY']._serialized_options = b'8\001'
   _globals['_GETGRAPHSTATSRESPONSE_INDEXSTATESENTRY']._loaded_options = None
   _globals['_GETGRAPHSTATSRESPONSE_INDEXSTATESENTRY']._serialized_options = b'8\001'
+  _globals['_GETGRAPHSTATSRESPONSE'].fields_by_name['entity_count']._loaded_options = None
+  _globals['_GETGRAPHSTATSRESPONSE'].fields_by_name['entity_count']._serialized_options = b'\332\332\030\n\n\010entities'
+  _globals['_GETGRAPHSTATSRESPONSE'].fields_by_name['fact_count']._loaded_options = None
+  _globals['_GETGRAPHSTATSRESPONSE'].fields_by_name['fact_count']._serialized_options = b'\332\332\030\007\n\005facts'
+  _globals['_GETGRAPHSTATSRESPONSE'].fields_by_name['local_fact_count']._loaded_options = None
+  _globals['_GETGRAPHSTATSRESPONSE'].fields_by_name['local_fact_count']._serialized_options = b'\332\332\030\r\n\013local_facts'
+  _globals['_GETGRAPHSTATSRESPONSE'].fields_by_name['episode_count']._loaded_options = None
+  _globals['_GETGRAPHSTATSRESPONSE'].fields_by_name['episode_count']._serialized_options = b'\332\332\030\n\n\010episodes'
+  _globals['_GETGRAPHSTATSRESPONSE'].fields_by_name['entity_counts_by_type']._loaded_options = None
+  _globals['_GETGRAPHSTATSRESPONSE'].fields_by_name['entity_counts_by_type']._serialized_options = b'\332\332\030\022\n\020entities_by_type'
+  _globals['_GETGRAPHSTATSRESPONSE'].fields_by_name['index_states']._loaded_options = None
+  _globals['_GETGRAPHSTATSRESPONSE'].fields_by_name['index_states']._serialized_options = b'\332\332\030\t\n\007indexes'
+  _globals['_GETGRAPHSTATSRESPONSE']._loaded_options = None
+  _globals['_GETGRAPHSTATSRESPONSE']._serialized_options = b'\342\332\030\r\n\013GraphStatus'
   _globals['_GRAPHQUERYSERVICE'].methods_by_name['SearchFacts']._loaded_options = None
   _globals['_GRAPHQUERYSERVICE'].methods_by_name['SearchFacts']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetNeighborhood']._loaded_options = None
@@ -119,34 +148,34 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetOntology']._serialized_options = b'\220\002\001\310\332\030\001'
   _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetGraphStats']._loaded_options = None
   _globals['_GRAPHQUERYSERVICE'].methods_by_name['GetGraphStats']._serialized_options = b'\220\002\001\310\332\030\001'
-  _globals['_FACTRERANKER']._serialized_start=2659
-  _globals['_FACTRERANKER']._serialized_end=2816
-  _globals['_ENTITYORDER']._serialized_start=2818
-  _globals['_ENTITYORDER']._serialized_end=2911
-  _globals['_DOCUMENTTITLES']._serialized_start=2914
-  _globals['_DOCUMENTTITLES']._serialized_end=3047
-  _globals['_INDEXSTATE']._serialized_start=3049
-  _globals['_INDEXSTATE']._serialized_end=3166
-  _globals['_SEARCHFACTSREQUEST']._serialized_start=477
-  _globals['_SEARCHFACTSREQUEST']._serialized_end=1083
-  _globals['_SEARCHFACTSRESPONSE']._serialized_start=1086
-  _globals['_SEARCHFACTSRESPONSE']._serialized_end=1381
-  _globals['_GETNEIGHBORHOODREQUEST']._serialized_start=1384
-  _globals['_GETNEIGHBORHOODREQUEST']._serialized_end=1568
-  _globals['_GETNEIGHBORHOODRESPONSE']._serialized_start=1571
-  _globals['_GETNEIGHBORHOODRESPONSE']._serialized_end=1800
-  _globals['_LISTENTITIESREQUEST']._serialized_start=1803
-  _globals['_LISTENTITIESREQUEST']._serialized_end=2035
-  _globals['_LISTENTITIESRESPONSE']._serialized_start=2037
-  _globals['_LISTENTITIESRESPONSE']._serialized_end=2126
-  _globals['_GETGRAPHSTATSREQUEST']._serialized_start=2128
-  _globals['_GETGRAPHSTATSREQUEST']._serialized_end=2150
-  _globals['_GETGRAPHSTATSRESPONSE']._serialized_start=2153
-  _globals['_GETGRAPHSTATSRESPONSE']._serialized_end=2656
-  _globals['_GETGRAPHSTATSRESPONSE_ENTITYCOUNTSBYTYPEENTRY']._serialized_start=2519
-  _globals['_GETGRAPHSTATSRESPONSE_ENTITYCOUNTSBYTYPEENTRY']._serialized_end=2576
-  _globals['_GETGRAPHSTATSRESPONSE_INDEXSTATESENTRY']._serialized_start=2578
-  _globals['_GETGRAPHSTATSRESPONSE_INDEXSTATESENTRY']._serialized_end=2656
-  _globals['_GRAPHQUERYSERVICE']._serialized_start=3169
-  _globals['_GRAPHQUERYSERVICE']._serialized_end=4973
+  _globals['_FACTRERANKER']._serialized_start=2969
+  _globals['_FACTRERANKER']._serialized_end=3126
+  _globals['_ENTITYORDER']._serialized_start=3128
+  _globals['_ENTITYORDER']._serialized_end=3221
+  _globals['_DOCUMENTTITLES']._serialized_start=3224
+  _globals['_DOCUMENTTITLES']._serialized_end=3357
+  _globals['_INDEXSTATE']._serialized_start=3359
+  _globals['_INDEXSTATE']._serialized_end=3482
+  _globals['_SEARCHFACTSREQUEST']._serialized_start=505
+  _globals['_SEARCHFACTSREQUEST']._serialized_end=1111
+  _globals['_SEARCHFACTSRESPONSE']._serialized_start=1114
+  _globals['_SEARCHFACTSRESPONSE']._serialized_end=1409
+  _globals['_GETNEIGHBORHOODREQUEST']._serialized_start=1412
+  _globals['_GETNEIGHBORHOODREQUEST']._serialized_end=1596
+  _globals['_GETNEIGHBORHOODRESPONSE']._serialized_start=1599
+  _globals['_GETNEIGHBORHOODRESPONSE']._serialized_end=1960
+  _globals['_LISTENTITIESREQUEST']._serialized_start=1963
+  _globals['_LISTENTITIESREQUEST']._serialized_end=2195
+  _globals['_LISTENTITIESRESPONSE']._serialized_start=2197
+  _globals['_LISTENTITIESRESPONSE']._serialized_end=2314
+  _globals['_GETGRAPHSTATSREQUEST']._serialized_start=2316
+  _globals['_GETGRAPHSTATSREQUEST']._serialized_end=2338
+  _globals['_GETGRAPHSTATSRESPONSE']._serialized_start=2341
+  _globals['_GETGRAPHSTATSRESPONSE']._serialized_end=2966
+  _globals['_GETGRAPHSTATSRESPONSE_ENTITYCOUNTSBYTYPEENTRY']._serialized_start=2810
+  _globals['_GETGRAPHSTATSRESPONSE_ENTITYCOUNTSBYTYPEENTRY']._serialized_end=2867
+  _globals['_GETGRAPHSTATSRESPONSE_INDEXSTATESENTRY']._serialized_start=2869
+  _globals['_GETGRAPHSTATSRESPONSE_INDEXSTATESENTRY']._serialized_end=2947
+  _globals['_GRAPHQUERYSERVICE']._serialized_start=3485
+  _globals['_GRAPHQUERYSERVICE']._serialized_end=5289
 # @@protoc_insertion_point(module_scope)

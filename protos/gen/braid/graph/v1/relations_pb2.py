@@ -22,17 +22,20 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x62raid/graph/v1/relations.proto\x12\x0e\x62raid.graph.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x96\x05\n\x12\x43hunkRelationInput\x12\x1b\n\tsource_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x1b\n\ttarget_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x44\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12.\n\x08strength\x18\x04 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12.\n\nvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x38\n\x06origin\x18\x07 \x01(\x0e\x32\x1e.braid.graph.v1.RelationOriginB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x1e\n\x08\x65vidence\x18\x08 \x01(\tB\x0c\xbaH\tr\x07\x18\xf4\x03\xba\x01\x01\x00:\x86\x02\xbaH\x82\x02\x1an\n\rrelation.ends\x12!a chunk has no relation to itself\x1a:this.source_id.lowerAscii() != this.target_id.lowerAscii()\x1a\x8f\x01\n\rrelation.time\x12%invalid_time must be after valid_time\x1aW!has(this.valid_time) || !has(this.invalid_time) || this.valid_time < this.invalid_timeB\x0b\n\t_strength\"\x87\x03\n\rChunkRelation\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x11\n\ttarget_id\x18\x02 \x01(\t\x12\x38\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationType\x12\x10\n\x08strength\x18\x04 \x01(\x01\x12.\n\nvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\x06origin\x18\x07 \x01(\x0e\x32\x1e.braid.graph.v1.RelationOrigin\x12\x10\n\x08\x65vidence\x18\x08 \x01(\t\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"Y\n\x13PutRelationsRequest\x12\x42\n\trelations\x18\x01 \x03(\x0b\x32\".braid.graph.v1.ChunkRelationInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\"u\n\x14PutRelationsResponse\x12\x15\n\rcreated_count\x18\x01 \x01(\x05\x12\x15\n\rupdated_count\x18\x02 \x01(\x05\x12\x17\n\x0funchanged_count\x18\x03 \x01(\x05\x12\x16\n\x0espace_revision\x18\x04 \x01(\x03\"\x8b\x01\n\x0bRelationRef\x12\x1b\n\tsource_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x1b\n\ttarget_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x42\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\x08\xbaH\x05\x82\x01\x02\x10\x01\"U\n\x16\x44\x65leteRelationsRequest\x12;\n\trelations\x18\x01 \x03(\x0b\x32\x1b.braid.graph.v1.RelationRefB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\"H\n\x17\x44\x65leteRelationsResponse\x12\x15\n\rdeleted_count\x18\x01 \x01(\x05\x12\x16\n\x0espace_revision\x18\x02 \x01(\x03\"\xb8\x02\n\x14ListRelationsRequest\x12\x1d\n\x08\x63hunk_id\x18\x01 \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\x12>\n\tdirection\x18\x02 \x01(\x0e\x32!.braid.graph.v1.RelationDirectionB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12L\n\x0erelation_types\x18\x03 \x03(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\x11\xbaH\x0e\x92\x01\x0b\x10\x08\"\x07\x82\x01\x04\x10\x01 \x00\x12\x38\n\x06origin\x18\x04 \x01(\x0e\x32\x1e.braid.graph.v1.RelationOriginB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x1a\n\tpage_size\x18\x05 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x06 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"b\n\x15ListRelationsResponse\x12\x30\n\trelations\x18\x01 \x03(\x0b\x32\x1d.braid.graph.v1.ChunkRelation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x19\n\x17GetRelationStatsRequest\"~\n\x18GetRelationStatsResponse\x12\x13\n\x0b\x63hunk_count\x18\x01 \x01(\x03\x12\x16\n\x0erelation_count\x18\x02 \x01(\x03\x12\x35\n\x0e\x63ounts_by_type\x18\x03 \x03(\x0b\x32\x1d.braid.graph.v1.RelationCount\"X\n\rRelationCount\x12\x38\n\rrelation_type\x18\x01 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationType\x12\r\n\x05\x63ount\x18\x02 \x01(\x03*\xc5\x02\n\x11\x43hunkRelationType\x12#\n\x1f\x43HUNK_RELATION_TYPE_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x43HUNK_RELATION_TYPE_FIXES\x10\x01\x12 \n\x1c\x43HUNK_RELATION_TYPE_SUPPORTS\x10\x02\x12\x1f\n\x1b\x43HUNK_RELATION_TYPE_FOLLOWS\x10\x03\x12\x1f\n\x1b\x43HUNK_RELATION_TYPE_RELATED\x10\x04\x12\"\n\x1e\x43HUNK_RELATION_TYPE_SIMILAR_TO\x10\x05\x12\x1f\n\x1b\x43HUNK_RELATION_TYPE_PART_OF\x10\x06\x12\x1e\n\x1a\x43HUNK_RELATION_TYPE_CAUSES\x10\x07\x12#\n\x1f\x43HUNK_RELATION_TYPE_CONTRADICTS\x10\x08*j\n\x0eRelationOrigin\x12\x1f\n\x1bRELATION_ORIGIN_UNSPECIFIED\x10\x00\x12\x19\n\x15RELATION_ORIGIN_GIVEN\x10\x01\x12\x1c\n\x18RELATION_ORIGIN_INFERRED\x10\x02*\x96\x01\n\x11RelationDirection\x12\"\n\x1eRELATION_DIRECTION_UNSPECIFIED\x10\x00\x12\x1b\n\x17RELATION_DIRECTION_BOTH\x10\x01\x12\x1f\n\x1bRELATION_DIRECTION_OUTGOING\x10\x02\x12\x1f\n\x1bRELATION_DIRECTION_INCOMING\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x62raid/graph/v1/relations.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x96\x05\n\x12\x43hunkRelationInput\x12\x1b\n\tsource_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x1b\n\ttarget_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x44\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00\x12.\n\x08strength\x18\x04 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x00\x88\x01\x01\x12.\n\nvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x38\n\x06origin\x18\x07 \x01(\x0e\x32\x1e.braid.graph.v1.RelationOriginB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x1e\n\x08\x65vidence\x18\x08 \x01(\tB\x0c\xbaH\tr\x07\x18\xf4\x03\xba\x01\x01\x00:\x86\x02\xbaH\x82\x02\x1an\n\rrelation.ends\x12!a chunk has no relation to itself\x1a:this.source_id.lowerAscii() != this.target_id.lowerAscii()\x1a\x8f\x01\n\rrelation.time\x12%invalid_time must be after valid_time\x1aW!has(this.valid_time) || !has(this.invalid_time) || this.valid_time < this.invalid_timeB\x0b\n\t_strength\"\x87\x03\n\rChunkRelation\x12\x11\n\tsource_id\x18\x01 \x01(\t\x12\x11\n\ttarget_id\x18\x02 \x01(\t\x12\x38\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationType\x12\x10\n\x08strength\x18\x04 \x01(\x01\x12.\n\nvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12.\n\x06origin\x18\x07 \x01(\x0e\x32\x1e.braid.graph.v1.RelationOrigin\x12\x10\n\x08\x65vidence\x18\x08 \x01(\t\x12/\n\x0b\x63reate_time\x18\t \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0bupdate_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"Y\n\x13PutRelationsRequest\x12\x42\n\trelations\x18\x01 \x03(\x0b\x32\".braid.graph.v1.ChunkRelationInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\"u\n\x14PutRelationsResponse\x12\x15\n\rcreated_count\x18\x01 \x01(\x05\x12\x15\n\rupdated_count\x18\x02 \x01(\x05\x12\x17\n\x0funchanged_count\x18\x03 \x01(\x05\x12\x16\n\x0espace_revision\x18\x04 \x01(\x03\"\x8b\x01\n\x0bRelationRef\x12\x1b\n\tsource_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x1b\n\ttarget_id\x18\x02 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\x42\n\rrelation_type\x18\x03 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\x08\xbaH\x05\x82\x01\x02\x10\x01\"U\n\x16\x44\x65leteRelationsRequest\x12;\n\trelations\x18\x01 \x03(\x0b\x32\x1b.braid.graph.v1.RelationRefB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\"H\n\x17\x44\x65leteRelationsResponse\x12\x15\n\rdeleted_count\x18\x01 \x01(\x05\x12\x16\n\x0espace_revision\x18\x02 \x01(\x03\"\xb8\x02\n\x14ListRelationsRequest\x12\x1d\n\x08\x63hunk_id\x18\x01 \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01\x12>\n\tdirection\x18\x02 \x01(\x0e\x32!.braid.graph.v1.RelationDirectionB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12L\n\x0erelation_types\x18\x03 \x03(\x0e\x32!.braid.graph.v1.ChunkRelationTypeB\x11\xbaH\x0e\x92\x01\x0b\x10\x08\"\x07\x82\x01\x04\x10\x01 \x00\x12\x38\n\x06origin\x18\x04 \x01(\x0e\x32\x1e.braid.graph.v1.RelationOriginB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x1a\n\tpage_size\x18\x05 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x06 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"b\n\x15ListRelationsResponse\x12\x30\n\trelations\x18\x01 \x03(\x0b\x32\x1d.braid.graph.v1.ChunkRelation\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x19\n\x17GetRelationStatsRequest\"~\n\x18GetRelationStatsResponse\x12\x13\n\x0b\x63hunk_count\x18\x01 \x01(\x03\x12\x16\n\x0erelation_count\x18\x02 \x01(\x03\x12\x35\n\x0e\x63ounts_by_type\x18\x03 \x03(\x0b\x32\x1d.braid.graph.v1.RelationCount\"X\n\rRelationCount\x12\x38\n\rrelation_type\x18\x01 \x01(\x0e\x32!.braid.graph.v1.ChunkRelationType\x12\r\n\x05\x63ount\x18\x02 \x01(\x03*\xcb\x02\n\x11\x43hunkRelationType\x12#\n\x1f\x43HUNK_RELATION_TYPE_UNSPECIFIED\x10\x00\x12\x1d\n\x19\x43HUNK_RELATION_TYPE_FIXES\x10\x01\x12 \n\x1c\x43HUNK_RELATION_TYPE_SUPPORTS\x10\x02\x12\x1f\n\x1b\x43HUNK_RELATION_TYPE_FOLLOWS\x10\x03\x12\x1f\n\x1b\x43HUNK_RELATION_TYPE_RELATED\x10\x04\x12\"\n\x1e\x43HUNK_RELATION_TYPE_SIMILAR_TO\x10\x05\x12\x1f\n\x1b\x43HUNK_RELATION_TYPE_PART_OF\x10\x06\x12\x1e\n\x1a\x43HUNK_RELATION_TYPE_CAUSES\x10\x07\x12#\n\x1f\x43HUNK_RELATION_TYPE_CONTRADICTS\x10\x08\x1a\x04\xf0\xda\x18\x01*j\n\x0eRelationOrigin\x12\x1f\n\x1bRELATION_ORIGIN_UNSPECIFIED\x10\x00\x12\x19\n\x15RELATION_ORIGIN_GIVEN\x10\x01\x12\x1c\n\x18RELATION_ORIGIN_INFERRED\x10\x02*\x96\x01\n\x11RelationDirection\x12\"\n\x1eRELATION_DIRECTION_UNSPECIFIED\x10\x00\x12\x1b\n\x17RELATION_DIRECTION_BOTH\x10\x01\x12\x1f\n\x1bRELATION_DIRECTION_OUTGOING\x10\x02\x12\x1f\n\x1bRELATION_DIRECTION_INCOMING\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'braid.graph.v1.relations_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_CHUNKRELATIONTYPE']._loaded_options = None
+  _globals['_CHUNKRELATIONTYPE']._serialized_options = b'\360\332\030\001'
   _globals['_CHUNKRELATIONINPUT'].fields_by_name['source_id']._loaded_options = None
   _globals['_CHUNKRELATIONINPUT'].fields_by_name['source_id']._serialized_options = b'\272H\005r\003\260\001\001'
   _globals['_CHUNKRELATIONINPUT'].fields_by_name['target_id']._loaded_options = None
@@ -69,34 +72,34 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_LISTRELATIONSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
   _globals['_LISTRELATIONSREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_LISTRELATIONSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
-  _globals['_CHUNKRELATIONTYPE']._serialized_start=2345
-  _globals['_CHUNKRELATIONTYPE']._serialized_end=2670
-  _globals['_RELATIONORIGIN']._serialized_start=2672
-  _globals['_RELATIONORIGIN']._serialized_end=2778
-  _globals['_RELATIONDIRECTION']._serialized_start=2781
-  _globals['_RELATIONDIRECTION']._serialized_end=2931
-  _globals['_CHUNKRELATIONINPUT']._serialized_start=113
-  _globals['_CHUNKRELATIONINPUT']._serialized_end=775
-  _globals['_CHUNKRELATION']._serialized_start=778
-  _globals['_CHUNKRELATION']._serialized_end=1169
-  _globals['_PUTRELATIONSREQUEST']._serialized_start=1171
-  _globals['_PUTRELATIONSREQUEST']._serialized_end=1260
-  _globals['_PUTRELATIONSRESPONSE']._serialized_start=1262
-  _globals['_PUTRELATIONSRESPONSE']._serialized_end=1379
-  _globals['_RELATIONREF']._serialized_start=1382
-  _globals['_RELATIONREF']._serialized_end=1521
-  _globals['_DELETERELATIONSREQUEST']._serialized_start=1523
-  _globals['_DELETERELATIONSREQUEST']._serialized_end=1608
-  _globals['_DELETERELATIONSRESPONSE']._serialized_start=1610
-  _globals['_DELETERELATIONSRESPONSE']._serialized_end=1682
-  _globals['_LISTRELATIONSREQUEST']._serialized_start=1685
-  _globals['_LISTRELATIONSREQUEST']._serialized_end=1997
-  _globals['_LISTRELATIONSRESPONSE']._serialized_start=1999
-  _globals['_LISTRELATIONSRESPONSE']._serialized_end=2097
-  _globals['_GETRELATIONSTATSREQUEST']._serialized_start=2099
-  _globals['_GETRELATIONSTATSREQUEST']._serialized_end=2124
-  _globals['_GETRELATIONSTATSRESPONSE']._serialized_start=2126
-  _globals['_GETRELATIONSTATSRESPONSE']._serialized_end=2252
-  _globals['_RELATIONCOUNT']._serialized_start=2254
-  _globals['_RELATIONCOUNT']._serialized_end=2342
+  _globals['_CHUNKRELATIONTYPE']._serialized_start=2373
+  _globals['_CHUNKRELATIONTYPE']._serialized_end=2704
+  _globals['_RELATIONORIGIN']._serialized_start=2706
+  _globals['_RELATIONORIGIN']._serialized_end=2812
+  _globals['_RELATIONDIRECTION']._serialized_start=2815
+  _globals['_RELATIONDIRECTION']._serialized_end=2965
+  _globals['_CHUNKRELATIONINPUT']._serialized_start=141
+  _globals['_CHUNKRELATIONINPUT']._serialized_end=803
+  _globals['_CHUNKRELATION']._serialized_start=806
+  _globals['_CHUNKRELATION']._serialized_end=1197
+  _globals['_PUTRELATIONSREQUEST']._serialized_start=1199
+  _globals['_PUTRELATIONSREQUEST']._serialized_end=1288
+  _globals['_PUTRELATIONSRESPONSE']._serialized_start=1290
+  _globals['_PUTRELATIONSRESPONSE']._serialized_end=1407
+  _globals['_RELATIONREF']._serialized_start=1410
+  _globals['_RELATIONREF']._serialized_end=1549
+  _globals['_DELETERELATIONSREQUEST']._serialized_start=1551
+  _globals['_DELETERELATIONSREQUEST']._serialized_end=1636
+  _globals['_DELETERELATIONSRESPONSE']._serialized_start=1638
+  _globals['_DELETERELATIONSRESPONSE']._serialized_end=1710
+  _globals['_LISTRELATIONSREQUEST']._serialized_start=1713
+  _globals['_LISTRELATIONSREQUEST']._serialized_end=2025
+  _globals['_LISTRELATIONSRESPONSE']._serialized_start=2027
+  _globals['_LISTRELATIONSRESPONSE']._serialized_end=2125
+  _globals['_GETRELATIONSTATSREQUEST']._serialized_start=2127
+  _globals['_GETRELATIONSTATSREQUEST']._serialized_end=2152
+  _globals['_GETRELATIONSTATSRESPONSE']._serialized_start=2154
+  _globals['_GETRELATIONSTATSRESPONSE']._serialized_end=2280
+  _globals['_RELATIONCOUNT']._serialized_start=2282
+  _globals['_RELATIONCOUNT']._serialized_end=2370
 # @@protoc_insertion_point(module_scope)

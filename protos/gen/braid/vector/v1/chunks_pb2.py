@@ -22,30 +22,45 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62raid/vector/v1/chunks.proto\x12\x0f\x62raid.vector.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x81\x02\n\x05\x43hunk\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12\x16\n\x0e\x64ocument_title\x18\x03 \x01(\t\x12\x0e\n\x06source\x18\x04 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x05 \x01(\t\x12\x0f\n\x07ordinal\x18\x06 \x01(\x05\x12\x12\n\nstart_char\x18\x07 \x01(\x05\x12\x10\n\x08\x65nd_char\x18\x08 \x01(\x05\x12)\n\x08metadata\x18\t \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\nvalid_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0c\n\x04page\x18\x0b \x01(\x05\"\x8f\x02\n\x0b\x43hunkScores\x12\x13\n\x06vector\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\x04text\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x19\n\x0cvector_fused\x18\x03 \x01(\x01H\x02\x88\x01\x01\x12\x17\n\ntext_fused\x18\x04 \x01(\x01H\x03\x88\x01\x01\x12\x18\n\x0bvector_rank\x18\x05 \x01(\x05H\x04\x88\x01\x01\x12\x16\n\ttext_rank\x18\x06 \x01(\x05H\x05\x88\x01\x01\x12\x14\n\x07reading\x18\x07 \x01(\x01H\x06\x88\x01\x01\x42\t\n\x07_vectorB\x07\n\x05_textB\x0f\n\r_vector_fusedB\r\n\x0b_text_fusedB\x0e\n\x0c_vector_rankB\x0c\n\n_text_rankB\n\n\x08_reading\"n\n\x08\x43hunkHit\x12%\n\x05\x63hunk\x18\x01 \x01(\x0b\x32\x16.braid.vector.v1.Chunk\x12\r\n\x05score\x18\x02 \x01(\x01\x12,\n\x06scores\x18\x03 \x01(\x0b\x32\x1c.braid.vector.v1.ChunkScores\"b\n\x0b\x43hunkFilter\x12(\n\x0c\x64ocument_ids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x10\xe8\x07\"\x07r\x05\x10\x01\x18\x80\x04\x12)\n\x08metadata\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct*i\n\tTextMatch\x12\x1a\n\x16TEXT_MATCH_UNSPECIFIED\x10\x00\x12\x12\n\x0eTEXT_MATCH_ANY\x10\x01\x12\x15\n\x11TEXT_MATCH_PHRASE\x10\x02\x12\x15\n\x11TEXT_MATCH_PREFIX\x10\x03*W\n\x06\x46usion\x12\x16\n\x12\x46USION_UNSPECIFIED\x10\x00\x12\x19\n\x15\x46USION_WEIGHTED_SCORE\x10\x01\x12\x1a\n\x16\x46USION_RECIPROCAL_RANK\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1c\x62raid/vector/v1/chunks.proto\x12\x0f\x62raid.vector.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xa6\x02\n\x05\x43hunk\x12\n\n\x02id\x18\x01 \x01(\t\x12\x13\n\x0b\x64ocument_id\x18\x02 \x01(\t\x12#\n\x0e\x64ocument_title\x18\x03 \x01(\tB\x0b\xda\xda\x18\x07\n\x05title\x12\x0e\n\x06source\x18\x04 \x01(\t\x12\x0f\n\x07\x63ontent\x18\x05 \x01(\t\x12\x17\n\x07ordinal\x18\x06 \x01(\x05\x42\x06\xda\xda\x18\x02 \x01\x12\x12\n\nstart_char\x18\x07 \x01(\x05\x12\x10\n\x08\x65nd_char\x18\x08 \x01(\x05\x12\x31\n\x08metadata\x18\t \x01(\x0b\x32\x17.google.protobuf.StructB\x06\xda\xda\x18\x02\x18\x01\x12.\n\nvalid_time\x18\n \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x14\n\x04page\x18\x0b \x01(\x05\x42\x06\xda\xda\x18\x02\x10\x01\"\x8f\x02\n\x0b\x43hunkScores\x12\x13\n\x06vector\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x11\n\x04text\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x19\n\x0cvector_fused\x18\x03 \x01(\x01H\x02\x88\x01\x01\x12\x17\n\ntext_fused\x18\x04 \x01(\x01H\x03\x88\x01\x01\x12\x18\n\x0bvector_rank\x18\x05 \x01(\x05H\x04\x88\x01\x01\x12\x16\n\ttext_rank\x18\x06 \x01(\x05H\x05\x88\x01\x01\x12\x14\n\x07reading\x18\x07 \x01(\x01H\x06\x88\x01\x01\x42\t\n\x07_vectorB\x07\n\x05_textB\x0f\n\r_vector_fusedB\r\n\x0b_text_fusedB\x0e\n\x0c_vector_rankB\x0c\n\n_text_rankB\n\n\x08_reading\"\x95\x01\n\x08\x43hunkHit\x12\x39\n\x05\x63hunk\x18\x01 \x01(\x0b\x32\x16.braid.vector.v1.ChunkB\x12\xda\xda\x18\x0e(\x01\x32\nvalid_time\x12\r\n\x05score\x18\x02 \x01(\x01\x12\x34\n\x06scores\x18\x03 \x01(\x0b\x32\x1c.braid.vector.v1.ChunkScoresB\x06\xda\xda\x18\x02\x18\x01:\t\xe2\xda\x18\x05\n\x03Hit\"b\n\x0b\x43hunkFilter\x12(\n\x0c\x64ocument_ids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x10\xe8\x07\"\x07r\x05\x10\x01\x18\x80\x04\x12)\n\x08metadata\x18\x02 \x01(\x0b\x32\x17.google.protobuf.Struct*i\n\tTextMatch\x12\x1a\n\x16TEXT_MATCH_UNSPECIFIED\x10\x00\x12\x12\n\x0eTEXT_MATCH_ANY\x10\x01\x12\x15\n\x11TEXT_MATCH_PHRASE\x10\x02\x12\x15\n\x11TEXT_MATCH_PREFIX\x10\x03*W\n\x06\x46usion\x12\x16\n\x12\x46USION_UNSPECIFIED\x10\x00\x12\x19\n\x15\x46USION_WEIGHTED_SCORE\x10\x01\x12\x1a\n\x16\x46USION_RECIPROCAL_RANK\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'braid.vector.v1.chunks_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_CHUNK'].fields_by_name['document_title']._loaded_options = None
+  _globals['_CHUNK'].fields_by_name['document_title']._serialized_options = b'\332\332\030\007\n\005title'
+  _globals['_CHUNK'].fields_by_name['ordinal']._loaded_options = None
+  _globals['_CHUNK'].fields_by_name['ordinal']._serialized_options = b'\332\332\030\002 \001'
+  _globals['_CHUNK'].fields_by_name['metadata']._loaded_options = None
+  _globals['_CHUNK'].fields_by_name['metadata']._serialized_options = b'\332\332\030\002\030\001'
+  _globals['_CHUNK'].fields_by_name['page']._loaded_options = None
+  _globals['_CHUNK'].fields_by_name['page']._serialized_options = b'\332\332\030\002\020\001'
+  _globals['_CHUNKHIT'].fields_by_name['chunk']._loaded_options = None
+  _globals['_CHUNKHIT'].fields_by_name['chunk']._serialized_options = b'\332\332\030\016(\0012\nvalid_time'
+  _globals['_CHUNKHIT'].fields_by_name['scores']._loaded_options = None
+  _globals['_CHUNKHIT'].fields_by_name['scores']._serialized_options = b'\332\332\030\002\030\001'
+  _globals['_CHUNKHIT']._loaded_options = None
+  _globals['_CHUNKHIT']._serialized_options = b'\342\332\030\005\n\003Hit'
   _globals['_CHUNKFILTER'].fields_by_name['document_ids']._loaded_options = None
   _globals['_CHUNKFILTER'].fields_by_name['document_ids']._serialized_options = b'\272H\017\222\001\014\020\350\007\"\007r\005\020\001\030\200\004'
-  _globals['_TEXTMATCH']._serialized_start=887
-  _globals['_TEXTMATCH']._serialized_end=992
-  _globals['_FUSION']._serialized_start=994
-  _globals['_FUSION']._serialized_end=1081
-  _globals['_CHUNK']._serialized_start=142
-  _globals['_CHUNK']._serialized_end=399
-  _globals['_CHUNKSCORES']._serialized_start=402
-  _globals['_CHUNKSCORES']._serialized_end=673
-  _globals['_CHUNKHIT']._serialized_start=675
-  _globals['_CHUNKHIT']._serialized_end=785
-  _globals['_CHUNKFILTER']._serialized_start=787
-  _globals['_CHUNKFILTER']._serialized_end=885
+  _globals['_TEXTMATCH']._serialized_start=992
+  _globals['_TEXTMATCH']._serialized_end=1097
+  _globals['_FUSION']._serialized_start=1099
+  _globals['_FUSION']._serialized_end=1186
+  _globals['_CHUNK']._serialized_start=170
+  _globals['_CHUNK']._serialized_end=464
+  _globals['_CHUNKSCORES']._serialized_start=467
+  _globals['_CHUNKSCORES']._serialized_end=738
+  _globals['_CHUNKHIT']._serialized_start=741
+  _globals['_CHUNKHIT']._serialized_end=890
+  _globals['_CHUNKFILTER']._serialized_start=892
+  _globals['_CHUNKFILTER']._serialized_end=990
 # @@protoc_insertion_point(module_scope)

@@ -22,6 +22,7 @@ _runtime_version.ValidateProtobufRuntimeVersion(
 _sym_db = _symbol_database.Default()
 
 
+from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__pb2
 from braid.common.v1 import rules_pb2 as braid_dot_common_dot_v1_dot_rules__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
@@ -29,7 +30,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x62raid/vector/v1/documents.proto\x12\x0f\x62raid.vector.v1\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb1\x02\n\rDocumentInput\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12\x1b\n\x05title\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12+\n\x0c\x63ontent_hash\x18\x04 \x01(\tB\x15\xbaH\x12r\x10\x32\x0e^[0-9a-f]{64}$\x12)\n\x08metadata\x18\x05 \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x38\n\x06\x63hunks\x18\x07 \x03(\x0b\x32\x1b.braid.vector.v1.ChunkInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\x90N\"\xe9\x01\n\nChunkInput\x12\x14\n\x02id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\"\n\x07\x63ontent\x18\x02 \x01(\tB\x11\xbaH\x0er\x0c\x18\x80\x80\x02\xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x1b\n\nstart_char\x18\x03 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x19\n\x08\x65nd_char\x18\x04 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\"\n\tembedding\x18\x05 \x03(\x02\x42\x0f\xbaH\x0c\x92\x01\t\x10\x80@\"\x04\n\x02@\x01\x12\x15\n\x04page\x18\x06 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12.\n\nvalid_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"x\n\x15UpsertDocumentRequest\x12\x38\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x1e.braid.vector.v1.DocumentInputB\x06\xbaH\x03\xc8\x01\x01\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"I\n\x16UpsertDocumentResponse\x12/\n\x07outcome\x18\x01 \x01(\x0b\x32\x1e.braid.vector.v1.UpsertOutcome\"\x84\x01\n\x1b\x42\x61tchUpsertDocumentsRequest\x12>\n\tdocuments\x18\x01 \x03(\x0b\x32\x1e.braid.vector.v1.DocumentInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"h\n\x1c\x42\x61tchUpsertDocumentsResponse\x12\x30\n\x08outcomes\x18\x01 \x03(\x0b\x32\x1e.braid.vector.v1.UpsertOutcome\x12\x16\n\x0espace_revision\x18\x02 \x01(\x03\"\xe6\x01\n\rUpsertOutcome\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x11\n\tunchanged\x18\x02 \x01(\x08\x12\x0f\n\x07version\x18\x03 \x01(\x05\x12\x19\n\x11\x61\x64\x64\x65\x64_chunk_count\x18\x04 \x01(\x05\x12\x1b\n\x13retired_chunk_count\x18\x05 \x01(\x05\x12\x17\n\x0f\x61\x64\x64\x65\x64_chunk_ids\x18\x06 \x03(\t\x12\x1b\n\x13reindexed_chunk_ids\x18\x07 \x03(\t\x12.\n\nvalid_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"]\n\x15\x43heckDocumentsRequest\x12\x44\n\tdocuments\x18\x01 \x03(\x0b\x32$.braid.vector.v1.DocumentFingerprintB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\"g\n\x13\x44ocumentFingerprint\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12+\n\x0c\x63ontent_hash\x18\x02 \x01(\tB\x15\xbaH\x12r\x10\x32\x0e^[0-9a-f]{64}$\"Y\n\x16\x43heckDocumentsResponse\x12?\n\x13unchanged_documents\x18\x01 \x03(\x0b\x32\".braid.vector.v1.UnchangedDocument\"X\n\x11UnchangedDocument\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12.\n\nvalid_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"9\n\x12GetDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\"U\n\x13GetDocumentResponse\x12+\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x19.braid.vector.v1.Document\x12\x11\n\tchunk_ids\x18\x02 \x03(\t\"\xf0\x01\n\x08\x44ocument\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12)\n\x08metadata\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12\x0f\n\x07version\x18\x05 \x01(\x05\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x63hunk_count\x18\x08 \x01(\x05\"}\n\x1bListDocumentVersionsRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12\x1a\n\tpage_size\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"k\n\x1cListDocumentVersionsResponse\x12\x32\n\x08versions\x18\x01 \x03(\x0b\x32 .braid.vector.v1.DocumentVersion\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\xe5\x01\n\x0f\x44ocumentVersion\x12\x0f\n\x07version\x18\x01 \x01(\x05\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12.\n\nvalid_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12,\n\x08\x65nd_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x63hunk_count\x18\x07 \x01(\x05\"Q\n\x14ListDocumentsRequest\x12\x1a\n\tpage_size\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"^\n\x15ListDocumentsResponse\x12,\n\tdocuments\x18\x01 \x03(\x0b\x32\x19.braid.vector.v1.Document\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\"\x18\n\x16GetTextLanguageRequest\"H\n\x17GetTextLanguageResponse\x12\x10\n\x08language\x18\x01 \x01(\t\x12\x1b\n\x13\x61vailable_languages\x18\x02 \x03(\t\"*\n\x16SetTextLanguageRequest\x12\x10\n\x08language\x18\x01 \x01(\t\"\x19\n\x17SetTextLanguageResponse\"\x17\n\x15GetVectorStatsRequest\"\x93\x01\n\x16GetVectorStatsResponse\x12\x16\n\x0e\x64ocument_count\x18\x01 \x01(\x03\x12\x13\n\x0b\x63hunk_count\x18\x02 \x01(\x03\x12\x17\n\x0f\x65mbedding_model\x18\x03 \x01(\t\x12\x1b\n\x13\x65mbedding_dimension\x18\x04 \x01(\x05\x12\x16\n\x0espace_revision\x18\x05 \x01(\x03\x32\x88\x08\n\x0f\x44ocumentService\x12n\n\x0eUpsertDocument\x12&.braid.vector.v1.UpsertDocumentRequest\x1a\'.braid.vector.v1.UpsertDocumentResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x03\x12\x80\x01\n\x14\x42\x61tchUpsertDocuments\x12,.braid.vector.v1.BatchUpsertDocumentsRequest\x1a-.braid.vector.v1.BatchUpsertDocumentsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x03\x12j\n\x0e\x43heckDocuments\x12&.braid.vector.v1.CheckDocumentsRequest\x1a\'.braid.vector.v1.CheckDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x61\n\x0bGetDocument\x12#.braid.vector.v1.GetDocumentRequest\x1a$.braid.vector.v1.GetDocumentResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12|\n\x14ListDocumentVersions\x12,.braid.vector.v1.ListDocumentVersionsRequest\x1a-.braid.vector.v1.ListDocumentVersionsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12g\n\rListDocuments\x12%.braid.vector.v1.ListDocumentsRequest\x1a&.braid.vector.v1.ListDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12m\n\x0fGetTextLanguage\x12\'.braid.vector.v1.GetTextLanguageRequest\x1a(.braid.vector.v1.GetTextLanguageResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12q\n\x0fSetTextLanguage\x12\'.braid.vector.v1.SetTextLanguageRequest\x1a(.braid.vector.v1.SetTextLanguageResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x02\x12j\n\x0eGetVectorStats\x12&.braid.vector.v1.GetVectorStatsRequest\x1a\'.braid.vector.v1.GetVectorStatsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x62raid/vector/v1/documents.proto\x12\x0f\x62raid.vector.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb1\x02\n\rDocumentInput\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12\x1b\n\x05title\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1c\n\x06source\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12+\n\x0c\x63ontent_hash\x18\x04 \x01(\tB\x15\xbaH\x12r\x10\x32\x0e^[0-9a-f]{64}$\x12)\n\x08metadata\x18\x05 \x01(\x0b\x32\x17.google.protobuf.Struct\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x38\n\x06\x63hunks\x18\x07 \x03(\x0b\x32\x1b.braid.vector.v1.ChunkInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\x90N\"\xe9\x01\n\nChunkInput\x12\x14\n\x02id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12\"\n\x07\x63ontent\x18\x02 \x01(\tB\x11\xbaH\x0er\x0c\x18\x80\x80\x02\xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x1b\n\nstart_char\x18\x03 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x19\n\x08\x65nd_char\x18\x04 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\"\n\tembedding\x18\x05 \x03(\x02\x42\x0f\xbaH\x0c\x92\x01\t\x10\x80@\"\x04\n\x02@\x01\x12\x15\n\x04page\x18\x06 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12.\n\nvalid_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"x\n\x15UpsertDocumentRequest\x12\x38\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x1e.braid.vector.v1.DocumentInputB\x06\xbaH\x03\xc8\x01\x01\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"I\n\x16UpsertDocumentResponse\x12/\n\x07outcome\x18\x01 \x01(\x0b\x32\x1e.braid.vector.v1.UpsertOutcome\"\x84\x01\n\x1b\x42\x61tchUpsertDocumentsRequest\x12>\n\tdocuments\x18\x01 \x03(\x0b\x32\x1e.braid.vector.v1.DocumentInputB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xf4\x03\x12%\n\x0f\x65mbedding_model\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xc8\x01\xba\x01\x01\x00\"h\n\x1c\x42\x61tchUpsertDocumentsResponse\x12\x30\n\x08outcomes\x18\x01 \x03(\x0b\x32\x1e.braid.vector.v1.UpsertOutcome\x12\x16\n\x0espace_revision\x18\x02 \x01(\x03\"\xe6\x01\n\rUpsertOutcome\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12\x11\n\tunchanged\x18\x02 \x01(\x08\x12\x0f\n\x07version\x18\x03 \x01(\x05\x12\x19\n\x11\x61\x64\x64\x65\x64_chunk_count\x18\x04 \x01(\x05\x12\x1b\n\x13retired_chunk_count\x18\x05 \x01(\x05\x12\x17\n\x0f\x61\x64\x64\x65\x64_chunk_ids\x18\x06 \x03(\t\x12\x1b\n\x13reindexed_chunk_ids\x18\x07 \x03(\t\x12.\n\nvalid_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"]\n\x15\x43heckDocumentsRequest\x12\x44\n\tdocuments\x18\x01 \x03(\x0b\x32$.braid.vector.v1.DocumentFingerprintB\x0b\xbaH\x08\x92\x01\x05\x08\x01\x10\xe8\x07\"g\n\x13\x44ocumentFingerprint\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12+\n\x0c\x63ontent_hash\x18\x02 \x01(\tB\x15\xbaH\x12r\x10\x32\x0e^[0-9a-f]{64}$\"Y\n\x16\x43heckDocumentsResponse\x12?\n\x13unchanged_documents\x18\x01 \x03(\x0b\x32\".braid.vector.v1.UnchangedDocument\"X\n\x11UnchangedDocument\x12\x13\n\x0b\x64ocument_id\x18\x01 \x01(\t\x12.\n\nvalid_time\x18\x02 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"9\n\x12GetDocumentRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\"w\n\x13GetDocumentResponse\x12\x33\n\x08\x64ocument\x18\x01 \x01(\x0b\x32\x19.braid.vector.v1.DocumentB\x06\xda\xda\x18\x02(\x01\x12\x11\n\tchunk_ids\x18\x02 \x03(\t:\x18\xe2\xda\x18\x14\n\x12\x44ocumentWithChunks\"\x82\x02\n\x08\x44ocument\x12\x1d\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x08\xda\xda\x18\x04\n\x02id\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12\x31\n\x08metadata\x18\x04 \x01(\x0b\x32\x17.google.protobuf.StructB\x06\xda\xda\x18\x02\x18\x01\x12\x0f\n\x07version\x18\x05 \x01(\x05\x12.\n\nvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12/\n\x0b\x63reate_time\x18\x07 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x63hunk_count\x18\x08 \x01(\x05\"}\n\x1bListDocumentVersionsRequest\x12#\n\x0b\x64ocument_id\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\x80\x04\xba\x01\x01\x00\x12\x1a\n\tpage_size\x18\x02 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x03 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"\x83\x01\n\x1cListDocumentVersionsResponse\x12\x32\n\x08versions\x18\x01 \x03(\x0b\x32 .braid.vector.v1.DocumentVersion\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t:\x16\xe2\xda\x18\x12\n\x10\x44ocumentVersions\"\xf7\x01\n\x0f\x44ocumentVersion\x12\x0f\n\x07version\x18\x01 \x01(\x05\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0e\n\x06source\x18\x03 \x01(\t\x12.\n\nvalid_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12>\n\x08\x65nd_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x10\xda\xda\x18\x0c\n\ninvalid_at\x12/\n\x0b\x63reate_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x13\n\x0b\x63hunk_count\x18\x07 \x01(\x05\"Q\n\x14ListDocumentsRequest\x12\x1a\n\tpage_size\x18\x01 \x01(\x05\x42\x07\xbaH\x04\x1a\x02(\x00\x12\x1d\n\npage_token\x18\x02 \x01(\tB\t\xbaH\x06r\x04\x18\x80\x80\x01\"o\n\x15ListDocumentsResponse\x12,\n\tdocuments\x18\x01 \x03(\x0b\x32\x19.braid.vector.v1.Document\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t:\x0f\xe2\xda\x18\x0b\n\tDocuments\"\x18\n\x16GetTextLanguageRequest\"H\n\x17GetTextLanguageResponse\x12\x10\n\x08language\x18\x01 \x01(\t\x12\x1b\n\x13\x61vailable_languages\x18\x02 \x03(\t\"*\n\x16SetTextLanguageRequest\x12\x10\n\x08language\x18\x01 \x01(\t\"\x19\n\x17SetTextLanguageResponse\"\x17\n\x15GetVectorStatsRequest\"\x93\x01\n\x16GetVectorStatsResponse\x12\x16\n\x0e\x64ocument_count\x18\x01 \x01(\x03\x12\x13\n\x0b\x63hunk_count\x18\x02 \x01(\x03\x12\x17\n\x0f\x65mbedding_model\x18\x03 \x01(\t\x12\x1b\n\x13\x65mbedding_dimension\x18\x04 \x01(\x05\x12\x16\n\x0espace_revision\x18\x05 \x01(\x03\x32\x88\x08\n\x0f\x44ocumentService\x12n\n\x0eUpsertDocument\x12&.braid.vector.v1.UpsertDocumentRequest\x1a\'.braid.vector.v1.UpsertDocumentResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x03\x12\x80\x01\n\x14\x42\x61tchUpsertDocuments\x12,.braid.vector.v1.BatchUpsertDocumentsRequest\x1a-.braid.vector.v1.BatchUpsertDocumentsResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x03\x12j\n\x0e\x43heckDocuments\x12&.braid.vector.v1.CheckDocumentsRequest\x1a\'.braid.vector.v1.CheckDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12\x61\n\x0bGetDocument\x12#.braid.vector.v1.GetDocumentRequest\x1a$.braid.vector.v1.GetDocumentResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12|\n\x14ListDocumentVersions\x12,.braid.vector.v1.ListDocumentVersionsRequest\x1a-.braid.vector.v1.ListDocumentVersionsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12g\n\rListDocuments\x12%.braid.vector.v1.ListDocumentsRequest\x1a&.braid.vector.v1.ListDocumentsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12m\n\x0fGetTextLanguage\x12\'.braid.vector.v1.GetTextLanguageRequest\x1a(.braid.vector.v1.GetTextLanguageResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12q\n\x0fSetTextLanguage\x12\'.braid.vector.v1.SetTextLanguageRequest\x1a(.braid.vector.v1.SetTextLanguageResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x02\xd0\xda\x18\x02\x12j\n\x0eGetVectorStats\x12&.braid.vector.v1.GetVectorStatsRequest\x1a\'.braid.vector.v1.GetVectorStatsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -74,16 +75,30 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DOCUMENTFINGERPRINT'].fields_by_name['content_hash']._serialized_options = b'\272H\022r\0202\016^[0-9a-f]{64}$'
   _globals['_GETDOCUMENTREQUEST'].fields_by_name['document_id']._loaded_options = None
   _globals['_GETDOCUMENTREQUEST'].fields_by_name['document_id']._serialized_options = b'\272H\013r\t\020\001\030\200\004\272\001\001\000'
+  _globals['_GETDOCUMENTRESPONSE'].fields_by_name['document']._loaded_options = None
+  _globals['_GETDOCUMENTRESPONSE'].fields_by_name['document']._serialized_options = b'\332\332\030\002(\001'
+  _globals['_GETDOCUMENTRESPONSE']._loaded_options = None
+  _globals['_GETDOCUMENTRESPONSE']._serialized_options = b'\342\332\030\024\n\022DocumentWithChunks'
+  _globals['_DOCUMENT'].fields_by_name['document_id']._loaded_options = None
+  _globals['_DOCUMENT'].fields_by_name['document_id']._serialized_options = b'\332\332\030\004\n\002id'
+  _globals['_DOCUMENT'].fields_by_name['metadata']._loaded_options = None
+  _globals['_DOCUMENT'].fields_by_name['metadata']._serialized_options = b'\332\332\030\002\030\001'
   _globals['_LISTDOCUMENTVERSIONSREQUEST'].fields_by_name['document_id']._loaded_options = None
   _globals['_LISTDOCUMENTVERSIONSREQUEST'].fields_by_name['document_id']._serialized_options = b'\272H\013r\t\020\001\030\200\004\272\001\001\000'
   _globals['_LISTDOCUMENTVERSIONSREQUEST'].fields_by_name['page_size']._loaded_options = None
   _globals['_LISTDOCUMENTVERSIONSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
   _globals['_LISTDOCUMENTVERSIONSREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_LISTDOCUMENTVERSIONSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
+  _globals['_LISTDOCUMENTVERSIONSRESPONSE']._loaded_options = None
+  _globals['_LISTDOCUMENTVERSIONSRESPONSE']._serialized_options = b'\342\332\030\022\n\020DocumentVersions'
+  _globals['_DOCUMENTVERSION'].fields_by_name['end_time']._loaded_options = None
+  _globals['_DOCUMENTVERSION'].fields_by_name['end_time']._serialized_options = b'\332\332\030\014\n\ninvalid_at'
   _globals['_LISTDOCUMENTSREQUEST'].fields_by_name['page_size']._loaded_options = None
   _globals['_LISTDOCUMENTSREQUEST'].fields_by_name['page_size']._serialized_options = b'\272H\004\032\002(\000'
   _globals['_LISTDOCUMENTSREQUEST'].fields_by_name['page_token']._loaded_options = None
   _globals['_LISTDOCUMENTSREQUEST'].fields_by_name['page_token']._serialized_options = b'\272H\006r\004\030\200\200\001'
+  _globals['_LISTDOCUMENTSRESPONSE']._loaded_options = None
+  _globals['_LISTDOCUMENTSRESPONSE']._serialized_options = b'\342\332\030\013\n\tDocuments'
   _globals['_DOCUMENTSERVICE'].methods_by_name['UpsertDocument']._loaded_options = None
   _globals['_DOCUMENTSERVICE'].methods_by_name['UpsertDocument']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\003'
   _globals['_DOCUMENTSERVICE'].methods_by_name['BatchUpsertDocuments']._loaded_options = None
@@ -102,56 +117,56 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_DOCUMENTSERVICE'].methods_by_name['SetTextLanguage']._serialized_options = b'\220\002\002\310\332\030\002\320\332\030\002'
   _globals['_DOCUMENTSERVICE'].methods_by_name['GetVectorStats']._loaded_options = None
   _globals['_DOCUMENTSERVICE'].methods_by_name['GetVectorStats']._serialized_options = b'\220\002\001\310\332\030\001'
-  _globals['_DOCUMENTINPUT']._serialized_start=205
-  _globals['_DOCUMENTINPUT']._serialized_end=510
-  _globals['_CHUNKINPUT']._serialized_start=513
-  _globals['_CHUNKINPUT']._serialized_end=746
-  _globals['_UPSERTDOCUMENTREQUEST']._serialized_start=748
-  _globals['_UPSERTDOCUMENTREQUEST']._serialized_end=868
-  _globals['_UPSERTDOCUMENTRESPONSE']._serialized_start=870
-  _globals['_UPSERTDOCUMENTRESPONSE']._serialized_end=943
-  _globals['_BATCHUPSERTDOCUMENTSREQUEST']._serialized_start=946
-  _globals['_BATCHUPSERTDOCUMENTSREQUEST']._serialized_end=1078
-  _globals['_BATCHUPSERTDOCUMENTSRESPONSE']._serialized_start=1080
-  _globals['_BATCHUPSERTDOCUMENTSRESPONSE']._serialized_end=1184
-  _globals['_UPSERTOUTCOME']._serialized_start=1187
-  _globals['_UPSERTOUTCOME']._serialized_end=1417
-  _globals['_CHECKDOCUMENTSREQUEST']._serialized_start=1419
-  _globals['_CHECKDOCUMENTSREQUEST']._serialized_end=1512
-  _globals['_DOCUMENTFINGERPRINT']._serialized_start=1514
-  _globals['_DOCUMENTFINGERPRINT']._serialized_end=1617
-  _globals['_CHECKDOCUMENTSRESPONSE']._serialized_start=1619
-  _globals['_CHECKDOCUMENTSRESPONSE']._serialized_end=1708
-  _globals['_UNCHANGEDDOCUMENT']._serialized_start=1710
-  _globals['_UNCHANGEDDOCUMENT']._serialized_end=1798
-  _globals['_GETDOCUMENTREQUEST']._serialized_start=1800
-  _globals['_GETDOCUMENTREQUEST']._serialized_end=1857
-  _globals['_GETDOCUMENTRESPONSE']._serialized_start=1859
-  _globals['_GETDOCUMENTRESPONSE']._serialized_end=1944
-  _globals['_DOCUMENT']._serialized_start=1947
-  _globals['_DOCUMENT']._serialized_end=2187
-  _globals['_LISTDOCUMENTVERSIONSREQUEST']._serialized_start=2189
-  _globals['_LISTDOCUMENTVERSIONSREQUEST']._serialized_end=2314
-  _globals['_LISTDOCUMENTVERSIONSRESPONSE']._serialized_start=2316
-  _globals['_LISTDOCUMENTVERSIONSRESPONSE']._serialized_end=2423
-  _globals['_DOCUMENTVERSION']._serialized_start=2426
-  _globals['_DOCUMENTVERSION']._serialized_end=2655
-  _globals['_LISTDOCUMENTSREQUEST']._serialized_start=2657
-  _globals['_LISTDOCUMENTSREQUEST']._serialized_end=2738
-  _globals['_LISTDOCUMENTSRESPONSE']._serialized_start=2740
-  _globals['_LISTDOCUMENTSRESPONSE']._serialized_end=2834
-  _globals['_GETTEXTLANGUAGEREQUEST']._serialized_start=2836
-  _globals['_GETTEXTLANGUAGEREQUEST']._serialized_end=2860
-  _globals['_GETTEXTLANGUAGERESPONSE']._serialized_start=2862
-  _globals['_GETTEXTLANGUAGERESPONSE']._serialized_end=2934
-  _globals['_SETTEXTLANGUAGEREQUEST']._serialized_start=2936
-  _globals['_SETTEXTLANGUAGEREQUEST']._serialized_end=2978
-  _globals['_SETTEXTLANGUAGERESPONSE']._serialized_start=2980
-  _globals['_SETTEXTLANGUAGERESPONSE']._serialized_end=3005
-  _globals['_GETVECTORSTATSREQUEST']._serialized_start=3007
-  _globals['_GETVECTORSTATSREQUEST']._serialized_end=3030
-  _globals['_GETVECTORSTATSRESPONSE']._serialized_start=3033
-  _globals['_GETVECTORSTATSRESPONSE']._serialized_end=3180
-  _globals['_DOCUMENTSERVICE']._serialized_start=3183
-  _globals['_DOCUMENTSERVICE']._serialized_end=4215
+  _globals['_DOCUMENTINPUT']._serialized_start=233
+  _globals['_DOCUMENTINPUT']._serialized_end=538
+  _globals['_CHUNKINPUT']._serialized_start=541
+  _globals['_CHUNKINPUT']._serialized_end=774
+  _globals['_UPSERTDOCUMENTREQUEST']._serialized_start=776
+  _globals['_UPSERTDOCUMENTREQUEST']._serialized_end=896
+  _globals['_UPSERTDOCUMENTRESPONSE']._serialized_start=898
+  _globals['_UPSERTDOCUMENTRESPONSE']._serialized_end=971
+  _globals['_BATCHUPSERTDOCUMENTSREQUEST']._serialized_start=974
+  _globals['_BATCHUPSERTDOCUMENTSREQUEST']._serialized_end=1106
+  _globals['_BATCHUPSERTDOCUMENTSRESPONSE']._serialized_start=1108
+  _globals['_BATCHUPSERTDOCUMENTSRESPONSE']._serialized_end=1212
+  _globals['_UPSERTOUTCOME']._serialized_start=1215
+  _globals['_UPSERTOUTCOME']._serialized_end=1445
+  _globals['_CHECKDOCUMENTSREQUEST']._serialized_start=1447
+  _globals['_CHECKDOCUMENTSREQUEST']._serialized_end=1540
+  _globals['_DOCUMENTFINGERPRINT']._serialized_start=1542
+  _globals['_DOCUMENTFINGERPRINT']._serialized_end=1645
+  _globals['_CHECKDOCUMENTSRESPONSE']._serialized_start=1647
+  _globals['_CHECKDOCUMENTSRESPONSE']._serialized_end=1736
+  _globals['_UNCHANGEDDOCUMENT']._serialized_start=1738
+  _globals['_UNCHANGEDDOCUMENT']._serialized_end=1826
+  _globals['_GETDOCUMENTREQUEST']._serialized_start=1828
+  _globals['_GETDOCUMENTREQUEST']._serialized_end=1885
+  _globals['_GETDOCUMENTRESPONSE']._serialized_start=1887
+  _globals['_GETDOCUMENTRESPONSE']._serialized_end=2006
+  _globals['_DOCUMENT']._serialized_start=2009
+  _globals['_DOCUMENT']._serialized_end=2267
+  _globals['_LISTDOCUMENTVERSIONSREQUEST']._serialized_start=2269
+  _globals['_LISTDOCUMENTVERSIONSREQUEST']._serialized_end=2394
+  _globals['_LISTDOCUMENTVERSIONSRESPONSE']._serialized_start=2397
+  _globals['_LISTDOCUMENTVERSIONSRESPONSE']._serialized_end=2528
+  _globals['_DOCUMENTVERSION']._serialized_start=2531
+  _globals['_DOCUMENTVERSION']._serialized_end=2778
+  _globals['_LISTDOCUMENTSREQUEST']._serialized_start=2780
+  _globals['_LISTDOCUMENTSREQUEST']._serialized_end=2861
+  _globals['_LISTDOCUMENTSRESPONSE']._serialized_start=2863
+  _globals['_LISTDOCUMENTSRESPONSE']._serialized_end=2974
+  _globals['_GETTEXTLANGUAGEREQUEST']._serialized_start=2976
+  _globals['_GETTEXTLANGUAGEREQUEST']._serialized_end=3000
+  _globals['_GETTEXTLANGUAGERESPONSE']._serialized_start=3002
+  _globals['_GETTEXTLANGUAGERESPONSE']._serialized_end=3074
+  _globals['_SETTEXTLANGUAGEREQUEST']._serialized_start=3076
+  _globals['_SETTEXTLANGUAGEREQUEST']._serialized_end=3118
+  _globals['_SETTEXTLANGUAGERESPONSE']._serialized_start=3120
+  _globals['_SETTEXTLANGUAGERESPONSE']._serialized_end=3145
+  _globals['_GETVECTORSTATSREQUEST']._serialized_start=3147
+  _globals['_GETVECTORSTATSREQUEST']._serialized_end=3170
+  _globals['_GETVECTORSTATSRESPONSE']._serialized_start=3173
+  _globals['_GETVECTORSTATSRESPONSE']._serialized_end=3320
+  _globals['_DOCUMENTSERVICE']._serialized_start=3323
+  _globals['_DOCUMENTSERVICE']._serialized_end=4355
 # @@protoc_insertion_point(module_scope)
