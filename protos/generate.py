@@ -10,7 +10,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto, FileDescriptorSet
+from google.protobuf.descriptor_pb2 import (
+    DescriptorProto,
+    FileDescriptorProto,
+    FileDescriptorSet,
+    ServiceDescriptorProto,
+)
 from grpc_tools import protoc
 
 if TYPE_CHECKING:
@@ -20,6 +25,8 @@ ROOT = Path(__file__).parent
 OUTPUT = ROOT / "gen"
 PACKAGES = ("braid", "buf")
 DESCRIPTORS = "descriptors.binpb"
+_FIELDS = (DescriptorProto.FIELD_FIELD_NUMBER, "field")
+_METHODS = (ServiceDescriptorProto.METHOD_FIELD_NUMBER, "method")
 # What is written about messages and their fields: the OpenAPI document describes its shapes with it.
 COMMENTS = Path("braid", "comments.json")
 
@@ -50,7 +57,7 @@ def arguments(output: Path) -> list[str]:
 
 
 def write_comments(descriptors: FileDescriptorSet, output: Path) -> None:
-    """Writes the comments on Braid's messages and fields by their full names."""
+    """Writes the comments on Braid's messages, fields and methods by their full names."""
     found = {
         name: comment
         for file in descriptors.file
@@ -62,22 +69,23 @@ def write_comments(descriptors: FileDescriptorSet, output: Path) -> None:
 
 
 def comments_of(file: FileDescriptorProto) -> Iterator[tuple[str, str]]:
-    """Yields the comments on messages and fields, each in one line."""
+    """Yields the comments on messages, fields and methods, each in one line."""
     written = {
         tuple(one.path): " ".join(one.leading_comments.split())
         for one in file.source_code_info.location
         if one.leading_comments
     }
-    messages = FileDescriptorProto.MESSAGE_TYPE_FIELD_NUMBER
-    fields = DescriptorProto.FIELD_FIELD_NUMBER
-    for index, message in enumerate(file.message_type):
-        name = f"{file.package}.{message.name}"
-        if (messages, index) in written:
-            yield name, written[messages, index]
-        for number, field in enumerate(message.field):
-            comment = written.get((messages, index, fields, number))
-            if comment:
-                yield f"{name}.{field.name}", comment
+    for kind, whole, parts in (
+        (FileDescriptorProto.MESSAGE_TYPE_FIELD_NUMBER, file.message_type, _FIELDS),
+        (FileDescriptorProto.SERVICE_FIELD_NUMBER, file.service, _METHODS),
+    ):
+        for index, one in enumerate(whole):
+            name = f"{file.package}.{one.name}"
+            paths = {name: (kind, index)}
+            number, attribute = parts
+            for part, inner in enumerate(getattr(one, attribute)):
+                paths[f"{name}.{inner.name}"] = (kind, index, number, part)
+            yield from ((full, written[path]) for full, path in paths.items() if path in written)
 
 
 def drop_empty_stubs(output: Path) -> None:

@@ -13,12 +13,10 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.responses import Response
 
-from gateway.rest import chunks, consistency, health, jobs, maintenance, ontology
-from gateway.rest.chat import conversations as conversation_routes
+from gateway.rest import health, jobs
 from gateway.rest.chat import routes as chat_routes
+from gateway.rest.contract_routes import contract_router
 from gateway.rest.documents import routes as documents_routes
-from gateway.rest.documents import versions
-from gateway.rest.entity_memory import routes as entity_memory_routes
 from gateway.rest.facts import corrections as fact_corrections
 from gateway.rest.facts import routes as facts_routes
 from gateway.rest.findings import routes as findings_routes
@@ -48,25 +46,18 @@ if TYPE_CHECKING:
     from services.runtime.identity import Authenticator
 
 
-# Add the router of a new feature here, in the order of the OpenAPI document.
+# What REST does that gRPC does not: uploads, streams, and answers that the gateway puts together.
 ROUTERS = (
     search_routes.router,
     chat_routes.router,
-    conversation_routes.router,
     openai_routes.router,
     graph_routes.router,
     documents_routes.router,
-    versions.router,
-    chunks.router,
     facts_routes.router,
     fact_corrections.router,
     findings_routes.router,
     memories_routes.router,
-    ontology.router,
     jobs.router,
-    consistency.router,
-    maintenance.router,
-    entity_memory_routes.router,
     health.router,
 )
 # Smaller responses fit into a few packets anyway. Level 6 takes 7 ms for the OpenAPI document, from 664 to 46 kB; level
@@ -103,7 +94,7 @@ def create_app(
     app.state.clients = clients
     app.state.settings = settings
     app.state.drain = drain
-    for router in ROUTERS:
+    for router in (*ROUTERS, contract_router()):
         app.include_router(router, dependencies=[ONLY_DECLARED_PARAMETERS])
     app.router.routes.extend(further)
     app.include_router(page_router(load_assets()))

@@ -11,7 +11,7 @@ from braid.agent.v1 import agent_pb2
 from gateway.rest.chat.requests import Chat
 from gateway.rest.chat.responses import ChatAnswer
 from gateway.rest.chat.runs import SERVICE, ask_and_collect
-from gateway.rest.http.calls import AskerDep, CallerDep, ClientsDep, SettingsDep
+from gateway.rest.http.calls import AskerDep, ClientsDep, SettingsDep
 from gateway.rest.http.event_stream import stream
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.http.route_scopes import ScopedRoute
@@ -78,14 +78,6 @@ async def follow_run(
     )
     call = caller.open(SERVICE + "StreamRunEvents", clients.agent.StreamRunEvents, request)
     return await stream(caller, call, _shown, heartbeat=settings.heartbeat_seconds)
-
-
-@router.post("/{run_id}/cancel", status_code=204, response_class=Response)
-async def cancel_run(run_id: RunId, caller: CallerDep, clients: ClientsDep) -> Response:
-    """Stops a run and the tools that it is running; one that has ended is left as it is."""
-    request = agent_pb2.CancelRunRequest(run_id=run_id)
-    await caller.call(SERVICE + "CancelRun", clients.agent.CancelRun, request)
-    return Response(status_code=204)
 
 
 def _shown(answer: Any) -> tuple[str, dict[str, Any], str]:

@@ -201,34 +201,6 @@ async def upload_documents(
     return _accepted(_AcceptedUpload([await _take(caller, clients, document.parts(), "")]))
 
 
-@router.get("", responses=shown(documents_pb2.ListDocumentsResponse))
-async def list_documents(
-    caller: CallerDep,
-    clients: ClientsDep,
-    limit: Limit = 0,
-    cursor: Annotated[
-        str,
-        Bounds(documents_pb2.ListDocumentsRequest, "page_token"),
-        Query(description="`next_cursor` of the page before."),
-    ] = "",
-) -> Response:
-    """The documents by id, in pages."""
-    request = documents_pb2.ListDocumentsRequest(page_size=limit, page_token=cursor)
-    answer = await caller.call(
-        _DOCUMENTS + "ListDocuments", clients.documents.ListDocuments, request
-    )
-    return respond(answer)
-
-
-@router.get("/" + any_text("document_id"), responses=shown(documents_pb2.GetDocumentResponse))
-async def get_document(document_id: DocumentId, caller: CallerDep, clients: ClientsDep) -> Response:
-    """A document's current version."""
-    request = documents_pb2.GetDocumentRequest(document_id=document_id)
-    method = _DOCUMENTS + "GetDocument"
-    answer = await caller.call(method, clients.documents.GetDocument, request, _id_named)
-    return respond(answer)
-
-
 @router.delete(
     "/" + any_text("document_id"),
     responses=shown(ingest_pb2.DeleteDocumentResponse)

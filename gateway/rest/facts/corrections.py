@@ -1,8 +1,7 @@
-"""`/api/facts/{uuid}`, `/api/facts/withdraw`: withdrawing and correcting facts on the known clock."""
+"""`/api/facts/{uuid}`: withdrawing and correcting a fact on the known clock."""
 
 from __future__ import annotations
 
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
@@ -23,7 +22,6 @@ from gateway.rest.mapping.field_types import (
     Instant,
     JsonObject,
     Text,
-    at_most,
     stamp,
     to_struct,
 )
@@ -40,12 +38,10 @@ router = APIRouter(
     route_class=ScopedRoute, prefix="/api/facts", tags=["facts"], responses=problems()
 )
 
-MAX_WITHDRAWN = 1000
 FactUuid = Annotated[
     str, Path(description="The fact's uuid.", json_schema_extra={"format": "uuid"})
 ]
 _INGEST = "/braid.graph.v1.GraphIngestService/"
-_WITHDRAWAL = {"fact_ids": "uuids", "fact_id": "uuid"}
 _CORRECTION = {
     "correction": "",
     "fact_id": "uuid",
@@ -74,17 +70,6 @@ class WithdrawalOutcome(ResponseSchema):
     uuid: str
     outcome: Literal["withdrawn", "already_withdrawn"]
     revision: int
-
-
-class Withdrawal(ContractModel):
-    """Facts to withdraw."""
-
-    contract: ClassVar[type[Message]] = corrections_pb2.WithdrawFactsRequest
-    names: ClassVar[Mapping[str, str]] = MappingProxyType({"uuids": "fact_ids"})
-
-    uuids: Annotated[list[Text], at_most(MAX_WITHDRAWN)] = Field(description="Their uuids.")
-    reason: Text = Field(default="", description="Why; kept with the facts' versions.")
-    chunk_id: Text = Field(default="", description="The chunk that gave cause to it.")
 
 
 class Correction(ContractModel):
@@ -159,22 +144,6 @@ class Correction(ContractModel):
             invalid_time=stamp(self.invalid_at),
             attributes=to_struct(self.attributes),
         )
-
-
-@router.post(
-    "/withdraw",
-    responses=shown(corrections_pb2.WithdrawFactsResponse),
-    dependencies=[JSON_BODY_ONLY],
-)
-async def withdraw_facts(body: Withdrawal, caller: CallerDep, clients: ClientsDep) -> Response:
-    """Withdraws facts, and answers what became of each. Nothing is erased: as known before, they still stand."""
-    request = corrections_pb2.WithdrawFactsRequest(
-        fact_ids=body.uuids, reason=body.reason, chunk_id=body.chunk_id
-    )
-    named = partial(rest_name, names=_WITHDRAWAL)
-    method = _INGEST + "WithdrawFacts"
-    answer = await caller.call(method, clients.graph_ingest.WithdrawFacts, request, named)
-    return respond(answer)
 
 
 @router.delete("/{uuid}", response_model=WithdrawalOutcome)

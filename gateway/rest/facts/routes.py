@@ -9,9 +9,6 @@ from pydantic import Field
 from starlette.responses import Response
 
 from braid.agent.v1.ingest_pb2 import IngestFactsRequest, IngestFactsResponse
-from braid.graph.v1 import ingest_pb2, structure_pb2
-from braid.graph.v1.entities_pb2 import EntitySelector
-from gateway.rest.facts.corrections import FactUuid
 from gateway.rest.facts.parameters import FactSource, ReplaceStated
 from gateway.rest.facts.requests import (
     FactBody,
@@ -21,26 +18,14 @@ from gateway.rest.facts.requests import (
     read_lines,
     rest_name_of,
 )
-from gateway.rest.graph.parameters import (
-    AsOf,
-    Cursor,
-    EntityType,
-    EntityUuid,
-    KnownAt,
-    PageLimit,
-    Relation,
-    entity_selector,
-    graph_name,
-)
-from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
-from gateway.rest.http.request_parsing import JSON_BODY_ONLY, is_json, media_type, parse_in_thread
+from gateway.rest.http.calls import ClientsDep, UploaderDep
+from gateway.rest.http.request_parsing import is_json, media_type, parse_in_thread
 from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
-from gateway.rest.mapping.field_types import LAST_EXACT_INT, Body, Instant, stamp
+from gateway.rest.mapping.field_types import LAST_EXACT_INT, Body, Instant
 from gateway.rest.mapping.message_json import respond
 from gateway.rest.mapping.message_schema import shown
 from gateway.rest.mapping.openapi import problems
-from gateway.rest.mapping.times import time_selector
 from services.runtime.errors import FieldError, InvalidFieldError
 
 router = APIRouter(
@@ -117,69 +102,3 @@ class End(Body):
         description="First instant at which it no longer holds; after `valid_at`.",
         examples=["2024-06-10"],
     )
-
-
-@router.get("", responses=shown(structure_pb2.ListFactsResponse))
-async def list_facts(  # noqa: PLR0917 - FastAPI names them all
-    caller: CallerDep,
-    clients: ClientsDep,
-    subject: Annotated[
-        str | None,
-        Bounds(EntitySelector, "name"),
-        Query(
-            description="Only facts said of this entity: its name, any case.",
-            examples=["Jonas Weber"],
-        ),
-    ] = None,
-    subject_type: EntityType = None,
-    subject_uuid: EntityUuid = None,
-    relation: Relation = "",
-    object_name: Annotated[
-        str | None,
-        Bounds(EntitySelector, "name"),
-        Query(
-            alias="object",
-            description="Only facts with this entity at the other end.",
-            examples=["Ledger Service"],
-        ),
-    ] = None,
-    object_type: EntityType = None,
-    object_uuid: EntityUuid = None,
-    as_of: AsOf = None,
-    known_at: KnownAt = None,
-    limit: PageLimit = 0,
-    cursor: Cursor = "",
-) -> Response:
-    """Stated facts by subject, relation, object and time, in pages that stay stable while others write. Those of now;
-    `as_of=../..` is all time.
-    """
-    request = structure_pb2.ListFactsRequest(
-        subject=entity_selector("subject", subject, subject_type, subject_uuid),
-        relation_type=relation,
-        object=entity_selector("object", object_name, object_type, object_uuid),
-        time=time_selector(as_of),
-        known_time=stamp(known_at),
-        page_size=limit,
-        page_token=cursor,
-    )
-    answer = await caller.call(_QUERY + "ListFacts", clients.graph.ListFacts, request, graph_name())
-    return respond(answer)
-
-
-@router.get("/{uuid}", responses=shown(structure_pb2.GetFactResponse))
-async def get_fact(uuid: FactUuid, caller: CallerDep, clients: ClientsDep) -> Response:
-    """A fact, and all that was ever known of it: at most the last 1,000 versions."""
-    request = structure_pb2.GetFactRequest(fact_id=uuid)
-    answer = await caller.call(_QUERY + "GetFact", clients.graph.GetFact, request, graph_name())
-    return respond(answer)
-
-
-@router.post(
-    "/{uuid}/end", responses=shown(ingest_pb2.EndFactResponse), dependencies=[JSON_BODY_ONLY]
-)
-async def end_fact(uuid: FactUuid, body: End, caller: CallerDep, clients: ClientsDep) -> Response:
-    """Ends a fact at a time; what was known before stays on record. Again with another time it is a correction."""
-    request = ingest_pb2.EndFactRequest(fact_id=uuid, invalid_time=stamp(body.invalid_at))
-    method = _INGEST + "EndFact"
-    answer = await caller.call(method, clients.graph_ingest.EndFact, request, graph_name())
-    return respond(answer)

@@ -1,10 +1,10 @@
-"""`/api/findings`: findings, intents and outcomes, added, listed and searched."""
+"""`/api/findings`: findings, intents and outcomes, listed and searched."""
 
 from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
@@ -12,16 +12,6 @@ from starlette.responses import Response
 from braid.common.v1 import legs_pb2
 from braid.graph.v1 import findings_pb2
 from gateway.clients import Clients
-from gateway.rest.findings.requests import (
-    FindingFilter,
-    Findings,
-    FindingSearch,
-    Kind,
-    Origin,
-    Priority,
-    Range,
-    Subject,
-)
 from gateway.rest.http.calls import Caller, CallerDep, ClientsDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.http.route_scopes import ScopedRoute
@@ -29,8 +19,9 @@ from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import PageSize, at_most
 from gateway.rest.mapping.json_encoding import Json, JsonResponse
-from gateway.rest.mapping.message_json import respond, to_json
-from gateway.rest.mapping.message_schema import Shape, shown
+from gateway.rest.mapping.message_json import to_json
+from gateway.rest.mapping.message_requests import body_model, names_of
+from gateway.rest.mapping.message_schema import Shape
 from gateway.rest.mapping.openapi import ResponseSchema, problems
 from gateway.rest.search.legs import LegShape, single_leg
 from services.runtime.errors import FieldError, InvalidFieldError
@@ -43,16 +34,9 @@ router = APIRouter(
     route_class=ScopedRoute, prefix="/api/findings", tags=["findings"], responses=problems()
 )
 
-_INGEST = "/braid.graph.v1.GraphIngestService/"
 _QUERY = "/braid.graph.v1.GraphQueryService/"
-_NAMES = {
-    "external_id": "id",
-    "about_finding_ids": "about_findings",
-    "about_finding_id": "about_finding",
-    "create_time": "created",
-}
 _LISTED_NAMES = {
-    **_NAMES,
+    "about_finding_id": "about_finding",
     "filter": "",
     "kinds": "kind",
     "priorities": "priority",
@@ -72,29 +56,22 @@ class FindingPage(ResponseSchema):
     revision: int
 
 
+Kind = Literal["finding", "intent", "outcome"]
+Priority = Literal["low", "medium", "high", "critical"]
+Origin = Literal["given", "extracted"]
+Search: Any = body_model(findings_pb2.SearchFindingsRequest.DESCRIPTOR)
+_searched_name = names_of(findings_pb2.SearchFindingsRequest.DESCRIPTOR)
 _ABOUT_ENTITY = re.compile(r"\babout_entity\.(name|type)\b")
-
-
-def _name(path: str) -> str:
-    return rest_name(path, _NAMES)
 
 
 def _listed_name(path: str) -> str:
     return rest_name(_ABOUT_ENTITY.sub(r"about_entity_\1", path), _LISTED_NAMES)
 
 
-@router.post("", responses=shown(findings_pb2.AddFindingsResponse), dependencies=[JSON_BODY_ONLY])
-async def add_findings(body: Findings, caller: CallerDep, clients: ClientsDep) -> Response:
-    """Adds findings, intents and outcomes in one transaction; known ones stay as they are, refused ones are listed."""
-    method = _INGEST + "AddFindings"
-    answer = await caller.call(method, clients.graph_ingest.AddFindings, body.message(), _name)
-    return respond(answer)
-
-
 @router.post("/search", response_model=FindingPage, dependencies=[JSON_BODY_ONLY])
-async def search_findings(body: FindingSearch, caller: CallerDep, clients: ClientsDep) -> Response:
+async def search_findings(body: Search, caller: CallerDep, clients: ClientsDep) -> Response:
     """Findings by words, by similarity and by any field; without a query all that pass the filter, in pages."""
-    return await _found(body.message(), caller, clients, _name)
+    return await _found(body.message(), caller, clients, _searched_name)
 
 
 @router.get("", response_model=FindingPage)
@@ -167,28 +144,32 @@ async def list_findings(  # noqa: PLR0917 - FastAPI names them all
     ] = "",
 ) -> Response:
     """The findings that pass a filter, newest first, in pages. `POST /api/findings/search` takes the whole filter."""
-    only = FindingFilter.model_construct(
-        kinds=kind or [],
+    only = findings_pb2.FindingFilter(
+        kinds=[findings_pb2.FindingKind.Value(f"FINDING_KIND_{one.upper()}") for one in kind or ()],
         type=type_,
-        confidence=None if min_confidence is None else Range(at_least=min_confidence),
         status=status,
-        priorities=priority or [],
+        priorities=[
+            findings_pb2.IntentPriority.Value(f"INTENT_PRIORITY_{one.upper()}")
+            for one in priority or ()
+        ],
         owner=owner,
         has_blockers=has_blockers,
         about_entity=_subject(about_entity, about_entity_type),
-        about_finding=about_finding,
+        about_finding_id=about_finding,
         chunk_id=chunk_id,
-        origin=origin,
+        origin=findings_pb2.FindingOrigin.Value(
+            f"FINDING_ORIGIN_{(origin or 'unspecified').upper()}"
+        ),
     )
-    request = findings_pb2.SearchFindingsRequest(
-        filter=only.message(), page_size=limit, page_token=cursor
-    )
+    if min_confidence is not None:
+        only.confidence.at_least = min_confidence
+    request = findings_pb2.SearchFindingsRequest(filter=only, page_size=limit, page_token=cursor)
     return await _found(request, caller, clients, _listed_name)
 
 
-def _subject(name: str | None, kind: str | None) -> Subject | None:
+def _subject(name: str | None, kind: str | None) -> findings_pb2.FindingSubject | None:
     if name is not None:
-        return Subject(name=name, type=kind or "")
+        return findings_pb2.FindingSubject(name=name, type=kind or "")
     if kind is not None:
         raise InvalidFieldError(FieldError("about_entity_type", "goes with about_entity only"))
     return None

@@ -1,7 +1,7 @@
 """Which scope a route needs, checked before its body is read: whoever may not call a route learns nothing from it.
 
-Routes that take GET need `read`, all others `write`, apart from those named here. The calls that a route makes are
-checked again, by the scopes that their contracts declare.
+A route that the contract declares needs its method's scope. Of the others those that take GET need `read`, all others
+`write`, apart from those named here. The calls that a route makes are checked again.
 """
 
 from __future__ import annotations
@@ -13,18 +13,16 @@ from fastapi.routing import APIRoute
 from services.runtime.errors import MissingScopeError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Coroutine
+    from collections.abc import Callable, Coroutine
 
     from fastapi import Request
     from starlette.responses import Response
 
-# They take a body, or end a run that saves nothing, and change nothing.
+# They take a body and change nothing.
 _READING: Final = frozenset(
     {
         "/api/chat",
-        "/api/chat/{run_id}/cancel",
         "/api/findings/search",
-        "/api/memory/query",
         "/api/search/comprehensive",
         "/api/search/comprehensive/stream",
         "/api/search/graph",
@@ -36,23 +34,22 @@ _READING: Final = frozenset(
         "/v1/responses",
     }
 )
-_ADMINISTERING: Final = frozenset({"/api/consistency", "/api/reembed", "/api/reextract"})
-
-
-def scope_of_route(path: str, methods: Collection[str]) -> str:
-    """Returns the scope that a caller of a route needs."""
-    if "GET" in methods or path in _READING:
-        return "read"
-    return "admin" if path in _ADMINISTERING else "write"
 
 
 class ScopedRoute(APIRoute):
     """A route that refuses a caller without its scope before it reads the request."""
 
+    @property
+    def scope(self) -> str:
+        """Returns the scope that a caller needs."""
+        declared: str | None = getattr(self.endpoint, "scope", None)
+        reads = "GET" in (self.methods or ()) or self.path in _READING
+        return declared or ("read" if reads else "write")
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """See `APIRoute`."""
         handle = super().get_route_handler()
-        scope = scope_of_route(self.path, self.methods or ())
+        scope = self.scope
 
         async def check_scope(request: Request) -> Response:
             identity = request.state.request_state.identity

@@ -25,7 +25,15 @@ OBJECT = "google.protobuf.Struct"
 _TIME_FIELD = "_time"
 _PARTICIPLES = {"create": "created", "update": "updated", "delete": "deleted"}
 _NEXT_PAGE = "next_page_token"
-_NAMES = {_NEXT_PAGE: "next_cursor", "space_revision": "revision", "elapsed": "took_ms"}
+_NAMES = {
+    _NEXT_PAGE: "next_cursor",
+    "space_revision": "revision",
+    "elapsed": "took_ms",
+    "page_size": "limit",
+    "page_token": "cursor",
+    "time": "as_of",
+    "idempotency_key": "Idempotency-Key",
+}
 
 
 def to_json(message: Message) -> Json:

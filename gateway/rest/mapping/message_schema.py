@@ -5,17 +5,14 @@ Routes name messages (`Shape`, `shown`, `event_schema`); `add_schemas` adds thei
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
-from functools import cache, partial
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from google.protobuf import descriptor_pool
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
+from gateway.rest.mapping.comments import comment_on, described
 from gateway.rest.mapping.message_json import (
     DURATION,
     OBJECT,
@@ -33,7 +30,7 @@ from gateway.rest.mapping.message_json import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from google.protobuf.descriptor import Descriptor
     from pydantic import GetJsonSchemaHandler
@@ -57,7 +54,6 @@ _WELL_KNOWN: dict[str, Schema] = {
     OBJECT: {"type": "object", "additionalProperties": True},
 }
 _NULL: Schema = {"type": "null"}
-_QUOTED = re.compile(r"`([a-z_0-9]{1,100})`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +150,7 @@ class _Components:
             "required": list(properties),
             "additionalProperties": False,
         }
-        comment = _comments().get(described_by)
+        comment = comment_on(described_by)
         return schema | {"description": comment} if comment else schema
 
     def _properties(self, shape: Descriptor, without: tuple[str, ...] = ()) -> dict[str, Schema]:
@@ -166,21 +162,18 @@ class _Components:
         for one in fields:
             if options_of(one).flatten:
                 properties |= self._properties(message_of(one), tuple(options_of(one).without))
-        names = {one.name: json_name(one) for one in fields}
         for one in fields:
             if not options_of(one).flatten:
-                properties[json_name(one)] = self._described(one, names)
+                properties[json_name(one)] = self._described(one)
         for oneof, name in kinds_of(shape).items():
             kinds = [one.name for one in shape.oneofs_by_name[oneof].fields]
             properties[name] = _or_null({"type": "string", "enum": kinds})
         return properties
 
-    def _described(self, one: FieldDescriptor, names: Mapping[str, str]) -> Schema:
+    def _described(self, one: FieldDescriptor) -> Schema:
         schema = self._value(one)
-        comment = _comments().get(one.full_name)
-        if comment:
-            schema["description"] = _QUOTED.sub(partial(_renamed, names), comment)
-        return schema
+        comment = described(one)
+        return schema | {"description": comment} if comment else schema
 
     def _value(self, one: FieldDescriptor) -> Schema:
         options = options_of(one)
@@ -213,15 +206,3 @@ class _Components:
 
 def _or_null(schema: Schema) -> Schema:
     return {"anyOf": [schema, _NULL]}
-
-
-def _renamed(names: Mapping[str, str], found: re.Match[str]) -> str:
-    return f"`{names.get(found[1], found[1])}`"
-
-
-@cache
-def _comments() -> dict[str, str]:
-    comments: dict[str, str] = json.loads(
-        files("braid").joinpath("comments.json").read_text(encoding="utf-8")
-    )
-    return comments

@@ -188,7 +188,7 @@ class EntityMemoryServicer(entity_memory_pb2_grpc.EntityMemoryServiceServicer):
     ) -> pb.DeleteRelationshipResponse:
         """See the contract."""
         await self._memory.delete_relationship(_owner(), request.relationship_id.lower())
-        return pb.DeleteRelationshipResponse()
+        return pb.DeleteRelationshipResponse(deleted_count=1)
 
     async def GetMemoryQuota(
         self, request: pb.GetMemoryQuotaRequest, _context: Context

@@ -127,7 +127,7 @@ class MemoryServicer(memories_pb2_grpc.MemoryServiceServicer):
     ) -> memories_pb2.DeleteMemoryResponse:
         """See the contract."""
         await self._memories.delete(self._owner(), request.memory_id.lower())
-        return memories_pb2.DeleteMemoryResponse()
+        return memories_pb2.DeleteMemoryResponse(deleted_count=1)
 
     async def PutMemoryRelation(
         self, request: memories_pb2.PutMemoryRelationRequest, _context: Context

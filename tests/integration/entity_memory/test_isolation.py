@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from pydantic_ai import ModelRetry
 
 from braid.agent.v1 import entity_memory_pb2 as pb
-from gateway.rest.entity_memory.routes import router
+from gateway.rest.contract_routes import contract_router
+from gateway.rest.http.route_scopes import ScopedRoute
 from services.agent_orchestrator.agent.tools.entity_memory import MemoryTools
 from services.agent_orchestrator.entity_memory.records import Owner
 from services.runtime.context import CallContext, call_scope
@@ -30,7 +31,12 @@ USERS: dict[str, tuple[str, Metadata]] = {
 SECRET = "Project Nightingale"
 METHODS = [method.name for method in pb.DESCRIPTOR.services_by_name["EntityMemoryService"].methods]
 TOOLS = sorted(MemoryTools.toolset(MemoryTools(None, None)).tools)  # type: ignore[arg-type]
-ROUTES = sorted((verb, route.path) for route in router.routes for verb in route.methods)  # type: ignore[attr-defined]
+ROUTES = sorted(
+    (verb, route.path)
+    for route in contract_router().routes
+    if isinstance(route, ScopedRoute) and "entity memory" in route.tags
+    for verb in route.methods or ()
+)
 ENTRY_POINTS = [
     *(("rpc", name) for name in METHODS),
     *(("tool", name) for name in TOOLS),

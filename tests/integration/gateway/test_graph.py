@@ -126,13 +126,7 @@ async def test_entities_are_listed_in_pages(served: Served) -> None:
         "next_cursor": "t2",
         "total_hint": None,
     }
-    expected = query_pb2.ListEntitiesRequest(
-        type="Person",
-        page_size=1,
-        page_token="t1",
-        order_by=query_pb2.ENTITY_ORDER_NAME,
-        document_titles=query_pb2.DOCUMENT_TITLES_INCLUDE,
-    )
+    expected = query_pb2.ListEntitiesRequest(type="Person", page_size=1, page_token="t1")
     assert served.script.seen[0].message == expected
 
 

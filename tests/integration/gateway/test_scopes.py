@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from braid.agent.v1 import agent_pb2
-from gateway.rest.http.route_scopes import scope_of_route
 from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.mcp.clients import http_client
 from tests.unit.gateway.rest.http.test_route_scopes import PROBES, routes
@@ -20,7 +19,7 @@ CHANGING = sorted(
         for route in routes()
         if route.path not in PROBES
         for method in route.methods
-        if scope_of_route(route.path, route.methods) != "read"
+        if route.scope != "read"
     }
 )
 

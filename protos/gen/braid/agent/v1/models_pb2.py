@@ -28,7 +28,7 @@ from braid.common.v1 import options_pb2 as braid_dot_common_dot_v1_dot_options__
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/models.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"\x17\n\x15GetSpaceModelsRequest\"p\n\x16GetSpaceModelsResponse\x12\x1f\n\x0f\x65mbedding_model\x18\x01 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\"\n\x1a\x63onfigured_embedding_model\x18\x02 \x01(\t:\x11\xe2\xda\x18\r\n\x0bSpaceModels\"[\n\x17StartReembeddingRequest\x12\x13\n\x0bkeep_former\x18\x01 \x01(\x08\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\"<\n\x18StartReembeddingResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job\"G\n\x18StartReextractionRequest\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\"=\n\x19StartReextractionResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job2\xe3\x02\n\x0cModelService\x12h\n\x0eGetSpaceModels\x12%.braid.agent.v1.GetSpaceModelsRequest\x1a&.braid.agent.v1.GetSpaceModelsResponse\"\x07\x90\x02\x01\xc8\xda\x18\x01\x12r\n\x10StartReembedding\x12\'.braid.agent.v1.StartReembeddingRequest\x1a(.braid.agent.v1.StartReembeddingResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x01\x12u\n\x11StartReextraction\x12(.braid.agent.v1.StartReextractionRequest\x1a).braid.agent.v1.StartReextractionResponse\"\x0b\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1b\x62raid/agent/v1/models.proto\x12\x0e\x62raid.agent.v1\x1a\x19\x62raid/agent/v1/jobs.proto\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1d\x62raid/common/v1/options.proto\x1a\x1b\x62uf/validate/validate.proto\"\x17\n\x15GetSpaceModelsRequest\"p\n\x16GetSpaceModelsResponse\x12\x1f\n\x0f\x65mbedding_model\x18\x01 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\"\n\x1a\x63onfigured_embedding_model\x18\x02 \x01(\t:\x11\xe2\xda\x18\r\n\x0bSpaceModels\"[\n\x17StartReembeddingRequest\x12\x13\n\x0bkeep_former\x18\x01 \x01(\x08\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\"<\n\x18StartReembeddingResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job\"G\n\x18StartReextractionRequest\x12+\n\x0fidempotency_key\x18\x0f \x01(\tB\x12\xbaH\x0fr\r\x18\xff\x01\x32\x08^[!-~]*$\"=\n\x19StartReextractionResponse\x12 \n\x03job\x18\x01 \x01(\x0b\x32\x13.braid.agent.v1.Job2\x80\x04\n\x0cModelService\x12\x9c\x01\n\x0eGetSpaceModels\x12%.braid.agent.v1.GetSpaceModelsRequest\x1a&.braid.agent.v1.GetSpaceModelsResponse\";\x90\x02\x01\xc8\xda\x18\x01\xfa\xda\x18\x30\n\x0b/api/models2\x0bmaintenance:\x14get_embedding_models\x12\xa3\x01\n\x10StartReembedding\x12\'.braid.agent.v1.StartReembeddingRequest\x1a(.braid.agent.v1.StartReembeddingResponse\"<\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x01\xfa\xda\x18-\x12\x0c/api/reembed2\x0bmaintenance:\rreembed_space@\xca\x01\x12\xaa\x01\n\x11StartReextraction\x12(.braid.agent.v1.StartReextractionRequest\x1a).braid.agent.v1.StartReextractionResponse\"@\x90\x02\x02\xc8\xda\x18\x03\xd0\xda\x18\x01\xfa\xda\x18\x31\x12\x0e/api/reextract2\x0bmaintenance:\x0freextract_space@\xca\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -44,11 +44,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_STARTREEXTRACTIONREQUEST'].fields_by_name['idempotency_key']._loaded_options = None
   _globals['_STARTREEXTRACTIONREQUEST'].fields_by_name['idempotency_key']._serialized_options = b'\272H\017r\r\030\377\0012\010^[!-~]*$'
   _globals['_MODELSERVICE'].methods_by_name['GetSpaceModels']._loaded_options = None
-  _globals['_MODELSERVICE'].methods_by_name['GetSpaceModels']._serialized_options = b'\220\002\001\310\332\030\001'
+  _globals['_MODELSERVICE'].methods_by_name['GetSpaceModels']._serialized_options = b'\220\002\001\310\332\030\001\372\332\0300\n\013/api/models2\013maintenance:\024get_embedding_models'
   _globals['_MODELSERVICE'].methods_by_name['StartReembedding']._loaded_options = None
-  _globals['_MODELSERVICE'].methods_by_name['StartReembedding']._serialized_options = b'\220\002\002\310\332\030\003\320\332\030\001'
+  _globals['_MODELSERVICE'].methods_by_name['StartReembedding']._serialized_options = b'\220\002\002\310\332\030\003\320\332\030\001\372\332\030-\022\014/api/reembed2\013maintenance:\rreembed_space@\312\001'
   _globals['_MODELSERVICE'].methods_by_name['StartReextraction']._loaded_options = None
-  _globals['_MODELSERVICE'].methods_by_name['StartReextraction']._serialized_options = b'\220\002\002\310\332\030\003\320\332\030\001'
+  _globals['_MODELSERVICE'].methods_by_name['StartReextraction']._serialized_options = b'\220\002\002\310\332\030\003\320\332\030\001\372\332\0301\022\016/api/reextract2\013maintenance:\017reextract_space@\312\001'
   _globals['_GETSPACEMODELSREQUEST']._serialized_start=162
   _globals['_GETSPACEMODELSREQUEST']._serialized_end=185
   _globals['_GETSPACEMODELSRESPONSE']._serialized_start=187
@@ -62,5 +62,5 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_STARTREEXTRACTIONRESPONSE']._serialized_start=529
   _globals['_STARTREEXTRACTIONRESPONSE']._serialized_end=590
   _globals['_MODELSERVICE']._serialized_start=593
-  _globals['_MODELSERVICE']._serialized_end=948
+  _globals['_MODELSERVICE']._serialized_end=1105
 # @@protoc_insertion_point(module_scope)

@@ -31,7 +31,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n braid/graph/v1/corrections.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"y\n\x14WithdrawFactsRequest\x12$\n\x08\x66\x61\x63t_ids\x18\x01 \x03(\tB\x12\xbaH\x0f\x92\x01\x0c\x08\x01\x10\xe8\x07\"\x05r\x03\xb0\x01\x01\x12\x1c\n\x06reason\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1d\n\x08\x63hunk_id\x18\x03 \x01(\tB\x0b\xbaH\x08r\x06\x18$\xba\x01\x01\x00\"p\n\nWithdrawal\x12\x1b\n\x07\x66\x61\x63t_id\x18\x01 \x01(\tB\n\xda\xda\x18\x06\n\x04uuid\x12\x32\n\x07outcome\x18\x02 \x01(\x0e\x32!.braid.graph.v1.WithdrawalOutcome:\x11\xe2\xda\x18\r\n\x0b\x46\x61\x63tOutcome\"\x83\x01\n\x15WithdrawFactsResponse\x12<\n\x0bwithdrawals\x18\x01 \x03(\x0b\x32\x1a.braid.graph.v1.WithdrawalB\x0b\xda\xda\x18\x07\n\x05\x66\x61\x63ts\x12\x16\n\x0espace_revision\x18\x02 \x01(\x03:\x14\xe2\xda\x18\x10\n\x0eWithdrawnFacts\"e\n\x10\x45ntityCorrection\x12\x1e\n\x04name\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\xe8\x07\xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x31\n\x04type\x18\x02 \x01(\tB#\xbaH r\x1e\x18@2\x1a^([A-Za-z][A-Za-z0-9_]*)?$\"\xae\x05\n\x0e\x46\x61\x63tCorrection\x12\x31\n\x07subject\x18\x01 \x01(\x0b\x32 .braid.graph.v1.EntityCorrection\x12\x86\x03\n\rrelation_type\x18\x02 \x01(\tB\xee\x02\xbaH\xea\x02r\x03\x18\xc8\x01\xba\x01\xde\x02\n\x14string.relation_name\x12^must be of letters, digits, spaces and _ - \' . , ( ), hold a letter and not begin with a space\x1a\xe5\x01this.matches(\'^([\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013}-][\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*)?\\\\p{L}[\\\\p{L}\\\\p{M}\\\\p{Nd}\\\\x{200C}\\\\x{200D}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*$\')\xd8\x01\x01\x12\x30\n\x06object\x18\x03 \x01(\x0b\x32 .braid.graph.v1.EntityCorrection\x12\x1f\n\tstatement\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\x80@\xba\x01\x01\x00\x12.\n\nvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\nattributes\x18\x07 \x01(\x0b\x32\x17.google.protobuf.Struct\"\xe1\x01\n\x12\x43orrectFactRequest\x12\x19\n\x07\x66\x61\x63t_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12:\n\ncorrection\x18\x02 \x01(\x0b\x32\x1e.braid.graph.v1.FactCorrectionB\x06\xbaH\x03\xc8\x01\x01\x12\x37\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x06\xbaH\x03\xc8\x01\x01\x12\x1c\n\x06reason\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1d\n\x08\x63hunk_id\x18\x05 \x01(\tB\x0b\xbaH\x08r\x06\x18$\xba\x01\x01\x00\"\xb0\x01\n\x13\x43orrectFactResponse\x12*\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.FactB\x06\xda\xda\x18\x02\x18\x01\x12\x0f\n\x07\x63hanged\x18\x02 \x01(\x08\x12/\n\x10replaced_fact_id\x18\x03 \x01(\tB\x15\xda\xda\x18\x11\n\rreplaced_uuid\x10\x01\x12\x16\n\x0espace_revision\x18\x04 \x01(\x03:\x13\xe2\xda\x18\x0f\n\rCorrectedFact\"l\n\x17SettleFactSourceRequest\x12\x1e\n\x06source\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xd0\x0f\xba\x01\x01\x00\x12\x1f\n\x0e\x66irst_revision\x18\x02 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\x12\x10\n\x08withdraw\x18\x03 \x01(\x08\"\x89\x01\n\x18SettleFactSourceResponse\x12%\n\x07missing\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x15\n\rmissing_count\x18\x02 \x01(\x03\x12\x17\n\x0fwithdrawn_count\x18\x03 \x01(\x03\x12\x16\n\x0espace_revision\x18\x04 \x01(\x03*\xa5\x01\n\x11WithdrawalOutcome\x12\"\n\x1eWITHDRAWAL_OUTCOME_UNSPECIFIED\x10\x00\x12 \n\x1cWITHDRAWAL_OUTCOME_WITHDRAWN\x10\x01\x12(\n$WITHDRAWAL_OUTCOME_ALREADY_WITHDRAWN\x10\x02\x12 \n\x1cWITHDRAWAL_OUTCOME_NOT_FOUND\x10\x03\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n braid/graph/v1/corrections.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1b\x62raid/common/v1/rules.proto\x1a\x1a\x62raid/graph/v1/facts.proto\x1a\x1b\x62uf/validate/validate.proto\x1a google/protobuf/field_mask.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x84\x01\n\x14WithdrawFactsRequest\x12/\n\x08\x66\x61\x63t_ids\x18\x01 \x03(\tB\x1d\xbaH\x0f\x92\x01\x0c\x08\x01\x10\xe8\x07\"\x05r\x03\xb0\x01\x01\xda\xda\x18\x07\n\x05uuids\x12\x1c\n\x06reason\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1d\n\x08\x63hunk_id\x18\x03 \x01(\tB\x0b\xbaH\x08r\x06\x18$\xba\x01\x01\x00\"p\n\nWithdrawal\x12\x1b\n\x07\x66\x61\x63t_id\x18\x01 \x01(\tB\n\xda\xda\x18\x06\n\x04uuid\x12\x32\n\x07outcome\x18\x02 \x01(\x0e\x32!.braid.graph.v1.WithdrawalOutcome:\x11\xe2\xda\x18\r\n\x0b\x46\x61\x63tOutcome\"\x83\x01\n\x15WithdrawFactsResponse\x12<\n\x0bwithdrawals\x18\x01 \x03(\x0b\x32\x1a.braid.graph.v1.WithdrawalB\x0b\xda\xda\x18\x07\n\x05\x66\x61\x63ts\x12\x16\n\x0espace_revision\x18\x02 \x01(\x03:\x14\xe2\xda\x18\x10\n\x0eWithdrawnFacts\"e\n\x10\x45ntityCorrection\x12\x1e\n\x04name\x18\x01 \x01(\tB\x10\xbaH\rr\x0b\x18\xe8\x07\xba\x01\x01\x00\xe8\xe0\x18\x01\x12\x31\n\x04type\x18\x02 \x01(\tB#\xbaH r\x1e\x18@2\x1a^([A-Za-z][A-Za-z0-9_]*)?$\"\xae\x05\n\x0e\x46\x61\x63tCorrection\x12\x31\n\x07subject\x18\x01 \x01(\x0b\x32 .braid.graph.v1.EntityCorrection\x12\x86\x03\n\rrelation_type\x18\x02 \x01(\tB\xee\x02\xbaH\xea\x02r\x03\x18\xc8\x01\xba\x01\xde\x02\n\x14string.relation_name\x12^must be of letters, digits, spaces and _ - \' . , ( ), hold a letter and not begin with a space\x1a\xe5\x01this.matches(\'^([\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013}-][\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*)?\\\\p{L}[\\\\p{L}\\\\p{M}\\\\p{Nd}\\\\x{200C}\\\\x{200D}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*$\')\xd8\x01\x01\x12\x30\n\x06object\x18\x03 \x01(\x0b\x32 .braid.graph.v1.EntityCorrection\x12\x1f\n\tstatement\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\x80@\xba\x01\x01\x00\x12.\n\nvalid_time\x18\x05 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x30\n\x0cinvalid_time\x18\x06 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12+\n\nattributes\x18\x07 \x01(\x0b\x32\x17.google.protobuf.Struct\"\xe1\x01\n\x12\x43orrectFactRequest\x12\x19\n\x07\x66\x61\x63t_id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01\x12:\n\ncorrection\x18\x02 \x01(\x0b\x32\x1e.braid.graph.v1.FactCorrectionB\x06\xbaH\x03\xc8\x01\x01\x12\x37\n\x0bupdate_mask\x18\x03 \x01(\x0b\x32\x1a.google.protobuf.FieldMaskB\x06\xbaH\x03\xc8\x01\x01\x12\x1c\n\x06reason\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00\x12\x1d\n\x08\x63hunk_id\x18\x05 \x01(\tB\x0b\xbaH\x08r\x06\x18$\xba\x01\x01\x00\"\xb0\x01\n\x13\x43orrectFactResponse\x12*\n\x04\x66\x61\x63t\x18\x01 \x01(\x0b\x32\x14.braid.graph.v1.FactB\x06\xda\xda\x18\x02\x18\x01\x12\x0f\n\x07\x63hanged\x18\x02 \x01(\x08\x12/\n\x10replaced_fact_id\x18\x03 \x01(\tB\x15\xda\xda\x18\x11\n\rreplaced_uuid\x10\x01\x12\x16\n\x0espace_revision\x18\x04 \x01(\x03:\x13\xe2\xda\x18\x0f\n\rCorrectedFact\"l\n\x17SettleFactSourceRequest\x12\x1e\n\x06source\x18\x01 \x01(\tB\x0e\xbaH\x0br\t\x10\x01\x18\xd0\x0f\xba\x01\x01\x00\x12\x1f\n\x0e\x66irst_revision\x18\x02 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00\x12\x10\n\x08withdraw\x18\x03 \x01(\x08\"\x89\x01\n\x18SettleFactSourceResponse\x12%\n\x07missing\x18\x01 \x03(\x0b\x32\x14.braid.graph.v1.Fact\x12\x15\n\rmissing_count\x18\x02 \x01(\x03\x12\x17\n\x0fwithdrawn_count\x18\x03 \x01(\x03\x12\x16\n\x0espace_revision\x18\x04 \x01(\x03*\xa5\x01\n\x11WithdrawalOutcome\x12\"\n\x1eWITHDRAWAL_OUTCOME_UNSPECIFIED\x10\x00\x12 \n\x1cWITHDRAWAL_OUTCOME_WITHDRAWN\x10\x01\x12(\n$WITHDRAWAL_OUTCOME_ALREADY_WITHDRAWN\x10\x02\x12 \n\x1cWITHDRAWAL_OUTCOME_NOT_FOUND\x10\x03\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,7 +39,7 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'braid.graph.v1.corrections_
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_WITHDRAWFACTSREQUEST'].fields_by_name['fact_ids']._loaded_options = None
-  _globals['_WITHDRAWFACTSREQUEST'].fields_by_name['fact_ids']._serialized_options = b'\272H\017\222\001\014\010\001\020\350\007\"\005r\003\260\001\001'
+  _globals['_WITHDRAWFACTSREQUEST'].fields_by_name['fact_ids']._serialized_options = b'\272H\017\222\001\014\010\001\020\350\007\"\005r\003\260\001\001\332\332\030\007\n\005uuids'
   _globals['_WITHDRAWFACTSREQUEST'].fields_by_name['reason']._loaded_options = None
   _globals['_WITHDRAWFACTSREQUEST'].fields_by_name['reason']._serialized_options = b'\272H\tr\007\030\350\007\272\001\001\000'
   _globals['_WITHDRAWFACTSREQUEST'].fields_by_name['chunk_id']._loaded_options = None
@@ -80,24 +80,24 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_SETTLEFACTSOURCEREQUEST'].fields_by_name['source']._serialized_options = b'\272H\013r\t\020\001\030\320\017\272\001\001\000'
   _globals['_SETTLEFACTSOURCEREQUEST'].fields_by_name['first_revision']._loaded_options = None
   _globals['_SETTLEFACTSOURCEREQUEST'].fields_by_name['first_revision']._serialized_options = b'\272H\004\"\002(\000'
-  _globals['_WITHDRAWALOUTCOME']._serialized_start=2084
-  _globals['_WITHDRAWALOUTCOME']._serialized_end=2249
-  _globals['_WITHDRAWFACTSREQUEST']._serialized_start=263
-  _globals['_WITHDRAWFACTSREQUEST']._serialized_end=384
-  _globals['_WITHDRAWAL']._serialized_start=386
-  _globals['_WITHDRAWAL']._serialized_end=498
-  _globals['_WITHDRAWFACTSRESPONSE']._serialized_start=501
-  _globals['_WITHDRAWFACTSRESPONSE']._serialized_end=632
-  _globals['_ENTITYCORRECTION']._serialized_start=634
-  _globals['_ENTITYCORRECTION']._serialized_end=735
-  _globals['_FACTCORRECTION']._serialized_start=738
-  _globals['_FACTCORRECTION']._serialized_end=1424
-  _globals['_CORRECTFACTREQUEST']._serialized_start=1427
-  _globals['_CORRECTFACTREQUEST']._serialized_end=1652
-  _globals['_CORRECTFACTRESPONSE']._serialized_start=1655
-  _globals['_CORRECTFACTRESPONSE']._serialized_end=1831
-  _globals['_SETTLEFACTSOURCEREQUEST']._serialized_start=1833
-  _globals['_SETTLEFACTSOURCEREQUEST']._serialized_end=1941
-  _globals['_SETTLEFACTSOURCERESPONSE']._serialized_start=1944
-  _globals['_SETTLEFACTSOURCERESPONSE']._serialized_end=2081
+  _globals['_WITHDRAWALOUTCOME']._serialized_start=2096
+  _globals['_WITHDRAWALOUTCOME']._serialized_end=2261
+  _globals['_WITHDRAWFACTSREQUEST']._serialized_start=264
+  _globals['_WITHDRAWFACTSREQUEST']._serialized_end=396
+  _globals['_WITHDRAWAL']._serialized_start=398
+  _globals['_WITHDRAWAL']._serialized_end=510
+  _globals['_WITHDRAWFACTSRESPONSE']._serialized_start=513
+  _globals['_WITHDRAWFACTSRESPONSE']._serialized_end=644
+  _globals['_ENTITYCORRECTION']._serialized_start=646
+  _globals['_ENTITYCORRECTION']._serialized_end=747
+  _globals['_FACTCORRECTION']._serialized_start=750
+  _globals['_FACTCORRECTION']._serialized_end=1436
+  _globals['_CORRECTFACTREQUEST']._serialized_start=1439
+  _globals['_CORRECTFACTREQUEST']._serialized_end=1664
+  _globals['_CORRECTFACTRESPONSE']._serialized_start=1667
+  _globals['_CORRECTFACTRESPONSE']._serialized_end=1843
+  _globals['_SETTLEFACTSOURCEREQUEST']._serialized_start=1845
+  _globals['_SETTLEFACTSOURCEREQUEST']._serialized_end=1953
+  _globals['_SETTLEFACTSOURCERESPONSE']._serialized_start=1956
+  _globals['_SETTLEFACTSOURCERESPONSE']._serialized_end=2093
 # @@protoc_insertion_point(module_scope)

@@ -26,7 +26,7 @@ from braid.common.v1 import json_pb2 as braid_dot_common_dot_v1_dot_json__pb2
 from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/graph/v1/ontology.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1b\x62uf/validate/validate.proto\"\xbb\x01\n\x08Ontology\x12:\n\x0c\x65ntity_types\x18\x01 \x03(\x0b\x32\x1a.braid.graph.v1.EntityTypeB\x08\xbaH\x05\x92\x01\x02\x10\x64\x12?\n\x0erelation_types\x18\x02 \x03(\x0b\x32\x1c.braid.graph.v1.RelationTypeB\t\xbaH\x06\x92\x01\x03\x10\xc8\x01\x12\x0e\n\x06strict\x18\x03 \x01(\x08\x12\"\n\x0cinstructions\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xa0\x1f\xba\x01\x01\x00\"\xb7\x01\n\nEntityType\x12\x31\n\x04name\x18\x01 \x01(\tB#\xbaH r\x1e\x10\x01\x18@2\x18^[A-Za-z][A-Za-z0-9_]*\\z\x12!\n\x0b\x64\x65scription\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12;\n\nattributes\x18\x03 \x03(\x0b\x32\x1d.braid.graph.v1.AttributeTypeB\x08\xbaH\x05\x92\x01\x02\x10\x1e:\x16\xe2\xda\x18\x12\n\x10\x45ntityTypeAnswer\"\xd3\x04\n\x0cRelationType\x12\xf9\x02\n\x04name\x18\x01 \x01(\tB\xea\x02\xbaH\xe6\x02r\x02\x18@\xba\x01\xde\x02\n\x14string.relation_name\x12^must be of letters, digits, spaces and _ - \' . , ( ), hold a letter and not begin with a space\x1a\xe5\x01this.matches(\'^([\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013}-][\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*)?\\\\p{L}[\\\\p{L}\\\\p{M}\\\\p{Nd}\\\\x{200C}\\\\x{200D}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*$\')\x12!\n\x0b\x64\x65scription\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12;\n\nattributes\x18\x03 \x03(\x0b\x32\x1d.braid.graph.v1.AttributeTypeB\x08\xbaH\x05\x92\x01\x02\x10\x1e\x12>\n\tendpoints\x18\x04 \x03(\x0b\x32!.braid.graph.v1.RelationEndpointsB\x08\xbaH\x05\x92\x01\x02\x10\x64\x12\r\n\x05\x65vent\x18\x05 \x01(\x08:\x18\xe2\xda\x18\x14\n\x12RelationTypeAnswer\"g\n\x11RelationEndpoints\x12\x1d\n\x0csubject_type\x18\x01 \x01(\tB\x07\xbaH\x04r\x02\x18@\x12\x1c\n\x0bobject_type\x18\x02 \x01(\tB\x07\xbaH\x04r\x02\x18@:\x15\xe2\xda\x18\x11\n\x0f\x45ndpointsAnswer\"\xbf\x01\n\rAttributeType\x12\x31\n\x04name\x18\x01 \x01(\tB#\xbaH r\x1e\x10\x01\x18@2\x18^[A-Za-z][A-Za-z0-9_]*\\z\x12=\n\x04kind\x18\x02 \x01(\x0e\x32\x1d.braid.graph.v1.AttributeKindB\x10\xbaH\x07\x82\x01\x04\x10\x01 \x00\xda\xda\x18\x02\x10\x01\x12!\n\x0b\x64\x65scription\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00:\x19\xe2\xda\x18\x15\n\x13\x41ttributeTypeAnswer\"\x14\n\x12GetOntologyRequest\"p\n\x13GetOntologyResponse\x12\x32\n\x08ontology\x18\x01 \x01(\x0b\x32\x18.braid.graph.v1.OntologyB\x06\xda\xda\x18\x02(\x01\x12\x0f\n\x07version\x18\x02 \x01(\x03:\x14\xe2\xda\x18\x10\n\x0eOntologyAnswer\"\x85\x01\n\x12PutOntologyRequest\x12\x32\n\x08ontology\x18\x01 \x01(\x0b\x32\x18.braid.graph.v1.OntologyB\x06\xbaH\x03\xc8\x01\x01\x12&\n\x10\x65xpected_version\x18\x02 \x01(\x03\x42\x07\xbaH\x04\"\x02(\x00H\x00\x88\x01\x01\x42\x13\n\x11_expected_version\"=\n\x13PutOntologyResponse\x12\x0f\n\x07version\x18\x01 \x01(\x03:\x15\xe2\xda\x18\x11\n\x0fOntologyVersion*\x9d\x01\n\rAttributeKind\x12\x1e\n\x1a\x41TTRIBUTE_KIND_UNSPECIFIED\x10\x00\x12\x19\n\x15\x41TTRIBUTE_KIND_STRING\x10\x01\x12\x1a\n\x16\x41TTRIBUTE_KIND_INTEGER\x10\x02\x12\x19\n\x15\x41TTRIBUTE_KIND_NUMBER\x10\x03\x12\x1a\n\x16\x41TTRIBUTE_KIND_BOOLEAN\x10\x04\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x62raid/graph/v1/ontology.proto\x12\x0e\x62raid.graph.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1b\x62uf/validate/validate.proto\"\xbb\x01\n\x08Ontology\x12:\n\x0c\x65ntity_types\x18\x01 \x03(\x0b\x32\x1a.braid.graph.v1.EntityTypeB\x08\xbaH\x05\x92\x01\x02\x10\x64\x12?\n\x0erelation_types\x18\x02 \x03(\x0b\x32\x1c.braid.graph.v1.RelationTypeB\t\xbaH\x06\x92\x01\x03\x10\xc8\x01\x12\x0e\n\x06strict\x18\x03 \x01(\x08\x12\"\n\x0cinstructions\x18\x04 \x01(\tB\x0c\xbaH\tr\x07\x18\xa0\x1f\xba\x01\x01\x00\"\xb7\x01\n\nEntityType\x12\x31\n\x04name\x18\x01 \x01(\tB#\xbaH r\x1e\x10\x01\x18@2\x18^[A-Za-z][A-Za-z0-9_]*\\z\x12!\n\x0b\x64\x65scription\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12;\n\nattributes\x18\x03 \x03(\x0b\x32\x1d.braid.graph.v1.AttributeTypeB\x08\xbaH\x05\x92\x01\x02\x10\x1e:\x16\xe2\xda\x18\x12\n\x10\x45ntityTypeAnswer\"\xd6\x04\n\x0cRelationType\x12\xfc\x02\n\x04name\x18\x01 \x01(\tB\xed\x02\xbaH\xe9\x02r\x02\x18@\xba\x01\xde\x02\n\x14string.relation_name\x12^must be of letters, digits, spaces and _ - \' . , ( ), hold a letter and not begin with a space\x1a\xe5\x01this.matches(\'^([\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013}-][\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*)?\\\\p{L}[\\\\p{L}\\\\p{M}\\\\p{Nd}\\\\x{200C}\\\\x{200D}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*$\')\xc8\x01\x01\x12!\n\x0b\x64\x65scription\x18\x02 \x01(\tB\x0c\xbaH\tr\x07\x18\xd0\x0f\xba\x01\x01\x00\x12;\n\nattributes\x18\x03 \x03(\x0b\x32\x1d.braid.graph.v1.AttributeTypeB\x08\xbaH\x05\x92\x01\x02\x10\x1e\x12>\n\tendpoints\x18\x04 \x03(\x0b\x32!.braid.graph.v1.RelationEndpointsB\x08\xbaH\x05\x92\x01\x02\x10\x64\x12\r\n\x05\x65vent\x18\x05 \x01(\x08:\x18\xe2\xda\x18\x14\n\x12RelationTypeAnswer\"g\n\x11RelationEndpoints\x12\x1d\n\x0csubject_type\x18\x01 \x01(\tB\x07\xbaH\x04r\x02\x18@\x12\x1c\n\x0bobject_type\x18\x02 \x01(\tB\x07\xbaH\x04r\x02\x18@:\x15\xe2\xda\x18\x11\n\x0f\x45ndpointsAnswer\"\xbf\x01\n\rAttributeType\x12\x31\n\x04name\x18\x01 \x01(\tB#\xbaH r\x1e\x10\x01\x18@2\x18^[A-Za-z][A-Za-z0-9_]*\\z\x12=\n\x04kind\x18\x02 \x01(\x0e\x32\x1d.braid.graph.v1.AttributeKindB\x10\xbaH\x07\x82\x01\x04\x10\x01 \x00\xda\xda\x18\x02\x10\x01\x12!\n\x0b\x64\x65scription\x18\x03 \x01(\tB\x0c\xbaH\tr\x07\x18\xe8\x07\xba\x01\x01\x00:\x19\xe2\xda\x18\x15\n\x13\x41ttributeTypeAnswer\"\x14\n\x12GetOntologyRequest\"p\n\x13GetOntologyResponse\x12\x32\n\x08ontology\x18\x01 \x01(\x0b\x32\x18.braid.graph.v1.OntologyB\x06\xda\xda\x18\x02(\x01\x12\x0f\n\x07version\x18\x02 \x01(\x03:\x14\xe2\xda\x18\x10\n\x0eOntologyAnswer\"\xc4\x03\n\x12PutOntologyRequest\x12\x38\n\x08ontology\x18\x01 \x01(\x0b\x32\x18.braid.graph.v1.OntologyB\x0c\xbaH\x03\xc8\x01\x01\xda\xda\x18\x02(\x01\x12\x33\n\x10\x65xpected_version\x18\x02 \x01(\x03\x42\x14\xbaH\x04\"\x02(\x00\xda\xda\x18\t\n\x07versionH\x00\x88\x01\x01:\xa9\x02\xe2\xda\x18\xa4\x02\x1a\xa1\x02{\"entity_types\": [{\"name\": \"Service\", \"description\": \"A program that runs on its own.\", \"attributes\": [{\"name\": \"language\", \"kind\": \"string\"}]}, {\"name\": \"Person\"}], \"relation_types\": [{\"name\": \"OWNS\", \"endpoints\": [{\"subject_type\": \"Person\", \"object_type\": \"Service\"}]}], \"strict\": false}B\x13\n\x11_expected_version\"=\n\x13PutOntologyResponse\x12\x0f\n\x07version\x18\x01 \x01(\x03:\x15\xe2\xda\x18\x11\n\x0fOntologyVersion*\x9d\x01\n\rAttributeKind\x12\x1e\n\x1a\x41TTRIBUTE_KIND_UNSPECIFIED\x10\x00\x12\x19\n\x15\x41TTRIBUTE_KIND_STRING\x10\x01\x12\x1a\n\x16\x41TTRIBUTE_KIND_INTEGER\x10\x02\x12\x19\n\x15\x41TTRIBUTE_KIND_NUMBER\x10\x03\x12\x1a\n\x16\x41TTRIBUTE_KIND_BOOLEAN\x10\x04\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -48,7 +48,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ENTITYTYPE']._loaded_options = None
   _globals['_ENTITYTYPE']._serialized_options = b'\342\332\030\022\n\020EntityTypeAnswer'
   _globals['_RELATIONTYPE'].fields_by_name['name']._loaded_options = None
-  _globals['_RELATIONTYPE'].fields_by_name['name']._serialized_options = b'\272H\346\002r\002\030@\272\001\336\002\n\024string.relation_name\022^must be of letters, digits, spaces and _ - \' . , ( ), hold a letter and not begin with a space\032\345\001this.matches(\'^([\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013}-][\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*)?\\\\p{L}[\\\\p{L}\\\\p{M}\\\\p{Nd}\\\\x{200C}\\\\x{200D}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*$\')'
+  _globals['_RELATIONTYPE'].fields_by_name['name']._serialized_options = b'\272H\351\002r\002\030@\272\001\336\002\n\024string.relation_name\022^must be of letters, digits, spaces and _ - \' . , ( ), hold a letter and not begin with a space\032\345\001this.matches(\'^([\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013}-][\\\\p{Nd}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*)?\\\\p{L}[\\\\p{L}\\\\p{M}\\\\p{Nd}\\\\x{200C}\\\\x{200D}_.,()\\\\x27\\\\x{2019}\\\\x{2010}\\\\x{2011}\\\\x{2013} -]*$\')\310\001\001'
   _globals['_RELATIONTYPE'].fields_by_name['description']._loaded_options = None
   _globals['_RELATIONTYPE'].fields_by_name['description']._serialized_options = b'\272H\tr\007\030\320\017\272\001\001\000'
   _globals['_RELATIONTYPE'].fields_by_name['attributes']._loaded_options = None
@@ -76,29 +76,31 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GETONTOLOGYRESPONSE']._loaded_options = None
   _globals['_GETONTOLOGYRESPONSE']._serialized_options = b'\342\332\030\020\n\016OntologyAnswer'
   _globals['_PUTONTOLOGYREQUEST'].fields_by_name['ontology']._loaded_options = None
-  _globals['_PUTONTOLOGYREQUEST'].fields_by_name['ontology']._serialized_options = b'\272H\003\310\001\001'
+  _globals['_PUTONTOLOGYREQUEST'].fields_by_name['ontology']._serialized_options = b'\272H\003\310\001\001\332\332\030\002(\001'
   _globals['_PUTONTOLOGYREQUEST'].fields_by_name['expected_version']._loaded_options = None
-  _globals['_PUTONTOLOGYREQUEST'].fields_by_name['expected_version']._serialized_options = b'\272H\004\"\002(\000'
+  _globals['_PUTONTOLOGYREQUEST'].fields_by_name['expected_version']._serialized_options = b'\272H\004\"\002(\000\332\332\030\t\n\007version'
+  _globals['_PUTONTOLOGYREQUEST']._loaded_options = None
+  _globals['_PUTONTOLOGYREQUEST']._serialized_options = b'\342\332\030\244\002\032\241\002{\"entity_types\": [{\"name\": \"Service\", \"description\": \"A program that runs on its own.\", \"attributes\": [{\"name\": \"language\", \"kind\": \"string\"}]}, {\"name\": \"Person\"}], \"relation_types\": [{\"name\": \"OWNS\", \"endpoints\": [{\"subject_type\": \"Person\", \"object_type\": \"Service\"}]}], \"strict\": false}'
   _globals['_PUTONTOLOGYRESPONSE']._loaded_options = None
   _globals['_PUTONTOLOGYRESPONSE']._serialized_options = b'\342\332\030\021\n\017OntologyVersion'
-  _globals['_ATTRIBUTEKIND']._serialized_start=1715
-  _globals['_ATTRIBUTEKIND']._serialized_end=1872
+  _globals['_ATTRIBUTEKIND']._serialized_start=2037
+  _globals['_ATTRIBUTEKIND']._serialized_end=2194
   _globals['_ONTOLOGY']._serialized_start=107
   _globals['_ONTOLOGY']._serialized_end=294
   _globals['_ENTITYTYPE']._serialized_start=297
   _globals['_ENTITYTYPE']._serialized_end=480
   _globals['_RELATIONTYPE']._serialized_start=483
-  _globals['_RELATIONTYPE']._serialized_end=1078
-  _globals['_RELATIONENDPOINTS']._serialized_start=1080
-  _globals['_RELATIONENDPOINTS']._serialized_end=1183
-  _globals['_ATTRIBUTETYPE']._serialized_start=1186
-  _globals['_ATTRIBUTETYPE']._serialized_end=1377
-  _globals['_GETONTOLOGYREQUEST']._serialized_start=1379
-  _globals['_GETONTOLOGYREQUEST']._serialized_end=1399
-  _globals['_GETONTOLOGYRESPONSE']._serialized_start=1401
-  _globals['_GETONTOLOGYRESPONSE']._serialized_end=1513
-  _globals['_PUTONTOLOGYREQUEST']._serialized_start=1516
-  _globals['_PUTONTOLOGYREQUEST']._serialized_end=1649
-  _globals['_PUTONTOLOGYRESPONSE']._serialized_start=1651
-  _globals['_PUTONTOLOGYRESPONSE']._serialized_end=1712
+  _globals['_RELATIONTYPE']._serialized_end=1081
+  _globals['_RELATIONENDPOINTS']._serialized_start=1083
+  _globals['_RELATIONENDPOINTS']._serialized_end=1186
+  _globals['_ATTRIBUTETYPE']._serialized_start=1189
+  _globals['_ATTRIBUTETYPE']._serialized_end=1380
+  _globals['_GETONTOLOGYREQUEST']._serialized_start=1382
+  _globals['_GETONTOLOGYREQUEST']._serialized_end=1402
+  _globals['_GETONTOLOGYRESPONSE']._serialized_start=1404
+  _globals['_GETONTOLOGYRESPONSE']._serialized_end=1516
+  _globals['_PUTONTOLOGYREQUEST']._serialized_start=1519
+  _globals['_PUTONTOLOGYREQUEST']._serialized_end=1971
+  _globals['_PUTONTOLOGYRESPONSE']._serialized_start=1973
+  _globals['_PUTONTOLOGYRESPONSE']._serialized_end=2034
 # @@protoc_insertion_point(module_scope)

@@ -41,13 +41,13 @@ BODIES: list[tuple[str, type[Message], str]] = [
     ("GraphSearch", query_pb2.SearchFactsRequest, "entity_name"),
     ("GraphSearch", query_pb2.SearchFactsRequest, "relation_type"),
     ("Filter", chunks_pb2.ChunkFilter, "document_ids"),
-    ("Findings", findings_pb2.AddFindingsRequest, "findings"),
-    ("FindingBody", findings_pb2.FindingInput, "about_entities"),
-    ("Insight", findings_pb2.FindingDetails, "key_insight"),
-    ("Insight", findings_pb2.FindingDetails, "confidence"),
+    ("AddFindingsRequest", findings_pb2.AddFindingsRequest, "findings"),
+    ("FindingInput", findings_pb2.FindingInput, "about_entities"),
+    ("FindingDetails", findings_pb2.FindingDetails, "key_insight"),
+    ("FindingDetails", findings_pb2.FindingDetails, "confidence"),
     ("FindingFilter", findings_pb2.FindingFilter, "ids"),
-    ("FindingSearch", findings_pb2.SearchFindingsRequest, "query"),
-    ("OntologyBody", ontology_pb2.Ontology, "entity_types"),
+    ("SearchFindingsRequest", findings_pb2.SearchFindingsRequest, "query"),
+    ("PutOntologyRequest", ontology_pb2.Ontology, "entity_types"),
     ("RelationType", ontology_pb2.RelationType, "name"),
 ]
 PARAMETERS: list[tuple[str, str, type[Message], str]] = [
@@ -140,9 +140,10 @@ def test_no_number_is_documented_with_the_int32_maximum(document: dict[str, Any]
 
 GRAPH_PATHS = ("/api/graph/", "/api/facts", "/api/findings", "/api/ontology")
 GRAPH_BODIES = (
-    *("End", "Findings", "FindingBody", "Insight", "Intent", "Outcome", "Metric", "Subject"),
-    *("FindingSearch", "FindingFilter", "MetricFilter", "Range"),
-    *("OntologyBody", "EntityType", "RelationType", "AttributeType", "Endpoints"),
+    *("EndFactRequest", "AddFindingsRequest", "FindingInput", "FindingDetails", "IntentDetails"),
+    *("OutcomeDetails", "Metric", "FindingSubject", "SearchFindingsRequest", "FindingFilter"),
+    *("MetricFilter", "NumberRange", "PutOntologyRequest", "EntityType", "RelationType"),
+    *("AttributeType", "RelationEndpoints"),
 )
 
 

@@ -1,1 +1,0 @@
-"""`/api/memory`: the people, projects and tools that a user talks about."""
