@@ -51,10 +51,10 @@ async def ask_question(
 ) -> Response:
     """Answers a question with its sources: at once, or with `stream` or `Accept: text/event-stream` as events."""
     if body.stream or EVENT_STREAM in accept:
-        request = body.message(cancel_on_disconnect=False)
+        request = body.request(cancel_on_disconnect=False)
         call = caller.open(SERVICE + "Ask", clients.agent.Ask, request)
         return await stream(caller, call, _shown, heartbeat=settings.heartbeat_seconds)
-    whole = await ask_and_collect(caller, clients, body.message(cancel_on_disconnect=True))
+    whole = await ask_and_collect(caller, clients, body.request(cancel_on_disconnect=True))
     return JsonResponse(whole.answer())
 
 

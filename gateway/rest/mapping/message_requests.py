@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 from buf.validate import validate_pb2
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message_factory import GetMessageClass
-from pydantic import BeforeValidator, ConfigDict, Field, create_model, model_validator
+from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
 from braid.common.v1 import json_pb2, retrieval_pb2, rules_pb2
@@ -118,16 +118,19 @@ def is_required(field: FieldDescriptor) -> bool:
 
 
 @cache
-def body_model(shape: Descriptor, without: frozenset[str] = frozenset()) -> type[MessageBody]:
-    """Returns the model of a body that holds the fields of a message, but for those that stand elsewhere."""
+def body_model(
+    shape: Descriptor, without: frozenset[str] = frozenset(), base: type[MessageBody] = MessageBody
+) -> type[MessageBody]:
+    """Returns the model of a body that holds the fields of a message, but for those that stand elsewhere.
+
+    `base` adds fields that REST has beside those of the contract.
+    """
     fields: dict[str, Any] = {}
     names: dict[str, str] = {}
     for path, field in _body_fields(shape, without):
         fields[json_name(field)] = _body_field(field)
         names[json_name(field)] = path
-    model = create_model(
-        shape.name, __base__=MessageBody, __doc__=comment_on(shape.full_name), **fields
-    )
+    model = create_model(shape.name, __base__=base, __doc__=comment_on(shape.full_name), **fields)
     model.contract = GetMessageClass(shape)
     model.names = MappingProxyType(names)
     example = shape_options_of(shape).example
@@ -153,6 +156,9 @@ def _body_fields(
 
 def _body_field(field: FieldDescriptor) -> tuple[Any, Any]:
     about: dict[str, Any] = {"description": described(field)} | example_of(field)
+    alias = options_of(field).alias
+    if alias:
+        about["validation_alias"] = AliasChoices(json_name(field), alias)
     kind = field_type(field, in_json=True)
     if is_required(field):
         return kind, Field(**about)

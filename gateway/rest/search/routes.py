@@ -12,14 +12,16 @@ from starlette.responses import Response
 
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import legs_pb2
+from braid.graph.v1 import query_pb2
+from braid.vector.v1 import search_pb2 as vector
 from gateway.clients import Clients
 from gateway.rest.http.calls import Caller, CallerDep, ClientsDep, SettingsDep
 from gateway.rest.http.event_stream import stream
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.http.route_scopes import ScopedRoute
-from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.message_json import to_json
+from gateway.rest.mapping.message_requests import names_of
 from gateway.rest.mapping.openapi import EVENT_STREAM, event_stream, events, problems
 from gateway.rest.search import responses as search_responses
 from gateway.rest.search.legs import single_leg
@@ -52,7 +54,11 @@ _CHUNK_SHAPES = (to_json, search_responses.chunks_searched)
 _HYBRID_SHAPES = (search_responses.hybrid_hit, search_responses.hybrid_searched)
 _FACT_SHAPES = (to_json, search_responses.facts_searched)
 _ALL = "/braid.agent.v1.SearchService/"
-_name = partial(rest_name, names={"max_hops": "hops"})
+_chunks_name = names_of(vector.HybridSearchRequest.DESCRIPTOR)
+_facts_name = names_of(query_pb2.SearchFactsRequest.DESCRIPTOR)
+_hybrid_name = names_of(search_pb2.ExpandedHybridSearchRequest.DESCRIPTOR)
+_name = names_of(search_pb2.ComprehensiveSearchRequest.DESCRIPTOR)
+_streamed_name = names_of(search_pb2.StreamComprehensiveSearchRequest.DESCRIPTOR)
 _STREAMED = "Events `leg`, one a leg in the order they end, then `final`; `error` if the search fails after all."
 
 
@@ -60,9 +66,8 @@ _STREAMED = "Events `leg`, one a leg in the order they end, then `final`; `error
 async def search_vector(body: VectorSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Chunks nearest to the query in meaning."""
     began = time.perf_counter()
-    answer = await caller.call(
-        _CHUNKS + "VectorSearch", clients.chunks.VectorSearch, body.message()
-    )
+    method = _CHUNKS + "VectorSearch"
+    answer = await caller.call(method, clients.chunks.VectorSearch, body.message(), _chunks_name)
     return _found(legs_pb2.LEG_VECTOR, answer, _CHUNK_SHAPES, began)
 
 
@@ -70,7 +75,8 @@ async def search_vector(body: VectorSearch, caller: CallerDep, clients: ClientsD
 async def search_text(body: TextSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Chunks that hold the query's words (BM25)."""
     began = time.perf_counter()
-    answer = await caller.call(_CHUNKS + "TextSearch", clients.chunks.TextSearch, body.message())
+    method = _CHUNKS + "TextSearch"
+    answer = await caller.call(method, clients.chunks.TextSearch, body.message(), _chunks_name)
     return _found(legs_pb2.LEG_TEXT, answer, _CHUNK_SHAPES, began)
 
 
@@ -80,12 +86,11 @@ async def search_hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsD
     if body.has_steps():
         method = _ALL + "ExpandedHybridSearch"
         asked = body.expanded_message()
-        found = await caller.call(method, clients.search.ExpandedHybridSearch, asked, _name)
+        found = await caller.call(method, clients.search.ExpandedHybridSearch, asked, _hybrid_name)
         return JsonResponse(search_responses.expanded_hybrid(found))
     began = time.perf_counter()
-    answer = await caller.call(
-        _CHUNKS + "HybridSearch", clients.chunks.HybridSearch, body.message()
-    )
+    method = _CHUNKS + "HybridSearch"
+    answer = await caller.call(method, clients.chunks.HybridSearch, body.message(), _chunks_name)
     return _found(legs_pb2.LEG_HYBRID, answer, _HYBRID_SHAPES, began)
 
 
@@ -93,7 +98,7 @@ async def search_hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsD
 async def search_graph(body: GraphSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Dated facts that answer the query."""
     began = time.perf_counter()
-    answer = await caller.call(_FACTS, clients.graph.SearchFacts, body.message())
+    answer = await caller.call(_FACTS, clients.graph.SearchFacts, body.message(), _facts_name)
     return _found(legs_pb2.LEG_GRAPH, answer, _FACT_SHAPES, began)
 
 
@@ -134,7 +139,7 @@ async def _streamed(
     method = _ALL + "StreamComprehensiveSearch"
     call = caller.open(method, clients.search.StreamComprehensiveSearch, request)
     shown = partial(_shown, include=body.include)
-    return await stream(caller, call, shown, heartbeat=heartbeat, named=_name)
+    return await stream(caller, call, shown, heartbeat=heartbeat, named=_streamed_name)
 
 
 def _shown(

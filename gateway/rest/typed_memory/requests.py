@@ -9,28 +9,23 @@ from pydantic.config import JsonDict
 
 from braid.agent.v1 import memories_pb2
 from braid.common.v1 import expansion_pb2, reranking_pb2, retrieval_pb2
-from braid.graph.v1.relations_pb2 import ChunkRelationType
 from gateway.rest.mapping.contract_rules import Contract, ContractModel
 from gateway.rest.mapping.field_types import (
     Instant,
     JsonBool,
     JsonInt32,
     JsonNumber,
-    JsonObject,
     Text,
     at_most,
     stamp,
-    to_struct,
 )
+from gateway.rest.mapping.message_requests import MessageBody, body_model
 
 # The contract's maximum.
 MAX_TAGS = 32
-MAX_RELATIONS = 100
 MAX_TYPES = 32
-MAX_SPACE_TYPES = 100
 MAX_RELATION_TYPES = 32
 
-_TYPE = "CHUNK_RELATION_TYPE_"
 _MODES = {
     "hybrid": memories_pb2.MEMORY_SEARCH_MODE_HYBRID,
     "vector": memories_pb2.MEMORY_SEARCH_MODE_VECTOR,
@@ -40,13 +35,6 @@ _FACTORS = {
     None: expansion_pb2.EXPANSION_FACTOR_UNSPECIFIED,
     "fixed": expansion_pb2.EXPANSION_FACTOR_FIXED,
     "adaptive": expansion_pb2.EXPANSION_FACTOR_ADAPTIVE,
-}
-_EXAMPLE: JsonDict = {
-    "type": "SOLUTION",
-    "content": "Raised the pool size of the checkout service to 40; the timeouts are gone.",
-    "tags": ["checkout"],
-    "session_id": "inc-104",
-    "relations": [{"target_id": "0b54dbd1-6b41-5f7e-8b0e-6b8f0d6f7a11", "relation_type": "FIXES"}],
 }
 _SEARCH_EXAMPLE: JsonDict = {"query": "checkout timeouts", "limit": 5}
 
@@ -69,70 +57,17 @@ AnyCaseRelation = Annotated[RelationName, BeforeValidator(_upper)]
 SearchMode = Literal["hybrid", "vector", "text"]
 
 
-class MemoryRelation(ContractModel):
-    """A relation from a memory to another one."""
-
-    contract: ClassVar[Contract] = memories_pb2.MemoryRelationInput
-
-    target_id: Text = Field(description="The memory that it leads to.")
-    relation_type: AnyCaseRelation = Field(description="What it says, any case.")
-    strength: JsonNumber | None = Field(
-        default=None, description="How strong it is, 0–1; the type's weight times it. Default 1."
-    )
-    valid_at: Instant | None = Field(default=None, description="Since when it holds.")
-    invalid_at: Instant | None = Field(
-        default=None, description="First instant at which it no longer holds."
-    )
-
-    def message(self) -> memories_pb2.MemoryRelationInput:
-        """Converts it to the contract's message."""
-        return memories_pb2.MemoryRelationInput(
-            target_id=self.target_id,
-            relation_type=relation_type(self.relation_type),
-            strength=self.strength,
-            valid_time=stamp(self.valid_at),
-            invalid_time=stamp(self.invalid_at),
-        )
-
-
-class NewMemory(ContractModel):
-    """A memory to store."""
-
-    contract: ClassVar[Contract] = memories_pb2.CreateMemoryRequest
-    model_config = ConfigDict(json_schema_extra={"examples": [_EXAMPLE]})
-
-    content: Text = Field(description="Its text.")
-    type: Text = Field(
-        default="",
-        description="Its type, one of the space's (`GET /api/memories/types`), any case. Default CONTEXT.",
-    )
-    title: Text = Field(default="", description="Its title; it is searched with the text.")
-    tags: Annotated[list[Text], at_most(MAX_TAGS)] = Field(default=[], description="Its tags.")
-    importance: JsonNumber | None = Field(
-        default=None, description="How much it matters, 0–1. Default 0.5."
-    )
-    session_id: Text = Field(
-        default="", description="The session that it belongs to: it FOLLOWS the session's last one."
-    )
-    metadata: JsonObject | None = Field(default=None, description="What else is known of it.")
-    relations: Annotated[list[MemoryRelation], at_most(MAX_RELATIONS)] = Field(
-        default=[], description="What it is related to, at most 100."
-    )
+class _Inferred(MessageBody):
     infer: JsonBool = Field(default=True, description="Infer relations for it now.")
 
-    def message(self) -> memories_pb2.CreateMemoryRequest:
-        """Converts it to the contract's message."""
-        return memories_pb2.CreateMemoryRequest(
-            type=self.type,
-            title=self.title,
-            content=self.content,
-            tags=self.tags,
-            importance=self.importance,
-            session_id=self.session_id,
-            metadata=to_struct(self.metadata),
-            relations=[one.message() for one in self.relations],
-            skip_inference=not self.infer,
-        )
+    def message(self) -> Any:
+        """Returns the message."""
+        message = super().message()
+        message.skip_inference = not self.infer
+        return message
+
+
+NewMemory: Any = body_model(memories_pb2.CreateMemoryRequest.DESCRIPTOR, base=_Inferred)
 
 
 class MemoryExpansion(ContractModel):
@@ -227,26 +162,3 @@ class MemorySearch(ContractModel):
             expansion=expansion.message() if use_graph_expansion else None,
             keep_ranking=self.context,
         )
-
-
-class SessionToClose(ContractModel):
-    """A session."""
-
-    contract: ClassVar[Contract] = memories_pb2.CloseMemorySessionRequest
-
-    session_id: Text = Field(description="Its id.")
-
-
-class MemoryTypes(ContractModel):
-    """The types that memories of the space may have."""
-
-    contract: ClassVar[Contract] = memories_pb2.PutMemoryTypesRequest
-
-    types: Annotated[list[Text], at_most(MAX_SPACE_TYPES)] = Field(
-        description="Their names, any case. SESSION_SUMMARY is always one."
-    )
-
-
-def relation_type(name: RelationName) -> ChunkRelationType.ValueType:
-    """Converts a relation type to the contract's enum."""
-    return ChunkRelationType.Value(f"{_TYPE}{name}")

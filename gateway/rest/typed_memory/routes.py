@@ -15,6 +15,7 @@ from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.json_encoding import JsonResponse
 from gateway.rest.mapping.message_json import respond
+from gateway.rest.mapping.message_requests import names_of
 from gateway.rest.mapping.message_schema import shown
 from gateway.rest.mapping.openapi import problems
 from gateway.rest.typed_memory import responses
@@ -26,6 +27,7 @@ from gateway.rest.typed_memory.requests import (
 
 _SERVICE = "/braid.agent.v1.MemoryService/"
 _name = partial(rest_name, names={"traversal_time": "traversal_at"})
+_created_name = names_of(memories_pb2.CreateMemoryRequest.DESCRIPTOR)
 _CREATED = 201
 _routes = APIRouter(route_class=ScopedRoute, tags=["memories"], responses=problems())
 
@@ -42,7 +44,7 @@ async def create_memory(body: NewMemory, caller: CallerDep, clients: ClientsDep)
     If the graph is busy, the answer does not wait for it: it has no relations, and a job stores and infers them.
     """
     method = _SERVICE + "CreateMemory"
-    answer = await caller.call(method, clients.memories.CreateMemory, body.message(), _name)
+    answer = await caller.call(method, clients.memories.CreateMemory, body.message(), _created_name)
     return respond(answer, _CREATED)
 
 

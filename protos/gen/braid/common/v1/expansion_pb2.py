@@ -29,7 +29,7 @@ from google.protobuf import duration_pb2 as google_dot_protobuf_dot_duration__pb
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x62raid/common/v1/expansion.proto\x12\x0f\x62raid.common.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xcf\x03\n\x10\x45xpansionOptions\x12\x36\n\x04mode\x18\x01 \x01(\x0e\x32\x1e.braid.common.v1.ExpansionModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12 \n\x08max_hops\x18\x02 \x01(\x05\x42\t\xbaH\x06\x1a\x04\x18\x03(\x01H\x00\x88\x01\x01\x12-\n\x0erelation_types\x18\x03 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\x10 \"\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12?\n\x0b\x66\x61\x63tor_mode\x18\x04 \x01(\x0e\x32 .braid.common.v1.ExpansionFactorB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12,\n\x06\x66\x61\x63tor\x18\x05 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x01\x88\x01\x01\x12\x32\n\x0cmin_strength\x18\x06 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x02\x88\x01\x01\x12#\n\nmax_degree\x18\x07 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x01H\x03\x88\x01\x01\x12\x32\n\x0etraversal_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x0b\n\t_max_hopsB\t\n\x07_factorB\x0f\n\r_min_strengthB\r\n\x0b_max_degree\"\xc6\x04\n\x0f\x45xpansionReport\x12\x34\n\x04mode\x18\x01 \x01(\x0e\x32\x1e.braid.common.v1.ExpansionModeB\x06\xda\xda\x18\x02\x10\x01\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12\x32\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReasonB\x06\xda\xda\x18\x02\x10\x01\x12?\n\x07\x65lapsed\x18\x04 \x01(\x0b\x32\x19.google.protobuf.DurationB\x13\xda\xda\x18\x0f\n\x0boverhead_ms\x18\x01\x12\x15\n\rinitial_count\x18\x05 \x01(\x05\x12\x16\n\x0e\x65xpanded_count\x18\x06 \x01(\x05\x12$\n\tnew_count\x18\x07 \x01(\x05\x42\x11\xda\xda\x18\r\n\x0bnew_results\x12&\n\nkept_count\x18\x08 \x01(\x05\x42\x12\xda\xda\x18\x0e\n\x0ckept_results\x12,\n\rdropped_count\x18\t \x01(\x05\x42\x15\xda\xda\x18\x11\n\x0f\x64ropped_results\x12\x16\n\x0e\x65xpansion_rate\x18\n \x01(\x01\x12\x39\n\x17incident_relation_count\x18\x0b \x01(\x05\x42\x18\xda\xda\x18\x14\n\x12incident_relations\x12\x39\n\x17\x66ollowed_relation_count\x18\x0c \x01(\x05\x42\x18\xda\xda\x18\x14\n\x12\x66ollowed_relations\x12\x13\n\x0butilisation\x18\r \x01(\x01:\x0e\xe2\xda\x18\n\n\x08\x45xpanded\"\x91\x01\n\x0e\x45xpansionTrace\x12\x17\n\x07seed_id\x18\x01 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\x1b\n\x0bseed_entity\x18\x02 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x05\x12-\n\x05steps\x18\x04 \x03(\x0b\x32\x1e.braid.common.v1.ExpansionStep:\x0b\xe2\xda\x18\x07\n\x05Trace\"r\n\rExpansionStep\x12\x15\n\rrelation_type\x18\x01 \x01(\t\x12\x16\n\x06\x65ntity\x18\x02 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\x11\n\ttarget_id\x18\x03 \x01(\t\x12\x0e\n\x06weight\x18\x04 \x01(\x01:\x0f\xe2\xda\x18\x0b\n\tTraceStep*\xa1\x01\n\rExpansionMode\x12\x1e\n\x1a\x45XPANSION_MODE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x45XPANSION_MODE_NONE\x10\x01\x12\x1a\n\x16\x45XPANSION_MODE_FORMULA\x10\x02\x12\x1e\n\x1a\x45XPANSION_MODE_QUERY_AWARE\x10\x03\x12\x1b\n\x17\x45XPANSION_MODE_PAGERANK\x10\x04*n\n\x0f\x45xpansionFactor\x12 \n\x1c\x45XPANSION_FACTOR_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x45XPANSION_FACTOR_FIXED\x10\x01\x12\x1d\n\x19\x45XPANSION_FACTOR_ADAPTIVE\x10\x02\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1f\x62raid/common/v1/expansion.proto\x12\x0f\x62raid.common.v1\x1a\x1a\x62raid/common/v1/json.proto\x1a\x1a\x62raid/common/v1/legs.proto\x1a\x1b\x62uf/validate/validate.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xf9\x03\n\x10\x45xpansionOptions\x12\x36\n\x04mode\x18\x01 \x01(\x0e\x32\x1e.braid.common.v1.ExpansionModeB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12\x34\n\x08max_hops\x18\x02 \x01(\x05\x42\x1d\xbaH\x06\x1a\x04\x18\x03(\x01\xda\xda\x18\x10\n\x04hopsR\x08max_hopsH\x00\x88\x01\x01\x12-\n\x0erelation_types\x18\x03 \x03(\tB\x15\xbaH\x12\x92\x01\x0f\x10 \"\x0br\t\x10\x01\x18\xc8\x01\xba\x01\x01\x00\x12?\n\x0b\x66\x61\x63tor_mode\x18\x04 \x01(\x0e\x32 .braid.common.v1.ExpansionFactorB\x08\xbaH\x05\x82\x01\x02\x10\x01\x12,\n\x06\x66\x61\x63tor\x18\x05 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x01\x88\x01\x01\x12\x32\n\x0cmin_strength\x18\x06 \x01(\x01\x42\x17\xbaH\x14\x12\x12\x19\x00\x00\x00\x00\x00\x00\xf0?)\x00\x00\x00\x00\x00\x00\x00\x00H\x02\x88\x01\x01\x12#\n\nmax_degree\x18\x07 \x01(\x05\x42\n\xbaH\x07\x1a\x05\x18\xe8\x07(\x01H\x03\x88\x01\x01\x12H\n\x0etraversal_time\x18\x08 \x01(\x0b\x32\x1a.google.protobuf.TimestampB\x14\xda\xda\x18\x10\n\x0etraversal_timeB\x0b\n\t_max_hopsB\t\n\x07_factorB\x0f\n\r_min_strengthB\r\n\x0b_max_degree\"\xc6\x04\n\x0f\x45xpansionReport\x12\x34\n\x04mode\x18\x01 \x01(\x0e\x32\x1e.braid.common.v1.ExpansionModeB\x06\xda\xda\x18\x02\x10\x01\x12*\n\x06status\x18\x02 \x01(\x0e\x32\x1a.braid.common.v1.LegStatus\x12\x32\n\x06reason\x18\x03 \x01(\x0e\x32\x1a.braid.common.v1.LegReasonB\x06\xda\xda\x18\x02\x10\x01\x12?\n\x07\x65lapsed\x18\x04 \x01(\x0b\x32\x19.google.protobuf.DurationB\x13\xda\xda\x18\x0f\n\x0boverhead_ms\x18\x01\x12\x15\n\rinitial_count\x18\x05 \x01(\x05\x12\x16\n\x0e\x65xpanded_count\x18\x06 \x01(\x05\x12$\n\tnew_count\x18\x07 \x01(\x05\x42\x11\xda\xda\x18\r\n\x0bnew_results\x12&\n\nkept_count\x18\x08 \x01(\x05\x42\x12\xda\xda\x18\x0e\n\x0ckept_results\x12,\n\rdropped_count\x18\t \x01(\x05\x42\x15\xda\xda\x18\x11\n\x0f\x64ropped_results\x12\x16\n\x0e\x65xpansion_rate\x18\n \x01(\x01\x12\x39\n\x17incident_relation_count\x18\x0b \x01(\x05\x42\x18\xda\xda\x18\x14\n\x12incident_relations\x12\x39\n\x17\x66ollowed_relation_count\x18\x0c \x01(\x05\x42\x18\xda\xda\x18\x14\n\x12\x66ollowed_relations\x12\x13\n\x0butilisation\x18\r \x01(\x01:\x0e\xe2\xda\x18\n\n\x08\x45xpanded\"\x91\x01\n\x0e\x45xpansionTrace\x12\x17\n\x07seed_id\x18\x01 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\x1b\n\x0bseed_entity\x18\x02 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\r\n\x05\x64\x65pth\x18\x03 \x01(\x05\x12-\n\x05steps\x18\x04 \x03(\x0b\x32\x1e.braid.common.v1.ExpansionStep:\x0b\xe2\xda\x18\x07\n\x05Trace\"r\n\rExpansionStep\x12\x15\n\rrelation_type\x18\x01 \x01(\t\x12\x16\n\x06\x65ntity\x18\x02 \x01(\tB\x06\xda\xda\x18\x02\x10\x01\x12\x11\n\ttarget_id\x18\x03 \x01(\t\x12\x0e\n\x06weight\x18\x04 \x01(\x01:\x0f\xe2\xda\x18\x0b\n\tTraceStep*\xa1\x01\n\rExpansionMode\x12\x1e\n\x1a\x45XPANSION_MODE_UNSPECIFIED\x10\x00\x12\x17\n\x13\x45XPANSION_MODE_NONE\x10\x01\x12\x1a\n\x16\x45XPANSION_MODE_FORMULA\x10\x02\x12\x1e\n\x1a\x45XPANSION_MODE_QUERY_AWARE\x10\x03\x12\x1b\n\x17\x45XPANSION_MODE_PAGERANK\x10\x04*n\n\x0f\x45xpansionFactor\x12 \n\x1c\x45XPANSION_FACTOR_UNSPECIFIED\x10\x00\x12\x1a\n\x16\x45XPANSION_FACTOR_FIXED\x10\x01\x12\x1d\n\x19\x45XPANSION_FACTOR_ADAPTIVE\x10\x02\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -39,7 +39,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EXPANSIONOPTIONS'].fields_by_name['mode']._loaded_options = None
   _globals['_EXPANSIONOPTIONS'].fields_by_name['mode']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_EXPANSIONOPTIONS'].fields_by_name['max_hops']._loaded_options = None
-  _globals['_EXPANSIONOPTIONS'].fields_by_name['max_hops']._serialized_options = b'\272H\006\032\004\030\003(\001'
+  _globals['_EXPANSIONOPTIONS'].fields_by_name['max_hops']._serialized_options = b'\272H\006\032\004\030\003(\001\332\332\030\020\n\004hopsR\010max_hops'
   _globals['_EXPANSIONOPTIONS'].fields_by_name['relation_types']._loaded_options = None
   _globals['_EXPANSIONOPTIONS'].fields_by_name['relation_types']._serialized_options = b'\272H\022\222\001\017\020 \"\013r\t\020\001\030\310\001\272\001\001\000'
   _globals['_EXPANSIONOPTIONS'].fields_by_name['factor_mode']._loaded_options = None
@@ -50,6 +50,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EXPANSIONOPTIONS'].fields_by_name['min_strength']._serialized_options = b'\272H\024\022\022\031\000\000\000\000\000\000\360?)\000\000\000\000\000\000\000\000'
   _globals['_EXPANSIONOPTIONS'].fields_by_name['max_degree']._loaded_options = None
   _globals['_EXPANSIONOPTIONS'].fields_by_name['max_degree']._serialized_options = b'\272H\007\032\005\030\350\007(\001'
+  _globals['_EXPANSIONOPTIONS'].fields_by_name['traversal_time']._loaded_options = None
+  _globals['_EXPANSIONOPTIONS'].fields_by_name['traversal_time']._serialized_options = b'\332\332\030\020\n\016traversal_time'
   _globals['_EXPANSIONREPORT'].fields_by_name['mode']._loaded_options = None
   _globals['_EXPANSIONREPORT'].fields_by_name['mode']._serialized_options = b'\332\332\030\002\020\001'
   _globals['_EXPANSIONREPORT'].fields_by_name['reason']._loaded_options = None
@@ -78,16 +80,16 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_EXPANSIONSTEP'].fields_by_name['entity']._serialized_options = b'\332\332\030\002\020\001'
   _globals['_EXPANSIONSTEP']._loaded_options = None
   _globals['_EXPANSIONSTEP']._serialized_options = b'\342\332\030\013\n\tTraceStep'
-  _globals['_EXPANSIONMODE']._serialized_start=1518
-  _globals['_EXPANSIONMODE']._serialized_end=1679
-  _globals['_EXPANSIONFACTOR']._serialized_start=1681
-  _globals['_EXPANSIONFACTOR']._serialized_end=1791
+  _globals['_EXPANSIONMODE']._serialized_start=1560
+  _globals['_EXPANSIONMODE']._serialized_end=1721
+  _globals['_EXPANSIONFACTOR']._serialized_start=1723
+  _globals['_EXPANSIONFACTOR']._serialized_end=1833
   _globals['_EXPANSIONOPTIONS']._serialized_start=203
-  _globals['_EXPANSIONOPTIONS']._serialized_end=666
-  _globals['_EXPANSIONREPORT']._serialized_start=669
-  _globals['_EXPANSIONREPORT']._serialized_end=1251
-  _globals['_EXPANSIONTRACE']._serialized_start=1254
-  _globals['_EXPANSIONTRACE']._serialized_end=1399
-  _globals['_EXPANSIONSTEP']._serialized_start=1401
-  _globals['_EXPANSIONSTEP']._serialized_end=1515
+  _globals['_EXPANSIONOPTIONS']._serialized_end=708
+  _globals['_EXPANSIONREPORT']._serialized_start=711
+  _globals['_EXPANSIONREPORT']._serialized_end=1293
+  _globals['_EXPANSIONTRACE']._serialized_start=1296
+  _globals['_EXPANSIONTRACE']._serialized_end=1441
+  _globals['_EXPANSIONSTEP']._serialized_start=1443
+  _globals['_EXPANSIONSTEP']._serialized_end=1557
 # @@protoc_insertion_point(module_scope)

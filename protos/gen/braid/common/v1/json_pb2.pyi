@@ -38,6 +38,7 @@ class JsonField(_message.Message):
     WITHOUT_FIELD_NUMBER: _builtins.int
     SCHEMA_FIELD_NUMBER: _builtins.int
     EXAMPLE_FIELD_NUMBER: _builtins.int
+    ALIAS_FIELD_NUMBER: _builtins.int
     KEYED_BY_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name in JSON."""
@@ -53,6 +54,8 @@ class JsonField(_message.Message):
     """The name in the OpenAPI document of the message as it is written here."""
     example: _builtins.str
     """An example of its value in a request, as JSON."""
+    alias: _builtins.str
+    """Another name under which a body may give it."""
     keyed_by: _builtins.str
     """The list is written as an object, with this field of the messages, by its name in the contract, as the key."""
     @_builtins.property
@@ -70,11 +73,12 @@ class JsonField(_message.Message):
         without: _abc.Iterable[_builtins.str] | None = ...,
         schema: _builtins.str = ...,
         example: _builtins.str = ...,
+        alias: _builtins.str = ...,
         keyed_by: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["always", b"always", "example", b"example", "flatten", b"flatten", "hidden", b"hidden", "keyed_by", b"keyed_by", "name", b"name", "null_if_unset", b"null_if_unset", "schema", b"schema", "without", b"without"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alias", b"alias", "always", b"always", "example", b"example", "flatten", b"flatten", "hidden", b"hidden", "keyed_by", b"keyed_by", "name", b"name", "null_if_unset", b"null_if_unset", "schema", b"schema", "without", b"without"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

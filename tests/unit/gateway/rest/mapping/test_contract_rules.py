@@ -195,7 +195,7 @@ def test_rules_of_a_whole_message_are_stated_in_its_description() -> None:
         for rule in options.cel:
             assert rule.message in body.model_json_schema()["description"], body.__name__
     whole = DOCUMENT["components"]["schemas"]
-    assert "cannot both be false" in whole["ComprehensiveSearch"]["description"]
+    assert "cannot both be false" in whole["ComprehensiveSearchRequest"]["description"]
     assert "the end must be after the start" in whole["Between"]["description"]
 
 

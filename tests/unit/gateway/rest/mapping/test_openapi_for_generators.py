@@ -51,7 +51,7 @@ def test_each_operation_has_a_name_of_its_own_that_reads(document: dict[str, Any
 def test_a_property_with_a_default_may_be_left_out(document: dict[str, Any]) -> None:
     properties = [one for shape in shapes(document) for one in shape["properties"].values()]
     assert not [one for one in properties if "default" in one]
-    search = document["components"]["schemas"]["VectorSearch"]["properties"]
+    search = document["components"]["schemas"]["VectorSearchRequest"]["properties"]
     assert search["limit"]["description"].endswith("Default 10.")
 
 
