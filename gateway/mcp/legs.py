@@ -67,8 +67,8 @@ def expanded(answer: Any) -> list[LegEnd]:
 
 
 def only_leg(name: str, answer: Any) -> LegEnd:
-    """Returns the outcome of a search with one leg. A search by words has no reason."""
-    return LegEnd(name, answer.status, getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED))
+    """Returns the outcome of a search with one leg."""
+    return LegEnd(name, answer.leg.status, answer.leg.reason)
 
 
 def _status(legs: Iterable[LegEnd], *, found: bool, lost: bool) -> Status:

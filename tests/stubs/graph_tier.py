@@ -52,7 +52,9 @@ class GraphStub(
 
     script: Script = field(default_factory=Script)
     answer: query_pb2.SearchFactsResponse = field(
-        default_factory=lambda: query_pb2.SearchFactsResponse(status=legs_pb2.LEG_STATUS_NO_MATCH)
+        default_factory=lambda: query_pb2.SearchFactsResponse(
+            leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_NO_MATCH)
+        )
     )
     linked: entities_pb2.LinkEntitiesResponse = field(
         default_factory=entities_pb2.LinkEntitiesResponse
@@ -125,7 +127,9 @@ class GraphStub(
     async def SearchFindings(
         self, request: findings_pb2.SearchFindingsRequest, context: Any
     ) -> findings_pb2.SearchFindingsResponse:
-        nothing = findings_pb2.SearchFindingsResponse(status=legs_pb2.LEG_STATUS_NO_MATCH)
+        nothing = findings_pb2.SearchFindingsResponse(
+            leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_NO_MATCH)
+        )
         return await self._reply("SearchFindings", request, nothing)  # type: ignore[no-any-return]
 
     async def _reply(self, method: str, request: Message, default: Message | None = None) -> Any:

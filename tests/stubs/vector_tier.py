@@ -36,7 +36,9 @@ class VectorStub(
 
     script: Script = field(default_factory=Script)
     answer: search_pb2.HybridSearchResponse = field(
-        default_factory=lambda: search_pb2.HybridSearchResponse(status=legs_pb2.LEG_STATUS_NO_MATCH)
+        default_factory=lambda: search_pb2.HybridSearchResponse(
+            leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_NO_MATCH)
+        )
     )
     documents: dict[tuple[str, str], documents_pb2.DocumentInput] = field(default_factory=dict)
     vectors: dict[str, list[float]] = field(default_factory=dict)
@@ -56,7 +58,9 @@ class VectorStub(
         self, request: search_pb2.VectorSearchRequest, context: Any
     ) -> search_pb2.VectorSearchResponse:
         await self.script.note("VectorSearch", request)
-        return search_pb2.VectorSearchResponse(hits=self.answer.hits, status=self.answer.status)
+        return search_pb2.VectorSearchResponse(
+            hits=self.answer.hits, leg=legs_pb2.LegReport(status=self.answer.leg.status)
+        )
 
     async def ScoreChunks(
         self, request: search_pb2.ScoreChunksRequest, context: Any

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import time
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
-from braid.common.v1 import legs_pb2
 from braid.graph.v1 import findings_pb2
 from gateway.clients import Clients
 from gateway.rest.http.calls import Caller, CallerDep, ClientsDep
@@ -18,12 +16,10 @@ from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
 from gateway.rest.mapping.field_types import PageSize, at_most
-from gateway.rest.mapping.json_encoding import Json, JsonResponse
-from gateway.rest.mapping.message_json import to_json
+from gateway.rest.mapping.message_json import respond
 from gateway.rest.mapping.message_requests import body_model, names_of
-from gateway.rest.mapping.message_schema import Shape
-from gateway.rest.mapping.openapi import ResponseSchema, problems
-from gateway.rest.search.legs import LegShape, single_leg
+from gateway.rest.mapping.message_schema import shown
+from gateway.rest.mapping.openapi import problems
 from services.runtime.errors import FieldError, InvalidFieldError
 
 if TYPE_CHECKING:
@@ -46,16 +42,6 @@ _LISTED_NAMES = {
 }
 
 
-class FindingPage(ResponseSchema):
-    """Findings, with a query best first, else newest first. `next_cursor` is null at the end and with a query."""
-
-    findings: list[Annotated[Json, Shape(findings_pb2.FindingHit)]]
-    next_cursor: str | None
-    legs: list[LegShape]
-    vector_path: Literal["exact", "index"] | None
-    revision: int
-
-
 Kind = Literal["finding", "intent", "outcome"]
 Priority = Literal["low", "medium", "high", "critical"]
 Origin = Literal["given", "extracted"]
@@ -68,13 +54,15 @@ def _listed_name(path: str) -> str:
     return rest_name(_ABOUT_ENTITY.sub(r"about_entity_\1", path), _LISTED_NAMES)
 
 
-@router.post("/search", response_model=FindingPage, dependencies=[JSON_BODY_ONLY])
+@router.post(
+    "/search", responses=shown(findings_pb2.SearchFindingsResponse), dependencies=[JSON_BODY_ONLY]
+)
 async def search_findings(body: Search, caller: CallerDep, clients: ClientsDep) -> Response:
     """Findings by words, by similarity and by any field; without a query all that pass the filter, in pages."""
     return await _found(body.message(), caller, clients, _searched_name)
 
 
-@router.get("", response_model=FindingPage)
+@router.get("", responses=shown(findings_pb2.SearchFindingsResponse))
 async def list_findings(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
@@ -178,9 +166,6 @@ def _subject(name: str | None, kind: str | None) -> findings_pb2.FindingSubject 
 async def _found(
     request: findings_pb2.SearchFindingsRequest, caller: Caller, clients: Clients, named: Named
 ) -> Response:
-    began = time.perf_counter()
     method = _QUERY + "SearchFindings"
     answer = await caller.call(method, clients.graph.SearchFindings, request, named)
-    took = (time.perf_counter() - began) * 1000
-    legs = [single_leg(legs_pb2.LEG_FINDINGS, answer.status, answer.reason, took)]
-    return JsonResponse(to_json(answer) | {"legs": legs})
+    return respond(answer)

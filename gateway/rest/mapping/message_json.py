@@ -165,6 +165,8 @@ def _reader(field: FieldDescriptor) -> Read:
         return lambda message: {key(one): value(one) for one in get(message)}
     if field.is_repeated:
         return lambda message: [value(one) for one in get(message)]
+    if options.as_list:
+        return lambda message: [value(get(message))]
     if field.has_presence and (is_nullable(field) or is_time(field)):
         name = field.name
         return lambda message: value(get(message)) if message.HasField(name) else None
@@ -175,7 +177,7 @@ def _value(field: FieldDescriptor) -> Read:
     """Returns the function that converts a value of a field, or an item of a list."""
     null = is_null_if_unset(field)
     if field.enum_type is not None:
-        return _enum_value(field.enum_type, null=null)
+        return _enum_value(field, null=null)
     shape = field.message_type
     if shape is None:
         return (lambda value: value or None) if null else (lambda value: value)
@@ -185,8 +187,15 @@ def _value(field: FieldDescriptor) -> Read:
     return known.get(shape.full_name) or _encoder(shape, without)
 
 
-def _enum_value(enum: EnumDescriptor, *, null: bool) -> Read:
-    names: dict[int, str | None] = dict(enum_names(enum))
+def value_names(field: FieldDescriptor) -> dict[int, str]:
+    """Returns the names of the values of an enum as this field is written."""
+    assert field.enum_type is not None  # noqa: S101 - for the type checker
+    renamed = options_of(field).renamed
+    return {number: renamed.get(name, name) for number, name in enum_names(field.enum_type).items()}
+
+
+def _enum_value(field: FieldDescriptor, *, null: bool) -> Read:
+    names: dict[int, str | None] = dict(value_names(field))
     if null:
         names[0] = None
     return lambda value: names.get(value, names[0])

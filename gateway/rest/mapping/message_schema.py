@@ -17,7 +17,6 @@ from gateway.rest.mapping.message_json import (
     DURATION,
     OBJECT,
     TIME,
-    enum_names,
     is_map,
     is_null_if_unset,
     is_nullable,
@@ -27,6 +26,7 @@ from gateway.rest.mapping.message_json import (
     options_of,
     shape_options_of,
     shown_fields,
+    value_names,
 )
 
 if TYPE_CHECKING:
@@ -181,6 +181,8 @@ class _Components:
             value = self._single(message_of(one).fields_by_name["value"])
             return {"type": "object", "additionalProperties": value}
         single = self._single(one)
+        if options.as_list:
+            return {"type": "array", "items": single}
         if one.is_repeated and options.keyed_by:
             return {"type": "object", "additionalProperties": single}
         if one.is_repeated:
@@ -190,7 +192,7 @@ class _Components:
 
     def _single(self, one: FieldDescriptor) -> Schema:
         if one.enum_type is not None:
-            names = enum_names(one.enum_type)
+            names = value_names(one)
             if is_null_if_unset(one):
                 del names[0]
             return {"type": "string", "enum": list(names.values())}

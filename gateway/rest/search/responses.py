@@ -1,4 +1,4 @@
-"""Responses of searches that are not one message: those of a single leg, and of the parts that were asked for."""
+"""Responses of searches that are not one message: the parts that were asked for, and a search without its steps."""
 
 from __future__ import annotations
 
@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from pydantic import Field
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import expansion_pb2, retrieval_pb2
-from braid.graph.v1 import facts_pb2, query_pb2
+from braid.common.v1 import expansion_pb2, legs_pb2
+from braid.graph.v1 import facts_pb2
 from braid.vector.v1 import chunks_pb2
-from gateway.rest.mapping.json_encoding import Json, enum_names
+from braid.vector.v1 import search_pb2 as vector_pb2
+from gateway.rest.mapping.json_encoding import Json
 from gateway.rest.mapping.message_json import to_json
 from gateway.rest.mapping.message_schema import Shape
 from gateway.rest.mapping.openapi import ErrorEvent, ResponseSchema
-from gateway.rest.search.legs import LegShape
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-EmbeddingSource = Literal["given", "computed", "memory", "stored"]
 Hit: TypeAlias = Annotated[Json, Shape(chunks_pb2.ChunkHit)]
 FoundFact: TypeAlias = Annotated[Json, Shape(facts_pb2.FactHit)]
 FusedHit: TypeAlias = Annotated[Json, Shape(search_pb2.SearchResult)]
@@ -31,50 +30,15 @@ _LEFT_OUT: Any = Field(default_factory=list)
 _NEAREST: Any = Field(description="Without a match: the nearest passages, at most three.")
 
 
-class ChunkResults(ResponseSchema):
-    """What a search for chunks found, and how; null where no vector was used. `revision` is the space's."""
-
-    results: list[Hit]
-    legs: list[LegShape]
-    total_results: int
-    embedding: EmbeddingSource | None
-    vector_path: Literal["exact", "hnsw"] | None
-    revision: int
-
-
-class HybridResults(ResponseSchema):
-    """What a search by meaning and words found, and what followed it; null for steps that were not asked for."""
-
-    results: list[Annotated[Json, Shape(search_pb2.ExpandedHit)]]
-    legs: list[LegShape]
-    total_results: int
-    embedding: EmbeddingSource | None
-    vector_path: Literal["exact", "hnsw"] | None
-    revision: int
-    nearest: list[Hit] = _NEAREST
-    expansion: Expanded | None
-    reranking: Reranked | None
-
-
-class FactResults(ResponseSchema):
-    """What a search for facts found, and how; null where no vector was used. `revision` is the space's."""
-
-    results: list[FoundFact]
-    legs: list[LegShape]
-    total_results: int
-    vector_path: Literal["exact", "index"] | None
-    revision: int
-
-
 class Comprehensive(ResponseSchema):
     """What all tiers found; lists that the request does not include are left out."""
 
     vector_results: list[Hit] = _LEFT_OUT
     graph_results: list[FoundFact] = _LEFT_OUT
     results: list[FusedHit] = _LEFT_OUT
-    legs: list[LegShape]
+    legs: list[Annotated[Json, Shape(legs_pb2.LegReport)]]
     total_results: int
-    embedding: EmbeddingSource | None
+    embedding: Literal["given", "computed", "memory", "stored"] | None
     nearest: list[FusedHit] = _NEAREST
     expansion: Expanded | None
     reranking: Reranked | None
@@ -97,10 +61,6 @@ class FinalEvent(ResponseSchema):
 SearchEvent: TypeAlias = Annotated[LegEvent | FinalEvent | ErrorEvent, Field(discriminator="event")]
 
 _LISTS = ("vector_results", "graph_results", "results")
-_SOURCE = enum_names(retrieval_pb2.EmbeddingSource, "EMBEDDING_SOURCE_")
-# The index of chunks is called by its kind.
-_CHUNK_PATH = {retrieval_pb2.VECTOR_PATH_EXACT: "exact", retrieval_pb2.VECTOR_PATH_INDEX: "hnsw"}
-_FACT_PATH = enum_names(retrieval_pb2.VectorPath, "VECTOR_PATH_")
 
 
 def comprehensive(
@@ -118,43 +78,14 @@ def comprehensive(
     return shown
 
 
-def chunks_searched(answer: Any) -> Json:
-    """Returns how chunks were searched; null if no vector was used. A search by words uses no vector."""
-    source = getattr(
-        answer, "embedding_source", retrieval_pb2.EmbeddingSource.EMBEDDING_SOURCE_UNSPECIFIED
+def hybrid(answer: vector_pb2.HybridSearchResponse) -> search_pb2.ExpandedHybridSearchResponse:
+    """Returns the answer of a hybrid search without later steps in the form of one with steps."""
+    return search_pb2.ExpandedHybridSearchResponse(
+        hits=[search_pb2.ExpandedHit(hit=hit) for hit in answer.hits],
+        leg=answer.leg,
+        result_count=answer.result_count,
+        vector_path=answer.vector_path,
+        space_revision=answer.space_revision,
+        embedding_source=answer.embedding_source,
+        nearest=answer.nearest,
     )
-    path = getattr(answer, "vector_path", retrieval_pb2.VectorPath.VECTOR_PATH_UNSPECIFIED)
-    return {
-        "embedding": _SOURCE.get(source),
-        "vector_path": _CHUNK_PATH.get(path),
-        "revision": answer.space_revision,
-    }
-
-
-def facts_searched(answer: query_pb2.SearchFactsResponse) -> Json:
-    """Returns how facts were searched; null if no vector was used."""
-    return {"vector_path": _FACT_PATH.get(answer.vector_path), "revision": answer.space_revision}
-
-
-def hybrid_hit(hit: chunks_pb2.ChunkHit) -> Json:
-    """Returns a hit of a hybrid search without later steps."""
-    return to_json(hit) | {"contributions": {}, "expansion": None}
-
-
-def hybrid_searched(answer: Any) -> Json:
-    """Returns how a hybrid search without later steps was executed."""
-    nearest = [to_json(hit) for hit in answer.nearest]
-    return chunks_searched(answer) | {"expansion": None, "reranking": None, "nearest": nearest}
-
-
-def expanded_hybrid(answer: search_pb2.ExpandedHybridSearchResponse) -> Json:
-    """Returns the results of a hybrid search and its later steps."""
-    return {
-        "results": [to_json(hit) for hit in answer.hits],
-        "legs": [to_json(answer.leg)],
-        "total_results": len(answer.hits),
-        "nearest": [to_json(hit) for hit in answer.nearest],
-        "expansion": to_json(answer.expansion) if answer.HasField("expansion") else None,
-        "reranking": to_json(answer.reranking) if answer.HasField("reranking") else None,
-        **chunks_searched(answer),
-    }

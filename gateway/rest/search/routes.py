@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection
 from functools import partial
 from typing import Annotated, Any
@@ -11,7 +10,6 @@ from fastapi import APIRouter, Header
 from starlette.responses import Response
 
 from braid.agent.v1 import search_pb2
-from braid.common.v1 import legs_pb2
 from braid.graph.v1 import query_pb2
 from braid.vector.v1 import search_pb2 as vector
 from gateway.clients import Clients
@@ -20,11 +18,11 @@ from gateway.rest.http.event_stream import stream
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.json_encoding import JsonResponse
-from gateway.rest.mapping.message_json import to_json
+from gateway.rest.mapping.message_json import respond, to_json
 from gateway.rest.mapping.message_requests import names_of
+from gateway.rest.mapping.message_schema import shown
 from gateway.rest.mapping.openapi import EVENT_STREAM, event_stream, events, problems
 from gateway.rest.search import responses as search_responses
-from gateway.rest.search.legs import single_leg
 from gateway.rest.search.requests import (
     ComprehensiveSearch,
     GraphSearch,
@@ -32,13 +30,7 @@ from gateway.rest.search.requests import (
     TextSearch,
     VectorSearch,
 )
-from gateway.rest.search.responses import (
-    ChunkResults,
-    Comprehensive,
-    FactResults,
-    HybridResults,
-    SearchEvent,
-)
+from gateway.rest.search.responses import Comprehensive, SearchEvent
 
 router = APIRouter(
     route_class=ScopedRoute,
@@ -50,9 +42,6 @@ router = APIRouter(
 
 _CHUNKS = "/braid.vector.v1.VectorSearchService/"
 _FACTS = "/braid.graph.v1.GraphQueryService/SearchFacts"
-_CHUNK_SHAPES = (to_json, search_responses.chunks_searched)
-_HYBRID_SHAPES = (search_responses.hybrid_hit, search_responses.hybrid_searched)
-_FACT_SHAPES = (to_json, search_responses.facts_searched)
 _ALL = "/braid.agent.v1.SearchService/"
 _chunks_name = names_of(vector.HybridSearchRequest.DESCRIPTOR)
 _facts_name = names_of(query_pb2.SearchFactsRequest.DESCRIPTOR)
@@ -62,44 +51,40 @@ _streamed_name = names_of(search_pb2.StreamComprehensiveSearchRequest.DESCRIPTOR
 _STREAMED = "Events `leg`, one a leg in the order they end, then `final`; `error` if the search fails after all."
 
 
-@router.post("/vector", response_model=ChunkResults)
+@router.post("/vector", responses=shown(vector.VectorSearchResponse))
 async def search_vector(body: VectorSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Chunks nearest to the query in meaning."""
-    began = time.perf_counter()
     method = _CHUNKS + "VectorSearch"
     answer = await caller.call(method, clients.chunks.VectorSearch, body.message(), _chunks_name)
-    return _found(legs_pb2.LEG_VECTOR, answer, _CHUNK_SHAPES, began)
+    return respond(answer)
 
 
-@router.post("/text", response_model=ChunkResults)
+@router.post("/text", responses=shown(vector.TextSearchResponse))
 async def search_text(body: TextSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Chunks that hold the query's words (BM25)."""
-    began = time.perf_counter()
     method = _CHUNKS + "TextSearch"
     answer = await caller.call(method, clients.chunks.TextSearch, body.message(), _chunks_name)
-    return _found(legs_pb2.LEG_TEXT, answer, _CHUNK_SHAPES, began)
+    return respond(answer)
 
 
-@router.post("/hybrid", response_model=HybridResults)
+@router.post("/hybrid", responses=shown(search_pb2.ExpandedHybridSearchResponse))
 async def search_hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Chunks by meaning and words, fused; reranked and expanded along the graph where that is asked for."""
     if body.has_steps():
         method = _ALL + "ExpandedHybridSearch"
         asked = body.expanded_message()
         found = await caller.call(method, clients.search.ExpandedHybridSearch, asked, _hybrid_name)
-        return JsonResponse(search_responses.expanded_hybrid(found))
-    began = time.perf_counter()
+        return respond(found)
     method = _CHUNKS + "HybridSearch"
     answer = await caller.call(method, clients.chunks.HybridSearch, body.message(), _chunks_name)
-    return _found(legs_pb2.LEG_HYBRID, answer, _HYBRID_SHAPES, began)
+    return respond(search_responses.hybrid(answer))
 
 
-@router.post("/graph", response_model=FactResults)
+@router.post("/graph", responses=shown(query_pb2.SearchFactsResponse))
 async def search_graph(body: GraphSearch, caller: CallerDep, clients: ClientsDep) -> Response:
     """Dated facts that answer the query."""
-    began = time.perf_counter()
     answer = await caller.call(_FACTS, clients.graph.SearchFacts, body.message(), _facts_name)
-    return _found(legs_pb2.LEG_GRAPH, answer, _FACT_SHAPES, began)
+    return respond(answer)
 
 
 @router.post(
@@ -148,22 +133,3 @@ def _shown(
     if answer.WhichOneof("part") == "leg":
         return "leg", to_json(answer.leg)
     return "final", search_responses.comprehensive(answer.final, include)
-
-
-def _found(
-    leg: legs_pb2.Leg.ValueType, answer: Any, shapes: tuple[Any, Any], began: float
-) -> Response:
-    """Returns one leg's answer; `shapes` serialize a hit, and how it was found."""
-    hit_shape, searched_shape = shapes
-    took = (time.perf_counter() - began) * 1000
-    # Text search has only one path, so its contract has no reason; facts are always searched.
-    reason = getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED)
-    cached = getattr(answer, "cached", False)
-    return JsonResponse(
-        {
-            "results": [hit_shape(hit) for hit in answer.hits],
-            "legs": [single_leg(leg, answer.status, reason, took, cached=cached)],
-            "total_results": len(answer.hits),
-            **searched_shape(answer),
-        }
-    )

@@ -6,7 +6,6 @@ import time
 from typing import TYPE_CHECKING
 
 import grpc
-from google.protobuf.duration_pb2 import Duration
 
 from braid.agent.v1 import search_pb2
 from braid.common.v1 import expansion_pb2, legs_pb2
@@ -33,6 +32,7 @@ from services.runtime.errors import (
     InvalidFieldError,
     StoreUnavailableError,
 )
+from services.runtime.leg_reports import leg_report
 from services.runtime.status import error_from_rpc
 
 if TYPE_CHECKING:
@@ -73,7 +73,11 @@ class ExpandedHybrid:
             found = await self._search(
                 search, deeper=options.mode not in OFF or rerank not in RERANKING_OFF, budget=budget
             )
-            seconds, nanos = divmod(time.perf_counter_ns() - began, 1_000_000_000)
+            end = found.leg.status, found.leg.reason
+            hits = min(len(found.hits), _limit(search))
+            report_of_leg = leg_report(
+                legs_pb2.LEG_VECTOR, end, began, hits, cached=found.leg.cached
+            )
             wanted = ExpansionRequest(_question(search), linking, options)
             results = [_result(hit, rank) for rank, hit in enumerate(found.hits, 1)]
             report = None
@@ -84,14 +88,7 @@ class ExpandedHybrid:
             listed = await self._listed(search, results, wanted, budget)
         answer = search_pb2.ExpandedHybridSearchResponse(
             hits=_hits(found.hits, listed),
-            leg=legs_pb2.LegReport(
-                leg=legs_pb2.LEG_VECTOR,
-                status=found.status,
-                reason=found.reason,
-                elapsed=Duration(seconds=seconds, nanos=nanos),
-                hit_count=min(len(found.hits), _limit(search)),
-                cached=found.cached,
-            ),
+            leg=report_of_leg,
             vector_path=found.vector_path,
             space_revision=found.space_revision,
             embedding_source=found.embedding_source,

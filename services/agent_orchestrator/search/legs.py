@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import grpc
-from google.protobuf.duration_pb2 import Duration
 
 from braid.common.v1 import errors_pb2, legs_pb2, retrieval_pb2
 from services.agent_orchestrator.clients.failures import (
@@ -17,6 +16,7 @@ from services.agent_orchestrator.clients.failures import (
 )
 from services.agent_orchestrator.clients.health_watch import TierUnavailableError
 from services.runtime.errors import BraidError
+from services.runtime.leg_reports import leg_report
 from services.runtime.status import error_from_rpc, reason_name
 from services.runtime.telemetry import get_logger
 
@@ -86,40 +86,21 @@ async def run_leg(
         failure = error_from_rpc(error)
         if failure.reason == errors_pb2.ERROR_REASON_INVALID_FIELD and came_from_tier(failure):
             raise failure from None
-        status, reason = status_of_failure(error, failure)
+        end = status_of_failure(error, failure)
         _log_failure(leg, error, failure)
-        report = _report(leg, status, reason, started)
+        report = leg_report(leg, end, started)
         return LegOutcome(report, failed=True, retry_after=failure.retry_after)
     except TierUnavailableError as unavailable:
         get_logger("search").warning("leg given up", leg=leg_name(leg), reason=str(unavailable))
-        return LegOutcome(
-            _report(leg, leg_status_of(unavailable), unavailable.reason, started), failed=True
-        )
+        end = leg_status_of(unavailable), unavailable.reason
+        return LegOutcome(leg_report(leg, end, started), failed=True)
     if answer is None:  # gRPC returns None if it could not parse the answer
         get_logger("search").error("leg unreadable", leg=leg_name(leg))
-        status, reason = legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_REASON_INTERNAL
-        return LegOutcome(_report(leg, status, reason, started), failed=True)
-    report = _report(leg, answer.status, answer.reason, started, len(answer.hits))
-    # The graph tier does not cache answers and has no such field.
-    report.cached = getattr(answer, "cached", False)
+        end = legs_pb2.LEG_STATUS_UNAVAILABLE, legs_pb2.LEG_REASON_INTERNAL
+        return LegOutcome(leg_report(leg, end, started), failed=True)
+    end = answer.leg.status, answer.leg.reason
+    report = leg_report(leg, end, started, len(answer.hits), cached=answer.leg.cached)
     return outcome(answer, report)
-
-
-def _report(
-    leg: Leg,
-    status: legs_pb2.LegStatus.ValueType,
-    reason: legs_pb2.LegReason.ValueType,
-    started: int,
-    hits: int = 0,
-) -> legs_pb2.LegReport:
-    seconds, nanos = divmod(time.perf_counter_ns() - started, 1_000_000_000)
-    return legs_pb2.LegReport(
-        leg=leg,
-        status=status,
-        reason=reason,
-        elapsed=Duration(seconds=seconds, nanos=nanos),
-        hit_count=hits,
-    )
 
 
 def _log_failure(leg: Leg, error: grpc.aio.AioRpcError, failure: BraidError) -> None:

@@ -175,7 +175,7 @@ _VECTORS_MISSING = frozenset({legs_pb2.LEG_STATUS_DEGRADED, legs_pb2.LEG_STATUS_
 def _needed_vectors(answer: query_pb2.SearchFactsResponse) -> bool:
     """Whether the space's facts have vectors: they were compared, timed out, or the query's vector was missing."""
     compared = answer.vector_path != retrieval_pb2.VECTOR_PATH_UNSPECIFIED
-    return compared or answer.status in _VECTORS_MISSING
+    return compared or answer.leg.status in _VECTORS_MISSING
 
 
 def _without_vectors(report: legs_pb2.LegReport) -> legs_pb2.LegReport:

@@ -180,7 +180,7 @@ class MemorySearch:
                             cache=request.cache,
                         )
                     )
-                    return _Searched(_scores(by_meaning.hits), status=by_meaning.status)
+                    return _Searched(_scores(by_meaning.hits), status=by_meaning.leg.status)
                 case memories_pb2.MEMORY_SEARCH_MODE_TEXT:
                     by_words = await self._searches.text(
                         search_pb2.TextSearchRequest(
@@ -191,7 +191,7 @@ class MemorySearch:
                             cache=request.cache,
                         )
                     )
-                    return _Searched(_scores(by_words.hits), status=by_words.status)
+                    return _Searched(_scores(by_words.hits), status=by_words.leg.status)
                 case _:
                     answer = await self._searches.hybrid(
                         search_pb2.HybridSearchRequest(
@@ -203,7 +203,10 @@ class MemorySearch:
                         )
                     )
                     return _Searched(
-                        _scores(answer.hits), _scores(answer.nearest), answer.status, answer.reason
+                        _scores(answer.hits),
+                        _scores(answer.nearest),
+                        answer.leg.status,
+                        answer.leg.reason,
                     )
 
     async def _expanded(

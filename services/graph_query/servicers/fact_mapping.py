@@ -33,6 +33,7 @@ from services.graph_query.embeddings.space_models import DegradationReason
 from services.graph_query.search.fact_search import Answer
 from services.graph_query.search.ranking import FoundFact, Scores
 from services.graph_query.search.reranking import Order, Ordering
+from services.runtime.leg_reports import found_or_not, leg_report
 from services.runtime.times import to_datetime, to_timestamp, utc_now
 
 _ORIGINS = {
@@ -206,18 +207,17 @@ def scores(value: Scores) -> facts_pb2.FactScores:
     )
 
 
-def answer(found: Answer) -> query_pb2.SearchFactsResponse:
-    """Maps the result of a search."""
-    status = legs_pb2.LEG_STATUS_OK if found.hits else legs_pb2.LEG_STATUS_NO_MATCH
-    reason = legs_pb2.LEG_REASON_UNSPECIFIED
+def answer(found: Answer, started: int) -> query_pb2.SearchFactsResponse:
+    """Maps the result of a search that began at `started` (of `time.perf_counter_ns`)."""
+    end = found_or_not(len(found.hits))
     if found.shortfall is not None:
         late = found.shortfall is DegradationReason.LATE
         status = legs_pb2.LEG_STATUS_TIMED_OUT if late else legs_pb2.LEG_STATUS_DEGRADED
-        reason = SHORTFALLS[found.shortfall]
+        end = status, SHORTFALLS[found.shortfall]
     return query_pb2.SearchFactsResponse(
         hits=[_hit(one) for one in found.hits],
-        status=status,
-        reason=reason,
+        leg=leg_report(legs_pb2.LEG_GRAPH, end, started, len(found.hits)),
+        result_count=len(found.hits),
         vector_path=_PATHS[found.path] if found.path else retrieval_pb2.VECTOR_PATH_UNSPECIFIED,
         space_revision=found.revision,
         reranker=_ORDERS[found.order],

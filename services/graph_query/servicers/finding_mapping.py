@@ -26,6 +26,7 @@ from services.graph_query.findings.domain import (
 )
 from services.graph_query.findings.search import FindingAnswer, FoundFinding
 from services.graph_query.servicers import fact_mapping as mapping
+from services.runtime.leg_reports import found_or_not, leg_report
 from services.runtime.times import to_datetime, to_timestamp
 from services.runtime.unknown_fields import reject_unknown_fields
 
@@ -156,16 +157,16 @@ def counts(found: FindingCounts) -> findings_pb2.AddFindingsResponse:
     )
 
 
-def answer(found: FindingAnswer, next_page_token: str) -> findings_pb2.SearchFindingsResponse:
-    """Maps the result of a search."""
-    status = legs_pb2.LEG_STATUS_OK if found.hits else legs_pb2.LEG_STATUS_NO_MATCH
-    reason = legs_pb2.LEG_REASON_UNSPECIFIED
+def answer(
+    found: FindingAnswer, next_page_token: str, started: int
+) -> findings_pb2.SearchFindingsResponse:
+    """Maps the result of a search that began at `started` (of `time.perf_counter_ns`)."""
+    end = found_or_not(len(found.hits))
     if found.shortfall is not None:
-        status, reason = legs_pb2.LEG_STATUS_DEGRADED, mapping.SHORTFALLS[found.shortfall]
+        end = legs_pb2.LEG_STATUS_DEGRADED, mapping.SHORTFALLS[found.shortfall]
     return findings_pb2.SearchFindingsResponse(
         hits=[_hit(one) for one in found.hits],
-        status=status,
-        reason=reason,
+        leg=leg_report(legs_pb2.LEG_FINDINGS, end, started, len(found.hits)),
         vector_path=_PATHS[found.path],
         next_page_token=next_page_token,
         space_revision=found.revision,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 
 from braid.graph.v1 import findings_pb2
 from services.graph_query.embeddings.space_models import QueryVector, SpaceModels
@@ -42,6 +43,7 @@ class FindingHandler:
         self, request: findings_pb2.SearchFindingsRequest
     ) -> findings_pb2.SearchFindingsResponse:
         """Searches findings, or lists a page of them."""
+        started = time.perf_counter_ns()
         space = current_call().space
         query = (_LISTING, space, _digest(request.filter))
         given = request.query_embedding if request.HasField("query_embedding") else None
@@ -55,7 +57,7 @@ class FindingHandler:
         )
         found = await self._searcher.search(space, search)
         token = encode_token(query, list(found.next)) if found.next else ""
-        return mapping.answer(found, token)
+        return mapping.answer(found, token, started)
 
 
 def _digest(message: findings_pb2.FindingFilter) -> str:

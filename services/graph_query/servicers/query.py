@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import grpc
@@ -75,6 +76,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
         _context: Context,
     ) -> query_pb2.SearchFactsResponse:
         """Returns facts that answer a question."""
+        started = time.perf_counter_ns()
         given = request.query_embedding if request.HasField("query_embedding") else None
         search = FactSearch(
             query=request.query,
@@ -90,7 +92,7 @@ class GraphQueryServicer(query_pb2_grpc.GraphQueryServiceServicer):
             ordering=mapping.ordering(request),
             known=mapping.seconds(request.known_time) if request.HasField("known_time") else None,
         )
-        return mapping.answer(await self._searcher.search(current_call().space, search))
+        return mapping.answer(await self._searcher.search(current_call().space, search), started)
 
     async def GetNeighborhood(
         self,

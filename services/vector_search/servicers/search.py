@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -11,16 +12,16 @@ from braid.vector.v1 import chunks_pb2, search_pb2, search_pb2_grpc
 from services.models.embedding.query_embedder import VectorSource
 from services.models.embedding.relevance import DEFAULT_TEXT_WEIGHT
 from services.runtime.context import current_call
+from services.runtime.leg_reports import LegEnd, found_or_not, leg_report
 from services.vector_search.domain import (
     Chunk,
     ChunkScore,
     FusionKind,
-    Hit,
     QueryVector,
     Search,
     TextMatch,
 )
-from services.vector_search.search.searcher import DegradationReason, HybridResult, Searcher
+from services.vector_search.search.searcher import DegradationReason, Searcher
 from services.vector_search.servicers.mapping import (
     chunk_filter,
     chunk_message,
@@ -31,13 +32,12 @@ from services.vector_search.servicers.mapping import (
 from services.vector_search.store import VectorStore
 
 Context: TypeAlias = Any
-Status: TypeAlias = legs_pb2.LegStatus.ValueType
 AnySearch: TypeAlias = (
     search_pb2.VectorSearchRequest | search_pb2.TextSearchRequest | search_pb2.HybridSearchRequest
 )
 
 _DEFAULT_LIMIT = 10
-_SHORTFALLS = {
+_SHORTFALLS: dict[DegradationReason | None, LegEnd] = {
     DegradationReason.EMBEDDER_UNAVAILABLE: (
         legs_pb2.LEG_STATUS_DEGRADED,
         legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
@@ -65,15 +65,16 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
         self, request: search_pb2.VectorSearchRequest, _context: Context
     ) -> search_pb2.VectorSearchResponse:
         """See the contract."""
+        started = time.perf_counter_ns()
         result = await self._searcher.search_vector(
             request.query, _search(request), _given_vector(request)
         )
         return search_pb2.VectorSearchResponse(
             hits=map(hit_message, result.hits),
-            status=_status(result.hits),
+            leg=_report(legs_pb2.LEG_VECTOR, result, started),
+            result_count=len(result.hits),
             vector_path=retrieval_pb2.VectorPath.ValueType(result.path),
             space_revision=result.revision,
-            cached=result.cached,
             embedding_source=_source(result.embedding),
         )
 
@@ -81,20 +82,22 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
         self, request: search_pb2.TextSearchRequest, _context: Context
     ) -> search_pb2.TextSearchResponse:
         """See the contract."""
+        started = time.perf_counter_ns()
         match = TextMatch(request.match or TextMatch.ANY)
         search = _search(request, text=request.query, match=match)
         result = await self._searcher.search_text(search)
         return search_pb2.TextSearchResponse(
             hits=map(hit_message, result.hits),
-            status=_status(result.hits),
+            leg=_report(legs_pb2.LEG_TEXT, result, started),
+            result_count=len(result.hits),
             space_revision=result.revision,
-            cached=result.cached,
         )
 
     async def HybridSearch(
         self, request: search_pb2.HybridSearchRequest, _context: Context
     ) -> search_pb2.HybridSearchResponse:
         """See the contract."""
+        started = time.perf_counter_ns()
         weighted = request.HasField("text_weight")
         search = _search(
             request,
@@ -105,14 +108,14 @@ class SearchServicer(search_pb2_grpc.VectorSearchServiceServicer):
         found = await self._searcher.search_hybrid(
             request.query, search, _given_vector(request), text_only=request.text_only
         )
-        status, reason = _ending(found)
         return search_pb2.HybridSearchResponse(
             hits=map(hit_message, found.result.hits),
-            status=status,
-            reason=reason,
+            leg=_report(
+                legs_pb2.LEG_HYBRID, found.result, started, _SHORTFALLS.get(found.shortfall)
+            ),
+            result_count=len(found.result.hits),
             vector_path=retrieval_pb2.VectorPath.ValueType(found.result.path),
             space_revision=found.result.revision,
-            cached=found.result.cached,
             embedding_source=_source(found.result.embedding),
             embedding_model=found.result.model.name if found.result.model else "",
             relevance_floor=found.floor,
@@ -200,15 +203,12 @@ def _ids(values: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(value.lower() for value in values))
 
 
-def _ending(found: HybridResult) -> tuple[Status, legs_pb2.LegReason.ValueType]:
-    if found.shortfall is None:
-        return _status(found.result.hits), legs_pb2.LEG_REASON_UNSPECIFIED
-    return _SHORTFALLS[found.shortfall]
+def _report(
+    leg: legs_pb2.Leg.ValueType, result: Any, started: int, shortfall: LegEnd | None = None
+) -> legs_pb2.LegReport:
+    end = shortfall or found_or_not(len(result.hits))
+    return leg_report(leg, end, started, len(result.hits), cached=result.cached)
 
 
 def _source(source: VectorSource) -> retrieval_pb2.EmbeddingSource.ValueType:
     return retrieval_pb2.EmbeddingSource.ValueType(source)
-
-
-def _status(hits: Sequence[Hit]) -> Status:
-    return legs_pb2.LEG_STATUS_OK if hits else legs_pb2.LEG_STATUS_NO_MATCH

@@ -185,9 +185,10 @@ def answers(world: World) -> World:
     """A world in which both tiers return results."""
     world.vector.answer = vector_pb2.HybridSearchResponse(
         hits=[chunk_hit("c1", 0.9, "c1 is the first text."), chunk_hit("c2", 0.4)],
-        status=legs_pb2.LEG_STATUS_OK,
+        leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK),
     )
     world.graph.answer = query_pb2.SearchFactsResponse(
-        hits=[fact_hit("f1", ["c2"], support=0.6)], status=legs_pb2.LEG_STATUS_OK
+        hits=[fact_hit("f1", ["c2"], support=0.6)],
+        leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK),
     )
     return world

@@ -161,8 +161,8 @@ async def test_a_disabled_leg_is_not_called(
 
 
 async def test_a_tiers_reported_status_is_passed_through(answers: World) -> None:
-    answers.graph.answer.status = legs_pb2.LEG_STATUS_DEGRADED
-    answers.graph.answer.reason = legs_pb2.LEG_REASON_INDEX_POPULATING
+    answers.graph.answer.leg.status = legs_pb2.LEG_STATUS_DEGRADED
+    answers.graph.answer.leg.reason = legs_pb2.LEG_REASON_INDEX_POPULATING
     reported = legs((await ask(answers)).legs)
     assert reported["graph"] == ("DEGRADED", "INDEX_POPULATING")
 
@@ -279,10 +279,10 @@ async def test_a_query_vector_that_a_tier_rejects_is_omitted_from_a_second_call(
 
     degraded, why = legs_pb2.LEG_STATUS_DEGRADED, legs_pb2.LEG_REASON_MODEL_MISMATCH
     answers.vector.answer = vector_pb2.HybridSearchResponse(
-        hits=[chunk_hit("c1", 0.9)], status=degraded, reason=why
+        hits=[chunk_hit("c1", 0.9)], leg=legs_pb2.LegReport(status=degraded, reason=why)
     )
     answers.graph.answer = query_pb2.SearchFactsResponse(
-        hits=[fact_hit("f1", ["c1"])], status=degraded, reason=why
+        hits=[fact_hit("f1", ["c1"])], leg=legs_pb2.LegReport(status=degraded, reason=why)
     )
     answers.vector.script.acts["HybridSearch"] = refuse
     answers.graph.script.acts["SearchFacts"] = refuse

@@ -43,7 +43,7 @@ def chunk(chunk_id: str) -> chunks_pb2.Chunk:
 def script(world: World, *, in_force: Iterable[str] = SCORES) -> None:
     """Scripts a film's passage that names its director; no search finds the director's own passage."""
     world.vector.answer = vector_pb2.HybridSearchResponse(
-        status=legs_pb2.LEG_STATUS_OK,
+        leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK),
         hits=[
             chunks_pb2.ChunkHit(
                 chunk=chunk(one),
@@ -169,7 +169,9 @@ async def test_added_passages_must_match_the_filter_of_the_search(world: World) 
 
 async def test_an_empty_result_is_not_expanded(world: World) -> None:
     script(world)
-    world.vector.answer = vector_pb2.HybridSearchResponse(status=legs_pb2.LEG_STATUS_NO_MATCH)
+    world.vector.answer = vector_pb2.HybridSearchResponse(
+        leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_NO_MATCH)
+    )
     answer = await ask(world)
     assert not answer.results
     assert answer.expansion.status == legs_pb2.LEG_STATUS_NO_MATCH
@@ -329,7 +331,7 @@ async def test_facts_of_an_added_passage_are_listed_with_it(world: World) -> Non
         )
     )
     stated.fact.sources.add(chunk_id=DIRECTOR)
-    world.graph.answer.status = legs_pb2.LEG_STATUS_OK
+    world.graph.answer.leg.status = legs_pb2.LEG_STATUS_OK
     world.graph.answer.hits.append(stated)
     answer = await ask(world)
     found = next(one for one in answer.results if one.id == DIRECTOR)

@@ -18,22 +18,27 @@ from tests.stubs.script import Act, fail, hang
 from tests.stubs.vector_tier import chunk_hit
 
 BY_WORDS = query_pb2.SearchFactsResponse(
-    hits=[fact_hit("f1", ["c1"])], status=legs_pb2.LEG_STATUS_OK
+    hits=[fact_hit("f1", ["c1"])], leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK)
 )
 COMPARED = query_pb2.SearchFactsResponse(
     hits=[fact_hit("f1", ["c1"]), fact_hit("f2", ["c2"])],
-    status=legs_pb2.LEG_STATUS_OK,
+    leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK),
     vector_path=retrieval_pb2.VECTOR_PATH_INDEX,
 )
 WITHOUT_QUERY_VECTOR = query_pb2.SearchFactsResponse(
     hits=[fact_hit("f1", ["c1"])],
-    status=legs_pb2.LEG_STATUS_DEGRADED,
-    reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
+    leg=legs_pb2.LegReport(
+        status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
+    ),
 )
 
-FOUND = vector_pb2.HybridSearchResponse(hits=[chunk_hit("c1")], status=legs_pb2.LEG_STATUS_OK)
+FOUND = vector_pb2.HybridSearchResponse(
+    hits=[chunk_hit("c1")], leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK)
+)
 OTHER_MODEL = vector_pb2.HybridSearchResponse(
-    status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_MODEL_MISMATCH
+    leg=legs_pb2.LegReport(
+        status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_MODEL_MISMATCH
+    )
 )
 
 

@@ -48,7 +48,9 @@ def resemble(world: World, memory_ids: Sequence[str]) -> None:
     hits = [chunk_hit(one) for one in memory_ids]
     for hit in hits:
         hit.scores.CopyFrom(chunks_pb2.ChunkScores(vector=NEAR))
-    world.vector.answer = vector_pb2.HybridSearchResponse(hits=hits, status=legs_pb2.LEG_STATUS_OK)
+    world.vector.answer = vector_pb2.HybridSearchResponse(
+        hits=hits, leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK)
+    )
 
 
 async def start(stub: Any, limit: int = 0, caller: Any = ALICE) -> jobs_pb2.Job:

@@ -35,10 +35,10 @@ LATE = {
 def answers(world: World) -> World:
     """A world in which both tiers return results."""
     world.vector.answer = vector_pb2.HybridSearchResponse(
-        hits=[chunk_hit("c1", 0.9)], status=legs_pb2.LEG_STATUS_OK
+        hits=[chunk_hit("c1", 0.9)], leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK)
     )
     world.graph.answer = query_pb2.SearchFactsResponse(
-        hits=[fact_hit("f1", ["c1"])], status=legs_pb2.LEG_STATUS_OK
+        hits=[fact_hit("f1", ["c1"])], leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK)
     )
     return world
 
@@ -103,7 +103,7 @@ async def test_a_short_deadline_is_not_reported_as_an_unavailable_embedder(
 async def test_an_answer_reports_cache_hits_and_the_source_of_the_query_vector(
     answers: World,
 ) -> None:
-    answers.vector.answer.cached = True
+    answers.vector.answer.leg.cached = True
     answers.vector.answer.embedding_source = retrieval_pb2.EMBEDDING_SOURCE_GIVEN
     answers.graph.answer.vector_path = retrieval_pb2.VECTOR_PATH_INDEX
     answer = await ask(answers)

@@ -131,7 +131,7 @@ async def test_an_unavailable_graph_leaves_the_results_unexpanded_and_is_reporte
 ) -> None:
     memory = await create(stub)
     world.vector.answer = vector_pb2.HybridSearchResponse(
-        hits=[chunk_hit(memory.id, 0.8)], status=legs_pb2.LEG_STATUS_OK
+        hits=[chunk_hit(memory.id, 0.8)], leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK)
     )
     world.graph.script.acts["Expand"] = fail(UNAVAILABLE)
     request = memories_pb2.SearchMemoriesRequest(query="note", expansion=FORMULA)
@@ -145,7 +145,7 @@ async def test_an_unavailable_graph_leaves_the_results_unexpanded_and_is_reporte
 async def test_a_hung_graph_costs_only_part_of_the_deadline(world: World, stub: Any) -> None:
     memory = await create(stub)
     world.vector.answer = vector_pb2.HybridSearchResponse(
-        hits=[chunk_hit(memory.id, 0.8)], status=legs_pb2.LEG_STATUS_OK
+        hits=[chunk_hit(memory.id, 0.8)], leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK)
     )
     world.graph.script.acts["Expand"] = hang
     request = memories_pb2.SearchMemoriesRequest(query="note", expansion=FORMULA)
@@ -158,7 +158,7 @@ async def test_a_hung_graph_costs_only_part_of_the_deadline(world: World, stub: 
 async def test_hits_without_a_stored_memory_are_omitted(world: World, stub: Any) -> None:
     world.vector.answer = vector_pb2.HybridSearchResponse(
         hits=[chunk_hit("7f1d6a52-0000-4000-8000-000000000001", 0.8)],
-        status=legs_pb2.LEG_STATUS_OK,
+        leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK),
     )
     request = memories_pb2.SearchMemoriesRequest(query="note", expansion=FORMULA)
     found = await stub.SearchMemories(request, metadata=ALICE)
@@ -386,7 +386,8 @@ async def found_by(
     """Searches while the vector tier ranks another memory before the one whose text is the query."""
     other, exact = await create(stub, "Something else."), await create(stub, query)
     world.vector.answer = vector_pb2.HybridSearchResponse(
-        hits=[chunk_hit(other.id, 0.8), chunk_hit(exact.id, 0.4)], status=legs_pb2.LEG_STATUS_OK
+        hits=[chunk_hit(other.id, 0.8), chunk_hit(exact.id, 0.4)],
+        leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK),
     )
     request = memories_pb2.SearchMemoriesRequest(query=query, **more)
     found: memories_pb2.SearchMemoriesResponse = await stub.SearchMemories(request, metadata=ALICE)

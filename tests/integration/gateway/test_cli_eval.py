@@ -34,7 +34,10 @@ def questions(tmp_path: Path) -> Path:
 def hybrid(served: Served) -> Served:
     hits = [chunks_pb2.ChunkHit(chunk=CHUNK, score=0.9)]
     served.script.answer(
-        "HybridSearch", vector_pb2.HybridSearchResponse(hits=hits, status=legs_pb2.LEG_STATUS_OK)
+        "HybridSearch",
+        vector_pb2.HybridSearchResponse(
+            hits=hits, leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK)
+        ),
     )
     return served
 

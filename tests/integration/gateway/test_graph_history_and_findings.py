@@ -326,7 +326,9 @@ async def test_the_complete_filter_of_findings_is_forwarded(served: Served) -> N
 
 async def test_a_degraded_search_for_findings_has_a_reason(served: Served) -> None:
     answer = findings_pb2.SearchFindingsResponse(
-        status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
+        leg=legs_pb2.LegReport(
+            status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
+        )
     )
     served.script.answer("SearchFindings", answer)
     found = (await served.http.post("/api/findings/search", json={"query": "why?"})).json()

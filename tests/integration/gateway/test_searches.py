@@ -60,7 +60,9 @@ async def test_a_chunk_search_returns_hits_and_its_leg(
 
 
 async def test_a_hybrid_search_forwards_every_field(served: Served) -> None:
-    served.script.answer("HybridSearch", vector.HybridSearchResponse(status=OK))
+    served.script.answer(
+        "HybridSearch", vector.HybridSearchResponse(leg=legs_pb2.LegReport(status=OK))
+    )
     body = {
         "query": "who",
         "limit": 3,
@@ -90,7 +92,9 @@ async def test_a_hybrid_search_forwards_every_field(served: Served) -> None:
 async def test_omitted_fields_stay_unset_so_that_the_contracts_defaults_apply(
     served: Served,
 ) -> None:
-    served.script.answer("HybridSearch", vector.HybridSearchResponse(status=OK))
+    served.script.answer(
+        "HybridSearch", vector.HybridSearchResponse(leg=legs_pb2.LegReport(status=OK))
+    )
     await served.http.post("/api/search/hybrid", json={"query": "who"})
     assert served.script.seen[0].message == vector.HybridSearchRequest(query="who")
 
@@ -106,7 +110,7 @@ async def test_omitted_fields_stay_unset_so_that_the_contracts_defaults_apply(
 async def test_a_text_search_forwards_its_match_mode(
     served: Served, match_name: str, match: chunks_pb2.TextMatch.ValueType
 ) -> None:
-    served.script.answer("TextSearch", vector.TextSearchResponse(status=OK))
+    served.script.answer("TextSearch", vector.TextSearchResponse(leg=legs_pb2.LegReport(status=OK)))
     body = {"query": "who", "match": match_name, "use_cache": True}
     await served.http.post("/api/search/text", json=body)
     assert served.script.seen[0].message == vector.TextSearchRequest(
@@ -116,7 +120,9 @@ async def test_a_text_search_forwards_its_match_mode(
 
 async def test_a_degraded_leg_has_a_reason(served: Served) -> None:
     answer = vector.HybridSearchResponse(
-        status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
+        leg=legs_pb2.LegReport(
+            status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
+        )
     )
     served.script.answer("HybridSearch", answer)
     response = await served.http.post("/api/search/hybrid", json={"query": "who"})
@@ -127,7 +133,7 @@ async def test_a_degraded_leg_has_a_reason(served: Served) -> None:
 async def test_a_graph_search_returns_dated_facts(served: Served) -> None:
     answer = query_pb2.SearchFactsResponse(
         hits=[FACT_HIT],
-        status=OK,
+        leg=legs_pb2.LegReport(status=OK),
         vector_path=retrieval_pb2.VECTOR_PATH_INDEX,
         space_revision=3,
     )
@@ -144,7 +150,9 @@ async def test_a_graph_search_returns_dated_facts(served: Served) -> None:
 async def test_a_graph_search_accepts_an_instant_or_a_time_range(
     served: Served, as_of: Any, kind: str
 ) -> None:
-    served.script.answer("SearchFacts", query_pb2.SearchFactsResponse(status=OK))
+    served.script.answer(
+        "SearchFacts", query_pb2.SearchFactsResponse(leg=legs_pb2.LegReport(status=OK))
+    )
     await served.http.post("/api/search/graph", json={"query": "owner", "as_of": as_of})
     selector = served.script.seen[0].message.time
     start = selector.instant if kind == "instant" else selector.range.start_time

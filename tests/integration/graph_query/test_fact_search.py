@@ -93,7 +93,7 @@ async def test_a_search_as_known_at_a_past_time_finds_facts_deleted_since(tier: 
     await tier.deletion.DeleteEpisodes(
         deletion_pb2.DeleteEpisodesRequest(chunk_ids=[note.chunk_id]), metadata=tier.ours
     )
-    assert (await search(tier)).status == legs_pb2.LEG_STATUS_NO_MATCH
+    assert (await search(tier)).leg.status == legs_pb2.LEG_STATUS_NO_MATCH
     assert targets(await search(tier, known_time=known)) == ["Old Cluster"]
     assert targets(await search(tier, known_time=known, entity_name="payments")) == ["Old Cluster"]
     assert targets(await search(tier, known_time=stamp("2001-01-01"))) == []

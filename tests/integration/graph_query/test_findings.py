@@ -134,7 +134,7 @@ async def test_findings_of_another_space_are_neither_found_nor_linked(tier: Tier
         filter=findings_pb2.FindingFilter(ids=[added.finding_ids[0], "ours"])
     )
     theirs = await tier.query.SearchFindings(request, metadata=tier.theirs)
-    assert (list(theirs.hits), theirs.status) == ([], legs_pb2.LEG_STATUS_NO_MATCH)
+    assert (list(theirs.hits), theirs.leg.status) == ([], legs_pb2.LEG_STATUS_NO_MATCH)
     about = findings_pb2.AddFindingsRequest(
         findings=[finding(about_finding_ids=[added.finding_ids[0]])]
     )

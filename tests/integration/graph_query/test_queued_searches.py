@@ -36,4 +36,4 @@ async def test_a_search_without_a_free_slot_is_refused_with_a_retry_time(store: 
     error = error_from_rpc(failed.value)
     assert error.reason == errors_pb2.ERROR_REASON_OVERLOADED
     assert error.retry_after is not None
-    assert answer.status == legs_pb2.LEG_STATUS_NO_MATCH
+    assert answer.leg.status == legs_pb2.LEG_STATUS_NO_MATCH

@@ -57,7 +57,7 @@ async def test_a_question_finds_the_currently_valid_fact_with_its_source(tier: T
     assert (best.subject.name, best.subject.type) == ("Mira Okafor", "Person")
     assert best.origin == facts_pb2.FACT_ORIGIN_GIVEN
     assert [cited.document_id for cited in best.sources] == ["note"]
-    assert answer.status == legs_pb2.LEG_STATUS_OK
+    assert answer.leg.status == legs_pb2.LEG_STATUS_OK
     assert answer.space_revision == 3
     assert not [hit for hit in answer.hits if hit.fact.subject.name == "Anna Bell"]
 
@@ -161,7 +161,7 @@ async def test_facts_and_entities_are_not_visible_in_another_space(tier: Tier) -
     answer = await tier.query.SearchFacts(
         query_pb2.SearchFactsRequest(query="Who owns the Payments Service?"), metadata=tier.theirs
     )
-    assert (list(answer.hits), answer.status) == ([], legs_pb2.LEG_STATUS_NO_MATCH)
+    assert (list(answer.hits), answer.leg.status) == ([], legs_pb2.LEG_STATUS_NO_MATCH)
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await tier.query.GetNeighborhood(
             query_pb2.GetNeighborhoodRequest(entity_name="Mira Okafor"), metadata=tier.theirs

@@ -71,7 +71,7 @@ async def hybrid(tier: Tier, query: str, **more: object) -> search_pb2.HybridSea
 async def test_an_unrelated_query_has_no_match(office: Tier) -> None:
     for query in UNRELATED:
         answer = await hybrid(office, query)
-        assert answer.status == legs_pb2.LEG_STATUS_NO_MATCH, query
+        assert answer.leg.status == legs_pb2.LEG_STATUS_NO_MATCH, query
         assert not answer.hits
         assert answer.embedding_model == "all-MiniLM-L6-v2"
         assert answer.relevance_floor == pytest.approx(FLOOR)
@@ -82,7 +82,7 @@ async def test_a_query_that_the_space_answers_has_a_match_with_its_document_firs
 ) -> None:
     for query, document_id in ANSWERED.items():
         answer = await hybrid(office, query)
-        assert answer.status == legs_pb2.LEG_STATUS_OK, query
+        assert answer.leg.status == legs_pb2.LEG_STATUS_OK, query
         assert answer.hits[0].chunk.document_id == document_id
         assert answer.hits[0].score >= answer.relevance_floor == pytest.approx(FLOOR)
         assert all(0.25 <= hit.score <= 1 for hit in answer.hits)
@@ -91,7 +91,7 @@ async def test_a_query_that_the_space_answers_has_a_match_with_its_document_firs
 async def test_a_min_score_of_0_also_lists_irrelevant_results(office: Tier) -> None:
     for query in (*ANSWERED, *UNRELATED[1:]):
         answer = await hybrid(office, query, min_score=0.0)
-        assert answer.status == legs_pb2.LEG_STATUS_OK
+        assert answer.leg.status == legs_pb2.LEG_STATUS_OK
         assert answer.relevance_floor == 0
         relevant = await hybrid(office, query)
         assert len(answer.hits) > len(relevant.hits)
@@ -103,7 +103,7 @@ async def test_text_only_and_reciprocal_rank_searches_have_no_relevance_floor(of
     assert [hit.chunk.document_id for hit in words.hits] == ["laptops"]
     assert words.hits[0].score < 0.30
     ranks = await hybrid(office, UNRELATED[1], fusion=chunks_pb2.FUSION_RECIPROCAL_RANK)
-    assert ranks.status == legs_pb2.LEG_STATUS_OK
+    assert ranks.leg.status == legs_pb2.LEG_STATUS_OK
     assert len(ranks.hits) == len(TEXTS)
     assert (words.relevance_floor, ranks.relevance_floor) == (0, 0)
 

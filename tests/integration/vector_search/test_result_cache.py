@@ -99,13 +99,13 @@ async def test_responses_report_whether_they_are_cached_and_requests_may_bypass_
         seen: list[list[bool]] = [[], [], []]
         for _ in range(2):
             text = search_pb2.TextSearchRequest(query="copper", cache=mode)
-            seen[0].append((await tier.search.TextSearch(text, metadata=OURS)).cached)
+            seen[0].append((await tier.search.TextSearch(text, metadata=OURS)).leg.cached)
             vector = search_pb2.VectorSearchRequest(
                 query="x", query_embedding=embedding(NORTH), cache=mode
             )
-            seen[1].append((await tier.search.VectorSearch(vector, metadata=OURS)).cached)
+            seen[1].append((await tier.search.VectorSearch(vector, metadata=OURS)).leg.cached)
             hybrid = search_pb2.HybridSearchRequest(query="north", cache=mode)
-            seen[2].append((await tier.search.HybridSearch(hybrid, metadata=OURS)).cached)
+            seen[2].append((await tier.search.HybridSearch(hybrid, metadata=OURS)).leg.cached)
         assert seen == [expected] * 3
 
 

@@ -46,7 +46,7 @@ async def test_a_late_vector_search_returns_the_text_hits_and_reports_a_timeout(
         answer = await filled.search.HybridSearch(hybrid(), metadata=OURS, timeout=0.5)
         assert loop.time() - started < 0.5
         await until_waiting(admin, 0)
-    assert (answer.status, answer.reason) == (
+    assert (answer.leg.status, answer.leg.reason) == (
         legs_pb2.LEG_STATUS_TIMED_OUT,
         legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
     )
@@ -57,7 +57,7 @@ async def test_a_late_vector_search_returns_the_text_hits_and_reports_a_timeout(
 
 async def test_the_same_search_is_complete_when_nothing_blocks_it(filled: Tier) -> None:
     answer = await filled.search.HybridSearch(hybrid(), metadata=OURS, timeout=5)
-    assert (answer.status, answer.reason) == (
+    assert (answer.leg.status, answer.leg.reason) == (
         legs_pb2.LEG_STATUS_OK,
         legs_pb2.LEG_REASON_UNSPECIFIED,
     )
@@ -87,7 +87,7 @@ async def test_a_hung_embedder_leaves_time_to_answer_by_text(filled: Tier) -> No
     filled.embedder.stuck = True
     request = search_pb2.HybridSearchRequest(query="red", cache=retrieval_pb2.CACHE_MODE_BYPASS)
     answer = await filled.search.HybridSearch(request, metadata=OURS, timeout=2)
-    assert (answer.status, answer.reason) == (
+    assert (answer.leg.status, answer.leg.reason) == (
         legs_pb2.LEG_STATUS_DEGRADED,
         legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
     )

@@ -71,7 +71,7 @@ async def test_hybrid_search_returns_score_parts_path_status_and_revision(filled
         search_pb2.HybridSearchRequest(query="red north"), metadata=OURS
     )
     assert [hit.chunk.document_id for hit in answer.hits] == ["n", "e"]
-    assert answer.status == legs_pb2.LEG_STATUS_OK
+    assert answer.leg.status == legs_pb2.LEG_STATUS_OK
     assert answer.vector_path == retrieval_pb2.VECTOR_PATH_EXACT
     assert answer.space_revision == 2
     best = answer.hits[0]
@@ -97,7 +97,7 @@ async def test_a_text_search_for_only_stop_words_has_no_match(filled: Tier) -> N
     answer = await filled.search.TextSearch(
         search_pb2.TextSearchRequest(query="the and of"), metadata=OURS
     )
-    assert answer.status == legs_pb2.LEG_STATUS_NO_MATCH
+    assert answer.leg.status == legs_pb2.LEG_STATUS_NO_MATCH
     assert not answer.hits
 
 
@@ -118,8 +118,8 @@ async def test_without_an_embedder_hybrid_search_is_degraded_and_vector_search_u
     answer = await filled.search.HybridSearch(
         search_pb2.HybridSearchRequest(query="red"), metadata=OURS
     )
-    assert answer.status == legs_pb2.LEG_STATUS_DEGRADED
-    assert answer.reason == legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
+    assert answer.leg.status == legs_pb2.LEG_STATUS_DEGRADED
+    assert answer.leg.reason == legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
     assert [hit.chunk.document_id for hit in answer.hits] == ["n"]
     error = await failure(
         filled.search.VectorSearch(search_pb2.VectorSearchRequest(query="red"), metadata=OURS)

@@ -94,5 +94,4 @@ def test_a_serializer_accepts_a_full_message(
 
 
 def test_the_serializers_are_found() -> None:
-    names = {function for function, _ in FOUND}
-    assert names >= {search.expanded_hybrid, search.facts_searched}
+    assert search.comprehensive in {function for function, _ in FOUND}

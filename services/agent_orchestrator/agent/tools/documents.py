@@ -94,7 +94,7 @@ async def hybrid_search(
     except BraidError as error:
         return _documents_unavailable(ctx, "hybrid_search", clock, error)
     clock.answered(answer)
-    degraded = answer.status == legs_pb2.LEG_STATUS_DEGRADED
+    degraded = answer.leg.status == legs_pb2.LEG_STATUS_DEGRADED
     return _passages(deps, "hybrid_search", answer.hits, "degraded" if degraded else "ok")
 
 

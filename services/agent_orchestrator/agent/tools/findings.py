@@ -88,7 +88,7 @@ async def search_findings(
     cited = [source.chunk_id for hit in answer.hits for source in hit.finding.sources]
     chunks = await read_chunks(deps, cited)
     items = tuple(finding_item(hit, chunks) for hit in answer.hits)
-    degraded = answer.status == legs_pb2.LEG_STATUS_DEGRADED
+    degraded = answer.leg.status == legs_pb2.LEG_STATUS_DEGRADED
     more = " There are more than are listed." if answer.next_page_token else ""
     result = ToolResult(
         "search_findings",

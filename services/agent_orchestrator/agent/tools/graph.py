@@ -129,7 +129,7 @@ async def search_knowledge_graph(
         return await with_documents(ctx, call.result("no_match", message=NO_FACTS), call.question())
     chunks = await read_chunks(deps, cited_chunk_ids(hit.fact for hit in answer.hits))
     items = tuple(fact_item(hit.fact, chunks, score=hit.score) for hit in answer.hits)
-    degraded = answer.status == legs_pb2.LEG_STATUS_DEGRADED
+    degraded = answer.leg.status == legs_pb2.LEG_STATUS_DEGRADED
     return respond(
         deps,
         call.result(

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from google.protobuf.duration_pb2 import Duration
 from pydantic_ai import ModelRetry, ToolReturn
 
 from braid.common.v1 import errors_pb2, legs_pb2
@@ -24,6 +23,7 @@ from services.agent_orchestrator.agent.results import (
     shown_count,
 )
 from services.runtime.errors import BraidError
+from services.runtime.leg_reports import leg_report
 
 if TYPE_CHECKING:
     from services.agent_orchestrator.agent.dependencies import AgentDependencies
@@ -112,23 +112,12 @@ class LegClock:
         count: int = 0,
     ) -> None:
         """Reports the end of the leg."""
-        seconds, nanos = divmod(time.perf_counter_ns() - self._started, 1_000_000_000)
-        report = Report(
-            leg=self._leg,
-            status=status,
-            reason=reason,
-            elapsed=Duration(seconds=seconds, nanos=nanos),
-            hit_count=count,
-        )
+        report = leg_report(self._leg, (status, reason), self._started, count)
         self._deps.leg_ended(self._call_id, report)
 
     def answered(self, answer: Any) -> None:
         """Reports a search's answer with its own status."""
-        self.ended(
-            answer.status,
-            getattr(answer, "reason", legs_pb2.LEG_REASON_UNSPECIFIED),
-            len(answer.hits),
-        )
+        self.ended(answer.leg.status, answer.leg.reason, len(answer.hits))
 
     def found(self, items: Sequence[ResultItem] | Sequence[Any]) -> None:
         """Reports a look-up with the number of its results."""

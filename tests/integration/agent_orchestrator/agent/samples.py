@@ -81,9 +81,12 @@ def script_ledger_owners(world: World) -> None:
         chunks_pb2.ChunkHit(chunk=chunk(LATER_CHUNK, LATER_TEXT), score=0.9),
         chunks_pb2.ChunkHit(chunk=chunk(), score=0.6),
     ]
-    world.vector.answer = search_pb2.HybridSearchResponse(hits=hits, status=legs_pb2.LEG_STATUS_OK)
+    world.vector.answer = search_pb2.HybridSearchResponse(
+        hits=hits, leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK)
+    )
     world.graph.answer = query_pb2.SearchFactsResponse(
-        hits=[facts_pb2.FactHit(fact=CURRENT, score=0.8)], status=legs_pb2.LEG_STATUS_OK
+        hits=[facts_pb2.FactHit(fact=CURRENT, score=0.8)],
+        leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK),
     )
     world.graph.linked = entities_pb2.LinkEntitiesResponse(
         entities=[entities_pb2.LinkedEntity(entity=ENTITY, text="Ledger Service")]
@@ -115,6 +118,6 @@ def script_ledger_owners(world: World) -> None:
         "DiffGraph": history_pb2.DiffGraphResponse(diff=diff),
         "SearchFindings": findings_pb2.SearchFindingsResponse(
             hits=[findings_pb2.FindingHit(finding=finding, score=0.8)],
-            status=legs_pb2.LEG_STATUS_OK,
+            leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK),
         ),
     }

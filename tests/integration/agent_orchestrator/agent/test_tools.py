@@ -208,7 +208,9 @@ async def test_without_either_tier_a_tool_reports_both_as_unavailable(
 async def test_an_empty_graph_is_reported_and_documents_are_searched_instead(
     tools: Call, world: World, name: str
 ) -> None:
-    world.graph.answer = query_pb2.SearchFactsResponse(status=legs_pb2.LEG_STATUS_NO_MATCH)
+    world.graph.answer = query_pb2.SearchFactsResponse(
+        leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_NO_MATCH)
+    )
     world.graph.replies = {"GetGraphStats": query_pb2.GetGraphStatsResponse()}
     text, result = await tools(name)
     assert result.status == "empty_graph"
@@ -343,7 +345,9 @@ async def test_a_long_result_is_truncated_between_items_and_states_the_total(
     hits = [
         facts_pb2.FactHit(fact=fact(n, owner=f"Owner {n} {'x' * 90}"), score=0.5) for n in range(45)
     ]
-    world.graph.answer = query_pb2.SearchFactsResponse(hits=hits, status=legs_pb2.LEG_STATUS_OK)
+    world.graph.answer = query_pb2.SearchFactsResponse(
+        hits=hits, leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK)
+    )
     text, result = await tools("search_knowledge_graph")
     shown = text.count("owns the Ledger Service")
     assert 0 < shown <= 20

@@ -19,7 +19,9 @@ from tests.integration.gateway.mcp.clients import Era, failure_of, http_client, 
 from tests.integration.gateway.samples import CHUNK_HIT, FACT, JOB_ID
 
 ERAS: list[Era] = ["auto", "legacy"]
-FOUND = vector_pb2.HybridSearchResponse(hits=[CHUNK_HIT], status=legs_pb2.LEG_STATUS_OK)
+FOUND = vector_pb2.HybridSearchResponse(
+    hits=[CHUNK_HIT], leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK)
+)
 QUERY = {"query": "who caused INC-104?", "mode": "hybrid"}
 
 
@@ -146,7 +148,9 @@ async def test_a_cursor_is_valid_only_for_its_query_and_space(guarded: Served) -
     long = [_hit(number, "word " * 300) for number in range(4)]
     guarded.script.answer(
         "HybridSearch",
-        vector_pb2.HybridSearchResponse(hits=long, status=legs_pb2.LEG_STATUS_OK),
+        vector_pb2.HybridSearchResponse(
+            hits=long, leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK)
+        ),
     )
     async with http_client(guarded.url, "reader") as client:
         first = await client.call_tool("search", QUERY)
@@ -177,7 +181,9 @@ async def test_a_cursor_is_valid_only_for_its_query_and_space(guarded: Served) -
 async def test_no_match_is_distinguished_from_a_failed_search(
     served: Served, status: legs_pb2.LegStatus.ValueType, expected: str
 ) -> None:
-    served.script.answer("SearchFacts", query_pb2.SearchFactsResponse(status=status))
+    served.script.answer(
+        "SearchFacts", query_pb2.SearchFactsResponse(leg=legs_pb2.LegReport(status=status))
+    )
     async with http_client(served.url) as client:
         answer = value_of(await client.call_tool("facts", {"query": "who?"}))
     assert answer["status"] == expected

@@ -18,7 +18,9 @@ from tests.integration.gateway.conftest import Served
 from tests.integration.gateway.mcp.clients import Era, failure_of, value_of
 from tests.integration.gateway.samples import CHUNK_HIT
 
-FOUND = search_pb2.HybridSearchResponse(hits=[CHUNK_HIT], status=legs_pb2.LEG_STATUS_OK)
+FOUND = search_pb2.HybridSearchResponse(
+    hits=[CHUNK_HIT], leg=legs_pb2.LegReport(status=legs_pb2.LEG_STATUS_OK)
+)
 QUERY = {"query": "who caused INC-104?", "mode": "hybrid"}
 
 

@@ -77,8 +77,8 @@ async def test_a_search_by_words_meets_the_deadline_and_reports_the_missing_vect
     assert loop.time() - started < 0.4
     assert (found.shortfall, found.path) == (DegradationReason.LATE, None)
     assert [hit.fact.source.name for hit in found.hits] == ["Anna Bell"]
-    result = answer_message(found)
-    assert (result.status, result.reason) == (
+    result = answer_message(found, 0)
+    assert (result.leg.status, result.leg.reason) == (
         legs_pb2.LEG_STATUS_TIMED_OUT,
         legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
     )
@@ -98,8 +98,8 @@ async def test_an_embedder_that_does_not_respond_is_reported_as_unavailable(
     with call_scope(call(2)):
         found = await searcher.search("s", SEARCH)
     assert [hit.fact.source.name for hit in found.hits] == ["Anna Bell"]
-    result = answer_message(found)
-    assert (result.status, result.reason) == (
+    result = answer_message(found, 0)
+    assert (result.leg.status, result.leg.reason) == (
         legs_pb2.LEG_STATUS_DEGRADED,
         legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
     )
@@ -111,8 +111,8 @@ async def test_with_a_short_deadline_the_embedder_is_not_reported_as_unavailable
     searcher = FactSearcher(store, StuckEmbedder())
     with call_scope(call(0.3)):
         found = await searcher.search("s", SEARCH)
-    result = answer_message(found)
-    assert (result.status, result.reason) == (
+    result = answer_message(found, 0)
+    assert (result.leg.status, result.leg.reason) == (
         legs_pb2.LEG_STATUS_TIMED_OUT,
         legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
     )

@@ -422,12 +422,15 @@ class ExpandedHybridSearchResponse(_message.Message):
     EXPANSION_FIELD_NUMBER: _builtins.int
     RERANKING_FIELD_NUMBER: _builtins.int
     NEAREST_FIELD_NUMBER: _builtins.int
+    RESULT_COUNT_FIELD_NUMBER: _builtins.int
     vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the vector index was used."""
     space_revision: _builtins.int
     """The space's revision in the vector tier at which the search was read."""
     embedding_source: _retrieval_pb2.EmbeddingSource.ValueType
     """Where the query's vector came from."""
+    result_count: _builtins.int
+    """Number of hits."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___ExpandedHit]:
         """The hits, best first: in the order of the expansion, with descending scores."""
@@ -459,10 +462,11 @@ class ExpandedHybridSearchResponse(_message.Message):
         expansion: _expansion_pb2.ExpansionReport | None = ...,
         reranking: Global___RerankReport | None = ...,
         nearest: _abc.Iterable[_chunks_pb2.ChunkHit] | None = ...,
+        result_count: _builtins.int = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["expansion", b"expansion", "leg", b"leg", "reranking", b"reranking"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_source", b"embedding_source", "expansion", b"expansion", "hits", b"hits", "leg", b"leg", "nearest", b"nearest", "reranking", b"reranking", "space_revision", b"space_revision", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_source", b"embedding_source", "expansion", b"expansion", "hits", b"hits", "leg", b"leg", "nearest", b"nearest", "reranking", b"reranking", "result_count", b"result_count", "space_revision", b"space_revision", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -25,17 +25,21 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import descriptor_pb2 as google_dot_protobuf_dot_descriptor__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x62raid/common/v1/json.proto\x12\x0f\x62raid.common.v1\x1a google/protobuf/descriptor.proto\"\xb4\x01\n\tJsonField\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x15\n\rnull_if_unset\x18\x02 \x01(\x08\x12\x0e\n\x06\x61lways\x18\x03 \x01(\x08\x12\x0e\n\x06hidden\x18\x04 \x01(\x08\x12\x0f\n\x07\x66latten\x18\x05 \x01(\x08\x12\x0f\n\x07without\x18\x06 \x03(\t\x12\x0e\n\x06schema\x18\x07 \x01(\t\x12\x0f\n\x07\x65xample\x18\t \x01(\t\x12\r\n\x05\x61lias\x18\n \x01(\t\x12\x10\n\x08keyed_by\x18\x08 \x01(\t\"C\n\x0bJsonMessage\x12\x0e\n\x06schema\x18\x01 \x01(\t\x12\x13\n\x0b\x61lways_null\x18\x02 \x03(\t\x12\x0f\n\x07\x65xample\x18\x03 \x01(\t\"\xe0\x01\n\tRestRoute\x12\r\n\x03get\x18\x01 \x01(\tH\x00\x12\x0e\n\x04post\x18\x02 \x01(\tH\x00\x12\r\n\x03put\x18\x03 \x01(\tH\x00\x12\x0f\n\x05patch\x18\x04 \x01(\tH\x00\x12\x10\n\x06\x64\x65lete\x18\x05 \x01(\tH\x00\x12\x0b\n\x03tag\x18\x06 \x01(\t\x12\x11\n\toperation\x18\x07 \x01(\t\x12\x0e\n\x06status\x18\x08 \x01(\x05\x12\x16\n\x0eresponse_field\x18\t \x01(\t\x12\r\n\x05query\x18\n \x01(\x08\x12\x0c\n\x04long\x18\x0b \x01(\x08\x12\x14\n\x0c\x61lso_at_root\x18\x0c \x01(\x08\x42\x07\n\x05route:I\n\x04json\x12\x1d.google.protobuf.FieldOptions\x18\xab\x8b\x03 \x01(\x0b\x32\x1a.braid.common.v1.JsonField:U\n\x0cjson_message\x12\x1f.google.protobuf.MessageOptions\x18\xac\x8b\x03 \x01(\x0b\x32\x1c.braid.common.v1.JsonMessage:2\n\tjson_kind\x12\x1d.google.protobuf.OneofOptions\x18\xad\x8b\x03 \x01(\t:J\n\x04rest\x12\x1e.google.protobuf.MethodOptions\x18\xaf\x8b\x03 \x01(\x0b\x32\x1a.braid.common.v1.RestRoute:7\n\x0fjson_upper_case\x12\x1c.google.protobuf.EnumOptions\x18\xae\x8b\x03 \x01(\x08\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x62raid/common/v1/json.proto\x12\x0f\x62raid.common.v1\x1a google/protobuf/descriptor.proto\"\xaf\x02\n\tJsonField\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x15\n\rnull_if_unset\x18\x02 \x01(\x08\x12\x0e\n\x06\x61lways\x18\x03 \x01(\x08\x12\x0e\n\x06hidden\x18\x04 \x01(\x08\x12\x0f\n\x07\x66latten\x18\x05 \x01(\x08\x12\x0f\n\x07without\x18\x06 \x03(\t\x12\x0e\n\x06schema\x18\x07 \x01(\t\x12\x0f\n\x07\x65xample\x18\t \x01(\t\x12\x38\n\x07renamed\x18\x0c \x03(\x0b\x32\'.braid.common.v1.JsonField.RenamedEntry\x12\x0f\n\x07\x61s_list\x18\x0b \x01(\x08\x12\r\n\x05\x61lias\x18\n \x01(\t\x12\x10\n\x08keyed_by\x18\x08 \x01(\t\x1a.\n\x0cRenamedEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t:\x02\x38\x01\"C\n\x0bJsonMessage\x12\x0e\n\x06schema\x18\x01 \x01(\t\x12\x13\n\x0b\x61lways_null\x18\x02 \x03(\t\x12\x0f\n\x07\x65xample\x18\x03 \x01(\t\"\xe0\x01\n\tRestRoute\x12\r\n\x03get\x18\x01 \x01(\tH\x00\x12\x0e\n\x04post\x18\x02 \x01(\tH\x00\x12\r\n\x03put\x18\x03 \x01(\tH\x00\x12\x0f\n\x05patch\x18\x04 \x01(\tH\x00\x12\x10\n\x06\x64\x65lete\x18\x05 \x01(\tH\x00\x12\x0b\n\x03tag\x18\x06 \x01(\t\x12\x11\n\toperation\x18\x07 \x01(\t\x12\x0e\n\x06status\x18\x08 \x01(\x05\x12\x16\n\x0eresponse_field\x18\t \x01(\t\x12\r\n\x05query\x18\n \x01(\x08\x12\x0c\n\x04long\x18\x0b \x01(\x08\x12\x14\n\x0c\x61lso_at_root\x18\x0c \x01(\x08\x42\x07\n\x05route:I\n\x04json\x12\x1d.google.protobuf.FieldOptions\x18\xab\x8b\x03 \x01(\x0b\x32\x1a.braid.common.v1.JsonField:U\n\x0cjson_message\x12\x1f.google.protobuf.MessageOptions\x18\xac\x8b\x03 \x01(\x0b\x32\x1c.braid.common.v1.JsonMessage:2\n\tjson_kind\x12\x1d.google.protobuf.OneofOptions\x18\xad\x8b\x03 \x01(\t:J\n\x04rest\x12\x1e.google.protobuf.MethodOptions\x18\xaf\x8b\x03 \x01(\x0b\x32\x1a.braid.common.v1.RestRoute:7\n\x0fjson_upper_case\x12\x1c.google.protobuf.EnumOptions\x18\xae\x8b\x03 \x01(\x08\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'braid.common.v1.json_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_JSONFIELD_RENAMEDENTRY']._loaded_options = None
+  _globals['_JSONFIELD_RENAMEDENTRY']._serialized_options = b'8\001'
   _globals['_JSONFIELD']._serialized_start=82
-  _globals['_JSONFIELD']._serialized_end=262
-  _globals['_JSONMESSAGE']._serialized_start=264
-  _globals['_JSONMESSAGE']._serialized_end=331
-  _globals['_RESTROUTE']._serialized_start=334
-  _globals['_RESTROUTE']._serialized_end=558
+  _globals['_JSONFIELD']._serialized_end=385
+  _globals['_JSONFIELD_RENAMEDENTRY']._serialized_start=339
+  _globals['_JSONFIELD_RENAMEDENTRY']._serialized_end=385
+  _globals['_JSONMESSAGE']._serialized_start=387
+  _globals['_JSONMESSAGE']._serialized_end=454
+  _globals['_RESTROUTE']._serialized_start=457
+  _globals['_RESTROUTE']._serialized_end=681
 # @@protoc_insertion_point(module_scope)

@@ -30,6 +30,26 @@ class JsonField(_message.Message):
 
     DESCRIPTOR: _descriptor.Descriptor
 
+    @_typing.final
+    class RenamedEntry(_message.Message):
+        DESCRIPTOR: _descriptor.Descriptor
+
+        KEY_FIELD_NUMBER: _builtins.int
+        VALUE_FIELD_NUMBER: _builtins.int
+        key: _builtins.str
+        value: _builtins.str
+        def __init__(
+            self,
+            *,
+            key: _builtins.str = ...,
+            value: _builtins.str = ...,
+        ) -> None: ...
+        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["key", b"key", "value", b"value"]  # noqa: Y015
+        def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        def WhichOneof(self, oneof_group: _Never) -> None: ...
+
     NAME_FIELD_NUMBER: _builtins.int
     NULL_IF_UNSET_FIELD_NUMBER: _builtins.int
     ALWAYS_FIELD_NUMBER: _builtins.int
@@ -38,6 +58,8 @@ class JsonField(_message.Message):
     WITHOUT_FIELD_NUMBER: _builtins.int
     SCHEMA_FIELD_NUMBER: _builtins.int
     EXAMPLE_FIELD_NUMBER: _builtins.int
+    RENAMED_FIELD_NUMBER: _builtins.int
+    AS_LIST_FIELD_NUMBER: _builtins.int
     ALIAS_FIELD_NUMBER: _builtins.int
     KEYED_BY_FIELD_NUMBER: _builtins.int
     name: _builtins.str
@@ -54,6 +76,8 @@ class JsonField(_message.Message):
     """The name in the OpenAPI document of the message as it is written here."""
     example: _builtins.str
     """An example of its value in a request, as JSON."""
+    as_list: _builtins.bool
+    """The message is written as a list with one item."""
     alias: _builtins.str
     """Another name under which a body may give it."""
     keyed_by: _builtins.str
@@ -61,6 +85,10 @@ class JsonField(_message.Message):
     @_builtins.property
     def without(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """Fields of the message, by their names in the contract, that are not written here."""
+
+    @_builtins.property
+    def renamed(self) -> _containers.ScalarMap[_builtins.str, _builtins.str]:
+        """Names of an enum's values that are others here."""
 
     def __init__(
         self,
@@ -73,12 +101,14 @@ class JsonField(_message.Message):
         without: _abc.Iterable[_builtins.str] | None = ...,
         schema: _builtins.str = ...,
         example: _builtins.str = ...,
+        renamed: _abc.Mapping[_builtins.str, _builtins.str] | None = ...,
+        as_list: _builtins.bool = ...,
         alias: _builtins.str = ...,
         keyed_by: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["alias", b"alias", "always", b"always", "example", b"example", "flatten", b"flatten", "hidden", b"hidden", "keyed_by", b"keyed_by", "name", b"name", "null_if_unset", b"null_if_unset", "schema", b"schema", "without", b"without"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["alias", b"alias", "always", b"always", "as_list", b"as_list", "example", b"example", "flatten", b"flatten", "hidden", b"hidden", "keyed_by", b"keyed_by", "name", b"name", "null_if_unset", b"null_if_unset", "renamed", b"renamed", "schema", b"schema", "without", b"without"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -681,15 +681,10 @@ class SearchFindingsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     HITS_FIELD_NUMBER: _builtins.int
-    STATUS_FIELD_NUMBER: _builtins.int
-    REASON_FIELD_NUMBER: _builtins.int
     VECTOR_PATH_FIELD_NUMBER: _builtins.int
     NEXT_PAGE_TOKEN_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
-    status: _legs_pb2.LegStatus.ValueType
-    """OK, NO_MATCH, or DEGRADED when a part could not be searched."""
-    reason: _legs_pb2.LegReason.ValueType
-    """Why it is degraded."""
+    LEG_FIELD_NUMBER: _builtins.int
     vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the vectors were searched."""
     next_page_token: _builtins.str
@@ -700,19 +695,22 @@ class SearchFindingsResponse(_message.Message):
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[Global___FindingHit]:
         """With a query best first, equal scores by id; without one newest first."""
 
+    @_builtins.property
+    def leg(self) -> _legs_pb2.LegReport:
+        """How the search ended, and how long it took in the tier."""
+
     def __init__(
         self,
         *,
         hits: _abc.Iterable[Global___FindingHit] | None = ...,
-        status: _legs_pb2.LegStatus.ValueType = ...,
-        reason: _legs_pb2.LegReason.ValueType = ...,
         vector_path: _retrieval_pb2.VectorPath.ValueType = ...,
         next_page_token: _builtins.str = ...,
         space_revision: _builtins.int = ...,
+        leg: _legs_pb2.LegReport | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["leg", b"leg"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "next_page_token", b"next_page_token", "reason", b"reason", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "leg", b"leg", "next_page_token", b"next_page_token", "space_revision", b"space_revision", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

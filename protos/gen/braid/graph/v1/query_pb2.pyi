@@ -244,18 +244,12 @@ class SearchFactsResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     HITS_FIELD_NUMBER: _builtins.int
-    STATUS_FIELD_NUMBER: _builtins.int
-    REASON_FIELD_NUMBER: _builtins.int
     VECTOR_PATH_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
     RERANKER_FIELD_NUMBER: _builtins.int
     RELEVANCE_FLOOR_FIELD_NUMBER: _builtins.int
-    status: _legs_pb2.LegStatus.ValueType
-    """OK, NO_MATCH, DEGRADED when a part could not be searched, or TIMED_OUT when the vector search exceeded the
-    caller's deadline: the hits then come from the search by words.
-    """
-    reason: _legs_pb2.LegReason.ValueType
-    """Why it is degraded."""
+    LEG_FIELD_NUMBER: _builtins.int
+    RESULT_COUNT_FIELD_NUMBER: _builtins.int
     vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the vectors were searched."""
     space_revision: _builtins.int
@@ -264,24 +258,30 @@ class SearchFactsResponse(_message.Message):
     """How the hits were ordered: RRF when the requested reranker was unavailable."""
     relevance_floor: _builtins.float
     """The default minimum score of a fact with a vector; 0 if the model has no threshold yet."""
+    result_count: _builtins.int
+    """Number of hits."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_facts_pb2.FactHit]:
         """Best first; equal scores by id."""
+
+    @_builtins.property
+    def leg(self) -> _legs_pb2.LegReport:
+        """How the search ended, and how long it took in the tier."""
 
     def __init__(
         self,
         *,
         hits: _abc.Iterable[_facts_pb2.FactHit] | None = ...,
-        status: _legs_pb2.LegStatus.ValueType = ...,
-        reason: _legs_pb2.LegReason.ValueType = ...,
         vector_path: _retrieval_pb2.VectorPath.ValueType = ...,
         space_revision: _builtins.int = ...,
         reranker: Global___FactReranker.ValueType = ...,
         relevance_floor: _builtins.float = ...,
+        leg: _legs_pb2.LegReport | None = ...,
+        result_count: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["leg", b"leg"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "reason", b"reason", "relevance_floor", b"relevance_floor", "reranker", b"reranker", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "leg", b"leg", "relevance_floor", b"relevance_floor", "reranker", b"reranker", "result_count", b"result_count", "space_revision", b"space_revision", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -88,38 +88,40 @@ class VectorSearchResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     HITS_FIELD_NUMBER: _builtins.int
-    STATUS_FIELD_NUMBER: _builtins.int
     VECTOR_PATH_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
-    CACHED_FIELD_NUMBER: _builtins.int
     EMBEDDING_SOURCE_FIELD_NUMBER: _builtins.int
-    status: _legs_pb2.LegStatus.ValueType
-    """OK or NO_MATCH."""
+    LEG_FIELD_NUMBER: _builtins.int
+    RESULT_COUNT_FIELD_NUMBER: _builtins.int
     vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the index was used."""
     space_revision: _builtins.int
     """The space's revision at which the answer was read."""
-    cached: _builtins.bool
-    """The hits are cached from an earlier answer; nothing has changed since."""
     embedding_source: _retrieval_pb2.EmbeddingSource.ValueType
     """Where the query's vector came from."""
+    result_count: _builtins.int
+    """Number of hits."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """The hits, best first."""
+
+    @_builtins.property
+    def leg(self) -> _legs_pb2.LegReport:
+        """How the search ended, OK or NO_MATCH, and how long it took in the tier."""
 
     def __init__(
         self,
         *,
         hits: _abc.Iterable[_chunks_pb2.ChunkHit] | None = ...,
-        status: _legs_pb2.LegStatus.ValueType = ...,
         vector_path: _retrieval_pb2.VectorPath.ValueType = ...,
         space_revision: _builtins.int = ...,
-        cached: _builtins.bool = ...,
         embedding_source: _retrieval_pb2.EmbeddingSource.ValueType = ...,
+        leg: _legs_pb2.LegReport | None = ...,
+        result_count: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["leg", b"leg"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding_source", b"embedding_source", "hits", b"hits", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_source", b"embedding_source", "hits", b"hits", "leg", b"leg", "result_count", b"result_count", "space_revision", b"space_revision", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -189,30 +191,32 @@ class TextSearchResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     HITS_FIELD_NUMBER: _builtins.int
-    STATUS_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
-    CACHED_FIELD_NUMBER: _builtins.int
-    status: _legs_pb2.LegStatus.ValueType
-    """OK or NO_MATCH."""
+    LEG_FIELD_NUMBER: _builtins.int
+    RESULT_COUNT_FIELD_NUMBER: _builtins.int
     space_revision: _builtins.int
     """The space's revision at which the answer was read."""
-    cached: _builtins.bool
-    """The hits are cached from an earlier answer; nothing has changed since."""
+    result_count: _builtins.int
+    """Number of hits."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """The hits, best first."""
+
+    @_builtins.property
+    def leg(self) -> _legs_pb2.LegReport:
+        """How the search ended, OK or NO_MATCH, and how long it took in the tier."""
 
     def __init__(
         self,
         *,
         hits: _abc.Iterable[_chunks_pb2.ChunkHit] | None = ...,
-        status: _legs_pb2.LegStatus.ValueType = ...,
         space_revision: _builtins.int = ...,
-        cached: _builtins.bool = ...,
+        leg: _legs_pb2.LegReport | None = ...,
+        result_count: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["leg", b"leg"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "hits", b"hits", "space_revision", b"space_revision", "status", b"status"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["hits", b"hits", "leg", b"leg", "result_count", b"result_count", "space_revision", b"space_revision"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -307,29 +311,19 @@ class HybridSearchResponse(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     HITS_FIELD_NUMBER: _builtins.int
-    STATUS_FIELD_NUMBER: _builtins.int
-    REASON_FIELD_NUMBER: _builtins.int
     VECTOR_PATH_FIELD_NUMBER: _builtins.int
     SPACE_REVISION_FIELD_NUMBER: _builtins.int
-    CACHED_FIELD_NUMBER: _builtins.int
     EMBEDDING_SOURCE_FIELD_NUMBER: _builtins.int
     EMBEDDING_MODEL_FIELD_NUMBER: _builtins.int
     RELEVANCE_FLOOR_FIELD_NUMBER: _builtins.int
     LIST_FLOOR_FIELD_NUMBER: _builtins.int
     NEAREST_FIELD_NUMBER: _builtins.int
-    status: _legs_pb2.LegStatus.ValueType
-    """OK, NO_MATCH, DEGRADED when only text could be searched or when doubtful hits could not be read, so that their scores alone
-    decided (RERANKER_UNAVAILABLE), or TIMED_OUT when the vector search exceeded the caller's deadline: the hits then come from
-    the search by words.
-    """
-    reason: _legs_pb2.LegReason.ValueType
-    """Why it is neither OK nor NO_MATCH."""
+    LEG_FIELD_NUMBER: _builtins.int
+    RESULT_COUNT_FIELD_NUMBER: _builtins.int
     vector_path: _retrieval_pb2.VectorPath.ValueType
     """How the vector index was used."""
     space_revision: _builtins.int
     """The space's revision at which the answer was read."""
-    cached: _builtins.bool
-    """The hits are cached from an earlier answer; nothing has changed since."""
     embedding_source: _retrieval_pb2.EmbeddingSource.ValueType
     """Where the query's vector came from."""
     embedding_model: _builtins.str
@@ -338,6 +332,8 @@ class HybridSearchResponse(_message.Message):
     """The score from which the best hit is a match by itself; 0 if nothing is left out."""
     list_floor: _builtins.float
     """The minimum score of the other hits."""
+    result_count: _builtins.int
+    """Number of hits."""
     @_builtins.property
     def hits(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """The hits, best first; hits with a fused score of 0 are left out."""
@@ -346,24 +342,30 @@ class HybridSearchResponse(_message.Message):
     def nearest(self) -> _containers.RepeatedCompositeFieldContainer[_chunks_pb2.ChunkHit]:
         """Without a match: the best hits, at most three, so that a person can still look at them. They are not considered relevant."""
 
+    @_builtins.property
+    def leg(self) -> _legs_pb2.LegReport:
+        """How the search ended, and how long it took in the tier: OK, NO_MATCH, DEGRADED when only text could be searched or when doubtful
+        hits could not be read, so that their scores alone decided (RERANKER_UNAVAILABLE), or TIMED_OUT when the vector search exceeded
+        the caller's deadline: the hits then come from the search by words.
+        """
+
     def __init__(
         self,
         *,
         hits: _abc.Iterable[_chunks_pb2.ChunkHit] | None = ...,
-        status: _legs_pb2.LegStatus.ValueType = ...,
-        reason: _legs_pb2.LegReason.ValueType = ...,
         vector_path: _retrieval_pb2.VectorPath.ValueType = ...,
         space_revision: _builtins.int = ...,
-        cached: _builtins.bool = ...,
         embedding_source: _retrieval_pb2.EmbeddingSource.ValueType = ...,
         embedding_model: _builtins.str = ...,
         relevance_floor: _builtins.float = ...,
         list_floor: _builtins.float = ...,
         nearest: _abc.Iterable[_chunks_pb2.ChunkHit] | None = ...,
+        leg: _legs_pb2.LegReport | None = ...,
+        result_count: _builtins.int = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["leg", b"leg"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["cached", b"cached", "embedding_model", b"embedding_model", "embedding_source", b"embedding_source", "hits", b"hits", "list_floor", b"list_floor", "nearest", b"nearest", "reason", b"reason", "relevance_floor", b"relevance_floor", "space_revision", b"space_revision", "status", b"status", "vector_path", b"vector_path"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["embedding_model", b"embedding_model", "embedding_source", b"embedding_source", "hits", b"hits", "leg", b"leg", "list_floor", b"list_floor", "nearest", b"nearest", "relevance_floor", b"relevance_floor", "result_count", b"result_count", "space_revision", b"space_revision", "vector_path", b"vector_path"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
