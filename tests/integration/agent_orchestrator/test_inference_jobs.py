@@ -86,7 +86,7 @@ async def test_the_job_infers_the_same_relations_as_the_synchronous_call(
     assert (job.unit, job.unit_count) == (jobs_pb2.JOB_UNIT_MEMORY, 3)
     assert (job.graph_ready_count, job.failed_count) == (3, 0)
     assert job.inferred == jobs_pb2.InferredRelations(
-        examined_count=3, created_counts={"similarity": 3}
+        examined_count=3, created_counts={"similarity": 3}, created_count=3
     )
     pairs = {(second, first), (third, first), (third, second)}
     assert related(world) == pairs

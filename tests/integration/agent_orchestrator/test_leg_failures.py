@@ -21,14 +21,12 @@ from tests.stubs.graph_tier import fact_hit
 from tests.stubs.script import fail, hang
 from tests.stubs.vector_tier import chunk_hit
 
-TEXT_ONLY = {
-    "status": legs_pb2.LEG_STATUS_DEGRADED,
-    "reason": legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE,
-}
-LATE = {
-    "status": legs_pb2.LEG_STATUS_TIMED_OUT,
-    "reason": legs_pb2.LEG_REASON_BUDGET_EXCEEDED,
-}
+TEXT_ONLY = legs_pb2.LegReport(
+    status=legs_pb2.LEG_STATUS_DEGRADED, reason=legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
+)
+LATE = legs_pb2.LegReport(
+    status=legs_pb2.LEG_STATUS_TIMED_OUT, reason=legs_pb2.LEG_REASON_BUDGET_EXCEEDED
+)
 
 
 @pytest.fixture
@@ -51,7 +49,7 @@ async def ask(
 
 
 async def test_a_late_leg_returns_its_partial_results(answers: World) -> None:
-    answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(**LATE))  # type: ignore[arg-type]
+    answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(leg=LATE))
     answer = await ask(answers)
     assert legs(answer.legs)["vector"] == ("TIMED_OUT", "BUDGET_EXCEEDED")
     assert [hit.chunk.id for hit in answer.vector_results] == ["c1"]
@@ -62,8 +60,8 @@ async def test_a_late_leg_returns_its_partial_results(answers: World) -> None:
 
 
 async def test_two_late_legs_with_partial_results_are_an_answer(answers: World) -> None:
-    answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(**LATE))  # type: ignore[arg-type]
-    answers.graph.answer.MergeFrom(query_pb2.SearchFactsResponse(**LATE))  # type: ignore[arg-type]
+    answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(leg=LATE))
+    answers.graph.answer.MergeFrom(query_pb2.SearchFactsResponse(leg=LATE))
     answer = await ask(answers)
     assert set(legs(answer.legs).values()) == {("TIMED_OUT", "BUDGET_EXCEEDED")}
     assert answer.result_count == 2
@@ -71,8 +69,8 @@ async def test_two_late_legs_with_partial_results_are_an_answer(answers: World) 
 
 async def test_late_legs_without_results_fail_the_search(answers: World) -> None:
     """An empty answer would mean that nothing matches."""
-    answers.vector.answer = vector_pb2.HybridSearchResponse(**LATE)  # type: ignore[arg-type]
-    answers.graph.answer = query_pb2.SearchFactsResponse(**LATE)  # type: ignore[arg-type]
+    answers.vector.answer = vector_pb2.HybridSearchResponse(leg=LATE)
+    answers.graph.answer = query_pb2.SearchFactsResponse(leg=LATE)
     with pytest.raises(grpc.aio.AioRpcError) as failed:
         await ask(answers)
     error = error_from_rpc(failed.value)
@@ -84,8 +82,8 @@ async def test_a_word_search_in_time_is_an_answer_although_the_embedder_was_late
     answers: World,
 ) -> None:
     answers.embedder.stuck = True
-    answers.vector.answer = vector_pb2.HybridSearchResponse(**TEXT_ONLY)  # type: ignore[arg-type]
-    answers.graph.answer = query_pb2.SearchFactsResponse(**TEXT_ONLY)  # type: ignore[arg-type]
+    answers.vector.answer = vector_pb2.HybridSearchResponse(leg=TEXT_ONLY)
+    answers.graph.answer = query_pb2.SearchFactsResponse(leg=TEXT_ONLY)
     answer = await ask(answers, seconds=0.45)
     assert set(legs(answer.legs).values()) == {("TIMED_OUT", "BUDGET_EXCEEDED")}
 
@@ -94,7 +92,7 @@ async def test_a_short_deadline_is_not_reported_as_an_unavailable_embedder(
     answers: World,
 ) -> None:
     answers.embedder.stuck = True
-    answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(**TEXT_ONLY))  # type: ignore[arg-type]
+    answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(leg=TEXT_ONLY))
     answer = await ask(answers, seconds=0.45)
     assert legs(answer.legs)["vector"] == ("TIMED_OUT", "BUDGET_EXCEEDED")
     assert [hit.chunk.id for hit in answer.vector_results] == ["c1"]

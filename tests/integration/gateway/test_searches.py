@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from google.protobuf.duration_pb2 import Duration
 
 from braid.agent.v1 import search_pb2 as agent
 from braid.common.v1 import expansion_pb2, legs_pb2, reranking_pb2, retrieval_pb2
@@ -24,15 +25,34 @@ from tests.integration.gateway.samples import (
 )
 
 OK = legs_pb2.LEG_STATUS_OK
-FOUND: dict[str, Any] = {"hits": [CHUNK_HIT], "status": OK, "space_revision": 7, "cached": True}
+FOUND: dict[str, Any] = {"hits": [CHUNK_HIT], "result_count": 1, "space_revision": 7}
 BY_VECTOR: dict[str, Any] = {
     "vector_path": retrieval_pb2.VECTOR_PATH_INDEX,
     "embedding_source": retrieval_pb2.EMBEDDING_SOURCE_STORED,
 }
+
+
+def leg(name: str) -> legs_pb2.LegReport:
+    return legs_pb2.LegReport(
+        leg=legs_pb2.Leg.Value(f"LEG_{name.upper()}"),
+        status=OK,
+        elapsed=Duration(nanos=2_000_000),
+        cached=True,
+    )
+
+
 CHUNK_SEARCHES = [
-    ("vector", "VectorSearch", vector.VectorSearchResponse(**FOUND, **BY_VECTOR)),
-    ("text", "TextSearch", vector.TextSearchResponse(**FOUND)),
-    ("hybrid", "HybridSearch", vector.HybridSearchResponse(**FOUND, **BY_VECTOR)),
+    (
+        "vector",
+        "VectorSearch",
+        vector.VectorSearchResponse(leg=leg("vector"), **FOUND, **BY_VECTOR),
+    ),
+    ("text", "TextSearch", vector.TextSearchResponse(leg=leg("text"), **FOUND)),
+    (
+        "hybrid",
+        "HybridSearch",
+        vector.HybridSearchResponse(leg=leg("hybrid"), **FOUND, **BY_VECTOR),
+    ),
 ]
 
 

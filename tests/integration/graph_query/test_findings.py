@@ -69,7 +69,7 @@ async def test_a_finding_is_found_by_meaning_words_and_confidence(tier: Tier) ->
         "what starves payments", filter=findings_pb2.FindingFilter(confidence=above)
     )(tier)
     (hit,) = answer.hits
-    assert (answer.status, answer.vector_path) == (
+    assert (answer.leg.status, answer.vector_path) == (
         legs_pb2.LEG_STATUS_OK,
         retrieval_pb2.VECTOR_PATH_EXACT,
     )
@@ -113,8 +113,8 @@ async def test_a_text_only_search_uses_no_embedder(tier: Tier) -> None:
     await adding(finding("Payments starve"))(tier)
     answer = await searching("payments", text_only=True)(tier)
     assert insights(answer) == ["Payments starve"]
-    assert answer.reason == legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
-    assert (await searching("payments")(tier)).status == legs_pb2.LEG_STATUS_OK
+    assert answer.leg.reason == legs_pb2.LEG_REASON_EMBEDDER_UNAVAILABLE
+    assert (await searching("payments")(tier)).leg.status == legs_pb2.LEG_STATUS_OK
 
 
 async def test_deleting_an_episode_deletes_only_the_findings_from_it(tier: Tier) -> None:

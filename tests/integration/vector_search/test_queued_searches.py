@@ -55,7 +55,7 @@ async def test_every_kind_of_search_is_refused_with_a_retry_time_after_waiting_f
         assert error.reason == errors_pb2.ERROR_REASON_OVERLOADED
         assert error.retry_after is not None
         answer = await getattr(search, method)(request, timeout=5)
-        assert answer.status == legs_pb2.LEG_STATUS_NO_MATCH
+        assert answer.leg.status == legs_pb2.LEG_STATUS_NO_MATCH
 
 
 async def test_chunks_are_read_while_the_search_slot_is_taken(
