@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
 import sys
 import tempfile
 from importlib.resources import files
@@ -102,6 +104,13 @@ def mark_as_typed(output: Path) -> None:
         (output / package / "py.typed").touch()
 
 
+def write_client(output: Path) -> None:
+    """Writes the methods of the Python client; a process of its own imports the new messages."""
+    paths = os.pathsep.join((str(output), str(ROOT / "clients" / "python")))
+    command = [sys.executable, str(ROOT / "generate_client.py"), str(output)]
+    subprocess.run(command, env=os.environ | {"PYTHONPATH": paths}, check=True)  # noqa: S603 - our own file
+
+
 def main() -> int:
     """Replaces `protos/gen`, which stays as it is when a contract does not compile; returns the exit code."""
     with tempfile.TemporaryDirectory(dir=ROOT, prefix=".gen-") as name:
@@ -114,6 +123,7 @@ def main() -> int:
             descriptors.unlink()
             drop_empty_stubs(made)
             mark_as_typed(made)
+            write_client(made)
             shutil.rmtree(OUTPUT, ignore_errors=True)
             made.rename(OUTPUT)
     return code

@@ -24,6 +24,7 @@ from braid.agent.v1 import (
 from braid.common.v1 import json_pb2, options_pb2
 from braid.graph.v1 import entities_pb2, ingest_pb2, query_pb2
 from braid.vector.v1 import documents_pb2, search_pb2
+from braid_protocol.contract_rules import is_required
 from gateway.rest.graph.parameters import entity_selector, required_entity
 from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
@@ -39,7 +40,6 @@ from gateway.rest.mapping.message_requests import (
     example_of,
     field_type,
     given_fields,
-    is_required,
     names_of,
 )
 from gateway.rest.mapping.message_schema import shown

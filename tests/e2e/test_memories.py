@@ -12,7 +12,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from braid.agent.v1.memories_pb2 import MemoryRelationInput
 from braid.common.v1 import expansion_pb2
+from braid.graph.v1.relations_pb2 import CHUNK_RELATION_TYPE_FIXES
 from braid_client import Braid
 from tests.e2e.conftest import ANN_KEY, BEN_KEY, OTHER_KEY, System
 
@@ -275,15 +277,17 @@ def test_the_command_line_adds_relates_finds_and_deletes_memories(system: System
 
 def test_the_python_client_stores_relates_and_finds(system: System, ann: httpx2.Client) -> None:
     with Braid(system.stack.addresses["agent_orchestrator"], api_key=ANN_KEY, timeout=30) as braid:
-        error = braid.create_memory(ERROR_TEXT, type="error", infer=False).memory.id
-        fix = braid.create_memory(FIX_TEXT, relations=[("FIXES", error)], infer=False).memory.id
+        error = braid.create_memory(ERROR_TEXT, type="error", skip_inference=True).memory.id
+        fixes = MemoryRelationInput(target_id=error, relation_type=CHUNK_RELATION_TYPE_FIXES)
+        fix = braid.create_memory(FIX_TEXT, relations=[fixes], skip_inference=True).memory.id
         assert [one.target_id for one in braid.get_memory(fix).relations] == [error]
         found = braid.search_memories("checkout timeouts", expansion=FORMULA)
         assert [hit.memory.id for hit in found.hits] == [error, fix]
         assert found.expansion.new_count == 1
-        assert braid.unrelate_memories(fix, error) == 1
-        assert braid.relate_memories(fix, "related", error, strength=0.5).strength == 0.5
-        assert braid.memory_stats().relation_count == 1
+        assert braid.unrelate_memory(fix, error).deleted_count == 1
+        related = braid.relate_memory(fix, error, "related", strength=0.5)
+        assert related.relation.strength == 0.5
+        assert braid.get_memory_stats().relation_count == 1
         assert [one.id for one in braid.list_memories(page_size=1)] == [fix, error]
         braid.delete_memory(fix)
     assert ann.get(f"/memories/{error}").json()["incoming_relations"] == []

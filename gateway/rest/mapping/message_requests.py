@@ -17,7 +17,8 @@ from google.protobuf.message_factory import GetMessageClass
 from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, create_model, model_validator
 from pydantic_core import PydanticCustomError
 
-from braid.common.v1 import json_pb2, retrieval_pb2, rules_pb2
+from braid.common.v1 import json_pb2, retrieval_pb2
+from braid_protocol.contract_rules import is_required
 from gateway.rest.mapping.comments import comment_on, described
 from gateway.rest.mapping.contract_rules import ContractModel
 from gateway.rest.mapping.field_types import (
@@ -103,18 +104,6 @@ class MessageBody(ContractModel):
 def given_fields(shape: Descriptor) -> list[FieldDescriptor]:
     """Returns the fields of a request that a caller gives; the key of a call is in a header."""
     return [one for one in shape.fields if not options_of(one).hidden and one.name != _KEY]
-
-
-def is_required(field: FieldDescriptor) -> bool:
-    """Whether the contract's rules refuse the field unset."""
-    rules = field.GetOptions().Extensions[validate_pb2.field]
-    if rules.required or field.is_repeated:
-        return rules.required or rules.repeated.min_items > 0
-    if field.has_presence or rules.ignore == validate_pb2.IGNORE_IF_ZERO_VALUE:
-        return False
-    text = rules.string
-    some_text = text.uuid or text.min_len > 0 or text.Extensions[rules_pb2.not_blank]
-    return some_text or 0 in rules.enum.not_in
 
 
 @cache

@@ -73,8 +73,8 @@ CASES = {
         ),
         documents_pb2.UpsertDocumentRequest(document=DOCUMENT, embedding_model="compass"),
     ),
-    "upsert_documents": Case(
-        lambda braid: braid.upsert_documents(iter([DOCUMENT]), timeout=3),
+    "batch_upsert_documents": Case(
+        lambda braid: braid.batch_upsert_documents(iter([DOCUMENT]), timeout=3),
         "braid.vector.v1.DocumentService/BatchUpsertDocuments",
         documents_pb2.BatchUpsertDocumentsResponse(space_revision=1),
         documents_pb2.BatchUpsertDocumentsRequest(documents=[DOCUMENT]),
@@ -120,7 +120,7 @@ SETTERS = {
 }
 ALL = CASES | SETTERS
 READS = ("vector_search", "text_search", "get_document", "get_text_language")
-WRITES = ("upsert_document", "upsert_documents", "delete_document", "ingest_facts")
+WRITES = ("upsert_document", "batch_upsert_documents", "delete_document", "ingest_facts")
 
 
 @pytest.fixture

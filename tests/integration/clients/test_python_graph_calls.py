@@ -59,13 +59,13 @@ class Case:
 
 
 CASES = {
-    "entity_history": Case(
-        lambda braid: braid.entity_history(
+    "get_entity_history": Case(
+        lambda braid: braid.get_entity_history(
             "Ledger",
             relation_type="OWNS",
-            since=DAY,
-            as_of=LATER,
-            known_at=DAY,
+            since_time=DAY,
+            reference_time=LATER,
+            known_time=DAY,
             page_size=3,
             page_token="on",
             timeout=3,
@@ -82,16 +82,18 @@ CASES = {
             page_token="on",
         ),
     ),
-    "snapshot": Case(
-        lambda braid: braid.snapshot(SPAN, entity=BY_UUID, known_at=DAY, page_size=3, timeout=3),
+    "get_graph_snapshot": Case(
+        lambda braid: braid.get_graph_snapshot(
+            SPAN, entity=BY_UUID, known_time=DAY, page_size=3, timeout=3
+        ),
         QUERY + "GetSnapshot",
         history_pb2.GetSnapshotResponse(facts=[FACT]),
         history_pb2.GetSnapshotRequest(
             time=IN_SPAN, entity=BY_UUID, known_time=to_timestamp(DAY), page_size=3
         ),
     ),
-    "diff": Case(
-        lambda braid: braid.diff(DAY, SPAN, entity="Ledger", limit=3, timeout=3),
+    "diff_graph": Case(
+        lambda braid: braid.diff_graph(DAY, after=SPAN, entity="Ledger", limit=3, timeout=3),
         QUERY + "DiffGraph",
         history_pb2.DiffGraphResponse(diff=history_pb2.GraphDiff(added=[FACT])),
         history_pb2.DiffGraphRequest(before=AT_DAY, after=IN_SPAN, entity=LEDGER, limit=3),
@@ -127,7 +129,7 @@ CASES = {
     ),
     "search_findings": Case(
         lambda braid: braid.search_findings(
-            "why?", finding_filter=ONLY, limit=3, query_embedding=EMBEDDING, timeout=3
+            "why?", filter=ONLY, page_size=3, query_embedding=EMBEDDING, timeout=3
         ),
         QUERY + "SearchFindings",
         findings_pb2.SearchFindingsResponse(space_revision=2),
@@ -142,14 +144,18 @@ CASES = {
         ontology_pb2.GetOntologyRequest(),
     ),
     "put_ontology": Case(
-        lambda braid: braid.put_ontology(ONTOLOGY, expected_version=0, timeout=3),
+        lambda braid: braid.put_ontology(
+            entity_types=ONTOLOGY.entity_types, expected_version=0, timeout=3
+        ),
         INGEST + "PutOntology",
         ontology_pb2.PutOntologyResponse(version=3),
         ontology_pb2.PutOntologyRequest(ontology=ONTOLOGY, expected_version=0),
-        3,
     ),
 }
-READS = ("entity_history", "snapshot", "diff", "find_paths", "get_fact", "search_findings")
+READS = (
+    *("get_entity_history", "get_graph_snapshot", "diff_graph", "find_paths", "get_fact"),
+    "search_findings",
+)
 WRITES = ("end_fact", "put_ontology")
 
 
@@ -246,7 +252,7 @@ async def test_facts_and_findings_are_listed_over_all_pages(
     async with AsyncBraid(graph_target=f"{LOOPBACK}:{server.port}") as braid:
         facts = braid.list_facts(subject="Ledger", object=BY_UUID, as_of=SPAN, page_size=1)
         assert [one.id async for one in facts] == ["a", "b"]
-        findings = braid.list_findings(finding_filter=ONLY, page_size=1)
+        findings = braid.list_findings(filter=ONLY, page_size=1)
         assert [one.id async for one in findings] == ["c", "d"]
     first, second, *listed = (seen.message for seen in script.seen)
     assert (first.subject, first.object, first.time) == (LEDGER, BY_UUID, IN_SPAN)
@@ -257,9 +263,9 @@ async def test_facts_and_findings_are_listed_over_all_pages(
 @pytest.mark.parametrize(
     ("call", "error"),
     [
-        (lambda braid: braid.entity_history(5), TypeError),
-        (lambda braid: braid.snapshot("2024-04-18"), TypeError),
-        (lambda braid: braid.diff(datetime(2024, 4, 18)), ValueError),  # noqa: DTZ001 - refused
+        (lambda braid: braid.get_entity_history(5), TypeError),
+        (lambda braid: braid.get_graph_snapshot("2024-04-18"), TypeError),
+        (lambda braid: braid.diff_graph(datetime(2024, 4, 18)), ValueError),  # noqa: DTZ001 - refused
         (lambda braid: braid.add_findings(["It fails"]), TypeError),
     ],
 )
@@ -283,9 +289,9 @@ async def test_the_real_tier_returns_history_changes_and_paths_and_ends_a_fact(
     company: Company,
 ) -> None:
     async with AsyncBraid(graph_target=company.target, api_key=OURS, timeout=SECONDS) as braid:
-        history = await braid.entity_history("payments")
+        history = await braid.get_entity_history("payments")
         assert (history.summary.fact_count, history.summary.never_changed) == (4, False)
-        changes = (await braid.snapshot(datetime(2019, 6, 1, tzinfo=UTC))).changes
+        changes = (await braid.get_graph_snapshot(datetime(2019, 6, 1, tzinfo=UTC))).changes
         assert changes.added_count == 2
         owners = [one async for one in braid.list_facts(object="Payments", as_of=TimeRange())]
         assert [one.subject.name for one in owners] == [

@@ -122,6 +122,7 @@ def test_the_wheel_contains_only_the_client_and_the_messages(wheel: Path) -> Non
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith(".dist-info")} == {
         "braid",
+        "braid_calls",
         "braid_client",
         "braid_protocol",
         "buf",

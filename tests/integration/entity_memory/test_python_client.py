@@ -27,16 +27,16 @@ async def test_every_memory_call_works_with_await(world: World) -> None:
         assert list(merged.aliases) == ["k8s"]
         renamed = await braid.rename_memory_entity(merged.id, "Kubernetes cluster")
         assert "Kubernetes" in renamed.aliases
-        [relationship] = (await braid.query_memory_relationships(types=[USES])).relationships
-        around = await braid.related_memory_entities(max_hops=2)
-        assert [one.entity.id for one in around.related] == [merged.id]
-        assert await braid.delete_memory_entity(merged.id) == 1
-        assert (await braid.restore_memory_entity(merged.id)).id == merged.id
+        [relationship] = [one async for one in braid.query_memory_relationships(types=[USES])]
+        around = [one.entity.id async for one in braid.list_related_entities(max_hops=2)]
+        assert around == [merged.id]
+        assert (await braid.delete_memory_entity(merged.id)).relationship_count == 1
+        assert (await braid.restore_memory_entity(merged.id)).entity.id == merged.id
         await braid.delete_memory_relationship(relationship.id)
-        assert not (await braid.query_memory_relationships()).relationships
-        quota = await braid.memory_quota(conversation_id="c1")
+        assert not [one async for one in braid.query_memory_relationships()]
+        quota = await braid.get_memory_quota(conversation_id="c1")
         assert quota.quota.day_entity_count == quota.limits.day_entity_count - 2
-        exported = [one.name async for page in braid.export_memory() for one in page.entities]
+        exported = [one.name async for page in braid.export_whole_memory() for one in page.entities]
         assert "Kubernetes cluster" in exported
         assert (await braid.erase_memory()).entity_count == 2
         with pytest.raises(BraidCallError) as caught:
@@ -50,10 +50,10 @@ async def test_memory_calls_work_without_await(world: World) -> None:
             saved = braid.save_memory_entity("Vim", TOOL).entity
             braid.rename_memory_entity(saved.id, "Neovim")
             braid.save_memory_relationship(USES, pb.MemoryEndInput(id=saved.id))
-            related = [one.entity.name for one in braid.related_memory_entities().related]
-            [relationship] = braid.query_memory_relationships(entity_id=saved.id).relationships
+            related = [one.entity.name for one in braid.list_related_entities()]
+            [relationship] = braid.query_memory_relationships(entity_id=saved.id)
             braid.delete_memory_relationship(relationship.id)
-            assert braid.memory_quota().quota.day_entity_count == 99
+            assert braid.get_memory_quota().quota.day_entity_count == 99
             return related
 
     assert await asyncio.to_thread(remember) == ["Neovim"]

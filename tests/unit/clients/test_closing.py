@@ -27,7 +27,7 @@ CALLS: list[Callable[[Any], Any]] = [
 ]
 STREAMS: list[Callable[[Any], Any]] = [
     lambda braid: braid.stream_comprehensive_search("who?"),
-    lambda braid: braid.entities(),
+    lambda braid: braid.list_entities(),
     lambda braid: braid.list_documents(),
 ]
 
@@ -86,7 +86,7 @@ async def test_a_partly_read_stream_fails_when_its_sync_client_is_closed(
 ) -> None:
     def half_read() -> None:
         with Braid(**targets(server)) as braid:
-            stream = braid.entities(page_size=1)
+            stream = braid.list_entities(page_size=1)
             assert next(stream).name == "A"
         with pytest.raises(RuntimeError, match=CLOSED):
             next(stream)
@@ -143,7 +143,7 @@ async def test_a_stream_that_a_sync_caller_abandons_is_cancelled(
 
 async def test_a_partly_read_list_of_a_closed_client_is_rejected(server: RunningServer) -> None:
     async with AsyncBraid(**targets(server)) as braid:
-        stream = braid.entities(page_size=1)
+        stream = braid.list_entities(page_size=1)
         assert (await anext(stream)).name == "A"
     with pytest.raises(RuntimeError, match=CLOSED):
         await anext(stream)
@@ -155,7 +155,7 @@ async def test_an_upload_may_iterate_over_results_of_the_same_client(
     """The client's event loop must not wait for a call that waits for this loop."""
 
     def facts(braid: Braid) -> Iterator[FactInput]:
-        for entity in braid.entities():
+        for entity in braid.list_entities():
             yield FactInput(subject=EntityInput(name=entity.name), relation_type="IS")
 
     def upload() -> None:

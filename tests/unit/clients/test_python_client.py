@@ -75,7 +75,7 @@ async def test_the_tiers_are_called_directly(client: AsyncBraid) -> None:
 
 
 async def test_entities_are_fetched_page_by_page(client: AsyncBraid) -> None:
-    assert [entity.name async for entity in client.entities(page_size=1)] == ["A", "B"]
+    assert [entity.name async for entity in client.list_entities(page_size=1)] == ["A", "B"]
 
 
 async def test_every_page_of_entities_is_requested_with_the_same_options(
@@ -85,7 +85,7 @@ async def test_every_page_of_entities_is_requested_with_the_same_options(
         "order_by": query_pb2.ENTITY_ORDER_MENTIONS,
         "document_titles": query_pb2.DOCUMENT_TITLES_EXCLUDE,
     }
-    async for _ in client.entities(**options):  # type: ignore[arg-type]
+    async for _ in client.list_entities(**options):  # type: ignore[arg-type]
         pass
     asked = [one for one in backend.requests if isinstance(one, query_pb2.ListEntitiesRequest)]
     assert [(one.order_by, one.document_titles) for one in asked] == [tuple(options.values())] * 2
@@ -148,7 +148,7 @@ async def test_the_sync_client_searches_lists_and_streams(server: RunningServer)
     def work() -> tuple[int, list[str], list[Any]]:
         with Braid(**targets(server)) as braid:
             total = braid.comprehensive_search("who?").result_count
-            names = [entity.name for entity in braid.entities(page_size=1)]
+            names = [entity.name for entity in braid.list_entities(page_size=1)]
             kinds = [part.WhichOneof("part") for part in braid.stream_comprehensive_search("who?")]
             return total, names, kinds
 
@@ -210,7 +210,7 @@ def test_both_clients_take_the_same_connection_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "answer"), [("get_job", "jobs_pb2.Job"), ("list_jobs", "Iterator[jobs_pb2.Job]")]
+    ("name", "answer"), [("get_job", "agent_jobs_pb2.Job"), ("list_jobs", "Iterator[agent_jobs_pb2.Job]")]
 )
 def test_a_sync_method_has_the_parameters_and_docstring_of_the_async_one(
     name: str, answer: str

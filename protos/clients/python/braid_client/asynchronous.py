@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
+from braid_calls.asynchronous import Calls
 from braid_client.chat import Chat
-from braid_client.consistency import Consistency
-from braid_client.documents import Documents
-from braid_client.entity_memory import EntityMemory
-from braid_client.findings import Findings
-from braid_client.history import History
 from braid_client.ingestion import Ingestion
-from braid_client.jobs import Jobs
-from braid_client.memories import Memories
-from braid_client.relations import Relations
-from braid_client.searches import Searches
+from braid_client.lists import Lists
 
 
-class AsyncBraid(
-    Searches,
-    History,
-    Findings,
-    EntityMemory,
-    Memories,
-    Relations,
-    Ingestion,
-    Jobs,
-    Documents,
-    Consistency,
-    Chat,
-):
+class AsyncBraid(Calls, Lists, Ingestion, Chat):
     """A client with one connection to each tier, opened at first use, closed by `close` or `async with`.
 
     `timeout` is the deadline of a call in seconds, which is propagated through all hops; each method has a parameter

@@ -17,7 +17,9 @@ from braid_protocol.errors import LOST, TIME_UP, failure_of, is_not_sent
 from braid_protocol.idempotency import KeyedChannel
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
+
+    from google.protobuf.message import Message
 
 CLOSED = "the client is closed"
 
@@ -77,6 +79,53 @@ class Connection:
         if credentials is None:
             return grpc.aio.insecure_channel(target, options=options)
         return grpc.aio.secure_channel(target, credentials, options=options)
+
+    async def _call(
+        self,
+        tier: str,
+        stub: Callable[[Any], Any],
+        method: str,
+        request: Message,
+        timeout: float | None,
+    ) -> Any:
+        """Returns the answer of a method."""
+        with self._typed_errors(timeout):
+            return await getattr(stub(self._channel(tier)), method)(
+                request, **self._options(timeout)
+            )
+
+    async def _pages(
+        self,
+        tier: str,
+        stub: Callable[[Any], Any],
+        method: str,
+        request: Any,
+        timeout: float | None,
+    ) -> AsyncIterator[Any]:
+        """Yields the pages of a list; `timeout` is of each page."""
+        while True:
+            page = await self._call(tier, stub, method, request, timeout)
+            yield page
+            request.page_token = page.next_page_token
+            if not request.page_token:
+                return
+
+    async def _stream(
+        self,
+        tier: str,
+        stub: Callable[[Any], Any],
+        method: str,
+        request: Message,
+        timeout: float | None,
+    ) -> AsyncIterator[Any]:
+        """Yields the answers of a method; a reader who leaves ends the call."""
+        call = getattr(stub(self._channel(tier)), method)(request, **self._options(timeout))
+        try:
+            with self._typed_errors(timeout):
+                async for answer in call:
+                    yield answer
+        finally:
+            call.cancel()
 
     @contextmanager
     def _typed_errors(self, timeout: float | None = None) -> Iterator[None]:

@@ -110,20 +110,6 @@ class Ingestion(Connection):
         with self._typed_errors(timeout):
             return await outcome_of(stub.IngestFacts(iter(parts), **self._options(timeout)))
 
-    async def delete_document(
-        self, document_id: str, *, timeout: float | None = None
-    ) -> ingest_pb2.DeleteDocumentResponse:
-        """Removes a document with all its versions from both stores; returns what was removed, by store and kind.
-
-        Once accepted, the deletion is completed in spite of outages. If it takes longer than the deadline, `removed` is
-        empty and `job` continues: `wait_for_job(answer.job.id)`. NOT_FOUND for a document that is neither stored nor
-        being ingested, and therefore also for a repeated deletion.
-        """
-        request = ingest_pb2.DeleteDocumentRequest(document_id=document_id)
-        stub = ingest_pb2_grpc.IngestServiceStub(self._channel("agent"))
-        with self._typed_errors(timeout):
-            return await stub.DeleteDocument(request, **self._options(timeout))
-
 
 def _is_time_up(failure: Failure, ends_at: float) -> bool:
     # A store that stops earlier because of its own limit fails with the same code, but with Braid's reason.

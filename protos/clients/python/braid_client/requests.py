@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from google.protobuf.struct_pb2 import Struct
 from google.protobuf.timestamp_pb2 import Timestamp
 
-from braid.agent.v1 import search_pb2
-from braid.common.v1 import reranking_pb2, retrieval_pb2
 from braid.common.v1.expansion_pb2 import ExpansionMode, ExpansionOptions
 from braid.common.v1.retrieval_pb2 import TimeRange, TimeSelector
 from braid.graph.v1.entities_pb2 import EntitySelector
-from braid.vector.v1 import chunks_pb2
-from braid.vector.v1 import search_pb2 as vector_pb2
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from braid.common.v1.reranking_pb2 import RerankMode
-    from braid.common.v1.retrieval_pb2 import QueryEmbedding
+    from collections.abc import Callable, Mapping, Sequence
 
 # An entity by its name or by a selector.
 EntityLike: TypeAlias = str | EntitySelector
@@ -29,64 +23,6 @@ ExpansionLike: TypeAlias = "ExpansionOptions | ExpansionMode.ValueType"
 # An instant, or a half-open range.
 TimeLike: TypeAlias = datetime | TimeRange
 _HEADER_TEXT = re.compile(r"[ -~]*")
-
-
-def comprehensive(
-    query: str,
-    *,
-    limit: int | None,
-    use_vector: bool,
-    use_graph: bool,
-    use_memories: bool,
-    text_weight: float | None,
-    as_of: datetime | None,
-    chunk_filter: chunks_pb2.ChunkFilter | None,
-    cache: retrieval_pb2.CacheMode.ValueType | None,
-    include: Sequence[search_pb2.AnswerPart.ValueType],
-    expansion: ExpansionLike | None,
-    rerank: RerankMode.ValueType | None,
-) -> search_pb2.ComprehensiveSearchRequest:
-    """Builds a comprehensive search; None means the contract's default."""
-    return search_pb2.ComprehensiveSearchRequest(
-        query=query,
-        limit=limit,
-        use_vector=use_vector,
-        use_graph=use_graph,
-        use_memories=use_memories,
-        text_weight=text_weight,
-        as_of=timestamp(as_of),
-        filter=chunk_filter,
-        cache=cache_mode(cache),
-        include=include,
-        expansion=expansion_options(expansion),
-        rerank=reranking_pb2.RERANK_MODE_UNSPECIFIED if rerank is None else rerank,
-    )
-
-
-def hybrid(
-    query: str,
-    *,
-    limit: int | None,
-    text_weight: float | None,
-    fusion: chunks_pb2.Fusion.ValueType | None,
-    as_of: datetime | None,
-    chunk_filter: chunks_pb2.ChunkFilter | None,
-    min_score: float | None,
-    query_embedding: QueryEmbedding | None,
-    cache: retrieval_pb2.CacheMode.ValueType | None,
-) -> vector_pb2.HybridSearchRequest:
-    """Builds a hybrid search; None means the contract's default."""
-    return vector_pb2.HybridSearchRequest(
-        query=query,
-        limit=limit,
-        text_weight=text_weight,
-        fusion=chunks_pb2.FUSION_UNSPECIFIED if fusion is None else fusion,
-        as_of=timestamp(as_of),
-        filter=chunk_filter,
-        min_score=min_score,
-        query_embedding=query_embedding,
-        cache=cache_mode(cache),
-    )
 
 
 def expansion_options(expansion: ExpansionLike | None) -> ExpansionOptions | None:
@@ -100,14 +36,31 @@ def expansion_options(expansion: ExpansionLike | None) -> ExpansionOptions | Non
     return ExpansionOptions(mode=expansion)
 
 
-def cache_mode(
-    cache: retrieval_pb2.CacheMode.ValueType | None,
-) -> retrieval_pb2.CacheMode.ValueType:
-    """Returns the cache mode, the contract's default for None. Raises TypeError for a bool."""
-    # As a number, False would be the default mode, which uses the cache.
-    if isinstance(cache, bool):
-        raise TypeError("cache must be a CacheMode, such as chunks_pb2.CACHE_MODE_BYPASS")
-    return retrieval_pb2.CACHE_MODE_UNSPECIFIED if cache is None else cache
+def enum_value(enum: Any) -> Callable[[int | str | None], Any]:
+    """Returns the function that converts a value of an enum, or its name without the prefix in any case.
+
+    None is the contract's default. The function raises TypeError for other types, and ValueError for an unknown name.
+    """
+    prefix = enum.keys()[0].removesuffix("UNSPECIFIED")
+
+    def convert(value: int | str | None) -> Any:
+        if isinstance(value, str):
+            return enum.Value(prefix + value.upper())
+        # As a number, False would be the default.
+        if isinstance(value, bool) or not isinstance(value, int | None):
+            raise TypeError(f"must be a value of {prefix}…, not {type(value).__name__}")
+        return value or 0
+
+    return convert
+
+
+def struct(value: Mapping[str, Any] | None) -> Struct | None:
+    """Converts a mapping of JSON values. Raises ValueError for values that are none."""
+    if value is None:
+        return None
+    message = Struct()
+    message.update(dict(value))
+    return message
 
 
 def timestamp(value: datetime | None) -> Timestamp | None:
@@ -129,9 +82,9 @@ def timestamp(value: datetime | None) -> Timestamp | None:
     return stamp
 
 
-def entity_selector(entity: EntityLike) -> EntitySelector:
+def entity_selector(entity: EntityLike | None) -> EntitySelector | None:
     """Returns the selector, or a selector for the given name. Raises TypeError for other types."""
-    if isinstance(entity, EntitySelector):
+    if entity is None or isinstance(entity, EntitySelector):
         return entity
     if not isinstance(entity, str):
         raise TypeError(f"entities must be str or EntitySelector, not {type(entity).__name__}")

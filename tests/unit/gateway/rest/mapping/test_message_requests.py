@@ -9,7 +9,8 @@ from pydantic import ValidationError
 
 from braid.agent.v1 import entity_memory_pb2, memories_pb2
 from braid.graph.v1 import entities_pb2, findings_pb2, ontology_pb2, query_pb2, structure_pb2
-from gateway.rest.mapping.message_requests import body_model, is_required, names_of
+from braid_protocol.contract_rules import is_required
+from gateway.rest.mapping.message_requests import body_model, names_of
 
 FINDINGS: Any = body_model(findings_pb2.AddFindingsRequest.DESCRIPTOR)
 SEARCH: Any = body_model(findings_pb2.SearchFindingsRequest.DESCRIPTOR)

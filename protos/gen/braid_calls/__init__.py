@@ -1,0 +1,1 @@
+"""Methods of the Python client, generated from the contracts."""
