@@ -8,42 +8,42 @@ from typing import Any
 
 from google.protobuf.field_mask_pb2 import FieldMask
 
-from braid.agent.v1 import agent_pb2 as agent_agent
-from braid.agent.v1 import agent_pb2_grpc as agent_agent_grpc
-from braid.agent.v1 import consistency_pb2 as agent_consistency
-from braid.agent.v1 import consistency_pb2_grpc as agent_consistency_grpc
-from braid.agent.v1 import entity_memory_pb2 as agent_entity_memory
-from braid.agent.v1 import entity_memory_pb2_grpc as agent_entity_memory_grpc
-from braid.agent.v1 import ingest_pb2 as agent_ingest
-from braid.agent.v1 import ingest_pb2_grpc as agent_ingest_grpc
-from braid.agent.v1 import jobs_pb2 as agent_jobs
-from braid.agent.v1 import jobs_pb2_grpc as agent_jobs_grpc
-from braid.agent.v1 import memories_pb2 as agent_memories
-from braid.agent.v1 import memories_pb2_grpc as agent_memories_grpc
-from braid.agent.v1 import models_pb2 as agent_models
-from braid.agent.v1 import models_pb2_grpc as agent_models_grpc
-from braid.agent.v1 import search_pb2 as agent_search
-from braid.agent.v1 import search_pb2_grpc as agent_search_grpc
-from braid.common.v1 import reranking_pb2 as common_reranking
-from braid.common.v1 import retrieval_pb2 as common_retrieval
-from braid.graph.v1 import corrections_pb2 as graph_corrections
-from braid.graph.v1 import entities_pb2 as graph_entities
-from braid.graph.v1 import expansion_pb2 as graph_expansion
-from braid.graph.v1 import facts_pb2 as graph_facts
-from braid.graph.v1 import findings_pb2 as graph_findings
-from braid.graph.v1 import history_pb2 as graph_history
-from braid.graph.v1 import ingest_pb2 as graph_ingest
-from braid.graph.v1 import ingest_pb2_grpc as graph_ingest_grpc
-from braid.graph.v1 import ontology_pb2 as graph_ontology
-from braid.graph.v1 import query_pb2 as graph_query
-from braid.graph.v1 import query_pb2_grpc as graph_query_grpc
-from braid.graph.v1 import relations_pb2 as graph_relations
-from braid.graph.v1 import structure_pb2 as graph_structure
-from braid.vector.v1 import chunks_pb2 as vector_chunks
-from braid.vector.v1 import documents_pb2 as vector_documents
-from braid.vector.v1 import documents_pb2_grpc as vector_documents_grpc
-from braid.vector.v1 import search_pb2 as vector_search
-from braid.vector.v1 import search_pb2_grpc as vector_search_grpc
+from braid.agent.v1 import agent_pb2 as agent_agent_pb2
+from braid.agent.v1 import agent_pb2_grpc as agent_agent_pb2_grpc
+from braid.agent.v1 import consistency_pb2 as agent_consistency_pb2
+from braid.agent.v1 import consistency_pb2_grpc as agent_consistency_pb2_grpc
+from braid.agent.v1 import entity_memory_pb2 as agent_entity_memory_pb2
+from braid.agent.v1 import entity_memory_pb2_grpc as agent_entity_memory_pb2_grpc
+from braid.agent.v1 import ingest_pb2 as agent_ingest_pb2
+from braid.agent.v1 import ingest_pb2_grpc as agent_ingest_pb2_grpc
+from braid.agent.v1 import jobs_pb2 as agent_jobs_pb2
+from braid.agent.v1 import jobs_pb2_grpc as agent_jobs_pb2_grpc
+from braid.agent.v1 import memories_pb2 as agent_memories_pb2
+from braid.agent.v1 import memories_pb2_grpc as agent_memories_pb2_grpc
+from braid.agent.v1 import models_pb2 as agent_models_pb2
+from braid.agent.v1 import models_pb2_grpc as agent_models_pb2_grpc
+from braid.agent.v1 import search_pb2 as agent_search_pb2
+from braid.agent.v1 import search_pb2_grpc as agent_search_pb2_grpc
+from braid.common.v1 import reranking_pb2 as common_reranking_pb2
+from braid.common.v1 import retrieval_pb2 as common_retrieval_pb2
+from braid.graph.v1 import corrections_pb2 as graph_corrections_pb2
+from braid.graph.v1 import entities_pb2 as graph_entities_pb2
+from braid.graph.v1 import expansion_pb2 as graph_expansion_pb2
+from braid.graph.v1 import facts_pb2 as graph_facts_pb2
+from braid.graph.v1 import findings_pb2 as graph_findings_pb2
+from braid.graph.v1 import history_pb2 as graph_history_pb2
+from braid.graph.v1 import ingest_pb2 as graph_ingest_pb2
+from braid.graph.v1 import ingest_pb2_grpc as graph_ingest_pb2_grpc
+from braid.graph.v1 import ontology_pb2 as graph_ontology_pb2
+from braid.graph.v1 import query_pb2 as graph_query_pb2
+from braid.graph.v1 import query_pb2_grpc as graph_query_pb2_grpc
+from braid.graph.v1 import relations_pb2 as graph_relations_pb2
+from braid.graph.v1 import structure_pb2 as graph_structure_pb2
+from braid.vector.v1 import chunks_pb2 as vector_chunks_pb2
+from braid.vector.v1 import documents_pb2 as vector_documents_pb2
+from braid.vector.v1 import documents_pb2_grpc as vector_documents_pb2_grpc
+from braid.vector.v1 import search_pb2 as vector_search_pb2
+from braid.vector.v1 import search_pb2_grpc as vector_search_pb2_grpc
 from braid_client.connection import Connection
 from braid_client.requests import (
     EntityLike,
@@ -70,14 +70,14 @@ class Calls(Connection):
         use_graph: bool | None = None,
         text_weight: float | None = None,
         as_of: datetime | None = None,
-        filter: vector_chunks.ChunkFilter | None = None,
-        cache: common_retrieval.CacheMode.ValueType | str | None = None,
-        include: Iterable[agent_search.AnswerPart.ValueType | str] = (),
+        filter: vector_chunks_pb2.ChunkFilter | None = None,
+        cache: common_retrieval_pb2.CacheMode.ValueType | str | None = None,
+        include: Iterable[agent_search_pb2.AnswerPart.ValueType | str] = (),
         expansion: ExpansionLike | None = None,
-        rerank: common_reranking.RerankMode.ValueType | str | None = None,
+        rerank: common_reranking_pb2.RerankMode.ValueType | str | None = None,
         use_memories: bool = False,
         timeout: float | None = None,
-    ) -> agent_search.ComprehensiveSearchResponse:
+    ) -> agent_search_pb2.ComprehensiveSearchResponse:
         """Finds chunks and facts for a question, in parallel, and fuses them into one list. Fails only when
         every requested leg failed, or when too many searches are waiting (RESOURCE_EXHAUSTED, with the
         delay before a retry). A leg has a budget of 2 seconds (a setting), or less if the caller's deadline
@@ -105,7 +105,7 @@ class Calls(Connection):
             use_memories: Also search the calling user's memories: they are listed among the results by
                 their score. Default: only documents.
         """
-        request = agent_search.ComprehensiveSearchRequest(
+        request = agent_search_pb2.ComprehensiveSearchRequest(
             query=query,
             limit=limit,
             use_vector=use_vector,
@@ -113,14 +113,18 @@ class Calls(Connection):
             text_weight=text_weight,
             as_of=timestamp(as_of),
             filter=filter,
-            cache=enum_value(common_retrieval.CacheMode)(cache),
-            include=[enum_value(agent_search.AnswerPart)(one) for one in include],
+            cache=enum_value(common_retrieval_pb2.CacheMode)(cache),
+            include=[enum_value(agent_search_pb2.AnswerPart)(one) for one in include],
             expansion=expansion_options(expansion),
-            rerank=enum_value(common_reranking.RerankMode)(rerank),
+            rerank=enum_value(common_reranking_pb2.RerankMode)(rerank),
             use_memories=use_memories,
         )
-        answer: agent_search.ComprehensiveSearchResponse = await self._call(
-            "agent", agent_search_grpc.SearchServiceStub, "ComprehensiveSearch", request, timeout
+        answer: agent_search_pb2.ComprehensiveSearchResponse = await self._call(
+            "agent",
+            agent_search_pb2_grpc.SearchServiceStub,
+            "ComprehensiveSearch",
+            request,
+            timeout,
         )
         return answer
 
@@ -133,14 +137,14 @@ class Calls(Connection):
         use_graph: bool | None = None,
         text_weight: float | None = None,
         as_of: datetime | None = None,
-        filter: vector_chunks.ChunkFilter | None = None,
-        cache: common_retrieval.CacheMode.ValueType | str | None = None,
-        include: Iterable[agent_search.AnswerPart.ValueType | str] = (),
+        filter: vector_chunks_pb2.ChunkFilter | None = None,
+        cache: common_retrieval_pb2.CacheMode.ValueType | str | None = None,
+        include: Iterable[agent_search_pb2.AnswerPart.ValueType | str] = (),
         expansion: ExpansionLike | None = None,
-        rerank: common_reranking.RerankMode.ValueType | str | None = None,
+        rerank: common_reranking_pb2.RerankMode.ValueType | str | None = None,
         use_memories: bool = False,
         timeout: float | None = None,
-    ) -> AsyncIterator[agent_search.StreamComprehensiveSearchResponse]:
+    ) -> AsyncIterator[agent_search_pb2.StreamComprehensiveSearchResponse]:
         """The same as a stream: each leg's results as they arrive, then the fused list.
 
         Args:
@@ -165,8 +169,8 @@ class Calls(Connection):
             use_memories: Also search the calling user's memories: they are listed among the results by
                 their score. Default: only documents.
         """
-        request = agent_search.StreamComprehensiveSearchRequest(
-            search=agent_search.ComprehensiveSearchRequest(
+        request = agent_search_pb2.StreamComprehensiveSearchRequest(
+            search=agent_search_pb2.ComprehensiveSearchRequest(
                 query=query,
                 limit=limit,
                 use_vector=use_vector,
@@ -174,16 +178,16 @@ class Calls(Connection):
                 text_weight=text_weight,
                 as_of=timestamp(as_of),
                 filter=filter,
-                cache=enum_value(common_retrieval.CacheMode)(cache),
-                include=[enum_value(agent_search.AnswerPart)(one) for one in include],
+                cache=enum_value(common_retrieval_pb2.CacheMode)(cache),
+                include=[enum_value(agent_search_pb2.AnswerPart)(one) for one in include],
                 expansion=expansion_options(expansion),
-                rerank=enum_value(common_reranking.RerankMode)(rerank),
+                rerank=enum_value(common_reranking_pb2.RerankMode)(rerank),
                 use_memories=use_memories,
             )
         )
         async for one in self._stream(
             "agent",
-            agent_search_grpc.SearchServiceStub,
+            agent_search_pb2_grpc.SearchServiceStub,
             "StreamComprehensiveSearch",
             request,
             timeout,
@@ -196,17 +200,17 @@ class Calls(Connection):
         *,
         limit: int | None = None,
         text_weight: float | None = None,
-        fusion: vector_chunks.Fusion.ValueType | str | None = None,
-        query_embedding: common_retrieval.QueryEmbedding | None = None,
-        filter: vector_chunks.ChunkFilter | None = None,
+        fusion: vector_chunks_pb2.Fusion.ValueType | str | None = None,
+        query_embedding: common_retrieval_pb2.QueryEmbedding | None = None,
+        filter: vector_chunks_pb2.ChunkFilter | None = None,
         as_of: datetime | None = None,
         min_score: float | None = None,
         text_only: bool = False,
-        cache: common_retrieval.CacheMode.ValueType | str | None = None,
+        cache: common_retrieval_pb2.CacheMode.ValueType | str | None = None,
         expansion: ExpansionLike | None = None,
-        rerank: common_reranking.RerankMode.ValueType | str | None = None,
+        rerank: common_reranking_pb2.RerankMode.ValueType | str | None = None,
         timeout: float | None = None,
-    ) -> agent_search.ExpandedHybridSearchResponse:
+    ) -> agent_search_pb2.ExpandedHybridSearchResponse:
         """Finds chunks by meaning and words as the vector tier's HybridSearch does, then reranks and expands
         them along the graph. When the graph is unavailable, returns the unexpanded list and reports that.
 
@@ -236,24 +240,28 @@ class Calls(Connection):
             expansion: How its hits are expanded. Default: NONE.
             rerank: Whether and how the hits are reranked before that. Default: the service's setting.
         """
-        request = agent_search.ExpandedHybridSearchRequest(
-            search=vector_search.HybridSearchRequest(
+        request = agent_search_pb2.ExpandedHybridSearchRequest(
+            search=vector_search_pb2.HybridSearchRequest(
                 query=query,
                 limit=limit,
                 text_weight=text_weight,
-                fusion=enum_value(vector_chunks.Fusion)(fusion),
+                fusion=enum_value(vector_chunks_pb2.Fusion)(fusion),
                 query_embedding=query_embedding,
                 filter=filter,
                 as_of=timestamp(as_of),
                 min_score=min_score,
                 text_only=text_only,
-                cache=enum_value(common_retrieval.CacheMode)(cache),
+                cache=enum_value(common_retrieval_pb2.CacheMode)(cache),
             ),
             expansion=expansion_options(expansion),
-            rerank=enum_value(common_reranking.RerankMode)(rerank),
+            rerank=enum_value(common_reranking_pb2.RerankMode)(rerank),
         )
-        answer: agent_search.ExpandedHybridSearchResponse = await self._call(
-            "agent", agent_search_grpc.SearchServiceStub, "ExpandedHybridSearch", request, timeout
+        answer: agent_search_pb2.ExpandedHybridSearchResponse = await self._call(
+            "agent",
+            agent_search_pb2_grpc.SearchServiceStub,
+            "ExpandedHybridSearch",
+            request,
+            timeout,
         )
         return answer
 
@@ -264,20 +272,22 @@ class Calls(Connection):
         Args:
             run_id: The run.
         """
-        request = agent_agent.CancelRunRequest(run_id=run_id)
-        await self._call("agent", agent_agent_grpc.AgentServiceStub, "CancelRun", request, timeout)
+        request = agent_agent_pb2.CancelRunRequest(run_id=run_id)
+        await self._call(
+            "agent", agent_agent_pb2_grpc.AgentServiceStub, "CancelRun", request, timeout
+        )
 
     async def create_conversation(
         self, title: str = "", *, timeout: float | None = None
-    ) -> agent_agent.Conversation:
+    ) -> agent_agent_pb2.Conversation:
         """Starts a conversation.
 
         Args:
             title: Its title, at most 200 characters. Empty: taken from the first question.
         """
-        request = agent_agent.CreateConversationRequest(title=title)
-        answer: agent_agent.CreateConversationResponse = await self._call(
-            "agent", agent_agent_grpc.AgentServiceStub, "CreateConversation", request, timeout
+        request = agent_agent_pb2.CreateConversationRequest(title=title)
+        answer: agent_agent_pb2.CreateConversationResponse = await self._call(
+            "agent", agent_agent_pb2_grpc.AgentServiceStub, "CreateConversation", request, timeout
         )
         return answer.conversation
 
@@ -287,40 +297,40 @@ class Calls(Connection):
         *,
         message_limit: int | None = None,
         timeout: float | None = None,
-    ) -> agent_agent.GetConversationResponse:
+    ) -> agent_agent_pb2.GetConversationResponse:
         """Returns a conversation with its latest messages.
 
         Args:
             conversation_id: Its id.
             message_limit: Number of its latest messages, 0–200. Default 50.
         """
-        request = agent_agent.GetConversationRequest(
+        request = agent_agent_pb2.GetConversationRequest(
             conversation_id=conversation_id, message_limit=message_limit
         )
-        answer: agent_agent.GetConversationResponse = await self._call(
-            "agent", agent_agent_grpc.AgentServiceStub, "GetConversation", request, timeout
+        answer: agent_agent_pb2.GetConversationResponse = await self._call(
+            "agent", agent_agent_pb2_grpc.AgentServiceStub, "GetConversation", request, timeout
         )
         return answer
 
     async def list_conversations(
         self, *, page_size: int = 0, timeout: float | None = None
-    ) -> AsyncIterator[agent_agent.Conversation]:
+    ) -> AsyncIterator[agent_agent_pb2.Conversation]:
         """Lists the caller's conversations, most recently used first.
 
         Args:
             page_size: Maximum number of entries; 0 means the default of 50, values above 200 count as
                 200.
         """
-        request = agent_agent.ListConversationsRequest(page_size=page_size)
+        request = agent_agent_pb2.ListConversationsRequest(page_size=page_size)
         async for page in self._pages(
-            "agent", agent_agent_grpc.AgentServiceStub, "ListConversations", request, timeout
+            "agent", agent_agent_pb2_grpc.AgentServiceStub, "ListConversations", request, timeout
         ):
             for one in page.conversations:
                 yield one
 
     async def list_messages(
         self, conversation_id: str, *, page_size: int = 0, timeout: float | None = None
-    ) -> AsyncIterator[agent_agent.Message]:
+    ) -> AsyncIterator[agent_agent_pb2.Message]:
         """Lists a conversation's messages, latest first.
 
         Args:
@@ -328,29 +338,29 @@ class Calls(Connection):
             page_size: Maximum number of entries; 0 means the default of 50, values above 200 count as
                 200.
         """
-        request = agent_agent.ListMessagesRequest(
+        request = agent_agent_pb2.ListMessagesRequest(
             conversation_id=conversation_id, page_size=page_size
         )
         async for page in self._pages(
-            "agent", agent_agent_grpc.AgentServiceStub, "ListMessages", request, timeout
+            "agent", agent_agent_pb2_grpc.AgentServiceStub, "ListMessages", request, timeout
         ):
             for one in page.messages:
                 yield one
 
     async def rename_conversation(
         self, conversation_id: str, title: str, *, timeout: float | None = None
-    ) -> agent_agent.Conversation:
+    ) -> agent_agent_pb2.Conversation:
         """Gives a conversation another title.
 
         Args:
             conversation_id: Its id.
             title: Its new title, 1–200 characters that are not all white space.
         """
-        request = agent_agent.RenameConversationRequest(
+        request = agent_agent_pb2.RenameConversationRequest(
             conversation_id=conversation_id, title=title
         )
-        answer: agent_agent.RenameConversationResponse = await self._call(
-            "agent", agent_agent_grpc.AgentServiceStub, "RenameConversation", request, timeout
+        answer: agent_agent_pb2.RenameConversationResponse = await self._call(
+            "agent", agent_agent_pb2_grpc.AgentServiceStub, "RenameConversation", request, timeout
         )
         return answer.conversation
 
@@ -362,14 +372,14 @@ class Calls(Connection):
         Args:
             conversation_id: Its id.
         """
-        request = agent_agent.DeleteConversationRequest(conversation_id=conversation_id)
+        request = agent_agent_pb2.DeleteConversationRequest(conversation_id=conversation_id)
         await self._call(
-            "agent", agent_agent_grpc.AgentServiceStub, "DeleteConversation", request, timeout
+            "agent", agent_agent_pb2_grpc.AgentServiceStub, "DeleteConversation", request, timeout
         )
 
     async def delete_document(
         self, document_id: str, *, timeout: float | None = None
-    ) -> agent_ingest.DeleteDocumentResponse:
+    ) -> agent_ingest_pb2.DeleteDocumentResponse:
         """Removes a document with all its versions from both stores: after uploads of it that were accepted
         earlier, and before those accepted later. Once accepted, the deletion is completed in spite of any
         outage. Returns what was removed from each store or, when that takes longer than the caller waits,
@@ -378,21 +388,21 @@ class Calls(Connection):
         Args:
             document_id: The document's id.
         """
-        request = agent_ingest.DeleteDocumentRequest(document_id=document_id)
-        answer: agent_ingest.DeleteDocumentResponse = await self._call(
-            "agent", agent_ingest_grpc.IngestServiceStub, "DeleteDocument", request, timeout
+        request = agent_ingest_pb2.DeleteDocumentRequest(document_id=document_id)
+        answer: agent_ingest_pb2.DeleteDocumentResponse = await self._call(
+            "agent", agent_ingest_pb2_grpc.IngestServiceStub, "DeleteDocument", request, timeout
         )
         return answer
 
-    async def get_job(self, job_id: str, *, timeout: float | None = None) -> agent_jobs.Job:
+    async def get_job(self, job_id: str, *, timeout: float | None = None) -> agent_jobs_pb2.Job:
         """Returns the current state of a job. NOT_FOUND if the space has no job with this id.
 
         Args:
             job_id: The job's id.
         """
-        request = agent_jobs.GetJobRequest(job_id=job_id)
-        answer: agent_jobs.GetJobResponse = await self._call(
-            "agent", agent_jobs_grpc.JobServiceStub, "GetJob", request, timeout
+        request = agent_jobs_pb2.GetJobRequest(job_id=job_id)
+        answer: agent_jobs_pb2.GetJobResponse = await self._call(
+            "agent", agent_jobs_pb2_grpc.JobServiceStub, "GetJob", request, timeout
         )
         return answer.job
 
@@ -400,10 +410,10 @@ class Calls(Connection):
         self,
         *,
         page_size: int = 0,
-        states: Iterable[agent_jobs.JobState.ValueType | str] = (),
-        kinds: Iterable[agent_jobs.JobKind.ValueType | str] = (),
+        states: Iterable[agent_jobs_pb2.JobState.ValueType | str] = (),
+        kinds: Iterable[agent_jobs_pb2.JobKind.ValueType | str] = (),
         timeout: float | None = None,
-    ) -> AsyncIterator[agent_jobs.Job]:
+    ) -> AsyncIterator[agent_jobs_pb2.Job]:
         """Lists a space's jobs, latest first, in pages.
 
         Args:
@@ -412,31 +422,31 @@ class Calls(Connection):
             states: Only jobs in one of these states. Default: all.
             kinds: Only jobs of these kinds. Default: all.
         """
-        request = agent_jobs.ListJobsRequest(
+        request = agent_jobs_pb2.ListJobsRequest(
             page_size=page_size,
-            states=[enum_value(agent_jobs.JobState)(one) for one in states],
-            kinds=[enum_value(agent_jobs.JobKind)(one) for one in kinds],
+            states=[enum_value(agent_jobs_pb2.JobState)(one) for one in states],
+            kinds=[enum_value(agent_jobs_pb2.JobKind)(one) for one in kinds],
         )
         async for page in self._pages(
-            "agent", agent_jobs_grpc.JobServiceStub, "ListJobs", request, timeout
+            "agent", agent_jobs_pb2_grpc.JobServiceStub, "ListJobs", request, timeout
         ):
             for one in page.jobs:
                 yield one
 
-    async def cancel_job(self, job_id: str, *, timeout: float | None = None) -> agent_jobs.Job:
+    async def cancel_job(self, job_id: str, *, timeout: float | None = None) -> agent_jobs_pb2.Job:
         """Cancels a job; its documents that are searchable already are still added to the graph. Has no effect
         on a job that has ended or that deletes. NOT_FOUND if the space has no job with this id.
 
         Args:
             job_id: The job's id.
         """
-        request = agent_jobs.CancelJobRequest(job_id=job_id)
-        answer: agent_jobs.CancelJobResponse = await self._call(
-            "agent", agent_jobs_grpc.JobServiceStub, "CancelJob", request, timeout
+        request = agent_jobs_pb2.CancelJobRequest(job_id=job_id)
+        answer: agent_jobs_pb2.CancelJobResponse = await self._call(
+            "agent", agent_jobs_pb2_grpc.JobServiceStub, "CancelJob", request, timeout
         )
         return answer.job
 
-    async def retry_job(self, job_id: str, *, timeout: float | None = None) -> agent_jobs.Job:
+    async def retry_job(self, job_id: str, *, timeout: float | None = None) -> agent_jobs_pb2.Job:
         """Retries the unfinished part of an ended job: documents that failed, and those that were not reached.
         They are written now, after everything that was accepted since. Reason WRONG_STATE while the job
         runs, and when nothing is left to retry. NOT_FOUND if the space has no job with this id.
@@ -444,46 +454,46 @@ class Calls(Connection):
         Args:
             job_id: The job's id.
         """
-        request = agent_jobs.RetryJobRequest(job_id=job_id)
-        answer: agent_jobs.RetryJobResponse = await self._call(
-            "agent", agent_jobs_grpc.JobServiceStub, "RetryJob", request, timeout
+        request = agent_jobs_pb2.RetryJobRequest(job_id=job_id)
+        answer: agent_jobs_pb2.RetryJobResponse = await self._call(
+            "agent", agent_jobs_pb2_grpc.JobServiceStub, "RetryJob", request, timeout
         )
         return answer.job
 
     async def retry_dead_documents(
         self, *, since_time: datetime | None = None, timeout: float | None = None
-    ) -> agent_jobs.RetryDeadDocumentsResponse:
+    ) -> agent_jobs_pb2.RetryDeadDocumentsResponse:
         """Retries all dead documents of the space, of any number of jobs, as RetryJob does for one job.
         Documents of jobs that are still running, and those whose upload is no longer stored, remain dead.
 
         Args:
             since_time: Only documents that failed at this time or later. Default: all.
         """
-        request = agent_jobs.RetryDeadDocumentsRequest(since_time=timestamp(since_time))
-        answer: agent_jobs.RetryDeadDocumentsResponse = await self._call(
-            "agent", agent_jobs_grpc.JobServiceStub, "RetryDeadDocuments", request, timeout
+        request = agent_jobs_pb2.RetryDeadDocumentsRequest(since_time=timestamp(since_time))
+        answer: agent_jobs_pb2.RetryDeadDocumentsResponse = await self._call(
+            "agent", agent_jobs_pb2_grpc.JobServiceStub, "RetryDeadDocuments", request, timeout
         )
         return answer
 
     async def list_dead_documents(
         self, *, page_size: int = 0, timeout: float | None = None
-    ) -> AsyncIterator[agent_jobs.DeadDocument]:
+    ) -> AsyncIterator[agent_jobs_pb2.DeadDocument]:
         """Lists a space's documents that could not be ingested, with their reasons, latest first, in pages.
 
         Args:
             page_size: Maximum number of entries, up to 200; larger values count as 200. 0 means the
                 default, 50.
         """
-        request = agent_jobs.ListDeadDocumentsRequest(page_size=page_size)
+        request = agent_jobs_pb2.ListDeadDocumentsRequest(page_size=page_size)
         async for page in self._pages(
-            "agent", agent_jobs_grpc.JobServiceStub, "ListDeadDocuments", request, timeout
+            "agent", agent_jobs_pb2_grpc.JobServiceStub, "ListDeadDocuments", request, timeout
         ):
             for one in page.documents:
                 yield one
 
     async def check_consistency(
         self, *, max_listed: int | None = None, timeout: float | None = None
-    ) -> agent_consistency.ConsistencyReport:
+    ) -> agent_consistency_pb2.ConsistencyReport:
         """Reads both stores and the jobs, and changes nothing. Data that unfinished jobs are about to write or
         remove is not an inconsistency: it is counted as pending. Takes seconds for a hundred thousand
         chunks; set a suitable deadline.
@@ -492,10 +502,10 @@ class Calls(Connection):
             max_listed: Maximum number of listed entries of each kind, 0–1,000; all are counted. Default
                 100.
         """
-        request = agent_consistency.CheckConsistencyRequest(max_listed=max_listed)
-        answer: agent_consistency.CheckConsistencyResponse = await self._call(
+        request = agent_consistency_pb2.CheckConsistencyRequest(max_listed=max_listed)
+        answer: agent_consistency_pb2.CheckConsistencyResponse = await self._call(
             "agent",
-            agent_consistency_grpc.ConsistencyServiceStub,
+            agent_consistency_pb2_grpc.ConsistencyServiceStub,
             "CheckConsistency",
             request,
             timeout,
@@ -504,7 +514,7 @@ class Calls(Connection):
 
     async def repair_consistency(
         self, *, max_listed: int | None = None, apply: bool = False, timeout: float | None = None
-    ) -> agent_consistency.ConsistencyReport:
+    ) -> agent_consistency_pb2.ConsistencyReport:
         """Checks as CheckConsistency does, and with `apply` repairs: data that is missing in one store is
         added from the other, work that failed for possibly temporary reasons is retried, and data that
         somebody stated and that nothing in the other store explains is moved to a quarantine. Nothing that
@@ -517,10 +527,10 @@ class Calls(Connection):
             apply: Whether to repair. By default nothing is changed, and the report says what a repair
                 would do.
         """
-        request = agent_consistency.RepairConsistencyRequest(max_listed=max_listed, apply=apply)
-        answer: agent_consistency.RepairConsistencyResponse = await self._call(
+        request = agent_consistency_pb2.RepairConsistencyRequest(max_listed=max_listed, apply=apply)
+        answer: agent_consistency_pb2.RepairConsistencyResponse = await self._call(
             "agent",
-            agent_consistency_grpc.ConsistencyServiceStub,
+            agent_consistency_pb2_grpc.ConsistencyServiceStub,
             "RepairConsistency",
             request,
             timeout,
@@ -529,17 +539,17 @@ class Calls(Connection):
 
     async def list_quarantines(
         self, *, page_size: int = 0, timeout: float | None = None
-    ) -> AsyncIterator[agent_consistency.Quarantine]:
+    ) -> AsyncIterator[agent_consistency_pb2.Quarantine]:
         """Lists the space's quarantines, newest first. Their data is in no answer until it is restored.
 
         Args:
             page_size: Maximum number of entries, up to 1,000; larger values count as 1,000. 0 means the
                 default, 100.
         """
-        request = agent_consistency.ListQuarantinesRequest(page_size=page_size)
+        request = agent_consistency_pb2.ListQuarantinesRequest(page_size=page_size)
         async for page in self._pages(
             "agent",
-            agent_consistency_grpc.ConsistencyServiceStub,
+            agent_consistency_pb2_grpc.ConsistencyServiceStub,
             "ListQuarantines",
             request,
             timeout,
@@ -554,7 +564,7 @@ class Calls(Connection):
         page_size: int = 0,
         page_token: str = "",
         timeout: float | None = None,
-    ) -> agent_consistency.GetQuarantineResponse:
+    ) -> agent_consistency_pb2.GetQuarantineResponse:
         """Returns a quarantine and a page of its items. NOT_FOUND if there is none with this id.
 
         Args:
@@ -564,12 +574,12 @@ class Calls(Connection):
             page_token: Where to continue: `next_page_token` of the previous page. Empty: from the
                 start.
         """
-        request = agent_consistency.GetQuarantineRequest(
+        request = agent_consistency_pb2.GetQuarantineRequest(
             quarantine_id=quarantine_id, page_size=page_size, page_token=page_token
         )
-        answer: agent_consistency.GetQuarantineResponse = await self._call(
+        answer: agent_consistency_pb2.GetQuarantineResponse = await self._call(
             "agent",
-            agent_consistency_grpc.ConsistencyServiceStub,
+            agent_consistency_pb2_grpc.ConsistencyServiceStub,
             "GetQuarantine",
             request,
             timeout,
@@ -578,7 +588,7 @@ class Calls(Connection):
 
     async def restore_quarantine(
         self, quarantine_id: str, *, item_ids: Iterable[str] = (), timeout: float | None = None
-    ) -> agent_consistency.RestoreQuarantineResponse:
+    ) -> agent_consistency_pb2.RestoreQuarantineResponse:
         """Restores a whole quarantine, or some of its items, as they were: with their texts, vectors, and
         versions on both clocks. Data of a document that is not ingested is found again as inconsistent by
         the next check, so ingest the document first. A repeated call, also after an interrupted one,
@@ -588,12 +598,12 @@ class Calls(Connection):
             quarantine_id: The quarantine's id.
             item_ids: Ids of the items to restore, up to 500; empty: all. Unknown items are skipped.
         """
-        request = agent_consistency.RestoreQuarantineRequest(
+        request = agent_consistency_pb2.RestoreQuarantineRequest(
             quarantine_id=quarantine_id, item_ids=list(item_ids)
         )
-        answer: agent_consistency.RestoreQuarantineResponse = await self._call(
+        answer: agent_consistency_pb2.RestoreQuarantineResponse = await self._call(
             "agent",
-            agent_consistency_grpc.ConsistencyServiceStub,
+            agent_consistency_pb2_grpc.ConsistencyServiceStub,
             "RestoreQuarantine",
             request,
             timeout,
@@ -602,16 +612,16 @@ class Calls(Connection):
 
     async def purge_quarantine(
         self, quarantine_id: str, *, timeout: float | None = None
-    ) -> agent_consistency.PurgeQuarantineResponse:
+    ) -> agent_consistency_pb2.PurgeQuarantineResponse:
         """Deletes a quarantine and its items for good. NOT_FOUND if there is none with this id.
 
         Args:
             quarantine_id: Its id.
         """
-        request = agent_consistency.PurgeQuarantineRequest(quarantine_id=quarantine_id)
-        answer: agent_consistency.PurgeQuarantineResponse = await self._call(
+        request = agent_consistency_pb2.PurgeQuarantineRequest(quarantine_id=quarantine_id)
+        answer: agent_consistency_pb2.PurgeQuarantineResponse = await self._call(
             "agent",
-            agent_consistency_grpc.ConsistencyServiceStub,
+            agent_consistency_pb2_grpc.ConsistencyServiceStub,
             "PurgeQuarantine",
             request,
             timeout,
@@ -620,17 +630,17 @@ class Calls(Connection):
 
     async def get_embedding_models(
         self, *, timeout: float | None = None
-    ) -> agent_models.GetSpaceModelsResponse:
+    ) -> agent_models_pb2.GetSpaceModelsResponse:
         """Returns the embedding model of the space and the configured embedding model."""
-        request = agent_models.GetSpaceModelsRequest()
-        answer: agent_models.GetSpaceModelsResponse = await self._call(
-            "agent", agent_models_grpc.ModelServiceStub, "GetSpaceModels", request, timeout
+        request = agent_models_pb2.GetSpaceModelsRequest()
+        answer: agent_models_pb2.GetSpaceModelsResponse = await self._call(
+            "agent", agent_models_pb2_grpc.ModelServiceStub, "GetSpaceModels", request, timeout
         )
         return answer
 
     async def reembed_space(
         self, *, keep_former: bool = False, timeout: float | None = None
-    ) -> agent_models.StartReembeddingResponse:
+    ) -> agent_models_pb2.StartReembeddingResponse:
         """Embeds all data of the space (chunks, facts, findings, names) with the configured model, as a job of
         kind REEMBED. The space uses its former model until each store has switched. Returns the running job
         if there is one. The job fails if the space has the same model with another dimension, because a
@@ -641,34 +651,34 @@ class Calls(Connection):
             keep_former: Keep the former model's vectors of chunks, which makes it fast to return to it.
                 Default: they are removed at the end.
         """
-        request = agent_models.StartReembeddingRequest(keep_former=keep_former)
-        answer: agent_models.StartReembeddingResponse = await self._call(
-            "agent", agent_models_grpc.ModelServiceStub, "StartReembedding", request, timeout
+        request = agent_models_pb2.StartReembeddingRequest(keep_former=keep_former)
+        answer: agent_models_pb2.StartReembeddingResponse = await self._call(
+            "agent", agent_models_pb2_grpc.ModelServiceStub, "StartReembedding", request, timeout
         )
         return answer
 
     async def reextract_space(
         self, *, timeout: float | None = None
-    ) -> agent_models.StartReextractionResponse:
+    ) -> agent_models_pb2.StartReextractionResponse:
         """Sends every chunk to the graph again, as a job of kind REEXTRACT: a configured language model then
         reads the chunks that it has not read yet. Returns the running job if there is one."""
-        request = agent_models.StartReextractionRequest()
-        answer: agent_models.StartReextractionResponse = await self._call(
-            "agent", agent_models_grpc.ModelServiceStub, "StartReextraction", request, timeout
+        request = agent_models_pb2.StartReextractionRequest()
+        answer: agent_models_pb2.StartReextractionResponse = await self._call(
+            "agent", agent_models_pb2_grpc.ModelServiceStub, "StartReextraction", request, timeout
         )
         return answer
 
     async def save_memory_entity(
         self,
         name: str,
-        type: agent_entity_memory.MemoryEntityType.ValueType | str,
+        type: agent_entity_memory_pb2.MemoryEntityType.ValueType | str,
         *,
         aliases: Iterable[str] = (),
         description: str = "",
         confidence: float | None = None,
-        provenance: agent_entity_memory.MemoryProvenance | None = None,
+        provenance: agent_entity_memory_pb2.MemoryProvenance | None = None,
         timeout: float | None = None,
-    ) -> agent_entity_memory.SaveEntityResponse:
+    ) -> agent_entity_memory_pb2.SaveEntityResponse:
         """Saves an entity, or adds evidence to the entity of the same type that has this name or alias. A
         limit that is reached is reported as an outcome in the response, not as an error.
 
@@ -680,17 +690,17 @@ class Calls(Connection):
             confidence: Its confidence, 0–1. Default 0.95.
             provenance: Where it was said.
         """
-        request = agent_entity_memory.SaveEntityRequest(
+        request = agent_entity_memory_pb2.SaveEntityRequest(
             name=name,
-            type=enum_value(agent_entity_memory.MemoryEntityType)(type),
+            type=enum_value(agent_entity_memory_pb2.MemoryEntityType)(type),
             aliases=list(aliases),
             description=description,
             confidence=confidence,
             provenance=provenance,
         )
-        answer: agent_entity_memory.SaveEntityResponse = await self._call(
+        answer: agent_entity_memory_pb2.SaveEntityResponse = await self._call(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "SaveEntity",
             request,
             timeout,
@@ -699,15 +709,15 @@ class Calls(Connection):
 
     async def save_memory_relationship(
         self,
-        type: agent_entity_memory.MemoryRelationshipType.ValueType | str,
-        target: agent_entity_memory.MemoryEndInput,
+        type: agent_entity_memory_pb2.MemoryRelationshipType.ValueType | str,
+        target: agent_entity_memory_pb2.MemoryEndInput,
         *,
-        source: agent_entity_memory.MemoryEndInput | None = None,
+        source: agent_entity_memory_pb2.MemoryEndInput | None = None,
         context: str = "",
         confidence: float | None = None,
-        provenance: agent_entity_memory.MemoryProvenance | None = None,
+        provenance: agent_entity_memory_pb2.MemoryProvenance | None = None,
         timeout: float | None = None,
-    ) -> agent_entity_memory.SaveRelationshipResponse:
+    ) -> agent_entity_memory_pb2.SaveRelationshipResponse:
         """Saves a relationship and the entities that it needs, or adds evidence to the existing relationship.
         Either everything or nothing is saved.
 
@@ -719,17 +729,17 @@ class Calls(Connection):
             confidence: Its confidence, 0–1. Default 0.95.
             provenance: Where it was said.
         """
-        request = agent_entity_memory.SaveRelationshipRequest(
+        request = agent_entity_memory_pb2.SaveRelationshipRequest(
             source=source,
-            type=enum_value(agent_entity_memory.MemoryRelationshipType)(type),
+            type=enum_value(agent_entity_memory_pb2.MemoryRelationshipType)(type),
             target=target,
             context=context,
             confidence=confidence,
             provenance=provenance,
         )
-        answer: agent_entity_memory.SaveRelationshipResponse = await self._call(
+        answer: agent_entity_memory_pb2.SaveRelationshipResponse = await self._call(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "SaveRelationship",
             request,
             timeout,
@@ -740,9 +750,9 @@ class Calls(Connection):
         self,
         turns: Iterable[str],
         *,
-        provenance: agent_entity_memory.MemoryProvenance | None = None,
+        provenance: agent_entity_memory_pb2.MemoryProvenance | None = None,
         timeout: float | None = None,
-    ) -> agent_entity_memory.SaveTurnResponse:
+    ) -> agent_entity_memory_pb2.SaveTurnResponse:
         """Extracts entities and relationships from the last of the given user messages, and saves them. A
         message that was saved before is not saved again.
 
@@ -753,9 +763,13 @@ class Calls(Connection):
             provenance: Where the last one was said. The same message of the same conversation is saved
                 only once.
         """
-        request = agent_entity_memory.SaveTurnRequest(turns=list(turns), provenance=provenance)
-        answer: agent_entity_memory.SaveTurnResponse = await self._call(
-            "agent", agent_entity_memory_grpc.EntityMemoryServiceStub, "SaveTurn", request, timeout
+        request = agent_entity_memory_pb2.SaveTurnRequest(turns=list(turns), provenance=provenance)
+        answer: agent_entity_memory_pb2.SaveTurnResponse = await self._call(
+            "agent",
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
+            "SaveTurn",
+            request,
+            timeout,
         )
         return answer
 
@@ -763,11 +777,11 @@ class Calls(Connection):
         self,
         query: str = "",
         *,
-        types: Iterable[agent_entity_memory.MemoryEntityType.ValueType | str] = (),
+        types: Iterable[agent_entity_memory_pb2.MemoryEntityType.ValueType | str] = (),
         page_size: int = 0,
         page_token: str = "",
         timeout: float | None = None,
-    ) -> agent_entity_memory.QueryEntitiesResponse:
+    ) -> agent_entity_memory_pb2.QueryEntitiesResponse:
         """Finds entities by name, alias, similar spelling and meaning, best first; without a query lists all
         of them, most recently mentioned first.
 
@@ -777,15 +791,15 @@ class Calls(Connection):
             page_size: Maximum number of entries, 0–200; 0 means 20, values above 200 count as 200.
             page_token: `next_page_token` of the previous page; the other fields must be the same.
         """
-        request = agent_entity_memory.QueryEntitiesRequest(
+        request = agent_entity_memory_pb2.QueryEntitiesRequest(
             query=query,
-            types=[enum_value(agent_entity_memory.MemoryEntityType)(one) for one in types],
+            types=[enum_value(agent_entity_memory_pb2.MemoryEntityType)(one) for one in types],
             page_size=page_size,
             page_token=page_token,
         )
-        answer: agent_entity_memory.QueryEntitiesResponse = await self._call(
+        answer: agent_entity_memory_pb2.QueryEntitiesResponse = await self._call(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "QueryEntities",
             request,
             timeout,
@@ -795,11 +809,11 @@ class Calls(Connection):
     async def query_memory_relationships(
         self,
         *,
-        types: Iterable[agent_entity_memory.MemoryRelationshipType.ValueType | str] = (),
+        types: Iterable[agent_entity_memory_pb2.MemoryRelationshipType.ValueType | str] = (),
         entity_id: str = "",
         page_size: int = 0,
         timeout: float | None = None,
-    ) -> AsyncIterator[agent_entity_memory.MemoryRelationship]:
+    ) -> AsyncIterator[agent_entity_memory_pb2.MemoryRelationship]:
         """Lists relationships, most recently mentioned first.
 
         Args:
@@ -808,14 +822,16 @@ class Calls(Connection):
                 Default: all.
             page_size: Maximum number of entries, 0–200; 0 means 20, values above 200 count as 200.
         """
-        request = agent_entity_memory.QueryRelationshipsRequest(
-            types=[enum_value(agent_entity_memory.MemoryRelationshipType)(one) for one in types],
+        request = agent_entity_memory_pb2.QueryRelationshipsRequest(
+            types=[
+                enum_value(agent_entity_memory_pb2.MemoryRelationshipType)(one) for one in types
+            ],
             entity_id=entity_id,
             page_size=page_size,
         )
         async for page in self._pages(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "QueryRelationships",
             request,
             timeout,
@@ -828,10 +844,10 @@ class Calls(Connection):
         entity_id: str = "",
         *,
         max_hops: int = 0,
-        types: Iterable[agent_entity_memory.MemoryRelationshipType.ValueType | str] = (),
+        types: Iterable[agent_entity_memory_pb2.MemoryRelationshipType.ValueType | str] = (),
         page_size: int = 0,
         timeout: float | None = None,
-    ) -> AsyncIterator[agent_entity_memory.RelatedMemoryEntity]:
+    ) -> AsyncIterator[agent_entity_memory_pb2.RelatedMemoryEntity]:
         """Returns entities one or two relationships away from an entity, or from the user.
 
         Args:
@@ -840,15 +856,17 @@ class Calls(Connection):
             types: Only along relationships of these types. Default: all.
             page_size: Maximum number of entries, 0–200; 0 means 20, values above 200 count as 200.
         """
-        request = agent_entity_memory.GetRelatedEntitiesRequest(
+        request = agent_entity_memory_pb2.GetRelatedEntitiesRequest(
             entity_id=entity_id,
             max_hops=max_hops,
-            types=[enum_value(agent_entity_memory.MemoryRelationshipType)(one) for one in types],
+            types=[
+                enum_value(agent_entity_memory_pb2.MemoryRelationshipType)(one) for one in types
+            ],
             page_size=page_size,
         )
         async for page in self._pages(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "GetRelatedEntities",
             request,
             timeout,
@@ -860,12 +878,14 @@ class Calls(Connection):
         self,
         query: str,
         *,
-        entity_type: agent_entity_memory.MemoryEntityType.ValueType | str | None = None,
-        relationship_type: agent_entity_memory.MemoryRelationshipType.ValueType | str | None = None,
+        entity_type: agent_entity_memory_pb2.MemoryEntityType.ValueType | str | None = None,
+        relationship_type: agent_entity_memory_pb2.MemoryRelationshipType.ValueType
+        | str
+        | None = None,
         page_size: int = 0,
         page_token: str = "",
         timeout: float | None = None,
-    ) -> agent_entity_memory.AnswerRelationshipQueryResponse:
+    ) -> agent_entity_memory_pb2.AnswerRelationshipQueryResponse:
         """Finds relationships that answer a question in natural language, such as "What do I use for
         monitoring?", best first.
 
@@ -878,18 +898,18 @@ class Calls(Connection):
             page_size: Maximum number of entries, 0–200; 0 means 20, values above 200 count as 200.
             page_token: `next_page_token` of the previous page; the other fields must be the same.
         """
-        request = agent_entity_memory.AnswerRelationshipQueryRequest(
+        request = agent_entity_memory_pb2.AnswerRelationshipQueryRequest(
             query=query,
-            entity_type=enum_value(agent_entity_memory.MemoryEntityType)(entity_type),
-            relationship_type=enum_value(agent_entity_memory.MemoryRelationshipType)(
+            entity_type=enum_value(agent_entity_memory_pb2.MemoryEntityType)(entity_type),
+            relationship_type=enum_value(agent_entity_memory_pb2.MemoryRelationshipType)(
                 relationship_type
             ),
             page_size=page_size,
             page_token=page_token,
         )
-        answer: agent_entity_memory.AnswerRelationshipQueryResponse = await self._call(
+        answer: agent_entity_memory_pb2.AnswerRelationshipQueryResponse = await self._call(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "AnswerRelationshipQuery",
             request,
             timeout,
@@ -898,19 +918,19 @@ class Calls(Connection):
 
     async def merge_memory_entities(
         self, entity_id: str, other_entity_id: str, *, timeout: float | None = None
-    ) -> agent_entity_memory.MemoryEntity:
+    ) -> agent_entity_memory_pb2.MemoryEntity:
         """Merges two entities: the names of the other entity become aliases, and its relationships move.
 
         Args:
             entity_id: The entity that remains.
             other_entity_id: The entity that is merged into it.
         """
-        request = agent_entity_memory.MergeEntitiesRequest(
+        request = agent_entity_memory_pb2.MergeEntitiesRequest(
             entity_id=entity_id, other_entity_id=other_entity_id
         )
-        answer: agent_entity_memory.MergeEntitiesResponse = await self._call(
+        answer: agent_entity_memory_pb2.MergeEntitiesResponse = await self._call(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "MergeEntities",
             request,
             timeout,
@@ -919,7 +939,7 @@ class Calls(Connection):
 
     async def rename_memory_entity(
         self, entity_id: str, name: str, *, timeout: float | None = None
-    ) -> agent_entity_memory.MemoryEntity:
+    ) -> agent_entity_memory_pb2.MemoryEntity:
         """Renames an entity; the former name becomes an alias. WRONG_STATE when another entity of the type has
         the name.
 
@@ -928,10 +948,10 @@ class Calls(Connection):
             name: Its new name, 1–200 characters that are not all white space, without control
                 characters.
         """
-        request = agent_entity_memory.RenameEntityRequest(entity_id=entity_id, name=name)
-        answer: agent_entity_memory.RenameEntityResponse = await self._call(
+        request = agent_entity_memory_pb2.RenameEntityRequest(entity_id=entity_id, name=name)
+        answer: agent_entity_memory_pb2.RenameEntityResponse = await self._call(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "RenameEntity",
             request,
             timeout,
@@ -940,16 +960,16 @@ class Calls(Connection):
 
     async def delete_memory_entity(
         self, entity_id: str, *, timeout: float | None = None
-    ) -> agent_entity_memory.DeleteEntityResponse:
+    ) -> agent_entity_memory_pb2.DeleteEntityResponse:
         """Deletes an entity and its relationships. RestoreEntity restores them.
 
         Args:
             entity_id: Its id.
         """
-        request = agent_entity_memory.DeleteEntityRequest(entity_id=entity_id)
-        answer: agent_entity_memory.DeleteEntityResponse = await self._call(
+        request = agent_entity_memory_pb2.DeleteEntityRequest(entity_id=entity_id)
+        answer: agent_entity_memory_pb2.DeleteEntityResponse = await self._call(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "DeleteEntity",
             request,
             timeout,
@@ -958,17 +978,17 @@ class Calls(Connection):
 
     async def restore_memory_entity(
         self, entity_id: str, *, timeout: float | None = None
-    ) -> agent_entity_memory.RestoreEntityResponse:
+    ) -> agent_entity_memory_pb2.RestoreEntityResponse:
         """Restores a deleted entity with the relationships that were deleted with it. WRONG_STATE when it was
         merged into another entity, or when another entity has its name now.
 
         Args:
             entity_id: Its id.
         """
-        request = agent_entity_memory.RestoreEntityRequest(entity_id=entity_id)
-        answer: agent_entity_memory.RestoreEntityResponse = await self._call(
+        request = agent_entity_memory_pb2.RestoreEntityRequest(entity_id=entity_id)
+        answer: agent_entity_memory_pb2.RestoreEntityResponse = await self._call(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "RestoreEntity",
             request,
             timeout,
@@ -977,16 +997,16 @@ class Calls(Connection):
 
     async def delete_memory_relationship(
         self, relationship_id: str, *, timeout: float | None = None
-    ) -> agent_entity_memory.DeleteRelationshipResponse:
+    ) -> agent_entity_memory_pb2.DeleteRelationshipResponse:
         """Deletes a relationship.
 
         Args:
             relationship_id: Its id.
         """
-        request = agent_entity_memory.DeleteRelationshipRequest(relationship_id=relationship_id)
-        answer: agent_entity_memory.DeleteRelationshipResponse = await self._call(
+        request = agent_entity_memory_pb2.DeleteRelationshipRequest(relationship_id=relationship_id)
+        answer: agent_entity_memory_pb2.DeleteRelationshipResponse = await self._call(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "DeleteRelationship",
             request,
             timeout,
@@ -995,17 +1015,17 @@ class Calls(Connection):
 
     async def get_memory_quota(
         self, conversation_id: str = "", *, timeout: float | None = None
-    ) -> agent_entity_memory.GetMemoryQuotaResponse:
+    ) -> agent_entity_memory_pb2.GetMemoryQuotaResponse:
         """Returns how much may still be saved today and in a conversation.
 
         Args:
             conversation_id: The conversation, up to 200 characters. Default: none; only the day's quota
                 is returned.
         """
-        request = agent_entity_memory.GetMemoryQuotaRequest(conversation_id=conversation_id)
-        answer: agent_entity_memory.GetMemoryQuotaResponse = await self._call(
+        request = agent_entity_memory_pb2.GetMemoryQuotaRequest(conversation_id=conversation_id)
+        answer: agent_entity_memory_pb2.GetMemoryQuotaResponse = await self._call(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "GetMemoryQuota",
             request,
             timeout,
@@ -1014,7 +1034,7 @@ class Calls(Connection):
 
     async def export_memory(
         self, *, page_size: int = 0, page_token: str = "", timeout: float | None = None
-    ) -> agent_entity_memory.ExportUserMemoryResponse:
+    ) -> agent_entity_memory_pb2.ExportUserMemoryResponse:
         """Exports all data of the user in pages, including deleted data: entities first, then relationships.
 
         Args:
@@ -1022,12 +1042,12 @@ class Calls(Connection):
                 1,000.
             page_token: `next_page_token` of the previous page.
         """
-        request = agent_entity_memory.ExportUserMemoryRequest(
+        request = agent_entity_memory_pb2.ExportUserMemoryRequest(
             page_size=page_size, page_token=page_token
         )
-        answer: agent_entity_memory.ExportUserMemoryResponse = await self._call(
+        answer: agent_entity_memory_pb2.ExportUserMemoryResponse = await self._call(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "ExportUserMemory",
             request,
             timeout,
@@ -1036,7 +1056,7 @@ class Calls(Connection):
 
     async def list_dead_memory_writes(
         self, *, page_size: int = 0, timeout: float | None = None
-    ) -> AsyncIterator[agent_entity_memory.DeadMemoryWrite]:
+    ) -> AsyncIterator[agent_entity_memory_pb2.DeadMemoryWrite]:
         """Lists what was accepted to be saved and failed for good, such as messages that could not be read,
         with reasons, latest first. Kept for 30 days.
 
@@ -1044,10 +1064,10 @@ class Calls(Connection):
             page_size: Maximum number of entries, up to 200; larger values count as 200. 0 means the
                 default, 20.
         """
-        request = agent_entity_memory.ListDeadMemoryWritesRequest(page_size=page_size)
+        request = agent_entity_memory_pb2.ListDeadMemoryWritesRequest(page_size=page_size)
         async for page in self._pages(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "ListDeadMemoryWrites",
             request,
             timeout,
@@ -1057,12 +1077,12 @@ class Calls(Connection):
 
     async def retry_dead_memory_writes(
         self, *, timeout: float | None = None
-    ) -> agent_entity_memory.RetryDeadMemoryWritesResponse:
+    ) -> agent_entity_memory_pb2.RetryDeadMemoryWritesResponse:
         """Queues all of the user's writes that failed for good again."""
-        request = agent_entity_memory.RetryDeadMemoryWritesRequest()
-        answer: agent_entity_memory.RetryDeadMemoryWritesResponse = await self._call(
+        request = agent_entity_memory_pb2.RetryDeadMemoryWritesRequest()
+        answer: agent_entity_memory_pb2.RetryDeadMemoryWritesResponse = await self._call(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "RetryDeadMemoryWrites",
             request,
             timeout,
@@ -1071,12 +1091,12 @@ class Calls(Connection):
 
     async def erase_memory(
         self, *, timeout: float | None = None
-    ) -> agent_entity_memory.EraseUserMemoryResponse:
+    ) -> agent_entity_memory_pb2.EraseUserMemoryResponse:
         """Erases all data of the user permanently, including pending writes."""
-        request = agent_entity_memory.EraseUserMemoryRequest()
-        answer: agent_entity_memory.EraseUserMemoryResponse = await self._call(
+        request = agent_entity_memory_pb2.EraseUserMemoryRequest()
+        answer: agent_entity_memory_pb2.EraseUserMemoryResponse = await self._call(
             "agent",
-            agent_entity_memory_grpc.EntityMemoryServiceStub,
+            agent_entity_memory_pb2_grpc.EntityMemoryServiceStub,
             "EraseUserMemory",
             request,
             timeout,
@@ -1093,10 +1113,10 @@ class Calls(Connection):
         importance: float | None = None,
         session_id: str = "",
         metadata: Mapping[str, Any] | None = None,
-        relations: Iterable[agent_memories.MemoryRelationInput] = (),
+        relations: Iterable[agent_memories_pb2.MemoryRelationInput] = (),
         skip_inference: bool = False,
         timeout: float | None = None,
-    ) -> agent_memories.CreateMemoryResponse:
+    ) -> agent_memories_pb2.CreateMemoryResponse:
         """Stores a memory with its relations, all or nothing. When the call returns, searches find the memory
         and follow its relations. If the graph is too busy to store its part, or then to infer and read
         relations, within 2 s each, the answer has no relations, and a job of kind JOB_KIND_INFER stores and
@@ -1115,7 +1135,7 @@ class Calls(Connection):
             skip_inference: Do not infer relations for it now. Default: relations by similarity, and
                 from a solution to an error, are inferred.
         """
-        request = agent_memories.CreateMemoryRequest(
+        request = agent_memories_pb2.CreateMemoryRequest(
             type=type,
             title=title,
             content=content,
@@ -1126,23 +1146,23 @@ class Calls(Connection):
             relations=list(relations),
             skip_inference=skip_inference,
         )
-        answer: agent_memories.CreateMemoryResponse = await self._call(
-            "agent", agent_memories_grpc.MemoryServiceStub, "CreateMemory", request, timeout
+        answer: agent_memories_pb2.CreateMemoryResponse = await self._call(
+            "agent", agent_memories_pb2_grpc.MemoryServiceStub, "CreateMemory", request, timeout
         )
         return answer
 
     async def get_memory(
         self, memory_id: str, *, timeout: float | None = None
-    ) -> agent_memories.GetMemoryResponse:
+    ) -> agent_memories_pb2.GetMemoryResponse:
         """Returns a memory with its relations. The call counts as an access if the caller has the scope
         `write`. NOT_FOUND if the memory does not exist.
 
         Args:
             memory_id: Its id.
         """
-        request = agent_memories.GetMemoryRequest(memory_id=memory_id)
-        answer: agent_memories.GetMemoryResponse = await self._call(
-            "agent", agent_memories_grpc.MemoryServiceStub, "GetMemory", request, timeout
+        request = agent_memories_pb2.GetMemoryRequest(memory_id=memory_id)
+        answer: agent_memories_pb2.GetMemoryResponse = await self._call(
+            "agent", agent_memories_pb2_grpc.MemoryServiceStub, "GetMemory", request, timeout
         )
         return answer
 
@@ -1153,7 +1173,7 @@ class Calls(Connection):
         session_id: str = "",
         page_size: int = 0,
         timeout: float | None = None,
-    ) -> AsyncIterator[agent_memories.Memory]:
+    ) -> AsyncIterator[agent_memories_pb2.Memory]:
         """Lists the caller's memories, newest first, in pages, without their relations.
 
         Args:
@@ -1162,26 +1182,26 @@ class Calls(Connection):
             page_size: Maximum number of entries, up to 200; larger values count as 200. 0 means the
                 default, 50.
         """
-        request = agent_memories.ListMemoriesRequest(
+        request = agent_memories_pb2.ListMemoriesRequest(
             types=list(types), session_id=session_id, page_size=page_size
         )
         async for page in self._pages(
-            "agent", agent_memories_grpc.MemoryServiceStub, "ListMemories", request, timeout
+            "agent", agent_memories_pb2_grpc.MemoryServiceStub, "ListMemories", request, timeout
         ):
             for one in page.memories:
                 yield one
 
     async def delete_memory(
         self, memory_id: str, *, timeout: float | None = None
-    ) -> agent_memories.DeleteMemoryResponse:
+    ) -> agent_memories_pb2.DeleteMemoryResponse:
         """Removes a memory and its relations. NOT_FOUND if the memory does not exist.
 
         Args:
             memory_id: Its id.
         """
-        request = agent_memories.DeleteMemoryRequest(memory_id=memory_id)
-        answer: agent_memories.DeleteMemoryResponse = await self._call(
-            "agent", agent_memories_grpc.MemoryServiceStub, "DeleteMemory", request, timeout
+        request = agent_memories_pb2.DeleteMemoryRequest(memory_id=memory_id)
+        answer: agent_memories_pb2.DeleteMemoryResponse = await self._call(
+            "agent", agent_memories_pb2_grpc.MemoryServiceStub, "DeleteMemory", request, timeout
         )
         return answer
 
@@ -1189,13 +1209,13 @@ class Calls(Connection):
         self,
         memory_id: str,
         target_id: str,
-        relation_type: graph_relations.ChunkRelationType.ValueType | str,
+        relation_type: graph_relations_pb2.ChunkRelationType.ValueType | str,
         *,
         strength: float | None = None,
         valid_time: datetime | None = None,
         invalid_time: datetime | None = None,
         timeout: float | None = None,
-    ) -> agent_memories.PutMemoryRelationResponse:
+    ) -> agent_memories_pb2.PutMemoryRelationResponse:
         """Stores a relation between two memories of the caller, or changes the existing one. NOT_FOUND if the
         memory does not exist.
 
@@ -1207,18 +1227,22 @@ class Calls(Connection):
             valid_time: Start of its validity; unset: open.
             invalid_time: End of its validity, exclusive; unset: open.
         """
-        request = agent_memories.PutMemoryRelationRequest(
+        request = agent_memories_pb2.PutMemoryRelationRequest(
             memory_id=memory_id,
-            relation=agent_memories.MemoryRelationInput(
+            relation=agent_memories_pb2.MemoryRelationInput(
                 target_id=target_id,
-                relation_type=enum_value(graph_relations.ChunkRelationType)(relation_type),
+                relation_type=enum_value(graph_relations_pb2.ChunkRelationType)(relation_type),
                 strength=strength,
                 valid_time=timestamp(valid_time),
                 invalid_time=timestamp(invalid_time),
             ),
         )
-        answer: agent_memories.PutMemoryRelationResponse = await self._call(
-            "agent", agent_memories_grpc.MemoryServiceStub, "PutMemoryRelation", request, timeout
+        answer: agent_memories_pb2.PutMemoryRelationResponse = await self._call(
+            "agent",
+            agent_memories_pb2_grpc.MemoryServiceStub,
+            "PutMemoryRelation",
+            request,
+            timeout,
         )
         return answer
 
@@ -1227,9 +1251,9 @@ class Calls(Connection):
         memory_id: str,
         target_id: str,
         *,
-        relation_type: graph_relations.ChunkRelationType.ValueType | str | None = None,
+        relation_type: graph_relations_pb2.ChunkRelationType.ValueType | str | None = None,
         timeout: float | None = None,
-    ) -> agent_memories.DeleteMemoryRelationResponse:
+    ) -> agent_memories_pb2.DeleteMemoryRelationResponse:
         """Removes a relation between two memories. An inferred one that was removed is not inferred again.
 
         Args:
@@ -1238,13 +1262,17 @@ class Calls(Connection):
             relation_type: The type of the relation. Default: relations of every type between the two,
                 in this direction.
         """
-        request = agent_memories.DeleteMemoryRelationRequest(
+        request = agent_memories_pb2.DeleteMemoryRelationRequest(
             memory_id=memory_id,
             target_id=target_id,
-            relation_type=enum_value(graph_relations.ChunkRelationType)(relation_type),
+            relation_type=enum_value(graph_relations_pb2.ChunkRelationType)(relation_type),
         )
-        answer: agent_memories.DeleteMemoryRelationResponse = await self._call(
-            "agent", agent_memories_grpc.MemoryServiceStub, "DeleteMemoryRelation", request, timeout
+        answer: agent_memories_pb2.DeleteMemoryRelationResponse = await self._call(
+            "agent",
+            agent_memories_pb2_grpc.MemoryServiceStub,
+            "DeleteMemoryRelation",
+            request,
+            timeout,
         )
         return answer
 
@@ -1253,17 +1281,17 @@ class Calls(Connection):
         query: str,
         *,
         limit: int | None = None,
-        mode: agent_memories.MemorySearchMode.ValueType | str | None = None,
+        mode: agent_memories_pb2.MemorySearchMode.ValueType | str | None = None,
         types: Iterable[str] = (),
         tags: Iterable[str] = (),
         session_id: str = "",
         min_score: float | None = None,
-        cache: common_retrieval.CacheMode.ValueType | str | None = None,
-        rerank: common_reranking.RerankMode.ValueType | str | None = None,
+        cache: common_retrieval_pb2.CacheMode.ValueType | str | None = None,
+        rerank: common_reranking_pb2.RerankMode.ValueType | str | None = None,
         expansion: ExpansionLike | None = None,
         keep_ranking: bool = False,
         timeout: float | None = None,
-    ) -> agent_memories.SearchMemoriesResponse:
+    ) -> agent_memories_pb2.SearchMemoriesResponse:
         """Finds memories that answer a question, on request reranked and expanded along relations. Each hit
         counts as an access if the caller has the scope `write`.
 
@@ -1282,67 +1310,71 @@ class Calls(Connection):
             expansion: How to expand along relations: FORMULA or NONE. Default: NONE.
             keep_ranking: Keep the order and the scores, and return related memories in `related`.
         """
-        request = agent_memories.SearchMemoriesRequest(
+        request = agent_memories_pb2.SearchMemoriesRequest(
             query=query,
             limit=limit,
-            mode=enum_value(agent_memories.MemorySearchMode)(mode),
+            mode=enum_value(agent_memories_pb2.MemorySearchMode)(mode),
             types=list(types),
             tags=list(tags),
             session_id=session_id,
             min_score=min_score,
-            cache=enum_value(common_retrieval.CacheMode)(cache),
-            rerank=enum_value(common_reranking.RerankMode)(rerank),
+            cache=enum_value(common_retrieval_pb2.CacheMode)(cache),
+            rerank=enum_value(common_reranking_pb2.RerankMode)(rerank),
             expansion=expansion_options(expansion),
             keep_ranking=keep_ranking,
         )
-        answer: agent_memories.SearchMemoriesResponse = await self._call(
-            "agent", agent_memories_grpc.MemoryServiceStub, "SearchMemories", request, timeout
+        answer: agent_memories_pb2.SearchMemoriesResponse = await self._call(
+            "agent", agent_memories_pb2_grpc.MemoryServiceStub, "SearchMemories", request, timeout
         )
         return answer
 
     async def close_memory_session(
         self, session_id: str, *, timeout: float | None = None
-    ) -> agent_memories.CloseMemorySessionResponse:
+    ) -> agent_memories_pb2.CloseMemorySessionResponse:
         """Closes a session: stores a summary of its memories, of type SESSION_SUMMARY; each of the memories is
         PART_OF it.
 
         Args:
             session_id: Its id.
         """
-        request = agent_memories.CloseMemorySessionRequest(session_id=session_id)
-        answer: agent_memories.CloseMemorySessionResponse = await self._call(
-            "agent", agent_memories_grpc.MemoryServiceStub, "CloseMemorySession", request, timeout
+        request = agent_memories_pb2.CloseMemorySessionRequest(session_id=session_id)
+        answer: agent_memories_pb2.CloseMemorySessionResponse = await self._call(
+            "agent",
+            agent_memories_pb2_grpc.MemoryServiceStub,
+            "CloseMemorySession",
+            request,
+            timeout,
         )
         return answer
 
     async def get_memory_types(
         self, *, timeout: float | None = None
-    ) -> agent_memories.GetMemoryTypesResponse:
+    ) -> agent_memories_pb2.GetMemoryTypesResponse:
         """Returns the types that memories of the space may have."""
-        request = agent_memories.GetMemoryTypesRequest()
-        answer: agent_memories.GetMemoryTypesResponse = await self._call(
-            "agent", agent_memories_grpc.MemoryServiceStub, "GetMemoryTypes", request, timeout
+        request = agent_memories_pb2.GetMemoryTypesRequest()
+        answer: agent_memories_pb2.GetMemoryTypesResponse = await self._call(
+            "agent", agent_memories_pb2_grpc.MemoryServiceStub, "GetMemoryTypes", request, timeout
         )
         return answer
 
     async def put_memory_types(
         self, types: Iterable[str], *, timeout: float | None = None
-    ) -> agent_memories.PutMemoryTypesResponse:
+    ) -> agent_memories_pb2.PutMemoryTypesResponse:
         """Replaces the types for new memories. Existing memories keep their types.
 
         Args:
             types: Their names: a letter, then letters, digits and underscores; 1–100. SESSION_SUMMARY
                 is always included.
         """
-        request = agent_memories.PutMemoryTypesRequest(types=list(types))
-        answer: agent_memories.PutMemoryTypesResponse = await self._call(
-            "agent", agent_memories_grpc.MemoryServiceStub, "PutMemoryTypes", request, timeout
+        request = agent_memories_pb2.PutMemoryTypesRequest(types=list(types))
+        answer: agent_memories_pb2.PutMemoryTypesResponse = await self._call(
+            "agent", agent_memories_pb2_grpc.MemoryServiceStub, "PutMemoryTypes", request, timeout
         )
         return answer
 
     async def run_memory_inference(
         self, *, memory_limit: int = 0, timeout: float | None = None
-    ) -> agent_memories.RunMemoryInferenceResponse:
+    ) -> agent_memories_pb2.RunMemoryInferenceResponse:
         """Infers relations between the caller's memories: from similarity, from errors and their successors,
         and from joint accesses. Removes inferred relations whose evidence no longer applies. Returns when
         the inference is complete; for many memories use StartMemoryInference.
@@ -1351,15 +1383,19 @@ class Calls(Connection):
             memory_limit: Maximum number of examined memories, newest first, up to 500; larger values
                 count as 500. 0 means the default, 100.
         """
-        request = agent_memories.RunMemoryInferenceRequest(memory_limit=memory_limit)
-        answer: agent_memories.RunMemoryInferenceResponse = await self._call(
-            "agent", agent_memories_grpc.MemoryServiceStub, "RunMemoryInference", request, timeout
+        request = agent_memories_pb2.RunMemoryInferenceRequest(memory_limit=memory_limit)
+        answer: agent_memories_pb2.RunMemoryInferenceResponse = await self._call(
+            "agent",
+            agent_memories_pb2_grpc.MemoryServiceStub,
+            "RunMemoryInference",
+            request,
+            timeout,
         )
         return answer
 
     async def start_memory_inference(
         self, *, memory_limit: int = 0, timeout: float | None = None
-    ) -> agent_memories.StartMemoryInferenceResponse:
+    ) -> agent_memories_pb2.StartMemoryInferenceResponse:
         """Starts the same inference as a job, which continues after the call and survives restarts. If a job
         of the caller is waiting or running, returns that job.
 
@@ -1367,19 +1403,23 @@ class Calls(Connection):
             memory_limit: Maximum number of examined memories, newest first. 0 means the default: all of
                 them.
         """
-        request = agent_memories.StartMemoryInferenceRequest(memory_limit=memory_limit)
-        answer: agent_memories.StartMemoryInferenceResponse = await self._call(
-            "agent", agent_memories_grpc.MemoryServiceStub, "StartMemoryInference", request, timeout
+        request = agent_memories_pb2.StartMemoryInferenceRequest(memory_limit=memory_limit)
+        answer: agent_memories_pb2.StartMemoryInferenceResponse = await self._call(
+            "agent",
+            agent_memories_pb2_grpc.MemoryServiceStub,
+            "StartMemoryInference",
+            request,
+            timeout,
         )
         return answer
 
     async def get_memory_stats(
         self, *, timeout: float | None = None
-    ) -> agent_memories.GetMemoryStatsResponse:
+    ) -> agent_memories_pb2.GetMemoryStatsResponse:
         """Returns counts of the caller's memories and relations."""
-        request = agent_memories.GetMemoryStatsRequest()
-        answer: agent_memories.GetMemoryStatsResponse = await self._call(
-            "agent", agent_memories_grpc.MemoryServiceStub, "GetMemoryStats", request, timeout
+        request = agent_memories_pb2.GetMemoryStatsRequest()
+        answer: agent_memories_pb2.GetMemoryStatsResponse = await self._call(
+            "agent", agent_memories_pb2_grpc.MemoryServiceStub, "GetMemoryStats", request, timeout
         )
         return answer
 
@@ -1390,17 +1430,17 @@ class Calls(Connection):
         limit: int | None = None,
         entity_name: str = "",
         relation_type: str = "",
-        query_embedding: common_retrieval.QueryEmbedding | None = None,
+        query_embedding: common_retrieval_pb2.QueryEmbedding | None = None,
         as_of: TimeLike | None = None,
         text_only: bool = False,
-        reranker: graph_query.FactReranker.ValueType | str | None = None,
+        reranker: graph_query_pb2.FactReranker.ValueType | str | None = None,
         center_entity_name: str = "",
         center_entity_type: str = "",
         mmr_lambda: float | None = None,
         known_time: datetime | None = None,
         min_score: float | None = None,
         timeout: float | None = None,
-    ) -> graph_query.SearchFactsResponse:
+    ) -> graph_query_pb2.SearchFactsResponse:
         """Finds facts that answer a question, by full text and by similarity, fused. A search that would have
         to wait longer than 0.2 seconds (a setting) is refused: RESOURCE_EXHAUSTED, with the delay before a
         retry.
@@ -1432,7 +1472,7 @@ class Calls(Connection):
                 needs a third of the question's words, a local fact two fifths of them. 0 lists
                 everything.
         """
-        request = graph_query.SearchFactsRequest(
+        request = graph_query_pb2.SearchFactsRequest(
             query=query,
             limit=limit,
             entity_name=entity_name,
@@ -1440,15 +1480,15 @@ class Calls(Connection):
             query_embedding=query_embedding,
             time=time_selector(as_of),
             text_only=text_only,
-            reranker=enum_value(graph_query.FactReranker)(reranker),
+            reranker=enum_value(graph_query_pb2.FactReranker)(reranker),
             center_entity_name=center_entity_name,
             center_entity_type=center_entity_type,
             mmr_lambda=mmr_lambda,
             known_time=timestamp(known_time),
             min_score=min_score,
         )
-        answer: graph_query.SearchFactsResponse = await self._call(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "SearchFacts", request, timeout
+        answer: graph_query_pb2.SearchFactsResponse = await self._call(
+            "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "SearchFacts", request, timeout
         )
         return answer
 
@@ -1460,7 +1500,7 @@ class Calls(Connection):
         limit: int | None = None,
         as_of: TimeLike | None = None,
         timeout: float | None = None,
-    ) -> graph_query.GetNeighborhoodResponse:
+    ) -> graph_query_pb2.GetNeighborhoodResponse:
         """Returns an entity's direct neighbors and the facts that connect them. NOT_FOUND if the entity does
         not exist.
 
@@ -1472,11 +1512,11 @@ class Calls(Connection):
             limit: Maximum number of neighbors, 1–100. Default 20.
             as_of: The time to which the answer refers. Default: now.
         """
-        request = graph_query.GetNeighborhoodRequest(
+        request = graph_query_pb2.GetNeighborhoodRequest(
             entity_name=entity_name, entity_type=entity_type, limit=limit, time=time_selector(as_of)
         )
-        answer: graph_query.GetNeighborhoodResponse = await self._call(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "GetNeighborhood", request, timeout
+        answer: graph_query_pb2.GetNeighborhoodResponse = await self._call(
+            "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "GetNeighborhood", request, timeout
         )
         return answer
 
@@ -1485,10 +1525,10 @@ class Calls(Connection):
         type: str = "",
         *,
         page_size: int = 0,
-        order_by: graph_query.EntityOrder.ValueType | str | None = None,
-        document_titles: graph_query.DocumentTitles.ValueType | str | None = None,
+        order_by: graph_query_pb2.EntityOrder.ValueType | str | None = None,
+        document_titles: graph_query_pb2.DocumentTitles.ValueType | str | None = None,
         timeout: float | None = None,
-    ) -> AsyncIterator[graph_facts.Entity]:
+    ) -> AsyncIterator[graph_facts_pb2.Entity]:
         """Lists the space's entities, by name or most mentioned first, in pages that remain stable during
         writes.
 
@@ -1499,14 +1539,14 @@ class Calls(Connection):
             order_by: The order. Default: by name.
             document_titles: How to treat documents' titles. Default: include them.
         """
-        request = graph_query.ListEntitiesRequest(
+        request = graph_query_pb2.ListEntitiesRequest(
             type=type,
             page_size=page_size,
-            order_by=enum_value(graph_query.EntityOrder)(order_by),
-            document_titles=enum_value(graph_query.DocumentTitles)(document_titles),
+            order_by=enum_value(graph_query_pb2.EntityOrder)(order_by),
+            document_titles=enum_value(graph_query_pb2.DocumentTitles)(document_titles),
         )
         async for page in self._pages(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "ListEntities", request, timeout
+            "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "ListEntities", request, timeout
         ):
             for one in page.entities:
                 yield one
@@ -1521,7 +1561,7 @@ class Calls(Connection):
         known_time: datetime | None = None,
         page_size: int = 0,
         timeout: float | None = None,
-    ) -> AsyncIterator[graph_facts.Fact]:
+    ) -> AsyncIterator[graph_facts_pb2.Fact]:
         """Lists stated facts by subject, relation, object and time, in pages that remain stable during writes.
 
         Args:
@@ -1537,7 +1577,7 @@ class Calls(Connection):
             page_size: Maximum number of entries, up to 200; larger values count as 200. 0 means the
                 default, 50.
         """
-        request = graph_structure.ListFactsRequest(
+        request = graph_structure_pb2.ListFactsRequest(
             subject=entity_selector(subject),
             relation_type=relation_type,
             object=entity_selector(object),
@@ -1546,36 +1586,36 @@ class Calls(Connection):
             page_size=page_size,
         )
         async for page in self._pages(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "ListFacts", request, timeout
+            "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "ListFacts", request, timeout
         ):
             for one in page.facts:
                 yield one
 
     async def get_fact(
         self, fact_id: str, *, timeout: float | None = None
-    ) -> graph_structure.GetFactResponse:
+    ) -> graph_structure_pb2.GetFactResponse:
         """Returns a fact with all its versions.
 
         Args:
             fact_id: The fact's id. Ids of other spaces are unknown.
         """
-        request = graph_structure.GetFactRequest(fact_id=fact_id)
-        answer: graph_structure.GetFactResponse = await self._call(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "GetFact", request, timeout
+        request = graph_structure_pb2.GetFactRequest(fact_id=fact_id)
+        answer: graph_structure_pb2.GetFactResponse = await self._call(
+            "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "GetFact", request, timeout
         )
         return answer
 
     async def get_entity(
         self, entity: EntityLike, *, timeout: float | None = None
-    ) -> graph_entities.GetEntityResponse:
+    ) -> graph_entities_pb2.GetEntityResponse:
         """Returns an entity by its exact name or its id; if several entities share the name, all are returned.
 
         Args:
             entity: The entity.
         """
-        request = graph_entities.GetEntityRequest(entity=entity_selector(entity))
-        answer: graph_entities.GetEntityResponse = await self._call(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "GetEntity", request, timeout
+        request = graph_entities_pb2.GetEntityRequest(entity=entity_selector(entity))
+        answer: graph_entities_pb2.GetEntityResponse = await self._call(
+            "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "GetEntity", request, timeout
         )
         return answer
 
@@ -1591,7 +1631,7 @@ class Calls(Connection):
         page_token: str = "",
         include_withdrawn: bool = False,
         timeout: float | None = None,
-    ) -> graph_history.GetEntityHistoryResponse:
+    ) -> graph_history_pb2.GetEntityHistoryResponse:
         """Returns an entity's facts, current and past, in time order, with a summary of the history. NOT_FOUND
         if the entity does not exist.
 
@@ -1610,7 +1650,7 @@ class Calls(Connection):
             include_withdrawn: Also return the facts that were withdrawn or replaced by a correction, in
                 `withdrawn`. Default: they do not appear.
         """
-        request = graph_history.GetEntityHistoryRequest(
+        request = graph_history_pb2.GetEntityHistoryRequest(
             entity=entity_selector(entity),
             relation_type=relation_type,
             since_time=timestamp(since_time),
@@ -1620,8 +1660,12 @@ class Calls(Connection):
             page_token=page_token,
             include_withdrawn=include_withdrawn,
         )
-        answer: graph_history.GetEntityHistoryResponse = await self._call(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "GetEntityHistory", request, timeout
+        answer: graph_history_pb2.GetEntityHistoryResponse = await self._call(
+            "graph",
+            graph_query_pb2_grpc.GraphQueryServiceStub,
+            "GetEntityHistory",
+            request,
+            timeout,
         )
         return answer
 
@@ -1635,7 +1679,7 @@ class Calls(Connection):
         page_size: int = 0,
         page_token: str = "",
         timeout: float | None = None,
-    ) -> graph_history.GetSnapshotResponse:
+    ) -> graph_history_pb2.GetSnapshotResponse:
         """Returns the facts that held at a time, and the changes since.
 
         Args:
@@ -1650,7 +1694,7 @@ class Calls(Connection):
                 default, 50.
             page_token: Where to continue: `next_page_token` of the previous page, for the same request.
         """
-        request = graph_history.GetSnapshotRequest(
+        request = graph_history_pb2.GetSnapshotRequest(
             time=time_selector(as_of),
             entity=entity_selector(entity),
             relation_type=relation_type,
@@ -1658,8 +1702,8 @@ class Calls(Connection):
             page_size=page_size,
             page_token=page_token,
         )
-        answer: graph_history.GetSnapshotResponse = await self._call(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "GetSnapshot", request, timeout
+        answer: graph_history_pb2.GetSnapshotResponse = await self._call(
+            "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "GetSnapshot", request, timeout
         )
         return answer
 
@@ -1673,7 +1717,7 @@ class Calls(Connection):
         known_time: datetime | None = None,
         limit: int | None = None,
         timeout: float | None = None,
-    ) -> graph_history.GraphDiff:
+    ) -> graph_history_pb2.GraphDiff:
         """Returns the difference between two times.
 
         Args:
@@ -1686,7 +1730,7 @@ class Calls(Connection):
             known_time: Both times as they were known at this instant. Default: as they are known now.
             limit: Maximum number of changes of each kind, 1–200. Default 50.
         """
-        request = graph_history.DiffGraphRequest(
+        request = graph_history_pb2.DiffGraphRequest(
             before=time_selector(before),
             after=time_selector(after),
             entity=entity_selector(entity),
@@ -1694,8 +1738,8 @@ class Calls(Connection):
             known_time=timestamp(known_time),
             limit=limit,
         )
-        answer: graph_history.DiffGraphResponse = await self._call(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "DiffGraph", request, timeout
+        answer: graph_history_pb2.DiffGraphResponse = await self._call(
+            "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "DiffGraph", request, timeout
         )
         return answer.diff
 
@@ -1709,7 +1753,7 @@ class Calls(Connection):
         as_of: TimeLike | None = None,
         include_local: bool = False,
         timeout: float | None = None,
-    ) -> graph_structure.FindPathsResponse:
+    ) -> graph_structure_pb2.FindPathsResponse:
         """Finds the shortest paths between two entities. NOT_FOUND if the entity does not exist.
 
         Args:
@@ -1722,7 +1766,7 @@ class Calls(Connection):
                 holds while a version of its document contains it, or at any time if the document has no
                 versions. Default: only stated facts.
         """
-        request = graph_structure.FindPathsRequest(
+        request = graph_structure_pb2.FindPathsRequest(
             source=entity_selector(source),
             target=entity_selector(target),
             max_hops=max_hops,
@@ -1730,28 +1774,28 @@ class Calls(Connection):
             time=time_selector(as_of),
             include_local=include_local,
         )
-        answer: graph_structure.FindPathsResponse = await self._call(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "FindPaths", request, timeout
+        answer: graph_structure_pb2.FindPathsResponse = await self._call(
+            "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "FindPaths", request, timeout
         )
         return answer
 
     async def expand(
         self,
-        seeds: Iterable[graph_expansion.ExpansionSeed],
+        seeds: Iterable[graph_expansion_pb2.ExpansionSeed],
         *,
         max_hops: int | None = None,
-        relation_types: Iterable[graph_relations.ChunkRelationType.ValueType | str] = (),
+        relation_types: Iterable[graph_relations_pb2.ChunkRelationType.ValueType | str] = (),
         expansion_factor: float | None = None,
         adaptive_factor: bool = False,
         min_strength: float | None = None,
         max_degree: int | None = None,
         as_of: datetime | None = None,
-        direction: graph_relations.RelationDirection.ValueType | str | None = None,
+        direction: graph_relations_pb2.RelationDirection.ValueType | str | None = None,
         limit: int | None = None,
         keep_ranking: bool = False,
-        cache: common_retrieval.CacheMode.ValueType | str | None = None,
+        cache: common_retrieval_pb2.CacheMode.ValueType | str | None = None,
         timeout: float | None = None,
-    ) -> graph_expansion.ExpandResponse:
+    ) -> graph_expansion_pb2.ExpandResponse:
         """Expands a ranked list of chunks along the relations between them.
 
         Args:
@@ -1773,24 +1817,24 @@ class Calls(Connection):
             cache: Whether a cached answer to the same request may be returned. Default: yes, while the
                 space has not changed.
         """
-        request = graph_expansion.ExpandRequest(
+        request = graph_expansion_pb2.ExpandRequest(
             seeds=list(seeds),
             max_hops=max_hops,
             relation_types=[
-                enum_value(graph_relations.ChunkRelationType)(one) for one in relation_types
+                enum_value(graph_relations_pb2.ChunkRelationType)(one) for one in relation_types
             ],
             expansion_factor=expansion_factor,
             adaptive_factor=adaptive_factor,
             min_strength=min_strength,
             max_degree=max_degree,
             as_of=timestamp(as_of),
-            direction=enum_value(graph_relations.RelationDirection)(direction),
+            direction=enum_value(graph_relations_pb2.RelationDirection)(direction),
             limit=limit,
             keep_ranking=keep_ranking,
-            cache=enum_value(common_retrieval.CacheMode)(cache),
+            cache=enum_value(common_retrieval_pb2.CacheMode)(cache),
         )
-        answer: graph_expansion.ExpandResponse = await self._call(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "Expand", request, timeout
+        answer: graph_expansion_pb2.ExpandResponse = await self._call(
+            "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "Expand", request, timeout
         )
         return answer
 
@@ -1798,12 +1842,12 @@ class Calls(Connection):
         self,
         chunk_id: str = "",
         *,
-        direction: graph_relations.RelationDirection.ValueType | str | None = None,
-        relation_types: Iterable[graph_relations.ChunkRelationType.ValueType | str] = (),
-        origin: graph_relations.RelationOrigin.ValueType | str | None = None,
+        direction: graph_relations_pb2.RelationDirection.ValueType | str | None = None,
+        relation_types: Iterable[graph_relations_pb2.ChunkRelationType.ValueType | str] = (),
+        origin: graph_relations_pb2.RelationOrigin.ValueType | str | None = None,
         page_size: int = 0,
         timeout: float | None = None,
-    ) -> AsyncIterator[graph_relations.ChunkRelation]:
+    ) -> AsyncIterator[graph_relations_pb2.ChunkRelation]:
         """Lists relations between chunks, in pages.
 
         Args:
@@ -1814,28 +1858,32 @@ class Calls(Connection):
             page_size: Maximum number of entries, up to 1,000; larger values count as 1,000. 0 means the
                 default, 100.
         """
-        request = graph_relations.ListRelationsRequest(
+        request = graph_relations_pb2.ListRelationsRequest(
             chunk_id=chunk_id,
-            direction=enum_value(graph_relations.RelationDirection)(direction),
+            direction=enum_value(graph_relations_pb2.RelationDirection)(direction),
             relation_types=[
-                enum_value(graph_relations.ChunkRelationType)(one) for one in relation_types
+                enum_value(graph_relations_pb2.ChunkRelationType)(one) for one in relation_types
             ],
-            origin=enum_value(graph_relations.RelationOrigin)(origin),
+            origin=enum_value(graph_relations_pb2.RelationOrigin)(origin),
             page_size=page_size,
         )
         async for page in self._pages(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "ListRelations", request, timeout
+            "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "ListRelations", request, timeout
         ):
             for one in page.relations:
                 yield one
 
     async def get_relation_stats(
         self, *, timeout: float | None = None
-    ) -> graph_relations.GetRelationStatsResponse:
+    ) -> graph_relations_pb2.GetRelationStatsResponse:
         """Returns counts of the relations between chunks."""
-        request = graph_relations.GetRelationStatsRequest()
-        answer: graph_relations.GetRelationStatsResponse = await self._call(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "GetRelationStats", request, timeout
+        request = graph_relations_pb2.GetRelationStatsRequest()
+        answer: graph_relations_pb2.GetRelationStatsResponse = await self._call(
+            "graph",
+            graph_query_pb2_grpc.GraphQueryServiceStub,
+            "GetRelationStats",
+            request,
+            timeout,
         )
         return answer
 
@@ -1843,13 +1891,13 @@ class Calls(Connection):
         self,
         query: str = "",
         *,
-        filter: graph_findings.FindingFilter | None = None,
+        filter: graph_findings_pb2.FindingFilter | None = None,
         page_size: int = 0,
         page_token: str = "",
-        query_embedding: common_retrieval.QueryEmbedding | None = None,
+        query_embedding: common_retrieval_pb2.QueryEmbedding | None = None,
         text_only: bool = False,
         timeout: float | None = None,
-    ) -> graph_findings.SearchFindingsResponse:
+    ) -> graph_findings_pb2.SearchFindingsResponse:
         """Finds findings by any of their fields, by words and by similarity.
 
         Args:
@@ -1866,7 +1914,7 @@ class Calls(Connection):
             text_only: Search only by words; set by a caller that knows that the embedder is
                 unavailable, so that the service does not try it again.
         """
-        request = graph_findings.SearchFindingsRequest(
+        request = graph_findings_pb2.SearchFindingsRequest(
             query=query,
             filter=filter,
             page_size=page_size,
@@ -1874,34 +1922,34 @@ class Calls(Connection):
             query_embedding=query_embedding,
             text_only=text_only,
         )
-        answer: graph_findings.SearchFindingsResponse = await self._call(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "SearchFindings", request, timeout
+        answer: graph_findings_pb2.SearchFindingsResponse = await self._call(
+            "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "SearchFindings", request, timeout
         )
         return answer
 
     async def get_ontology(
         self, *, timeout: float | None = None
-    ) -> graph_ontology.GetOntologyResponse:
+    ) -> graph_ontology_pb2.GetOntologyResponse:
         """Returns the space's entity types and relation types."""
-        request = graph_ontology.GetOntologyRequest()
-        answer: graph_ontology.GetOntologyResponse = await self._call(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "GetOntology", request, timeout
+        request = graph_ontology_pb2.GetOntologyRequest()
+        answer: graph_ontology_pb2.GetOntologyResponse = await self._call(
+            "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "GetOntology", request, timeout
         )
         return answer
 
     async def get_graph_status(
         self, *, timeout: float | None = None
-    ) -> graph_query.GetGraphStatsResponse:
+    ) -> graph_query_pb2.GetGraphStatsResponse:
         """Returns counts of the space's graph."""
-        request = graph_query.GetGraphStatsRequest()
-        answer: graph_query.GetGraphStatsResponse = await self._call(
-            "graph", graph_query_grpc.GraphQueryServiceStub, "GetGraphStats", request, timeout
+        request = graph_query_pb2.GetGraphStatsRequest()
+        answer: graph_query_pb2.GetGraphStatsResponse = await self._call(
+            "graph", graph_query_pb2_grpc.GraphQueryServiceStub, "GetGraphStats", request, timeout
         )
         return answer
 
     async def end_fact(
         self, fact_id: str, invalid_time: datetime, *, timeout: float | None = None
-    ) -> graph_ingest.EndFactResponse:
+    ) -> graph_ingest_pb2.EndFactResponse:
         """Ends a fact at a time: from then on it no longer holds; its former versions remain. Repeating the
         call with the same time changes nothing; with another time it is a correction. NOT_FOUND for facts
         of other spaces and for co-occurrences.
@@ -1911,9 +1959,11 @@ class Calls(Connection):
             invalid_time: First instant at which it no longer holds. INVALID_FIELD when this is not
                 after the start of its validity.
         """
-        request = graph_ingest.EndFactRequest(fact_id=fact_id, invalid_time=timestamp(invalid_time))
-        answer: graph_ingest.EndFactResponse = await self._call(
-            "graph", graph_ingest_grpc.GraphIngestServiceStub, "EndFact", request, timeout
+        request = graph_ingest_pb2.EndFactRequest(
+            fact_id=fact_id, invalid_time=timestamp(invalid_time)
+        )
+        answer: graph_ingest_pb2.EndFactResponse = await self._call(
+            "graph", graph_ingest_pb2_grpc.GraphIngestServiceStub, "EndFact", request, timeout
         )
         return answer
 
@@ -1924,7 +1974,7 @@ class Calls(Connection):
         reason: str = "",
         chunk_id: str = "",
         timeout: float | None = None,
-    ) -> graph_corrections.WithdrawFactsResponse:
+    ) -> graph_corrections_pb2.WithdrawFactsResponse:
         """Withdraws facts: from now on they are not known, whatever documents and texts state them, until they
         are stated again. Nothing is erased: as known before, they still stand. One transaction; unknown
         facts do not affect the others.
@@ -1934,24 +1984,24 @@ class Calls(Connection):
             reason: Why, up to 1,000 characters; kept with the facts' versions.
             chunk_id: The chunk that gave cause to it; empty if none did. Kept as given.
         """
-        request = graph_corrections.WithdrawFactsRequest(
+        request = graph_corrections_pb2.WithdrawFactsRequest(
             fact_ids=list(fact_ids), reason=reason, chunk_id=chunk_id
         )
-        answer: graph_corrections.WithdrawFactsResponse = await self._call(
-            "graph", graph_ingest_grpc.GraphIngestServiceStub, "WithdrawFacts", request, timeout
+        answer: graph_corrections_pb2.WithdrawFactsResponse = await self._call(
+            "graph", graph_ingest_pb2_grpc.GraphIngestServiceStub, "WithdrawFacts", request, timeout
         )
         return answer
 
     async def correct_fact(
         self,
         fact_id: str,
-        correction: graph_corrections.FactCorrection,
+        correction: graph_corrections_pb2.FactCorrection,
         update_mask: FieldMask,
         *,
         reason: str = "",
         chunk_id: str = "",
         timeout: float | None = None,
-    ) -> graph_corrections.CorrectFactResponse:
+    ) -> graph_corrections_pb2.CorrectFactResponse:
         """Corrects a fact: from now on it is known as corrected; as known before, it is what it was. It keeps
         its sources, and its id unless subject, relation or object change or the corrected fact exists
         already: then the fact with the other id replaces it, and a correction of the former id corrects
@@ -1968,28 +2018,28 @@ class Calls(Connection):
             reason: Why, up to 1,000 characters; kept with the fact's versions.
             chunk_id: The chunk that gave cause to it; empty if none did. Kept as given.
         """
-        request = graph_corrections.CorrectFactRequest(
+        request = graph_corrections_pb2.CorrectFactRequest(
             fact_id=fact_id,
             correction=correction,
             update_mask=update_mask,
             reason=reason,
             chunk_id=chunk_id,
         )
-        answer: graph_corrections.CorrectFactResponse = await self._call(
-            "graph", graph_ingest_grpc.GraphIngestServiceStub, "CorrectFact", request, timeout
+        answer: graph_corrections_pb2.CorrectFactResponse = await self._call(
+            "graph", graph_ingest_pb2_grpc.GraphIngestServiceStub, "CorrectFact", request, timeout
         )
         return answer
 
     async def put_ontology(
         self,
         *,
-        entity_types: Iterable[graph_ontology.EntityType] = (),
-        relation_types: Iterable[graph_ontology.RelationType] = (),
+        entity_types: Iterable[graph_ontology_pb2.EntityType] = (),
+        relation_types: Iterable[graph_ontology_pb2.RelationType] = (),
         strict: bool = False,
         instructions: str = "",
         expected_version: int | None = None,
         timeout: float | None = None,
-    ) -> graph_ontology.PutOntologyResponse:
+    ) -> graph_ontology_pb2.PutOntologyResponse:
         """Replaces the space's ontology. All names are validated; each reserved name is reported with its
         field.
 
@@ -2005,8 +2055,8 @@ class Calls(Connection):
             expected_version: The version that this one replaces: WRONG_STATE if another version is
                 stored. Unset: any version.
         """
-        request = graph_ontology.PutOntologyRequest(
-            ontology=graph_ontology.Ontology(
+        request = graph_ontology_pb2.PutOntologyRequest(
+            ontology=graph_ontology_pb2.Ontology(
                 entity_types=list(entity_types),
                 relation_types=list(relation_types),
                 strict=strict,
@@ -2014,18 +2064,18 @@ class Calls(Connection):
             ),
             expected_version=expected_version,
         )
-        answer: graph_ontology.PutOntologyResponse = await self._call(
-            "graph", graph_ingest_grpc.GraphIngestServiceStub, "PutOntology", request, timeout
+        answer: graph_ontology_pb2.PutOntologyResponse = await self._call(
+            "graph", graph_ingest_pb2_grpc.GraphIngestServiceStub, "PutOntology", request, timeout
         )
         return answer
 
     async def add_findings(
         self,
-        findings: Iterable[graph_findings.FindingInput],
+        findings: Iterable[graph_findings_pb2.FindingInput],
         *,
         embedding_model: str = "",
         timeout: float | None = None,
-    ) -> graph_findings.AddFindingsResponse:
+    ) -> graph_findings_pb2.AddFindingsResponse:
         """Adds findings, intents and outcomes: statements about the text, linked to entities, episodes and
         each other. One transaction; refused findings do not affect the others. FAILED_PRECONDITION while
         the space holds or migrates to vectors of another model.
@@ -2035,20 +2085,20 @@ class Calls(Connection):
             embedding_model: The model of the vectors. Required if any vector is given; it must be the
                 space's model.
         """
-        request = graph_findings.AddFindingsRequest(
+        request = graph_findings_pb2.AddFindingsRequest(
             findings=list(findings), embedding_model=embedding_model
         )
-        answer: graph_findings.AddFindingsResponse = await self._call(
-            "graph", graph_ingest_grpc.GraphIngestServiceStub, "AddFindings", request, timeout
+        answer: graph_findings_pb2.AddFindingsResponse = await self._call(
+            "graph", graph_ingest_pb2_grpc.GraphIngestServiceStub, "AddFindings", request, timeout
         )
         return answer
 
     async def put_relations(
         self,
-        relations: Iterable[graph_relations.ChunkRelationInput],
+        relations: Iterable[graph_relations_pb2.ChunkRelationInput],
         *,
         timeout: float | None = None,
-    ) -> graph_relations.PutRelationsResponse:
+    ) -> graph_relations_pb2.PutRelationsResponse:
         """Stores relations between chunks in one transaction: all of them or none. An existing relation is
         overwritten. INVALID_FIELD when an end is not a chunk of the space. A relation is deleted with
         either of its chunks.
@@ -2057,23 +2107,27 @@ class Calls(Connection):
             relations: The relations, 1–1,000. Both ends must be chunks of the space that exist in the
                 graph.
         """
-        request = graph_relations.PutRelationsRequest(relations=list(relations))
-        answer: graph_relations.PutRelationsResponse = await self._call(
-            "graph", graph_ingest_grpc.GraphIngestServiceStub, "PutRelations", request, timeout
+        request = graph_relations_pb2.PutRelationsRequest(relations=list(relations))
+        answer: graph_relations_pb2.PutRelationsResponse = await self._call(
+            "graph", graph_ingest_pb2_grpc.GraphIngestServiceStub, "PutRelations", request, timeout
         )
         return answer
 
     async def delete_relations(
-        self, relations: Iterable[graph_relations.RelationRef], *, timeout: float | None = None
-    ) -> graph_relations.DeleteRelationsResponse:
+        self, relations: Iterable[graph_relations_pb2.RelationRef], *, timeout: float | None = None
+    ) -> graph_relations_pb2.DeleteRelationsResponse:
         """Removes relations between chunks.
 
         Args:
             relations: The relations, 1–1,000; unknown ids are skipped.
         """
-        request = graph_relations.DeleteRelationsRequest(relations=list(relations))
-        answer: graph_relations.DeleteRelationsResponse = await self._call(
-            "graph", graph_ingest_grpc.GraphIngestServiceStub, "DeleteRelations", request, timeout
+        request = graph_relations_pb2.DeleteRelationsRequest(relations=list(relations))
+        answer: graph_relations_pb2.DeleteRelationsResponse = await self._call(
+            "graph",
+            graph_ingest_pb2_grpc.GraphIngestServiceStub,
+            "DeleteRelations",
+            request,
+            timeout,
         )
         return answer
 
@@ -2082,13 +2136,13 @@ class Calls(Connection):
         query: str,
         *,
         limit: int | None = None,
-        query_embedding: common_retrieval.QueryEmbedding | None = None,
-        filter: vector_chunks.ChunkFilter | None = None,
+        query_embedding: common_retrieval_pb2.QueryEmbedding | None = None,
+        filter: vector_chunks_pb2.ChunkFilter | None = None,
         as_of: datetime | None = None,
         min_score: float | None = None,
-        cache: common_retrieval.CacheMode.ValueType | str | None = None,
+        cache: common_retrieval_pb2.CacheMode.ValueType | str | None = None,
         timeout: float | None = None,
-    ) -> vector_search.VectorSearchResponse:
+    ) -> vector_search_pb2.VectorSearchResponse:
         """Finds the chunks nearest to the query in meaning (cosine). FAILED_PRECONDITION when the space is
         embedded with a model that this service does not have.
 
@@ -2104,17 +2158,21 @@ class Calls(Connection):
             cache: Whether a cached answer may be returned. Default: yes, while nothing in the space has
                 changed.
         """
-        request = vector_search.VectorSearchRequest(
+        request = vector_search_pb2.VectorSearchRequest(
             query=query,
             limit=limit,
             query_embedding=query_embedding,
             filter=filter,
             as_of=timestamp(as_of),
             min_score=min_score,
-            cache=enum_value(common_retrieval.CacheMode)(cache),
+            cache=enum_value(common_retrieval_pb2.CacheMode)(cache),
         )
-        answer: vector_search.VectorSearchResponse = await self._call(
-            "vector", vector_search_grpc.VectorSearchServiceStub, "VectorSearch", request, timeout
+        answer: vector_search_pb2.VectorSearchResponse = await self._call(
+            "vector",
+            vector_search_pb2_grpc.VectorSearchServiceStub,
+            "VectorSearch",
+            request,
+            timeout,
         )
         return answer
 
@@ -2123,13 +2181,13 @@ class Calls(Connection):
         query: str,
         *,
         limit: int | None = None,
-        filter: vector_chunks.ChunkFilter | None = None,
+        filter: vector_chunks_pb2.ChunkFilter | None = None,
         as_of: datetime | None = None,
         min_score: float | None = None,
-        cache: common_retrieval.CacheMode.ValueType | str | None = None,
-        match: vector_chunks.TextMatch.ValueType | str | None = None,
+        cache: common_retrieval_pb2.CacheMode.ValueType | str | None = None,
+        match: vector_chunks_pb2.TextMatch.ValueType | str | None = None,
         timeout: float | None = None,
-    ) -> vector_search.TextSearchResponse:
+    ) -> vector_search_pb2.TextSearchResponse:
         """Finds chunks that contain the query's words (BM25): any of them, all as a phrase, or with the last
         word as a prefix. Needs no embedding.
 
@@ -2145,17 +2203,17 @@ class Calls(Connection):
                 changed.
             match: How the words are matched. Default: any of them.
         """
-        request = vector_search.TextSearchRequest(
+        request = vector_search_pb2.TextSearchRequest(
             query=query,
             limit=limit,
             filter=filter,
             as_of=timestamp(as_of),
             min_score=min_score,
-            cache=enum_value(common_retrieval.CacheMode)(cache),
-            match=enum_value(vector_chunks.TextMatch)(match),
+            cache=enum_value(common_retrieval_pb2.CacheMode)(cache),
+            match=enum_value(vector_chunks_pb2.TextMatch)(match),
         )
-        answer: vector_search.TextSearchResponse = await self._call(
-            "vector", vector_search_grpc.VectorSearchServiceStub, "TextSearch", request, timeout
+        answer: vector_search_pb2.TextSearchResponse = await self._call(
+            "vector", vector_search_pb2_grpc.VectorSearchServiceStub, "TextSearch", request, timeout
         )
         return answer
 
@@ -2165,15 +2223,15 @@ class Calls(Connection):
         *,
         limit: int | None = None,
         text_weight: float | None = None,
-        fusion: vector_chunks.Fusion.ValueType | str | None = None,
-        query_embedding: common_retrieval.QueryEmbedding | None = None,
-        filter: vector_chunks.ChunkFilter | None = None,
+        fusion: vector_chunks_pb2.Fusion.ValueType | str | None = None,
+        query_embedding: common_retrieval_pb2.QueryEmbedding | None = None,
+        filter: vector_chunks_pb2.ChunkFilter | None = None,
         as_of: datetime | None = None,
         min_score: float | None = None,
         text_only: bool = False,
-        cache: common_retrieval.CacheMode.ValueType | str | None = None,
+        cache: common_retrieval_pb2.CacheMode.ValueType | str | None = None,
         timeout: float | None = None,
-    ) -> vector_search.HybridSearchResponse:
+    ) -> vector_search_pb2.HybridSearchResponse:
         """Runs both searches in one round trip to the store and fuses them. If the embedder is unavailable, it
         searches only text and reports that. Candidates are the best 100 of each list for every limit, so
         the hits for a smaller limit are a prefix of those for a larger limit. If more chunks have equal
@@ -2203,44 +2261,48 @@ class Calls(Connection):
             cache: Whether a cached answer may be returned. Default: yes, while nothing in the space has
                 changed.
         """
-        request = vector_search.HybridSearchRequest(
+        request = vector_search_pb2.HybridSearchRequest(
             query=query,
             limit=limit,
             text_weight=text_weight,
-            fusion=enum_value(vector_chunks.Fusion)(fusion),
+            fusion=enum_value(vector_chunks_pb2.Fusion)(fusion),
             query_embedding=query_embedding,
             filter=filter,
             as_of=timestamp(as_of),
             min_score=min_score,
             text_only=text_only,
-            cache=enum_value(common_retrieval.CacheMode)(cache),
+            cache=enum_value(common_retrieval_pb2.CacheMode)(cache),
         )
-        answer: vector_search.HybridSearchResponse = await self._call(
-            "vector", vector_search_grpc.VectorSearchServiceStub, "HybridSearch", request, timeout
+        answer: vector_search_pb2.HybridSearchResponse = await self._call(
+            "vector",
+            vector_search_pb2_grpc.VectorSearchServiceStub,
+            "HybridSearch",
+            request,
+            timeout,
         )
         return answer
 
     async def get_chunks(
         self, chunk_ids: Iterable[str], *, timeout: float | None = None
-    ) -> vector_search.GetChunksResponse:
+    ) -> vector_search_pb2.GetChunksResponse:
         """Returns chunks by id, in the requested order; unknown ids are left out.
 
         Args:
             chunk_ids: The ids, 1–1,000.
         """
-        request = vector_search.GetChunksRequest(chunk_ids=list(chunk_ids))
-        answer: vector_search.GetChunksResponse = await self._call(
-            "vector", vector_search_grpc.VectorSearchServiceStub, "GetChunks", request, timeout
+        request = vector_search_pb2.GetChunksRequest(chunk_ids=list(chunk_ids))
+        answer: vector_search_pb2.GetChunksResponse = await self._call(
+            "vector", vector_search_pb2_grpc.VectorSearchServiceStub, "GetChunks", request, timeout
         )
         return answer
 
     async def upsert_document(
         self,
-        document: vector_documents.DocumentInput,
+        document: vector_documents_pb2.DocumentInput,
         *,
         embedding_model: str = "",
         timeout: float | None = None,
-    ) -> vector_documents.UpsertDocumentResponse:
+    ) -> vector_documents_pb2.UpsertDocumentResponse:
         """Writes a document's version with its chunks and vectors in one transaction. Writing the same content
         again changes nothing. FAILED_PRECONDITION when the space is embedded with a model that this service
         does not have.
@@ -2250,21 +2312,25 @@ class Calls(Connection):
             embedding_model: The model of the chunks' vectors. Required if any vector is given; it must
                 be the space's model.
         """
-        request = vector_documents.UpsertDocumentRequest(
+        request = vector_documents_pb2.UpsertDocumentRequest(
             document=document, embedding_model=embedding_model
         )
-        answer: vector_documents.UpsertDocumentResponse = await self._call(
-            "vector", vector_documents_grpc.DocumentServiceStub, "UpsertDocument", request, timeout
+        answer: vector_documents_pb2.UpsertDocumentResponse = await self._call(
+            "vector",
+            vector_documents_pb2_grpc.DocumentServiceStub,
+            "UpsertDocument",
+            request,
+            timeout,
         )
         return answer
 
     async def batch_upsert_documents(
         self,
-        documents: Iterable[vector_documents.DocumentInput],
+        documents: Iterable[vector_documents_pb2.DocumentInput],
         *,
         embedding_model: str = "",
         timeout: float | None = None,
-    ) -> vector_documents.BatchUpsertDocumentsResponse:
+    ) -> vector_documents_pb2.BatchUpsertDocumentsResponse:
         """The same for many documents in one transaction: all of them or none. FAILED_PRECONDITION when the
         space is embedded with a model that this service does not have.
 
@@ -2273,12 +2339,12 @@ class Calls(Connection):
             embedding_model: The model of the chunks' vectors. Required if any vector is given; it must
                 be the space's model.
         """
-        request = vector_documents.BatchUpsertDocumentsRequest(
+        request = vector_documents_pb2.BatchUpsertDocumentsRequest(
             documents=list(documents), embedding_model=embedding_model
         )
-        answer: vector_documents.BatchUpsertDocumentsResponse = await self._call(
+        answer: vector_documents_pb2.BatchUpsertDocumentsResponse = await self._call(
             "vector",
-            vector_documents_grpc.DocumentServiceStub,
+            vector_documents_pb2_grpc.DocumentServiceStub,
             "BatchUpsertDocuments",
             request,
             timeout,
@@ -2287,34 +2353,34 @@ class Calls(Connection):
 
     async def get_document(
         self, document_id: str, *, timeout: float | None = None
-    ) -> vector_documents.GetDocumentResponse:
+    ) -> vector_documents_pb2.GetDocumentResponse:
         """Returns a document, its current version and its chunks' ids. NOT_FOUND if the document does not
         exist.
 
         Args:
             document_id: The document's id.
         """
-        request = vector_documents.GetDocumentRequest(document_id=document_id)
-        answer: vector_documents.GetDocumentResponse = await self._call(
-            "vector", vector_documents_grpc.DocumentServiceStub, "GetDocument", request, timeout
+        request = vector_documents_pb2.GetDocumentRequest(document_id=document_id)
+        answer: vector_documents_pb2.GetDocumentResponse = await self._call(
+            "vector", vector_documents_pb2_grpc.DocumentServiceStub, "GetDocument", request, timeout
         )
         return answer
 
     async def list_document_versions(
         self, document_id: str, *, page_size: int = 0, timeout: float | None = None
-    ) -> AsyncIterator[vector_documents.DocumentVersion]:
+    ) -> AsyncIterator[vector_documents_pb2.DocumentVersion]:
         """Lists a document's versions, latest first, in pages. NOT_FOUND if the document does not exist.
 
         Args:
             document_id: The document's id.
             page_size: Maximum number of entries. 0 means 50; values above 200 count as 200.
         """
-        request = vector_documents.ListDocumentVersionsRequest(
+        request = vector_documents_pb2.ListDocumentVersionsRequest(
             document_id=document_id, page_size=page_size
         )
         async for page in self._pages(
             "vector",
-            vector_documents_grpc.DocumentServiceStub,
+            vector_documents_pb2_grpc.DocumentServiceStub,
             "ListDocumentVersions",
             request,
             timeout,
@@ -2324,27 +2390,35 @@ class Calls(Connection):
 
     async def list_documents(
         self, *, page_size: int = 0, timeout: float | None = None
-    ) -> AsyncIterator[vector_documents.Document]:
+    ) -> AsyncIterator[vector_documents_pb2.Document]:
         """Lists the space's documents by id, in pages.
 
         Args:
             page_size: Maximum number of entries, up to 200; larger values count as 200. 0 means the
                 default, 50. A page of large documents may have fewer.
         """
-        request = vector_documents.ListDocumentsRequest(page_size=page_size)
+        request = vector_documents_pb2.ListDocumentsRequest(page_size=page_size)
         async for page in self._pages(
-            "vector", vector_documents_grpc.DocumentServiceStub, "ListDocuments", request, timeout
+            "vector",
+            vector_documents_pb2_grpc.DocumentServiceStub,
+            "ListDocuments",
+            request,
+            timeout,
         ):
             for one in page.documents:
                 yield one
 
     async def get_text_language(
         self, *, timeout: float | None = None
-    ) -> vector_documents.GetTextLanguageResponse:
+    ) -> vector_documents_pb2.GetTextLanguageResponse:
         """Returns the language whose rules apply to the space's words."""
-        request = vector_documents.GetTextLanguageRequest()
-        answer: vector_documents.GetTextLanguageResponse = await self._call(
-            "vector", vector_documents_grpc.DocumentServiceStub, "GetTextLanguage", request, timeout
+        request = vector_documents_pb2.GetTextLanguageRequest()
+        answer: vector_documents_pb2.GetTextLanguageResponse = await self._call(
+            "vector",
+            vector_documents_pb2_grpc.DocumentServiceStub,
+            "GetTextLanguage",
+            request,
+            timeout,
         )
         return answer
 
@@ -2357,17 +2431,25 @@ class Calls(Connection):
             language: Its name, one of GetTextLanguage's `available_languages`, in the same spelling;
                 otherwise INVALID_FIELD, which lists them.
         """
-        request = vector_documents.SetTextLanguageRequest(language=language)
+        request = vector_documents_pb2.SetTextLanguageRequest(language=language)
         await self._call(
-            "vector", vector_documents_grpc.DocumentServiceStub, "SetTextLanguage", request, timeout
+            "vector",
+            vector_documents_pb2_grpc.DocumentServiceStub,
+            "SetTextLanguage",
+            request,
+            timeout,
         )
 
     async def get_vector_stats(
         self, *, timeout: float | None = None
-    ) -> vector_documents.GetVectorStatsResponse:
+    ) -> vector_documents_pb2.GetVectorStatsResponse:
         """Returns counts of the space, and the model that it is embedded with."""
-        request = vector_documents.GetVectorStatsRequest()
-        answer: vector_documents.GetVectorStatsResponse = await self._call(
-            "vector", vector_documents_grpc.DocumentServiceStub, "GetVectorStats", request, timeout
+        request = vector_documents_pb2.GetVectorStatsRequest()
+        answer: vector_documents_pb2.GetVectorStatsResponse = await self._call(
+            "vector",
+            vector_documents_pb2_grpc.DocumentServiceStub,
+            "GetVectorStats",
+            request,
+            timeout,
         )
         return answer

@@ -210,7 +210,8 @@ def test_both_clients_take_the_same_connection_options() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "answer"), [("get_job", "agent_jobs_pb2.Job"), ("list_jobs", "Iterator[agent_jobs_pb2.Job]")]
+    ("name", "answer"),
+    [("get_job", "agent_jobs_pb2.Job"), ("list_jobs", "Iterator[agent_jobs_pb2.Job]")],
 )
 def test_a_sync_method_has_the_parameters_and_docstring_of_the_async_one(
     name: str, answer: str
