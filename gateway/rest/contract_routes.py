@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from http import HTTPStatus
 from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Annotated, Any
@@ -251,8 +251,12 @@ def _give_entity(
     assign_message(message, field, select(*values))
 
 
+@cache
 def contract_router() -> APIRouter:
-    """Returns a router with all routes that the contract declares; paths without parameters come first."""
+    """Returns a router with all routes that the contract declares; paths without parameters come first.
+
+    It is made once in a process, because it takes half a second.
+    """
     router = APIRouter(route_class=ScopedRoute, responses=problems())
     routes = [
         _Route(stub, method, method.GetOptions().Extensions[json_pb2.rest])
