@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import grpc
 
 from braid.vector.v1 import search_pb2, search_pb2_grpc
-from services.runtime.context import remaining
-from services.runtime.status import error_from_rpc
+from services.agent_orchestrator.clients.calls import Calls
 
 if TYPE_CHECKING:
     from services.runtime.channels import OutgoingMetadata
@@ -21,36 +20,20 @@ class ChunkSearches:
         self, channel: grpc.aio.Channel, outgoing: OutgoingMetadata, *, seconds: float
     ) -> None:
         self._search = search_pb2_grpc.VectorSearchServiceStub(channel)
-        self._outgoing = outgoing
-        self._seconds = seconds
+        self._calls = Calls(outgoing, seconds)
 
     async def hybrid(
         self, request: search_pb2.HybridSearchRequest
     ) -> search_pb2.HybridSearchResponse:
         """Searches chunks by meaning and words."""
-        try:
-            return await self._search.HybridSearch(
-                request, timeout=remaining(self._seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        return await self._calls.call(self._search.HybridSearch, request)
 
     async def vector(
         self, request: search_pb2.VectorSearchRequest
     ) -> search_pb2.VectorSearchResponse:
         """Searches chunks by meaning."""
-        try:
-            return await self._search.VectorSearch(
-                request, timeout=remaining(self._seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        return await self._calls.call(self._search.VectorSearch, request)
 
     async def text(self, request: search_pb2.TextSearchRequest) -> search_pb2.TextSearchResponse:
         """Searches chunks by words."""
-        try:
-            return await self._search.TextSearch(
-                request, timeout=remaining(self._seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        return await self._calls.call(self._search.TextSearch, request)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import AsyncIterator, Sequence
+from typing import NamedTuple, TypeVar
 
 import grpc
 
@@ -11,14 +11,12 @@ from braid.graph.internal.v1 import deletion_pb2, deletion_pb2_grpc
 from braid.graph.internal.v1 import inventory_pb2 as graph_pb2
 from braid.graph.internal.v1 import inventory_pb2_grpc as graph_grpc
 from braid.vector.internal.v1 import inventory_pb2, inventory_pb2_grpc
+from services.agent_orchestrator.clients.calls import Calls
 from services.runtime.channels import OutgoingMetadata
-from services.runtime.context import remaining
-from services.runtime.status import error_from_rpc
 
 PAGE = 5_000
 DOCUMENTS = 1_000
 
-Answer = TypeVar("Answer")
 Item = TypeVar("Item")
 
 
@@ -71,15 +69,10 @@ class VectorInventory:
 
     async def chunks(self, after: str = "") -> AsyncIterator[Ref]:
         """Yields every chunk, ordered by id; with `after`, only those after this id."""
-        token, more = "", True
-        while more:
-            request = inventory_pb2.ListChunkIdsRequest(
-                after_chunk_id=after, page_size=PAGE, page_token=token
-            )
-            page = await self._calls.call(self._stub.ListChunkIds, request)
+        request = inventory_pb2.ListChunkIdsRequest(after_chunk_id=after, page_size=PAGE)
+        async for page in self._calls.pages(self._stub.ListChunkIds, request):
             for chunk in page.chunks:
                 yield Ref(chunk.chunk_id, chunk.document_id)
-            token, more = page.next_page_token, bool(page.next_page_token)
 
     async def find_chunks(self, ids: Sequence[str]) -> set[str]:
         """Returns the ids of the given chunks that exist."""
@@ -114,13 +107,10 @@ class GraphInventory:
 
     async def episodes(self) -> AsyncIterator[Ref]:
         """Yields every episode, ordered by its chunk's id."""
-        token, more = "", True
-        while more:
-            request = graph_pb2.ListEpisodesRequest(page_token=token, page_size=PAGE)
-            page = await self._calls.call(self._stub.ListEpisodes, request)
+        request = graph_pb2.ListEpisodesRequest(page_size=PAGE)
+        async for page in self._calls.pages(self._stub.ListEpisodes, request):
             for episode in page.episodes:
                 yield Ref(episode.chunk_id, episode.document_id)
-            token, more = page.next_page_token, bool(page.next_page_token)
 
     async def find_episodes(self, chunk_ids: Sequence[str]) -> set[str]:
         """Returns the chunk ids of the given episodes that exist."""
@@ -131,13 +121,10 @@ class GraphInventory:
 
     async def documents(self) -> AsyncIterator[list[str]]:
         """Yields every document of the graph, in pages of at most `DOCUMENTS`."""
-        token, more = "", True
-        while more:
-            request = graph_pb2.ListGraphDocumentsRequest(page_token=token, page_size=DOCUMENTS)
-            page = await self._calls.call(self._stub.ListGraphDocuments, request)
+        request = graph_pb2.ListGraphDocumentsRequest(page_size=DOCUMENTS)
+        async for page in self._calls.pages(self._stub.ListGraphDocuments, request):
             if page.document_ids:
                 yield list(page.document_ids)
-            token, more = page.next_page_token, bool(page.next_page_token)
 
     async def entities(self, token: str) -> EntityPage:
         """Examines a page of entities; the token "" means the first page."""
@@ -180,23 +167,6 @@ class GraphInventory:
             document_id=document_id, deletion_id=deletion_id
         )
         return await self._writes.call(self._deletion.DeleteGraphDocument, request)
-
-
-class Calls:
-    """Makes calls within a time limit and the caller's deadline, on behalf of the current call."""
-
-    def __init__(self, outgoing: OutgoingMetadata, seconds: float) -> None:
-        self._outgoing = outgoing
-        self._seconds = seconds
-
-    async def call(self, stub: Callable[..., Awaitable[Answer]], request: Any) -> Answer:
-        """Returns the answer. Raises BraidError on failure."""
-        try:
-            return await stub(
-                request, timeout=remaining(self._seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
 
 
 async def in_parts(items: AsyncIterator[Item], size: int) -> AsyncIterator[list[Item]]:

@@ -11,7 +11,7 @@ from google.protobuf.duration_pb2 import Duration
 from braid.graph.internal.v1 import embeddings_pb2, embeddings_pb2_grpc
 from braid.vector.internal.v1 import models_pb2, models_pb2_grpc
 from braid.vector.v1 import documents_pb2, documents_pb2_grpc
-from services.agent_orchestrator.clients.inventories import Calls
+from services.agent_orchestrator.clients.calls import Calls
 from services.agent_orchestrator.clients.space_models import Recorded
 from services.runtime.channels import OutgoingMetadata
 

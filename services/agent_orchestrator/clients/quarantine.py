@@ -8,7 +8,7 @@ from typing import TypeAlias
 import grpc
 
 from braid.graph.internal.v1 import quarantine_pb2, quarantine_pb2_grpc
-from services.agent_orchestrator.clients.inventories import Calls
+from services.agent_orchestrator.clients.calls import Calls
 from services.runtime.channels import OutgoingMetadata
 
 Kind: TypeAlias = "quarantine_pb2.QuarantinedKind.ValueType"
@@ -42,13 +42,10 @@ class GraphQuarantine:
 
     async def quarantines(self) -> AsyncIterator[quarantine_pb2.GraphQuarantine]:
         """Yields all quarantines by id."""
-        token, more = "", True
-        while more:
-            request = quarantine_pb2.ListGraphQuarantinesRequest(page_size=PAGE, page_token=token)
-            page = await self._calls.call(self._stub.ListGraphQuarantines, request)
+        request = quarantine_pb2.ListGraphQuarantinesRequest(page_size=PAGE)
+        async for page in self._calls.pages(self._stub.ListGraphQuarantines, request):
             for one in page.quarantines:
                 yield one
-            token, more = page.next_page_token, bool(page.next_page_token)
 
     async def items(
         self, quarantine_id: str, size: int, token: str

@@ -13,8 +13,8 @@ from braid.graph.v1 import (
     query_pb2_grpc,
     relations_pb2,
 )
+from services.agent_orchestrator.clients.calls import Calls, WatchedCalls
 from services.agent_orchestrator.clients.health_watch import TierUnavailableError
-from services.runtime.context import remaining
 from services.runtime.errors import StoreUnavailableError
 from services.runtime.status import error_from_rpc
 
@@ -37,65 +37,40 @@ class GraphRelations:
     ) -> None:
         self._query = query_pb2_grpc.GraphQueryServiceStub(channel)
         self._ingest = ingest_pb2_grpc.GraphIngestServiceStub(channel)
-        self._outgoing = outgoing
-        self._health = health
-        self._read_seconds = read_seconds
-        self._write_seconds = write_seconds
+        self._watched = WatchedCalls(outgoing, health)
+        self._reads = Calls(outgoing, read_seconds)
+        self._writes = Calls(outgoing, write_seconds)
 
     async def put(
         self, relations: Sequence[relations_pb2.ChunkRelationInput]
     ) -> relations_pb2.PutRelationsResponse:
         """Stores relations atomically."""
         request = relations_pb2.PutRelationsRequest(relations=relations)
-        try:
-            return await self._ingest.PutRelations(
-                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        return await self._writes.call(self._ingest.PutRelations, request)
 
     async def delete(self, relations: Sequence[relations_pb2.RelationRef]) -> int:
         """Deletes relations; returns how many existed."""
         request = relations_pb2.DeleteRelationsRequest(relations=relations)
-        try:
-            answer = await self._ingest.DeleteRelations(
-                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        answer = await self._writes.call(self._ingest.DeleteRelations, request)
         return answer.deleted_count
 
     async def page(
         self, request: relations_pb2.ListRelationsRequest
     ) -> relations_pb2.ListRelationsResponse:
         """Returns a page of relations."""
-        try:
-            return await self._query.ListRelations(
-                request, timeout=remaining(self._read_seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        return await self._reads.call(self._query.ListRelations, request)
 
     async def stats(self) -> relations_pb2.GetRelationStatsResponse:
         """Returns counts of relations."""
         request = relations_pb2.GetRelationStatsRequest()
-        try:
-            return await self._query.GetRelationStats(
-                request, timeout=remaining(self._read_seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        return await self._reads.call(self._query.GetRelationStats, request)
 
     async def expand(
         self, request: expansion_pb2.ExpandRequest, seconds: float
     ) -> expansion_pb2.ExpandResponse:
         """Returns a ranked list expanded along relations, within `seconds`."""
         try:
-            return await self._health.watch(
-                lambda: self._query.Expand(
-                    request, timeout=seconds, metadata=self._outgoing.metadata()
-                )
-            )
+            return await self._watched.call(self._query.Expand, request, seconds)
         except grpc.aio.AioRpcError as error:
             raise error_from_rpc(error) from None
         except TierUnavailableError:

@@ -20,10 +20,8 @@ from braid.vector.v1 import (
     search_pb2,
     search_pb2_grpc,
 )
-from braid_protocol.call_outcome import outcome_of
-from services.runtime.context import remaining
+from services.agent_orchestrator.clients.calls import Calls, WatchedCalls
 from services.runtime.errors import StoreUnavailableError
-from services.runtime.status import error_from_rpc
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,42 +47,28 @@ class VectorTier:
         self._search = search_pb2_grpc.VectorSearchServiceStub(channel)
         self._documents = documents_pb2_grpc.DocumentServiceStub(channel)
         self._deletion = deletion_pb2_grpc.DocumentDeletionServiceStub(channel)
-        self._health = health
-        self._outgoing = outgoing
-        self._read_seconds = read_seconds
-        self._write_seconds = write_seconds
+        self._watched = WatchedCalls(outgoing, health)
+        self._reads = Calls(outgoing, read_seconds)
+        self._writes = Calls(outgoing, write_seconds)
 
     async def hybrid_search(
         self, request: search_pb2.HybridSearchRequest, seconds: float
     ) -> search_pb2.HybridSearchResponse:
         """Searches chunks within `seconds`. Raises AioRpcError or TierUnavailableError."""
-        return await self._health.watch(
-            lambda: self._search.HybridSearch(
-                request, timeout=seconds, metadata=self._outgoing.metadata()
-            )
-        )
+        return await self._watched.call(self._search.HybridSearch, request, seconds)
 
     async def score_chunks(
         self, request: search_pb2.ScoreChunksRequest, seconds: float
     ) -> search_pb2.ScoreChunksResponse:
         """Returns scores of chunks within `seconds`. Raises the same errors as `hybrid_search`."""
-        return await self._health.watch(
-            lambda: self._search.ScoreChunks(
-                request, timeout=seconds, metadata=self._outgoing.metadata()
-            )
-        )
+        return await self._watched.call(self._search.ScoreChunks, request, seconds)
 
     async def check(
         self, documents: Sequence[documents_pb2.DocumentFingerprint]
     ) -> dict[str, Timestamp]:
         """Returns the given documents whose current version is unchanged: the start of its validity by document id."""
         request = documents_pb2.CheckDocumentsRequest(documents=documents)
-        try:
-            answer = await self._documents.CheckDocuments(
-                request, timeout=remaining(self._read_seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        answer = await self._reads.call(self._documents.CheckDocuments, request)
         return {one.document_id: one.valid_time for one in answer.unchanged_documents}
 
     async def upsert(
@@ -94,23 +78,13 @@ class VectorTier:
         request = documents_pb2.BatchUpsertDocumentsRequest(
             documents=documents, embedding_model=model
         )
-        try:
-            answer = await self._documents.BatchUpsertDocuments(
-                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        answer = await self._writes.call(self._documents.BatchUpsertDocuments, request)
         return answer.outcomes
 
     async def chunks(self, chunk_ids: Sequence[str]) -> Sequence[chunks_pb2.Chunk]:
         """Returns the given chunks that are stored."""
         request = search_pb2.GetChunksRequest(chunk_ids=chunk_ids)
-        try:
-            answer = await self._search.GetChunks(
-                request, timeout=remaining(self._read_seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        answer = await self._reads.call(self._search.GetChunks, request)
         return answer.chunks
 
     async def delete(
@@ -120,12 +94,7 @@ class VectorTier:
         request = deletion_pb2.DeleteDocumentRequest(
             document_id=document_id, deletion_id=deletion_id
         )
-        try:
-            return await self._deletion.DeleteDocument(
-                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        return await self._writes.call(self._deletion.DeleteDocument, request)
 
 
 class GraphTier:
@@ -142,39 +111,26 @@ class GraphTier:
         self._query = query_pb2_grpc.GraphQueryServiceStub(channel)
         self._ingest = graph_ingest_grpc.GraphIngestServiceStub(channel)
         self._deletion = graph_deletion_grpc.GraphDeletionServiceStub(channel)
-        self._health = health
-        self._outgoing = outgoing
-        self._write_seconds = write_seconds
+        self._watched = WatchedCalls(outgoing, health)
+        self._writes = Calls(outgoing, write_seconds)
 
     async def search_facts(
         self, request: query_pb2.SearchFactsRequest, seconds: float
     ) -> query_pb2.SearchFactsResponse:
         """Searches facts within `seconds`. Raises AioRpcError or TierUnavailableError."""
-        return await self._health.watch(
-            lambda: self._query.SearchFacts(
-                request, timeout=seconds, metadata=self._outgoing.metadata()
-            )
-        )
+        return await self._watched.call(self._query.SearchFacts, request, seconds)
 
     async def link_entities(
         self, request: entities_pb2.LinkEntitiesRequest, seconds: float
     ) -> entities_pb2.LinkEntitiesResponse:
         """Returns entities that a text names, within `seconds`. Raises the same errors as `search_facts`."""
-        return await self._health.watch(
-            lambda: self._query.LinkEntities(
-                request, timeout=seconds, metadata=self._outgoing.metadata()
-            )
-        )
+        return await self._watched.call(self._query.LinkEntities, request, seconds)
 
     async def mention_subgraph(
         self, request: structure_pb2.GetMentionSubgraphRequest, seconds: float
     ) -> structure_pb2.GetMentionSubgraphResponse:
         """Returns mentions around chunks and entities, within `seconds`. Raises the same errors as `search_facts`."""
-        return await self._health.watch(
-            lambda: self._query.GetMentionSubgraph(
-                request, timeout=seconds, metadata=self._outgoing.metadata()
-            )
-        )
+        return await self._watched.call(self._query.GetMentionSubgraph, request, seconds)
 
     async def add_episodes(
         self,
@@ -190,14 +146,7 @@ class GraphTier:
         request = graph_ingest_pb2.BatchAddEpisodesRequest(
             episodes=episodes, skip_language_model=skip_language_model
         )
-        try:
-            answer = await self._ingest.BatchAddEpisodes(
-                request,
-                timeout=remaining(self._write_seconds * patience),
-                metadata=self._outgoing.metadata(),
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        answer = await self._writes.call(self._ingest.BatchAddEpisodes, request, patience=patience)
         return answer.space_revision
 
     async def delete_episodes(
@@ -205,12 +154,7 @@ class GraphTier:
     ) -> graph_deletion_pb2.DeleteEpisodesResponse:
         """Deletes episodes and everything that only they state; unknown ones are skipped."""
         request = graph_deletion_pb2.DeleteEpisodesRequest(chunk_ids=chunk_ids)
-        try:
-            return await self._deletion.DeleteEpisodes(
-                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        return await self._writes.call(self._deletion.DeleteEpisodes, request)
 
     async def add_facts(
         self, facts: Sequence[graph_ingest_pb2.FactInput], model: str, source: str = ""
@@ -219,15 +163,10 @@ class GraphTier:
         request = graph_ingest_pb2.AddFactsRequest(
             facts=facts, embedding_model=model, source=source
         )
-        call = self._ingest.AddFacts(
-            iter((request,)),
-            timeout=remaining(self._write_seconds),
-            metadata=self._outgoing.metadata(),
+        answer: graph_ingest_pb2.AddFactsResponse = await self._writes.call_with_stream(
+            self._ingest.AddFacts, request
         )
-        try:
-            return await outcome_of(call)
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        return answer
 
     async def settle_fact_source(
         self, source: str, first_revision: int, *, withdraw: bool
@@ -236,12 +175,7 @@ class GraphTier:
         request = corrections_pb2.SettleFactSourceRequest(
             source=source, first_revision=first_revision, withdraw=withdraw
         )
-        try:
-            return await self._ingest.SettleFactSource(
-                request, timeout=remaining(self._write_seconds), metadata=self._outgoing.metadata()
-            )
-        except grpc.aio.AioRpcError as error:
-            raise error_from_rpc(error) from None
+        return await self._writes.call(self._ingest.SettleFactSource, request)
 
 
 async def check_serving(channel: grpc.aio.Channel, name: str, seconds: float) -> None:
