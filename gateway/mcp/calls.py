@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from gateway.mcp.cursors import Cursor
-from gateway.rest.graph.parameters import graph_name
 from gateway.rest.http.calls import Caller
+from gateway.rest.mapping.entities import graph_name
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message

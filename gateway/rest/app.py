@@ -20,7 +20,6 @@ from gateway.rest.documents import routes as documents_routes
 from gateway.rest.facts import corrections as fact_corrections
 from gateway.rest.facts import routes as facts_routes
 from gateway.rest.findings import routes as findings_routes
-from gateway.rest.graph import routes as graph_routes
 from gateway.rest.http.errors import answer_of, http_answer
 from gateway.rest.http.limits import RequestLimits
 from gateway.rest.http.methods import HeadAsGet, allow
@@ -51,7 +50,6 @@ ROUTERS = (
     search_routes.router,
     chat_routes.router,
     openai_routes.router,
-    graph_routes.router,
     documents_routes.router,
     facts_routes.router,
     fact_corrections.router,

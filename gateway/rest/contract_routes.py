@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache, partial
 from http import HTTPStatus
 from inspect import Parameter, Signature
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 from google.protobuf.message_factory import GetMessageClass
@@ -25,13 +25,13 @@ from braid.common.v1 import json_pb2, options_pb2
 from braid.graph.v1 import entities_pb2, ingest_pb2, query_pb2
 from braid.vector.v1 import documents_pb2, search_pb2
 from braid_protocol.contract_rules import is_required
-from gateway.rest.graph.parameters import entity_selector, required_entity
 from gateway.rest.http.calls import CallerDep, ClientsDep, UploaderDep
 from gateway.rest.http.request_parsing import JSON_BODY_ONLY
 from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.jobs import location
 from gateway.rest.mapping.comments import comment_on, described
 from gateway.rest.mapping.contract_rules import Bounds
+from gateway.rest.mapping.entities import entity_in_path, entity_selector, required_entity
 from gateway.rest.mapping.message_json import json_name, message_of, respond
 from gateway.rest.mapping.message_requests import (
     assign,
@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
     from google.protobuf.descriptor import FieldDescriptor, MethodDescriptor
     from google.protobuf.message import Message
+
+    from gateway.rest.mapping.field_names import Named
 
 # The stubs in `Clients`, in the order of the OpenAPI document.
 _STUBS = {
@@ -134,7 +136,9 @@ class _Route:
         body = self._body()
         service = self.method.containing_service.full_name
         full_name = f"/{service}/{self.method.name}"
-        named = names_of(self.method.input_type, {_ENTITY: _ENTITY_SUFFIXES})
+        named = partial(
+            self._caller_name, names_of(self.method.input_type, {_ENTITY: _ENTITY_SUFFIXES})
+        )
 
         async def call(
             caller: CallerDep, clients: ClientsDep, body: Any = None, **values: Any
@@ -168,12 +172,23 @@ class _Route:
         in_query = self.rest.query or self.verb in _WITH_QUERY
         request = GetMessageClass(self.method.input_type)
         for field in given_fields(self.method.input_type):
-            if (name := self._name_in_path(field)) is not None:
+            name = self._name_in_path(field)
+            if name is not None and _is_entity(field):
+                yield _entity_in_path(field, name)
+            elif name is not None:
                 yield _simple(request, field, partial(Path, alias=name))
             elif in_query and _is_entity(field):
                 yield _entity(field)
             elif in_query:
                 yield _simple(request, field, partial(Query, alias=json_name(field)))
+
+    def _caller_name(self, named: Named, path: str) -> str:
+        """Returns the name of a parameter; an entity in the path has its type beside it."""
+        field, _, step = path.partition(".")
+        given = self.method.input_type.fields_by_name.get(field)
+        if given is None or not _is_entity(given) or self._name_in_path(given) is None:
+            return named(path)
+        return "type" if step == "type" else json_name(given)
 
     def _name_in_path(self, field: FieldDescriptor) -> str | None:
         names = {json_name(field), field.name} & set(_IN_PATH.findall(self.path))
@@ -245,8 +260,26 @@ def _entity(field: FieldDescriptor) -> _Given:
     return _Given(tuple(parameters), partial(_give_entity, field, partial(select, place)))
 
 
+def _entity_in_path(field: FieldDescriptor, name: str) -> _Given:
+    """Returns the parameters of an entity whose name, or uuid, is in the path."""
+    selector = entities_pb2.EntitySelector
+    about = Path(
+        alias=name,
+        description=f"{described(field)} Its name, any case, or its uuid with `by=uuid`.",
+        **example_of(field),
+    )
+    by = Query(alias="by", description="What the path names the entity by.")
+    kind = Query(alias="type", description="Its type, where several share a name.")
+    parameters = (
+        _keyword(f"{field.name}_name", Annotated[str, Bounds(selector, "name"), about]),
+        _keyword(f"{field.name}_by", Annotated[Literal["name", "uuid"], by], "name"),
+        _keyword(f"{field.name}_type", Annotated[str, Bounds(selector, "type"), kind], ""),
+    )
+    return _Given(parameters, partial(_give_entity, field, entity_in_path))
+
+
 def _give_entity(
-    field: FieldDescriptor, select: Callable[..., Any], message: Message, *values: str | None
+    field: FieldDescriptor, select: Callable[..., Any], message: Message, *values: Any
 ) -> None:
     assign_message(message, field, select(*values))
 

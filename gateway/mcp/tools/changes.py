@@ -26,7 +26,7 @@ from gateway.mcp.cursors import Position
 from gateway.mcp.pages import Page
 from gateway.mcp.results import Statement, ToolResult, count_line, dated, fit, statement
 from gateway.mcp.tools.facts import SERVICE
-from gateway.rest.graph.parameters import entity_selector, graph_name
+from gateway.rest.mapping.entities import entity_selector, graph_name
 from gateway.rest.mapping.times import InstantOrRange, time_selector
 
 _DIFF_NAMES = graph_name({"before": "time", "after": "until"})

@@ -37,7 +37,7 @@ from gateway.mcp.results import (
     statement,
 )
 from gateway.mcp.tools.facts import SERVICE
-from gateway.rest.graph.parameters import graph_name, required_entity
+from gateway.rest.mapping.entities import graph_name, required_entity
 from gateway.rest.mapping.times import time_selector
 
 # Withdrawn facts that a history lists.

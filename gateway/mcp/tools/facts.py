@@ -24,7 +24,7 @@ from gateway.mcp.cursors import Position
 from gateway.mcp.legs import only_leg, outcome
 from gateway.mcp.pages import Page
 from gateway.mcp.results import Statement, ToolResult, count_line, fit, statement
-from gateway.rest.graph.parameters import entity_selector, graph_name
+from gateway.rest.mapping.entities import entity_selector, graph_name
 from gateway.rest.mapping.field_types import Text
 from gateway.rest.mapping.times import time_selector
 from services.runtime.errors import FieldError, InvalidFieldError
