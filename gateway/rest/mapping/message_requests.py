@@ -81,21 +81,18 @@ class MessageBody(ContractModel):
         return self._part(self.contract.DESCRIPTOR)
 
     def _part(self, shape: Any) -> Message:
+        plain, flattened = _fields_of(shape)
         message = GetMessageClass(shape)()
-        for field in given_fields(shape):
-            if options_of(field).flatten:
-                getattr(message, field.name).CopyFrom(self._part(message_of(field)))
-            elif hasattr(self, json_name(field)):
-                assign(message, field, getattr(self, json_name(field)))
+        for name, field in plain:
+            assign(message, field, getattr(self, name, None))
+        for field in flattened:
+            getattr(message, field.name).CopyFrom(self._part(message_of(field)))
         return message
 
     @model_validator(mode="after")
     def _check_oneofs(self) -> Self:
-        shape: Any = self.contract.DESCRIPTOR
-        for oneof in shape.oneofs:
-            names = [json_name(field) for field in oneof.fields]
-            required = oneof.GetOptions().Extensions[validate_pb2.oneof].required
-            if required and sum(getattr(self, name) is not None for name in names) != 1:
+        for names in _alternatives(self.contract.DESCRIPTOR):
+            if sum(getattr(self, name) is not None for name in names) != 1:
                 text = f"must hold exactly one of {', '.join(names[:-1])} and {names[-1]}"
                 raise PydanticCustomError("one_of", text)
         return self
@@ -104,6 +101,24 @@ class MessageBody(ContractModel):
 def given_fields(shape: Descriptor) -> list[FieldDescriptor]:
     """Returns the fields of a request that a caller gives; the key of a call is in a header."""
     return [one for one in shape.fields if not options_of(one).hidden and one.name != _KEY]
+
+
+@cache
+def _fields_of(shape: Any) -> tuple[list[tuple[str, FieldDescriptor]], list[FieldDescriptor]]:
+    """Returns the fields of a body with their names, and those whose message is flattened."""
+    fields = given_fields(shape)
+    plain = [(json_name(one), one) for one in fields if not options_of(one).flatten]
+    return plain, [one for one in fields if options_of(one).flatten]
+
+
+@cache
+def _alternatives(shape: Any) -> list[list[str]]:
+    """Returns the names of the fields of each oneof of which exactly one is required."""
+    return [
+        [json_name(field) for field in oneof.fields]
+        for oneof in shape.oneofs
+        if oneof.GetOptions().Extensions[validate_pb2.oneof].required
+    ]
 
 
 @cache

@@ -78,14 +78,9 @@ def comprehensive(
     return shown
 
 
-def hybrid(answer: vector_pb2.HybridSearchResponse) -> search_pb2.ExpandedHybridSearchResponse:
+def hybrid(answer: vector_pb2.HybridSearchResponse) -> Json:
     """Returns the answer of a hybrid search without later steps in the form of one with steps."""
-    return search_pb2.ExpandedHybridSearchResponse(
-        hits=[search_pb2.ExpandedHit(hit=hit) for hit in answer.hits],
-        leg=answer.leg,
-        result_count=answer.result_count,
-        vector_path=answer.vector_path,
-        space_revision=answer.space_revision,
-        embedding_source=answer.embedding_source,
-        nearest=answer.nearest,
-    )
+    shown = to_json(answer) | {"expansion": None, "reranking": None}
+    for hit in shown["results"]:
+        hit |= {"contributions": {}, "expansion": None}
+    return shown

@@ -77,7 +77,7 @@ async def search_hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsD
         return respond(found)
     method = _CHUNKS + "HybridSearch"
     answer = await caller.call(method, clients.chunks.HybridSearch, body.message(), _chunks_name)
-    return respond(search_responses.hybrid(answer))
+    return JsonResponse(search_responses.hybrid(answer))
 
 
 @router.post("/graph", responses=shown(query_pb2.SearchFactsResponse))
