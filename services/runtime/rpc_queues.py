@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from google.protobuf import descriptor_pool
 
+from braid_protocol.idempotency import is_read
 from services.runtime.admission import AdmissionLimits, AdmissionQueue
 
 if TYPE_CHECKING:
@@ -28,12 +29,10 @@ class RpcClass(Enum):
 
 
 def class_of(method: MethodDescriptor) -> RpcClass:
-    """Classifies an RPC by its contract: a stream, a unary call without side effects, or one with side effects."""
+    """Classifies an RPC by its contract: a stream, a unary call that reads, or one that changes something."""
     if method.client_streaming or method.server_streaming:
         return RpcClass.STREAM
-    options = method.GetOptions()
-    reads = options.idempotency_level == options.NO_SIDE_EFFECTS
-    return RpcClass.READ if reads else RpcClass.WRITE
+    return RpcClass.READ if is_read(method) else RpcClass.WRITE
 
 
 def rpc_queues(

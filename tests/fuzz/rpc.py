@@ -16,6 +16,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from braid_protocol.channel import methods
 from braid_protocol.errors import failure_of
+from braid_protocol.idempotency import is_read
 from tests.fuzz.documented import Documented
 from tests.fuzz.findings import Findings
 from tests.fuzz.messages import Messages, broken, made_up
@@ -191,8 +192,7 @@ def _writes_first() -> list[MethodDescriptor]:
     """Returns the RPCs that add, then those that read, then those that delete, so that reads find something."""
 
     def rank(method: MethodDescriptor) -> int:
-        options = method.GetOptions()
-        if options.idempotency_level == options.NO_SIDE_EFFECTS:
+        if is_read(method):
             return 1
         removes = (
             "Delete",

@@ -22,6 +22,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
 from braid_protocol.errors import failure_of
+from braid_protocol.idempotency import is_read
 from deploy.local.stack import LocalStack
 from services.runtime.channels import open_channel
 from tests.benchmarks.isolation.detector import NOT_SENT, Outcome, legs_in_order
@@ -86,7 +87,7 @@ def rpc_operations(channels: Mapping[str, grpc.aio.Channel]) -> list[Operation]:
     return [
         Operation(
             f"rpc {method.containing_service.full_name}/{method.name}",
-            changes=method.GetOptions().idempotency_level != method.GetOptions().NO_SIDE_EFFECTS,
+            changes=not is_read(method),
             takes_ids=any(is_id(name) for name in _names(method.input_type)),
             call=_rpc(method, channels[method.full_name.split(".")[1]], requests),
             takes_words=any(is_words(name) for name in _names(method.input_type)),

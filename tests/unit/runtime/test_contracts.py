@@ -34,8 +34,13 @@ def test_whatever_has_side_effects_needs_more_than_the_scope_read() -> None:
         if method.GetOptions().Extensions[options_pb2.required_scope] == reading
         and method.GetOptions().idempotency_level != harmless
     }
-    # Without the scope `write` the first saves nothing, and the second ends only runs that save nothing.
-    assert found == {"braid.agent.v1.AgentService.Ask", "braid.agent.v1.AgentService.CancelRun"}
+    # Without the scope `write` Ask saves nothing, CancelRun ends only runs that save nothing, and no access is counted.
+    assert found == {
+        "braid.agent.v1.AgentService.Ask",
+        "braid.agent.v1.AgentService.CancelRun",
+        "braid.agent.v1.MemoryService.GetMemory",
+        "braid.agent.v1.MemoryService.SearchMemories",
+    }
 
 
 @pytest.mark.parametrize("method", list(methods()), ids=lambda method: method.full_name)
@@ -54,8 +59,8 @@ def test_exactly_the_unary_reads_and_calls_with_a_key_are_retried() -> None:
     config = service_config(retry=True)
     for method in methods():
         named = f'{{"service": "{method.containing_service.full_name}", "method": "{method.name}"}}'
-        options = method.GetOptions()
-        read = options.idempotency_level == options.NO_SIDE_EFFECTS
+        counted = method.GetOptions().Extensions[options_pb2.repetition]
+        read = _is_harmless(method) or counted == options_pb2.REPETITION_COUNT
         unary = not method.client_streaming and not method.server_streaming
         repeatable = read or method.name in _KEYED
         assert (named in config) == (repeatable and unary), method.full_name
@@ -84,12 +89,15 @@ _KEYED = {
 
 @pytest.mark.parametrize("method", list(methods()), ids=lambda method: method.full_name)
 def test_every_method_that_changes_something_may_be_repeated(method: MethodDescriptor) -> None:
-    options = method.GetOptions()
-    repetition = options.Extensions[options_pb2.repetition]
-    is_read = options.idempotency_level == options.NO_SIDE_EFFECTS
-    assert (repetition == options_pb2.REPETITION_UNSPECIFIED) == is_read
+    repetition = method.GetOptions().Extensions[options_pb2.repetition]
+    assert (repetition == options_pb2.REPETITION_UNSPECIFIED) == _is_harmless(method)
     assert (repetition == options_pb2.REPETITION_KEY) == (method.name in _KEYED)
     assert (repetition == options_pb2.REPETITION_KEY) == _takes_a_key(method.input_type)
+
+
+def _is_harmless(method: MethodDescriptor) -> bool:
+    options = method.GetOptions()
+    return bool(options.idempotency_level == options.NO_SIDE_EFFECTS)
 
 
 def _takes_a_key(request: Descriptor) -> bool:

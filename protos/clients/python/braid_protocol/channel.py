@@ -19,7 +19,7 @@ from braid.vector.internal.v1 import inventory_pb2 as vector_inventory
 from braid.vector.internal.v1 import models_pb2
 from braid.vector.v1 import documents_pb2
 from braid.vector.v1 import search_pb2 as vector_search
-from braid_protocol.idempotency import takes_key
+from braid_protocol.idempotency import is_read, takes_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -114,7 +114,5 @@ _RETRY = {
 
 def _is_repeatable(method: MethodDescriptor) -> bool:
     """Whether a method is retried: unary reads, and unary methods whose calls have idempotency keys."""
-    options = method.GetOptions()
-    reads: bool = options.idempotency_level == options.NO_SIDE_EFFECTS
     is_stream = method.client_streaming or method.server_streaming
-    return (reads or takes_key(method)) and not is_stream
+    return (is_read(method) or takes_key(method)) and not is_stream

@@ -25,6 +25,13 @@ def takes_key(method: MethodDescriptor) -> bool:
     return bool(repetition == options_pb2.REPETITION_KEY)
 
 
+def is_read(method: MethodDescriptor) -> bool:
+    """Returns whether a method reads: it has no side effects, or only counts that something was read."""
+    options = method.GetOptions()
+    counts = options.Extensions[options_pb2.repetition] == options_pb2.REPETITION_COUNT
+    return bool(counts or options.idempotency_level == options.NO_SIDE_EFFECTS)
+
+
 def method_of(path: str) -> MethodDescriptor:
     """Returns the descriptor of a method by gRPC's name, `/package.Service/Method`."""
     service, _, name = path.lstrip("/").partition("/")

@@ -79,6 +79,8 @@ class _RepetitionEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_Repetition
     """What it writes is identified by its content or by the ids in its request: writing it again changes nothing."""
     REPETITION_REMOVAL: _Repetition.ValueType  # 4
     """It removes or ends something: a repetition finds nothing left to do."""
+    REPETITION_COUNT: _Repetition.ValueType  # 5
+    """It reads, and counts that something was read: a repetition is counted again and changes nothing else."""
 
 class Repetition(_Repetition, metaclass=_RepetitionEnumTypeWrapper):
     """Why a call that changes something may be repeated, such as after a deadline passed before the answer was received."""
@@ -102,6 +104,8 @@ REPETITION_CONTENT: Repetition.ValueType  # 3
 """What it writes is identified by its content or by the ids in its request: writing it again changes nothing."""
 REPETITION_REMOVAL: Repetition.ValueType  # 4
 """It removes or ends something: a repetition finds nothing left to do."""
+REPETITION_COUNT: Repetition.ValueType  # 5
+"""It reads, and counts that something was read: a repetition is counted again and changes nothing else."""
 Global___Repetition: _TypeAlias = Repetition  # noqa: Y015
 
 REQUIRED_SCOPE_FIELD_NUMBER: _builtins.int
