@@ -13,7 +13,8 @@ from braid_client import Braid
 from tests.e2e.conftest import BEN_KEY, System
 
 ERROR = "The checkout answers with timeouts because its pool of connections is empty."
-FIX = "Raised a limit from ten to forty in the deployment file."
+# Far from the question, so that its own score is below its share on every processor: vectors differ in the third digit.
+FIX = "Forty became the new ceiling on Tuesday."
 QUESTION = "Why does the checkout answer with timeouts?"
 # FIXES has weight 1, so one hop away a passage gets 0.6 · 0.8 of the score of its seed: 0.456 for a seed with 0.95.
 SHARE = 1.0 * 0.6 * 0.8
