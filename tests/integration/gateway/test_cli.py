@@ -73,7 +73,8 @@ async def test_a_search_as_json_equals_the_rest_response(served: Served) -> None
 async def test_each_search_mode_calls_its_rpc(
     served: Served, mode: str, rpc: str, answer: Any
 ) -> None:
-    answer.status = legs_pb2.LEG_STATUS_NO_MATCH
+    answer.leg.leg = legs_pb2.Leg.Value(f"LEG_{mode.upper()}")
+    answer.leg.status = legs_pb2.LEG_STATUS_NO_MATCH
     served.script.answer(rpc, answer)
     ended = await braid(served, "search", "who", "--mode", mode)
     assert (ended.code, len(served.script.seen)) == (0, 1)

@@ -62,11 +62,15 @@ async def seen(tier: Tier, caller: Credential, chunk_id: str) -> list[Message]:
     near = query_pb2.GetNeighborhoodRequest(entity_name="Mira Okafor")
     around = structure_pb2.GetMentionSubgraphRequest(chunk_ids=[chunk_id])
     found = findings_pb2.SearchFindingsRequest(filter=findings_pb2.FindingFilter(chunk_id=chunk_id))
+    facts = await query.SearchFacts(search, metadata=caller)
+    findings = await query.SearchFindings(found, metadata=caller)
+    for timed in (facts, findings):
+        timed.leg.ClearField("elapsed")
     return [
-        await query.SearchFacts(search, metadata=caller),
+        facts,
         await query.GetNeighborhood(near, metadata=caller),
         await query.GetMentionSubgraph(around, metadata=caller),
-        await query.SearchFindings(found, metadata=caller),
+        findings,
         await query.ListRelations(relations_pb2.ListRelationsRequest(), metadata=caller),
         await query.GetGraphStats(query_pb2.GetGraphStatsRequest(), metadata=caller),
     ]
