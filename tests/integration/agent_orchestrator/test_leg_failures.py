@@ -84,7 +84,7 @@ async def test_a_word_search_in_time_is_an_answer_although_the_embedder_was_late
     answers.embedder.stuck = True
     answers.vector.answer = vector_pb2.HybridSearchResponse(leg=TEXT_ONLY)
     answers.graph.answer = query_pb2.SearchFactsResponse(leg=TEXT_ONLY)
-    answer = await ask(answers, seconds=0.9)
+    answer = await ask(answers, seconds=0.45)
     assert set(legs(answer.legs).values()) == {("TIMED_OUT", "BUDGET_EXCEEDED")}
 
 
@@ -93,7 +93,7 @@ async def test_a_short_deadline_is_not_reported_as_an_unavailable_embedder(
 ) -> None:
     answers.embedder.stuck = True
     answers.vector.answer.MergeFrom(vector_pb2.HybridSearchResponse(leg=TEXT_ONLY))
-    answer = await ask(answers, seconds=0.9)
+    answer = await ask(answers, seconds=0.45)
     assert legs(answer.legs)["vector"] == ("TIMED_OUT", "BUDGET_EXCEEDED")
     assert [hit.chunk.id for hit in answer.vector_results] == ["c1"]
 
