@@ -183,7 +183,7 @@ class _Route:
                 yield _simple(request, field, partial(Query, alias=json_name(field)))
 
     def _caller_name(self, named: Named, path: str) -> str:
-        """Returns the name of a parameter; an entity in the path has its type beside it."""
+        """Returns the name of a parameter; the type of an entity in the path is the parameter `type`."""
         field, _, step = path.partition(".")
         given = self.method.input_type.fields_by_name.get(field)
         if given is None or not _is_entity(given) or self._name_in_path(given) is None:

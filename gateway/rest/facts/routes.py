@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from pydantic import Field
 from starlette.responses import Response
 
 from braid.agent.v1.ingest_pb2 import IngestFactsRequest, IngestFactsResponse
@@ -22,7 +21,7 @@ from gateway.rest.http.calls import ClientsDep, UploaderDep
 from gateway.rest.http.request_parsing import is_json, media_type, parse_in_thread
 from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
-from gateway.rest.mapping.field_types import LAST_EXACT_INT, Body, Instant
+from gateway.rest.mapping.field_types import LAST_EXACT_INT
 from gateway.rest.mapping.message_json import respond
 from gateway.rest.mapping.message_schema import shown
 from gateway.rest.mapping.openapi import problems
@@ -89,16 +88,3 @@ async def add_facts(  # noqa: PLR0917 - FastAPI names them all
     stated = Stated(source, replace, more_follows, first_revision)
     answer = await caller.call(_METHOD, clients.ingest.IngestFacts, messages(facts, stated), named)
     return respond(answer)
-
-
-_QUERY = "/braid.graph.v1.GraphQueryService/"
-_INGEST = "/braid.graph.v1.GraphIngestService/"
-
-
-class End(Body):
-    """When a fact ends."""
-
-    invalid_at: Instant = Field(
-        description="First instant at which it no longer holds; after `valid_at`.",
-        examples=["2024-06-10"],
-    )

@@ -1,30 +1,24 @@
-"""`/api/findings`: findings, intents and outcomes, listed and searched."""
+"""`GET /api/findings`: findings, intents and outcomes by a filter in the query string."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from braid.graph.v1 import findings_pb2
-from gateway.clients import Clients
-from gateway.rest.http.calls import Caller, CallerDep, ClientsDep
-from gateway.rest.http.request_parsing import JSON_BODY_ONLY
+from gateway.rest.http.calls import CallerDep, ClientsDep
 from gateway.rest.http.route_scopes import ScopedRoute
 from gateway.rest.mapping.contract_rules import Bounds
 from gateway.rest.mapping.field_names import rest_name
-from gateway.rest.mapping.field_types import PageSize, at_most
+from gateway.rest.mapping.field_types import PageSize
 from gateway.rest.mapping.message_json import respond
-from gateway.rest.mapping.message_requests import body_model, names_of
+from gateway.rest.mapping.message_requests import assign, field_type
 from gateway.rest.mapping.message_schema import shown
 from gateway.rest.mapping.openapi import problems
 from services.runtime.errors import FieldError, InvalidFieldError
-
-if TYPE_CHECKING:
-    from gateway.rest.mapping.field_names import Named
-
 
 router = APIRouter(
     route_class=ScopedRoute, prefix="/api/findings", tags=["findings"], responses=problems()
@@ -42,11 +36,10 @@ _LISTED_NAMES = {
 }
 
 
-Kind = Literal["finding", "intent", "outcome"]
-Priority = Literal["low", "medium", "high", "critical"]
-Origin = Literal["given", "extracted"]
-Search: Any = body_model(findings_pb2.SearchFindingsRequest.DESCRIPTOR)
-_searched_name = names_of(findings_pb2.SearchFindingsRequest.DESCRIPTOR)
+_FILTER: Any = findings_pb2.FindingFilter.DESCRIPTOR.fields_by_name
+Kinds: Any = field_type(_FILTER["kinds"], in_json=False)
+Priorities: Any = field_type(_FILTER["priorities"], in_json=False)
+Origin: Any = field_type(_FILTER["origin"], in_json=False)
 _ABOUT_ENTITY = re.compile(r"\babout_entity\.(name|type)\b")
 
 
@@ -54,20 +47,12 @@ def _listed_name(path: str) -> str:
     return rest_name(_ABOUT_ENTITY.sub(r"about_entity_\1", path), _LISTED_NAMES)
 
 
-@router.post(
-    "/search", responses=shown(findings_pb2.SearchFindingsResponse), dependencies=[JSON_BODY_ONLY]
-)
-async def search_findings(body: Search, caller: CallerDep, clients: ClientsDep) -> Response:
-    """Findings by words, by similarity and by any field; without a query all that pass the filter, in pages."""
-    return await _found(body.message(), caller, clients, _searched_name)
-
-
 @router.get("", responses=shown(findings_pb2.SearchFindingsResponse))
 async def list_findings(  # noqa: PLR0917 - FastAPI names them all
     caller: CallerDep,
     clients: ClientsDep,
     kind: Annotated[
-        list[Kind] | None, Query(description="Only of these kinds; may be repeated."), at_most(3)
+        Kinds | None, Query(description="Only of these kinds; may be repeated.")
     ] = None,
     type_: Annotated[
         str,
@@ -85,9 +70,8 @@ async def list_findings(  # noqa: PLR0917 - FastAPI names them all
         Query(description="Only intents of this status."),
     ] = "",
     priority: Annotated[
-        list[Priority] | None,
+        Priorities | None,
         Query(description="Only intents of these priorities; may be repeated."),
-        at_most(4),
     ] = None,
     owner: Annotated[
         str,
@@ -133,26 +117,22 @@ async def list_findings(  # noqa: PLR0917 - FastAPI names them all
 ) -> Response:
     """The findings that pass a filter, newest first, in pages. `POST /api/findings/search` takes the whole filter."""
     only = findings_pb2.FindingFilter(
-        kinds=[findings_pb2.FindingKind.Value(f"FINDING_KIND_{one.upper()}") for one in kind or ()],
         type=type_,
         status=status,
-        priorities=[
-            findings_pb2.IntentPriority.Value(f"INTENT_PRIORITY_{one.upper()}")
-            for one in priority or ()
-        ],
         owner=owner,
         has_blockers=has_blockers,
         about_entity=_subject(about_entity, about_entity_type),
         about_finding_id=about_finding,
         chunk_id=chunk_id,
-        origin=findings_pb2.FindingOrigin.Value(
-            f"FINDING_ORIGIN_{(origin or 'unspecified').upper()}"
-        ),
     )
+    for name, value in (("kinds", kind), ("priorities", priority), ("origin", origin)):
+        assign(only, _FILTER[name], value)
     if min_confidence is not None:
         only.confidence.at_least = min_confidence
     request = findings_pb2.SearchFindingsRequest(filter=only, page_size=limit, page_token=cursor)
-    return await _found(request, caller, clients, _listed_name)
+    method = _QUERY + "SearchFindings"
+    answer = await caller.call(method, clients.graph.SearchFindings, request, _listed_name)
+    return respond(answer)
 
 
 def _subject(name: str | None, kind: str | None) -> findings_pb2.FindingSubject | None:
@@ -161,11 +141,3 @@ def _subject(name: str | None, kind: str | None) -> findings_pb2.FindingSubject 
     if kind is not None:
         raise InvalidFieldError(FieldError("about_entity_type", "goes with about_entity only"))
     return None
-
-
-async def _found(
-    request: findings_pb2.SearchFindingsRequest, caller: Caller, clients: Clients, named: Named
-) -> Response:
-    method = _QUERY + "SearchFindings"
-    answer = await caller.call(method, clients.graph.SearchFindings, request, named)
-    return respond(answer)

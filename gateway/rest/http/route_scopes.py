@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 _READING: Final = frozenset(
     {
         "/api/chat",
-        "/api/findings/search",
         "/api/search/comprehensive",
         "/api/search/comprehensive/stream",
-        "/api/search/graph",
         "/api/search/hybrid",
         "/api/search/text",
         "/api/search/vector",

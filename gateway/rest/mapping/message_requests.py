@@ -127,7 +127,7 @@ def body_model(
 ) -> type[MessageBody]:
     """Returns the model of a body that holds the fields of a message, but for those that stand elsewhere.
 
-    `base` adds fields that REST has beside those of the contract.
+    `base` adds fields that only REST has.
     """
     fields: dict[str, Any] = {}
     names: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Request bodies of searches: the contract's fields, and those that REST has beside them."""
+"""Request bodies of searches: the contract's fields, and those that only REST has."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pydantic import BeforeValidator, Field
 
 from braid.agent.v1 import search_pb2 as agent
 from braid.common.v1 import retrieval_pb2
-from braid.graph.v1 import query_pb2
 from braid.vector.v1 import search_pb2 as vector
 from gateway.rest.mapping.field_types import JsonBool, at_most
 from gateway.rest.mapping.message_requests import MessageBody, assign, body_model
@@ -90,7 +89,6 @@ class _Comprehensive(_WithSteps):
 VectorSearch: Any = body_model(vector.VectorSearchRequest.DESCRIPTOR, base=_Cached)
 TextSearch: Any = body_model(vector.TextSearchRequest.DESCRIPTOR, base=_Cached)
 HybridSearch: Any = body_model(vector.HybridSearchRequest.DESCRIPTOR, base=_Hybrid)
-GraphSearch: Any = body_model(query_pb2.SearchFactsRequest.DESCRIPTOR)
 ComprehensiveSearch: Any = body_model(
     agent.ComprehensiveSearchRequest.DESCRIPTOR, base=_Comprehensive
 )

@@ -1,4 +1,4 @@
-"""`POST /api/search/…`: chunks, facts, or both at once."""
+"""`POST /api/search/…`: chunks, or chunks and facts at once. The contract declares the search for facts alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from fastapi import APIRouter, Header
 from starlette.responses import Response
 
 from braid.agent.v1 import search_pb2
-from braid.graph.v1 import query_pb2
 from braid.vector.v1 import search_pb2 as vector
 from gateway.clients import Clients
 from gateway.rest.http.calls import Caller, CallerDep, ClientsDep, SettingsDep
@@ -25,7 +24,6 @@ from gateway.rest.mapping.openapi import EVENT_STREAM, event_stream, events, pro
 from gateway.rest.search import responses as search_responses
 from gateway.rest.search.requests import (
     ComprehensiveSearch,
-    GraphSearch,
     HybridSearch,
     TextSearch,
     VectorSearch,
@@ -41,10 +39,8 @@ router = APIRouter(
 )
 
 _CHUNKS = "/braid.vector.v1.VectorSearchService/"
-_FACTS = "/braid.graph.v1.GraphQueryService/SearchFacts"
 _ALL = "/braid.agent.v1.SearchService/"
 _chunks_name = names_of(vector.HybridSearchRequest.DESCRIPTOR)
-_facts_name = names_of(query_pb2.SearchFactsRequest.DESCRIPTOR)
 _hybrid_name = names_of(search_pb2.ExpandedHybridSearchRequest.DESCRIPTOR)
 _name = names_of(search_pb2.ComprehensiveSearchRequest.DESCRIPTOR)
 _streamed_name = names_of(search_pb2.StreamComprehensiveSearchRequest.DESCRIPTOR)
@@ -78,13 +74,6 @@ async def search_hybrid(body: HybridSearch, caller: CallerDep, clients: ClientsD
     method = _CHUNKS + "HybridSearch"
     answer = await caller.call(method, clients.chunks.HybridSearch, body.message(), _chunks_name)
     return JsonResponse(search_responses.hybrid(answer))
-
-
-@router.post("/graph", responses=shown(query_pb2.SearchFactsResponse))
-async def search_graph(body: GraphSearch, caller: CallerDep, clients: ClientsDep) -> Response:
-    """Dated facts that answer the query."""
-    answer = await caller.call(_FACTS, clients.graph.SearchFacts, body.message(), _facts_name)
-    return respond(answer)
 
 
 @router.post(

@@ -71,7 +71,7 @@ class JsonField(_message.Message):
     hidden: _builtins.bool
     """It is not in JSON."""
     flatten: _builtins.bool
-    """The fields of the message are written beside the other fields, which go before where names are the same."""
+    """The fields of the message are written at the level of this field. Where names are the same, the other fields take precedence."""
     schema: _builtins.str
     """The name in the OpenAPI document of the message as it is written here."""
     example: _builtins.str

@@ -10,12 +10,15 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticKnownError
 from pydantic_core.core_schema import ErrorType
 
+from braid.graph.v1 import query_pb2
 from gateway.rest.facts.requests import FactBody
 from gateway.rest.mapping.field_types import Body, JsonObject
+from gateway.rest.mapping.message_requests import body_model
 from gateway.rest.mapping.validation_errors import NO_INSTANT, invalid, sentence
-from gateway.rest.search.requests import ComprehensiveSearch, GraphSearch, HybridSearch
+from gateway.rest.search.requests import ComprehensiveSearch, HybridSearch
 from services.runtime.errors import FieldError
 
+FactSearch: Any = body_model(query_pb2.SearchFactsRequest.DESCRIPTOR)
 FRAMEWORK = re.compile(
     r"Input should|Value error|Extra inputs|Field required|permitted|dictionary|instance|pydantic|pattern|[\\^$]"
 )
@@ -66,7 +69,7 @@ def test_the_message_contains_the_value_from_the_context_of_the_error() -> None:
             {"query": "q", "as_of": "0001-01-01T00:00:00+14:00"},
             [("as_of", "must lie between the years 1 and 9999")],
         ),
-        (GraphSearch, {"query": "q", "as_of": 5}, [("as_of", NO_INSTANT)]),
+        (FactSearch, {"query": "q", "as_of": 5}, [("as_of", NO_INSTANT)]),
         (
             ComprehensiveSearch,
             {"query": "q", "include": ["all"]},
