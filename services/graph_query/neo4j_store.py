@@ -85,7 +85,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         self._spaces: set[str] = set()
         self._space_locks = SpaceLocks(WRITE_LIMIT)
         self._ready = False
-        self.warmer = QueryPlanWarmer(self._warm_up, database.pending_plans)
+        self.warmer = QueryPlanWarmer(database.connect, self._warm_up, database.pending_plans)
         self.findings = Neo4jFindings(database, self._write)
         self.extractions = Neo4jExtractions(database, self._write)
         self.ontologies = Neo4jOntologies(database)
@@ -155,9 +155,8 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
             if not self._database.answered_since(started):
                 raise StoreUnavailableError("neo4j") from None
         except StoreUnavailableError:
-            self.warmer.note(answers=False)
+            self.warmer.start()
             raise
-        self.warmer.note(answers=True)
 
     async def close(self) -> None:
         """Closes all connections."""

@@ -11,8 +11,11 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
-from services.runtime.errors import BraidError, DeadlineError
+from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
+
+Connect = Callable[[], Awaitable[None]]
+
 
 WarmUp = Callable[[str], Awaitable[None]]
 
@@ -73,6 +76,15 @@ _REST = 1.0
 _MAX_PAUSE_SECONDS = 0.25
 
 
+# How soon after an outage warm-up begins, and a round that failed is repeated.
+_RETRY_SECONDS = 0.2
+
+
+# How many search queries are planned at a time. On two cores two are planned a second sooner than one after the other;
+# Java's compilers need what is left.
+_AT_A_TIME = 2
+
+
 class PendingPlans:
     """Queries about to be planned. Callers wait for these plans, as Neo4j would otherwise make each of them twice."""
 
@@ -108,23 +120,28 @@ class QueryPlanWarmer:
 
     def __init__(
         self,
+        connect: Connect,
         warm_up: WarmUp,
         pending: PendingPlans,
+        *,
         names: Sequence[str] = WARMED_QUERIES,
         searched: Sequence[str] = SEARCH_QUERIES,
         max_pause_seconds: float = _MAX_PAUSE_SECONDS,
     ) -> None:
-        """`searched` are those of `names` that are warmed first, and are `pending` until then."""
+        """`searched` are those of `names` that are warmed first, and are `pending` until then.
+
+        `connect` raises a BraidError while Neo4j takes no connections.
+        """
+        self._connect = connect
         self._warm_up = warm_up
         self._pending = pending
-        self._names = names
-        self._searched = frozenset(searched)
+        self._names = [name for name in names if name not in searched]
+        self._searched = [name for name in names if name in searched]
         self._max_pause_seconds = max_pause_seconds
         self._cold = asyncio.Event()
         self._writes = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
-        self._unavailable = False
         self.rounds = 0
 
     @contextmanager
@@ -139,54 +156,60 @@ class QueryPlanWarmer:
             if not self._writes:
                 self._quiet.set()
 
-    def note(self, *, answers: bool) -> None:
-        """Records the result of each probe: after an outage Neo4j has no plans, so a new round starts."""
-        if answers and self._unavailable:
-            self.start()
-        self._unavailable = not answers
-
     def start(self) -> None:
-        """Starts the next round."""
+        """Starts the next round; called for a new server and after an outage, which leaves Neo4j without plans."""
         self._cold.set()
 
     async def run(self) -> None:
         """Waits until Neo4j needs warming and warms it, until cancelled."""
         while True:
             await self._cold.wait()
+            await self._connected()
             self._cold.clear()
-            self._pending.add(name for name in self._names if name in self._searched)
+            self._pending.add(self._searched)
             try:
                 await self._warm()
+            except BraidError as error:
+                # An outage, or Neo4j is too busy to plan in time. Finished plans stay cached.
+                get_logger("warming").debug("warming ends early", reason=error.message)
+                self.start()
             finally:
                 self._pending.clear()
+            if self._cold.is_set():
+                await asyncio.sleep(_RETRY_SECONDS)
+
+    async def _connected(self) -> None:
+        """Returns once Neo4j takes connections; searches meanwhile fail at once, as no plan is pending."""
+        while True:
+            try:
+                return await self._connect()
+            except BraidError:
+                await asyncio.sleep(_RETRY_SECONDS)
 
     async def _warm(self) -> None:
-        log = get_logger("warming")
         started = time.perf_counter()
-        try:
-            await self._plan_searches()
-            for name in self._names:
-                if name not in self._searched:
-                    await self._plan(name)
-        except DeadlineError:
-            # Neo4j answers but is too busy to plan in time. Finished plans stay cached, so the next round is shorter.
-            self.start()
-            return
-        except BraidError as error:  # The next successful probe starts another round.
-            log.debug("warming ends early", reason=error.message)
-            return
+        await self._plan_searches()
+        for name in self._names:
+            await self._plan(name)
         self.rounds += 1
-        log.info("plans are warm", seconds=round(time.perf_counter() - started, 2))
+        get_logger("warming").info(
+            "plans are warm", seconds=round(time.perf_counter() - started, 2)
+        )
 
     async def _plan_searches(self) -> None:
-        """Plans search queries one after the other: two at a time take a quarter longer on two cores.
+        names = iter(self._searched)
 
-        A Neo4j that has just started runs uncompiled code, and its compiler needs the second core.
-        """
-        for name in self._names:
-            if name in self._searched:
+        async def plan() -> None:
+            for name in names:
                 await self._warm_up(name)
                 self._pending.remove(name)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for _ in range(_AT_A_TIME):
+                    group.create_task(plan())
+        except BaseExceptionGroup as failures:
+            raise failures.exceptions[0] from None
 
     async def _plan(self, name: str) -> None:
         with suppress(TimeoutError):

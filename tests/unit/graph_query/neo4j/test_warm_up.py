@@ -23,9 +23,12 @@ class FakeWarmUp:
         self.warmed: list[str] = []
         self.unavailable = False
 
-    async def warm_up(self, name: str) -> None:
+    async def connect(self) -> None:
         if self.unavailable:
             raise StoreUnavailableError("neo4j")
+
+    async def warm_up(self, name: str) -> None:
+        await self.connect()
         self.warmed.append(name)
 
 
@@ -51,37 +54,43 @@ def test_every_warmed_query_exists() -> None:
 
 async def test_nothing_is_warmed_up_before_the_schema_exists() -> None:
     store = FakeWarmUp()
-    warmer = QueryPlanWarmer(store.warm_up, PendingPlans(), ["a"])
+    warmer = QueryPlanWarmer(store.connect, store.warm_up, PendingPlans(), names=["a"])
     async with running(warmer):
-        warmer.note(answers=True)
-        await asyncio.sleep(0)
+        for _ in range(10):
+            await asyncio.sleep(0)
     assert store.warmed == []
 
 
 async def test_each_query_is_warmed_up_in_order_and_again_after_an_outage() -> None:
     store = FakeWarmUp()
-    warmer = QueryPlanWarmer(store.warm_up, PendingPlans(), ["a", "b"])
+    warmer = QueryPlanWarmer(store.connect, store.warm_up, PendingPlans(), names=["a", "b"])
     async with running(warmer):
         warmer.start()
         await until(lambda: warmer.rounds == 1)
-        for answers in (True, False, False, True, True):
-            warmer.note(answers=answers)
+        store.unavailable = True
+        for _ in range(2):
+            warmer.start()
+            await asyncio.sleep(0)
+        assert warmer.rounds == 1
+        store.unavailable = False
         await until(lambda: warmer.rounds == 2)
     assert store.warmed == ["a", "b", "a", "b"]
 
 
-async def test_an_outage_during_a_round_leaves_the_rest_to_the_next_round() -> None:
+async def test_a_round_that_an_outage_ends_is_repeated_once_neo4j_answers() -> None:
     store = FakeWarmUp()
-    warmer = QueryPlanWarmer(store.warm_up, PendingPlans(), ["a"])
+    warmer = QueryPlanWarmer(
+        store.connect, store.warm_up, PendingPlans(), names=["a", "b"], searched=[]
+    )
     async with running(warmer):
-        store.unavailable = True
-        warmer.start()
+        with warmer.pause_for_write():
+            warmer.start()
+            await asyncio.sleep(0)
+            store.unavailable = True
         await asyncio.sleep(0)
-        warmer.note(answers=False)
         store.unavailable = False
-        warmer.note(answers=True)
         await until(lambda: warmer.rounds == 1)
-    assert store.warmed == ["a"]
+    assert store.warmed == ["a", "b"]
 
 
 class SlowWarmUp(FakeWarmUp):
@@ -96,44 +105,64 @@ class SlowWarmUp(FakeWarmUp):
         await self.done.acquire()
 
 
-async def test_each_search_waits_only_for_its_own_plan() -> None:
+async def test_two_searches_are_planned_at_a_time_and_each_waits_only_for_its_own_plan() -> None:
     store = SlowWarmUp()
     pending = PendingPlans()
-    warmer = QueryPlanWarmer(store.warm_up, pending, ["a", "b", "write"], ["a", "b"])
+    names = ["a", "b", "c"]
+    warmer = QueryPlanWarmer(
+        store.connect, store.warm_up, pending, names=[*names, "write"], searched=names
+    )
     assert "a" not in pending
     async with running(warmer):
         warmer.start()
-        await until(lambda: store.warmed == ["a"])
+        await until(lambda: store.warmed == ["a", "b"])
         assert "write" not in pending
-        waiting = [asyncio.create_task(pending.wait(name)) for name in ("a", "b")]
+        waiting = {name: asyncio.create_task(pending.wait(name)) for name in names}
         store.done.release()
-        await until(waiting[0].done)
-        assert store.warmed == ["a", "b"]
+        await until(waiting["a"].done)
+        await until(lambda: store.warmed == names)
         assert "b" in pending
-        assert not waiting[1].done()
-        store.done.release()
+        assert not waiting["b"].done()
+        assert not waiting["c"].done()
+        for _ in range(2):
+            store.done.release()
         async with asyncio.timeout(5):
-            await waiting[1]
-        assert "b" not in pending
+            await asyncio.gather(waiting["b"], waiting["c"])
 
 
-async def test_no_search_waits_for_a_warm_up_that_failed() -> None:
+async def test_no_search_waits_while_neo4j_takes_no_connections() -> None:
     store = FakeWarmUp()
     store.unavailable = True
     pending = PendingPlans()
-    warmer = QueryPlanWarmer(store.warm_up, pending, ["a", "b", "c"], ["a", "b", "c"])
+    warmer = QueryPlanWarmer(store.connect, store.warm_up, pending, names=["a"], searched=["a"])
+    async with running(warmer):
+        warmer.start()
+        for _ in range(10):
+            await asyncio.sleep(0)
+            assert "a" not in pending
+
+
+async def test_no_search_waits_for_a_warm_up_that_failed() -> None:
+    async def refuse(_name: str) -> None:
+        raise StoreUnavailableError("neo4j")
+
+    names = ["a", "b", "c"]
+    pending = PendingPlans()
+    warmer = QueryPlanWarmer(FakeWarmUp().connect, refuse, pending, names=names, searched=names)
     pending.add(["a"])
     async with running(warmer):
         warmer.start()
         async with asyncio.timeout(5):
-            for name in ("a", "b", "c"):
+            for name in names:
                 await pending.wait(name)
     assert warmer.rounds == 0
 
 
 async def test_only_search_queries_are_warmed_up_during_a_write() -> None:
     store = FakeWarmUp()
-    warmer = QueryPlanWarmer(store.warm_up, PendingPlans(), ["a", "b"], ["a"])
+    warmer = QueryPlanWarmer(
+        store.connect, store.warm_up, PendingPlans(), names=["a", "b"], searched=["a"]
+    )
     async with running(warmer):
         with warmer.pause_for_write(), warmer.pause_for_write():
             warmer.start()
@@ -147,7 +176,9 @@ async def test_only_search_queries_are_warmed_up_during_a_write() -> None:
 
 async def test_continuous_writes_delay_a_round_but_do_not_block_it() -> None:
     store = FakeWarmUp()
-    warmer = QueryPlanWarmer(store.warm_up, PendingPlans(), ["a", "b"], max_pause_seconds=0.01)
+    warmer = QueryPlanWarmer(
+        store.connect, store.warm_up, PendingPlans(), names=["a", "b"], max_pause_seconds=0.01
+    )
     async with running(warmer):
         with warmer.pause_for_write():
             warmer.start()
@@ -156,15 +187,17 @@ async def test_continuous_writes_delay_a_round_but_do_not_block_it() -> None:
 
 
 async def test_a_round_interrupted_by_a_timeout_is_repeated() -> None:
-    outcomes = iter([DeadlineError(), None])
+    outcomes = iter([DeadlineError()])
     warmed: list[str] = []
 
     async def warm_up(name: str) -> None:
-        if error := next(outcomes, None):
+        for error in outcomes:
             raise error
         warmed.append(name)
 
-    warmer = QueryPlanWarmer(warm_up, PendingPlans(), ["a", "b"], ["a", "b"])
+    warmer = QueryPlanWarmer(
+        FakeWarmUp().connect, warm_up, PendingPlans(), names=["a", "b"], searched=[]
+    )
     async with running(warmer):
         warmer.start()
         await until(lambda: warmer.rounds == 1)
