@@ -231,7 +231,8 @@ class Neo4j:
     async def _ready(self) -> None:
         """Probe in another process, see `deploy.local.wait_for_neo4j`, with the same module search path."""
         probe = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-P", "-m", "deploy.local.wait_for_neo4j", self.uri),
+            *(sys.executable, "-P", "-m", "deploy.local.wait_for_neo4j"),
+            *(self.uri, str(running(self._child, self.name).pid)),
             stdin=asyncio.subprocess.PIPE,
         )
         async with ended(probe):
