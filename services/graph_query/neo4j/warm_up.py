@@ -20,11 +20,11 @@ Connect = Callable[[], Awaitable[None]]
 WarmUp = Callable[[str], Awaitable[None]]
 
 
-# In the order in which a search needs them: vectors must have come before its time is up, facts are read in what is left.
+# In the order in which a search needs them.
 SEARCH_QUERIES = (
-    "search_vector_exact",
     "search_facts",
     "search_sentences",
+    "search_vector_exact",
     "facts_in_full",
     # Used by the comprehensive search to expand its list.
     "entities_by_link_key",

@@ -1,13 +1,10 @@
-"""Searches in Neo4j: one round trip each for stated facts, sentences and vectors, concurrently.
-
-For a space without stated facts, or without sentences, only the other search runs until that changes.
-"""
+"""Searches in Neo4j: one round trip each for stated facts, sentences and vectors, concurrently."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from services.graph_query.core.domain import Fact, FactFilter
 from services.graph_query.core.full_text import (
@@ -56,9 +53,6 @@ _DEPTH_VECTORS = 10
 _EVENT_RELATIONS = 20
 
 
-_REMEMBERED = 10_000
-
-
 # Sentences rank below stated facts, and reading the names in each takes longer than finding it.
 _MAX_SENTENCES = 20
 
@@ -73,37 +67,11 @@ _SPARE_SENTENCES = 10
 _CO_OCCURS = "co_occurs"
 
 
-class _Sentences(NamedTuple):
-    """The space's state, whether it has stated facts, and the sentences found."""
-
-    state: SpaceState
-    has_facts: bool
-    hits: list[tuple[list[Fact], float]]
-
-
-class _Spaces:
-    """Spaces for which a condition held at their last search; limited in number, so some may be missing."""
-
-    def __init__(self) -> None:
-        self._spaces: set[str] = set()
-
-    def __contains__(self, space: str) -> bool:
-        return space in self._spaces
-
-    def note(self, space: str, *, member: bool) -> None:
-        if not member:
-            self._spaces.discard(space)
-        elif len(self._spaces) < _REMEMBERED:
-            self._spaces.add(space)
-
-
 class Neo4jSearch:
     """Searches for facts. Raises what `GraphStore` raises."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._without_episodes = _Spaces()
-        self._without_facts = _Spaces()
 
     async def search_words(
         self,
@@ -120,38 +88,15 @@ class Neo4jSearch:
             if not parameters["only"]:
                 return WordHits(state)
             link_keys = [link_key(only.entity_key)]
-        if space in self._without_facts:
-            alone = await _sentences(self._database, terms, min(limit, _MAX_SENTENCES), parameters)
-            if alone is not None and not alone.has_facts:
-                return WordHits(alone.state, sentences=alone.hits)
-        return await self._search_both(space, terms, link_keys, limit, parameters)
-
-    async def _search_both(
-        self,
-        space: str,
-        terms: Sequence[str],
-        link_keys: Sequence[str],
-        limit: int,
-        parameters: dict[str, Any],
-    ) -> WordHits:
-        expected = space not in self._without_episodes
-        limit = min(limit, _MAX_SENTENCES_WITH_FACTS)
         try:
             async with asyncio.TaskGroup() as group:
-                ahead = group.create_task(
-                    _sentences(self._database, terms if expected else (), limit, parameters)
-                )
                 stated = group.create_task(_stated(self._database, terms, link_keys, parameters))
+                sentences = group.create_task(_sentences(self._database, terms, limit, parameters))
         except BaseExceptionGroup as failures:
             raise failures.exceptions[0] from None
-        found, has_episodes = stated.result()
-        self._without_episodes.note(space, member=not has_episodes)
-        sentences = ahead.result()
-        if has_episodes and not expected:
-            sentences = await _sentences(self._database, terms, limit, parameters)
-        if sentences is not None:
-            self._without_facts.note(space, member=not sentences.has_facts)
-            found.sentences.extend(sentences.hits)
+        found = stated.result()
+        most = _MAX_SENTENCES_WITH_FACTS if found.text or found.entity else _MAX_SENTENCES
+        found.sentences.extend(sentences.result()[:most])
         return found
 
     async def search_vector(
@@ -198,8 +143,8 @@ def _state(row: dict[str, Any]) -> SpaceState:
 
 async def _stated(
     database: Database, terms: Sequence[str], link_keys: Sequence[str], parameters: dict[str, Any]
-) -> tuple[WordHits, bool]:
-    """Finds stated facts by words and named entities; returns also whether the space has episodes."""
+) -> WordHits:
+    """Finds stated facts by words and named entities; returns also the space's state."""
     lucene = words_query(parameters["space"], ("fact", "name", "braid_words"), terms)
     if lucene:
         lucene += ends_clause(parameters["only"]) + relation_clause(parameters["relation"])
@@ -220,21 +165,21 @@ async def _stated(
         more = {**values, "limit": parameters["limit"] - len(text), "skip": skip, "fetch": fetch}
         text += (await database.read("search_facts_more", **more))[0]["text"]
         skip += fetch
-    found = WordHits(
+    return WordHits(
         _state(row),
         text=sorted((Hit(*hit) for hit in text), key=lambda hit: (-hit.score, hit.uuid)),
         entity=[Hit(*hit) for hit in row["entity"]],
     )
-    return found, row["episodes"]
 
 
 async def _sentences(
     database: Database, terms: Sequence[str], limit: int, parameters: dict[str, Any]
-) -> _Sentences | None:
-    """Finds sentences; None without a query if there are no words, or for a relation that sentences do not have."""
+) -> list[tuple[list[Fact], float]]:
+    """Finds sentences; none without a query if there are no words, or for a relation that sentences do not have."""
     lucene = words_query(parameters["space"], ("text", "braid_words"), terms)
     if not lucene or parameters["relation"] not in ("", _CO_OCCURS):
-        return None
+        return []
+    limit = min(limit, _MAX_SENTENCES)
     fetch = _FETCH_FILTERED if parameters["only"] else _FETCH_SENTENCES
     values = {
         **parameters,
@@ -244,8 +189,7 @@ async def _sentences(
         "fetch": fetch,
     }
     row = (await database.read("search_sentences", **values))[0]
-    hits = [(_sentence_facts(*columns), score) for score, *columns in row["sentences"]]
-    return _Sentences(_state(row), row["stated"], hits)
+    return [(_sentence_facts(*columns), score) for score, *columns in row["sentences"]]
 
 
 def _sentence_facts(

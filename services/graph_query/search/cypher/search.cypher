@@ -57,7 +57,7 @@ CALL () {
   MATCH ()-[e:RELATES_TO]->()
   RETURN count(e) AS stored
 }
-RETURN revision, vectors, model, dimension, text, entity, stored, EXISTS { MATCH (p:BraidPassage) USING INDEX SEEK p:BraidPassage(group_id, uuid) WHERE p.group_id = $p.space AND p.uuid >= '' } AS episodes
+RETURN revision, vectors, model, dimension, text, entity, stored
 
 // name: search_facts_as_known
 // The space's state; facts by their words as they were known at an instant, including those deleted since, and facts of
@@ -143,36 +143,27 @@ WITH e, score LIMIT $p.limit
 RETURN collect([e.uuid, score, e.fact, e.name, e.fact_embedding IS NOT NULL]) AS text
 
 // name: search_sentences
-// Sentences of the local graph by their words, with the entities of each, its subject first; the space's state, and
-// whether it has stated facts. A sentence is excluded if a stated fact of more than a day between two of its first 17
-// entities is not valid at the time; a few more sentences than requested are checked, to replace excluded ones.
+// Sentences of the local graph by their words, with the entities of each, its subject first. A sentence is excluded if a
+// stated fact of more than a day between two of its first 17 entities is not valid at the time; a few more sentences than
+// requested are checked, to replace excluded ones.
 CYPHER 25
-CALL () {
-  {{space_state b}}
+CALL db.index.fulltext.queryNodes('braid_sentence_terms', $p.lucene, {limit: $p.fetch}) YIELD node AS s, score
+WHERE s.group_id = $p.space AND coalesce(s.valid_until, $p.open) > $p.since AND coalesce(s.valid_from, -$p.open) <= $p.until
+  AND (s.gaps IS NULL OR none(i IN range(0, size(s.gaps) - 1, 2) WHERE s.gaps[i] <= $p.since AND s.gaps[i + 1] > $p.until))
+  AND ($p.entity_key = '' OR s.subject_uuid IN $p.only OR any(uuid IN s.target_uuids WHERE uuid IN $p.only))
+WITH s, score LIMIT $p.checked
+WHERE NOT EXISTS {
+  {{names_whose_fact_does_not_hold}}
 }
-CALL () {
-  CALL db.index.fulltext.queryNodes('braid_sentence_terms', $p.lucene, {limit: $p.fetch}) YIELD node AS s, score
-  WHERE s.group_id = $p.space AND coalesce(s.valid_until, $p.open) > $p.since AND coalesce(s.valid_from, -$p.open) <= $p.until
-    AND (s.gaps IS NULL OR none(i IN range(0, size(s.gaps) - 1, 2) WHERE s.gaps[i] <= $p.since AND s.gaps[i + 1] > $p.until))
-    AND ($p.entity_key = '' OR s.subject_uuid IN $p.only OR any(uuid IN s.target_uuids WHERE uuid IN $p.only))
-  WITH s, score LIMIT $p.checked
-  WHERE NOT EXISTS {
-    {{names_whose_fact_does_not_hold}}
-  }
-  WITH s, score ORDER BY score DESC LIMIT $p.limit
-  MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {group_id: $p.space, uuid: s.episode_uuid}) USING INDEX SEEK p:Episodic(group_id, uuid)
-  CALL (s) {
-    UNWIND [s.subject_uuid] + s.target_uuids[..16] AS uuid
-    MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)
-    RETURN collect([n.uuid, n.name, labels(n)]) AS named
-  }
-  WITH score, s, [[p.uuid, d.document_id, d.title, d.source]] AS place, named ORDER BY score DESC, s.uuid
-  RETURN collect([score, s.uuid, s.text, place, named, s.valid_from, s.valid_until]) AS sentences
+WITH s, score ORDER BY score DESC LIMIT $p.limit
+MATCH (d:Document)-[:HAS_EPISODE]->(p:Episodic {group_id: $p.space, uuid: s.episode_uuid}) USING INDEX SEEK p:Episodic(group_id, uuid)
+CALL (s) {
+  UNWIND [s.subject_uuid] + s.target_uuids[..16] AS uuid
+  MATCH (n:Entity {uuid: uuid}) USING INDEX SEEK n:Entity(uuid)
+  RETURN collect([n.uuid, n.name, labels(n)]) AS named
 }
-RETURN revision, vectors, model, dimension, sentences, EXISTS {
-  MATCH ()-[e:RELATES_TO]->() USING INDEX SEEK e:RELATES_TO(group_id, valid_from, uuid)
-  WHERE e.group_id = $p.space AND e.valid_from >= -$p.open AND e.uuid >= ''
-} AS stated
+WITH score, s, [[p.uuid, d.document_id, d.title, d.source]] AS place, named ORDER BY score DESC, s.uuid
+RETURN collect([score, s.uuid, s.text, place, named, s.valid_from, s.valid_until]) AS sentences
 
 // name: search_state
 // The space's state for a search, and the entities that its filter names.
