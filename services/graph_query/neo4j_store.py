@@ -144,12 +144,18 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         return (self._database,)
 
     async def ping(self) -> None:
-        """Raises StoreUnavailableError if Neo4j does not answer or its indexes are not online."""
+        """Raises StoreUnavailableError if Neo4j does not answer or, once its plans are warm, its indexes are not online.
+
+        Until then the check would itself have to be planned, and searches fail by themselves without an index.
+        """
         self._check_schema()
         started = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(_PING_SECONDS):
-                await check_ready(self._probed, self._schema)
+                if self.warmer.is_warm:
+                    await check_ready(self._probed, self._schema)
+                else:
+                    await self._probed.connect()
         except TimeoutError:
             # A Neo4j under full load may miss the probe's deadline and still answer its callers.
             if not self._database.answered_since(started):

@@ -142,7 +142,13 @@ class QueryPlanWarmer:
         self._writes = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
+        self._warming = False
         self.rounds = 0
+
+    @property
+    def is_warm(self) -> bool:
+        """Returns whether no round runs or waits for Neo4j: whatever else is planned meanwhile delays searches."""
+        return not (self._warming or self._cold.is_set())
 
     @contextmanager
     def pause_for_write(self) -> Iterator[None]:
@@ -166,6 +172,7 @@ class QueryPlanWarmer:
             await self._cold.wait()
             await self._connected()
             self._cold.clear()
+            self._warming = True
             self._pending.add(self._searched)
             try:
                 await self._warm()
@@ -174,6 +181,7 @@ class QueryPlanWarmer:
                 get_logger("warming").debug("warming ends early", reason=error.message)
                 self.start()
             finally:
+                self._warming = False
                 self._pending.clear()
             if self._cold.is_set():
                 await asyncio.sleep(_RETRY_SECONDS)
