@@ -144,9 +144,9 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         return (self._database,)
 
     async def ping(self) -> None:
-        """Raises StoreUnavailableError if Neo4j does not answer or, once its plans are warm, its indexes are not online.
+        """Raises StoreUnavailableError if Neo4j does not answer or its indexes are not online.
 
-        Until then the check would itself have to be planned, and searches fail by themselves without an index.
+        They are looked at once plans are warm: the look would itself have to be planned, which delays searches.
         """
         self._check_schema()
         started = asyncio.get_running_loop().time()

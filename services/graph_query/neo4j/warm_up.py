@@ -23,8 +23,8 @@ WarmUp = Callable[[str], Awaitable[None]]
 # In the order in which a search needs them.
 SEARCH_QUERIES = (
     "search_facts",
-    "search_sentences",
     "search_vector_exact",
+    "search_sentences",
     "facts_in_full",
     # Used by the comprehensive search to expand its list.
     "entities_by_link_key",
