@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, TypeVar
 
 from services.graph_query.core.domain import (
@@ -85,7 +86,9 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         self._spaces: set[str] = set()
         self._space_locks = SpaceLocks(WRITE_LIMIT)
         self._ready = False
-        self.warmer = QueryPlanWarmer(database.connect, self._warm_up, database.pending_plans)
+        self.warmer = QueryPlanWarmer(
+            partial(database.read, "ping"), self._warm_up, database.pending_plans
+        )
         self.findings = Neo4jFindings(database, self._write)
         self.extractions = Neo4jExtractions(database, self._write)
         self.ontologies = Neo4jOntologies(database)
@@ -155,7 +158,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
                 if self.warmer.is_warm:
                     await check_ready(self._probed, self._schema)
                 else:
-                    await self._probed.connect()
+                    await self._probed.read("ping")
         except TimeoutError:
             # A Neo4j under full load may miss the probe's deadline and still answer its callers.
             if not self._database.answered_since(started):

@@ -30,9 +30,6 @@ Rows = list[dict[str, Any]]
 READ_LIMIT = 30.0
 
 
-_CONNECT_LIMIT = 2.0
-
-
 # Callers have shorter deadlines of their own, except jobs on a slow machine.
 WRITE_LIMIT = 960.0
 
@@ -176,11 +173,6 @@ class Database:
                     if attempt == _WRITE_ATTEMPTS or not again:
                         raise
         raise AssertionError("unreachable")
-
-    async def connect(self) -> None:
-        """Raises a BraidError while Neo4j takes no connections."""
-        async with self._slots.slot(), _braid_errors(_CONNECT_LIMIT):
-            await self._driver.verify_connectivity()
 
     async def warm_up(self, name: str, **parameters: Any) -> None:
         """Runs a named query and rolls it back, so that Neo4j caches its plan."""

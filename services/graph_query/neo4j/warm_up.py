@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
 
-Connect = Callable[[], Awaitable[None]]
+Connect = Callable[[], Awaitable[object]]
 
 
 WarmUp = Callable[[str], Awaitable[None]]
@@ -78,6 +78,9 @@ _MAX_PAUSE_SECONDS = 0.25
 
 # How soon after an outage warm-up begins, and a round that failed is repeated.
 _RETRY_SECONDS = 0.2
+
+
+_CONNECT_SECONDS = 2.0
 
 
 # How many search queries are planned at a time. On two cores two are planned a second sooner than one after the other;
@@ -148,7 +151,7 @@ class QueryPlanWarmer:
     @property
     def is_warm(self) -> bool:
         """Returns whether no round runs or waits for Neo4j: whatever else is planned meanwhile delays searches."""
-        return not (self._warming or self._cold.is_set())
+        return not self._warming
 
     @contextmanager
     def pause_for_write(self) -> Iterator[None]:
@@ -170,11 +173,11 @@ class QueryPlanWarmer:
         """Waits until Neo4j needs warming and warms it, until cancelled."""
         while True:
             await self._cold.wait()
-            await self._connected()
-            self._cold.clear()
             self._warming = True
-            self._pending.add(self._searched)
             try:
+                await self._connected()
+                self._cold.clear()
+                self._pending.add(self._searched)
                 await self._warm()
             except BraidError as error:
                 # An outage, or Neo4j is too busy to plan in time. Finished plans stay cached.
@@ -189,10 +192,11 @@ class QueryPlanWarmer:
     async def _connected(self) -> None:
         """Returns once Neo4j takes connections; searches meanwhile fail at once, as no plan is pending."""
         while True:
-            try:
-                return await self._connect()
-            except BraidError:
-                await asyncio.sleep(_RETRY_SECONDS)
+            with suppress(BraidError, TimeoutError):
+                async with asyncio.timeout(_CONNECT_SECONDS):
+                    await self._connect()
+                    return
+            await asyncio.sleep(_RETRY_SECONDS)
 
     async def _warm(self) -> None:
         started = time.perf_counter()
