@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from functools import partial
 from typing import Any, TypeVar
 
 from services.graph_query.core.domain import (
@@ -86,9 +85,7 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         self._spaces: set[str] = set()
         self._space_locks = SpaceLocks(WRITE_LIMIT)
         self._ready = False
-        self.warmer = QueryPlanWarmer(
-            partial(database.read, "ping"), self._warm_up, database.pending_plans
-        )
+        self.warmer = QueryPlanWarmer(database.connect, self._warm_up, database.pending_plans)
         self.findings = Neo4jFindings(database, self._write)
         self.extractions = Neo4jExtractions(database, self._write)
         self.ontologies = Neo4jOntologies(database)

@@ -174,6 +174,11 @@ class Database:
                         raise
         raise AssertionError("unreachable")
 
+    async def connect(self) -> None:
+        """Raises a BraidError while Neo4j takes no connections; nothing has to be planned for it."""
+        async with self._slots.slot(), _braid_errors(READ_LIMIT):
+            await self._driver.verify_connectivity()
+
     async def warm_up(self, name: str, **parameters: Any) -> None:
         """Runs a named query and rolls it back, so that Neo4j caches its plan."""
         async with (

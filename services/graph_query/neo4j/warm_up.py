@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from services.runtime.errors import BraidError
 from services.runtime.telemetry import get_logger
 
-Connect = Callable[[], Awaitable[object]]
+Connect = Callable[[], Awaitable[None]]
 
 
 WarmUp = Callable[[str], Awaitable[None]]
@@ -78,9 +78,6 @@ _MAX_PAUSE_SECONDS = 0.25
 
 # How soon after an outage warm-up begins, and a round that failed is repeated.
 _RETRY_SECONDS = 0.2
-
-
-_CONNECT_SECONDS = 2.0
 
 
 # How many search queries are planned at a time. On two cores two are planned a second sooner than one after the other;
@@ -192,10 +189,9 @@ class QueryPlanWarmer:
     async def _connected(self) -> None:
         """Returns once Neo4j takes connections; searches meanwhile fail at once, as no plan is pending."""
         while True:
-            with suppress(BraidError, TimeoutError):
-                async with asyncio.timeout(_CONNECT_SECONDS):
-                    await self._connect()
-                    return
+            with suppress(BraidError):
+                await self._connect()
+                return
             await asyncio.sleep(_RETRY_SECONDS)
 
     async def _warm(self) -> None:
