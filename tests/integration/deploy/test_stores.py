@@ -1,7 +1,10 @@
 """The local stores are real and private, and keep every acknowledged write."""
 
+import asyncio
 import os
 import stat
+import sys
+from pathlib import Path
 
 import asyncpg
 import pytest
@@ -128,6 +131,16 @@ async def test_provisioning_again_does_not_change_passwords(durable_stores: Loca
     await provision(durable_stores.postgres.admin_dsn, passwords)
     (row,) = await query(durable_stores.postgres.dsn("braid_reader"), "SELECT 1 AS one")
     assert row["one"] == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has priorities of threads")
+async def test_queries_go_before_javas_second_compiler(durable_stores: LocalStores) -> None:
+    threads = await asyncio.to_thread(
+        lambda: list(Path(f"/proc/{durable_stores.neo4j.pid}/task").iterdir())
+    )
+    names = {int(thread.name): (thread / "comm").read_text() for thread in threads}
+    priorities = {name: os.getpriority(os.PRIO_PROCESS, thread) for thread, name in names.items()}
+    assert {name[:2] for name, priority in priorities.items() if priority} == {"C2"}
 
 
 async def test_neo4j_rejects_the_default_password(durable_stores: LocalStores) -> None:

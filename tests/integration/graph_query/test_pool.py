@@ -159,6 +159,16 @@ async def test_a_late_probe_is_not_an_outage_while_callers_are_answered(
     await probing
 
 
+async def test_a_probe_does_not_look_at_indexes_while_plans_are_made(late: Neo4jStore) -> None:
+    warming = asyncio.create_task(late.warmer.run())
+    async with asyncio.timeout(60):
+        while late.warmer.is_warm:  # noqa: ASYNC110 - the begin of a round has no event
+            await asyncio.sleep(0)
+        await late.ping()
+    warming.cancel()
+    await asyncio.wait([warming])
+
+
 async def test_a_probe_of_a_hung_neo4j_fails_in_time_and_succeeds_once_neo4j_resumes(
     store: Neo4jStore, graph_stores: LocalStores
 ) -> None:
