@@ -33,7 +33,7 @@ _QUIET = "-Xlog:aot*=off"  # suppresses warnings about parts that cannot be reus
 SERVER = "org.neo4j.server.Neo4jCommunity"
 ADMIN = "org.neo4j.server.startup.Neo4jAdminCommand"
 _COMPILER = "C2 Compiler"
-_NICENESS = 10
+_NICENESS = 19
 
 
 def lower_compiler_priority(pid: int) -> None:

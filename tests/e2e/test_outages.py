@@ -11,7 +11,6 @@ from braid.agent.v1 import agent_pb2, agent_pb2_grpc
 from services.runtime.channels import open_channel
 from tests.e2e.conftest import System
 
-# On a machine so slow that a store's own start takes longer than this, its leg may take as long as the start.
 RECOVERY_SECONDS = 5.0
 # Questions that need one store: the graph for facts, the vector tier for what documents say.
 QUESTIONS = {
@@ -77,9 +76,8 @@ def test_a_stopped_store_makes_its_leg_unavailable_until_it_is_started_again(
         done = system.loop.run(ask(system, QUESTIONS[leg]))
         assert_unavailability_is_reported(done.answer, list(done.unavailable), leg)
     finally:
-        started = time.monotonic()
         system.loop.run(system.stack.start_process(store))
     back = time.monotonic()
     while legs(system)[leg]["status"] != "OK":
-        assert time.monotonic() - back < max(RECOVERY_SECONDS, back - started)
+        assert time.monotonic() - back < RECOVERY_SECONDS
     assert legs(system)[leg]["status"] == "OK"

@@ -43,7 +43,7 @@ class FactsOfFiles(ResponseSchema):
 
 
 class FactsAccepted(ResponseSchema):
-    """An upload of files that hold only facts: there is no job, the facts are already in the graph."""
+    """An upload of files with nothing but facts: there is no job, the facts are already in the graph."""
 
     facts: FactsOfFiles
 
