@@ -152,10 +152,10 @@ class Neo4jStore(Neo4jSearch, Neo4jEntities):
         started = asyncio.get_running_loop().time()
         try:
             async with asyncio.timeout(_PING_SECONDS):
-                if self.warmer.is_warm:
-                    await check_ready(self._probed, self._schema)
-                else:
+                if self.warmer.warming:
                     await self._probed.read("ping")
+                else:
+                    await check_ready(self._probed, self._schema)
         except TimeoutError:
             # A Neo4j under full load may miss the probe's deadline and still answer its callers.
             if not self._database.answered_since(started):

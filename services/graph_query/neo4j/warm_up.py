@@ -116,7 +116,12 @@ class PendingPlans:
 
 
 class QueryPlanWarmer:
-    """Warms queries once Neo4j is up, and again after each of its outages."""
+    """Warms queries once Neo4j is up, and again after each of its outages.
+
+    Attributes:
+        warming: whether a round runs, or waits for Neo4j: whatever else is planned meanwhile delays searches.
+        rounds: how many rounds have ended.
+    """
 
     def __init__(
         self,
@@ -142,13 +147,8 @@ class QueryPlanWarmer:
         self._writes = 0
         self._quiet = asyncio.Event()
         self._quiet.set()
-        self._warming = False
+        self.warming = False
         self.rounds = 0
-
-    @property
-    def is_warm(self) -> bool:
-        """Returns whether no round runs or waits for Neo4j: whatever else is planned meanwhile delays searches."""
-        return not self._warming
 
     @contextmanager
     def pause_for_write(self) -> Iterator[None]:
@@ -170,7 +170,7 @@ class QueryPlanWarmer:
         """Waits until Neo4j needs warming and warms it, until cancelled."""
         while True:
             await self._cold.wait()
-            self._warming = True
+            self.warming = True
             try:
                 await self._connected()
                 self._cold.clear()
@@ -181,7 +181,7 @@ class QueryPlanWarmer:
                 get_logger("warming").debug("warming ends early", reason=error.message)
                 self.start()
             finally:
-                self._warming = False
+                self.warming = False
                 self._pending.clear()
             if self._cold.is_set():
                 await asyncio.sleep(_RETRY_SECONDS)

@@ -162,7 +162,7 @@ async def test_a_late_probe_is_not_an_outage_while_callers_are_answered(
 async def test_a_probe_does_not_look_at_indexes_while_plans_are_made(late: Neo4jStore) -> None:
     warming = asyncio.create_task(late.warmer.run())
     async with asyncio.timeout(60):
-        while late.warmer.is_warm:  # noqa: ASYNC110 - the begin of a round has no event
+        while not late.warmer.warming:  # noqa: ASYNC110 - the begin of a round has no event
             await asyncio.sleep(0)
         await late.ping()
     warming.cancel()

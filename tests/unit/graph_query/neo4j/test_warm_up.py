@@ -72,9 +72,9 @@ async def test_each_query_is_warmed_up_in_order_and_again_after_an_outage() -> N
             warmer.start()
             await asyncio.sleep(0)
         assert warmer.rounds == 1
-        assert not warmer.is_warm
+        assert warmer.warming
         store.unavailable = False
-        await until(lambda: warmer.rounds == 2 and warmer.is_warm)
+        await until(lambda: warmer.rounds == 2 and not warmer.warming)
     assert store.warmed == ["a", "b", "a", "b"]
 
 
