@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine, Generator, Iterator
 from typing import Any, TypeVar
 
 import pytest
@@ -62,6 +62,16 @@ def pytest_collection_finish() -> None:
     A process holds 800,000 objects by then: to scan them takes half a second of an idle machine.
     """
     freeze_gc()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(
+    item: pytest.Item, nextitem: pytest.Item | None
+) -> Generator[None, None, None]:
+    """Does the same for what a file of tests has imported and built, once its fixtures have ended."""
+    yield
+    if nextitem is None or nextitem.path != item.path:
+        freeze_gc()
 
 
 @pytest.hookimpl(optionalhook=True)

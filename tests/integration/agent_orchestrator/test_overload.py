@@ -77,14 +77,14 @@ async def test_a_streamed_search_above_the_limit_is_rejected_with_a_retry_delay(
 async def test_unread_streams_do_not_block_other_searches(answers: World) -> None:
     answers.vector.answer.hits[0].chunk.content = "x" * 200_000  # more than gRPC buffers
     request = search_pb2.StreamComprehensiveSearchRequest(search=Request(query="q"))
-    streams = [
-        answers.search.StreamComprehensiveSearch(request, metadata=ALICE)
-        for _ in range(2 * answers.runtime.search_concurrency)
-    ]
-    for stream in streams:
-        await stream.wait_for_connection()
+    streams = []
+    for _ in range(2 * answers.runtime.search_concurrency):
+        streams.append(answers.search.StreamComprehensiveSearch(request, metadata=ALICE))
+        await streams[
+            -1
+        ].wait_for_connection()  # one after the other: none waits for another one's place
     async with asyncio.timeout(10):
-        while answers.graph.script.count("SearchFacts") < answers.runtime.search_concurrency:  # noqa: ASYNC110 - no event
+        while answers.graph.script.count("SearchFacts") < len(streams):  # noqa: ASYNC110 - no event
             await asyncio.sleep(0.01)
     assert legs((await ask(answers)).legs)["graph"] == ("OK", "UNSPECIFIED")
     for stream in streams:
